@@ -1,0 +1,64 @@
+# `make` alone says what there is. Nothing has to be installed by hand but Python 3.11+ and make.
+
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+export UV_PYTHON_DOWNLOADS := never
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test setup bench check lint lock browser
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+serve: .venv/.product ## set everything up and serve the product on http://127.0.0.1:$PORT (8000)
+	@exec $(BIN)/python -m config.serve
+
+test: .venv/.workshop browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
+	$(PYTEST)
+	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey"
+
+setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
+
+bench: .venv/.workshop ## measure, and print the table of docs/performance.md
+	$(BIN)/python -m tests.bench
+
+check: lint test ## what CI runs: format, lint, types, import contracts, migrations, deploy check, tests
+
+lint: .venv/.workshop ## the part of check that runs no tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/djade --check --target-version 5.2 $$(git ls-files 'templates/*.html')
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+	$(BIN)/python -W error manage.py makemigrations --check --dry-run
+	$(BIN)/python -m tests.servers.production manage.py check --deploy --fail-level WARNING
+
+lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with their hashes
+	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.lock
+
+browser: # the journeys need Chromium; where it is neither there nor may be installed, pytest says so
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "Installing Chromium for the browser journeys…" \
+		&& apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || true
+
+.venv/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed. Name it: PYTHON=python3.12 make serve"; exit 1; }
+	@echo "Making the environment in .venv…"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+.venv/.product: .venv/bin/uv requirements.lock
+	@echo "Installing the packages…"
+	@$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/.workshop: .venv/bin/uv requirements-dev.lock
+	@echo "Installing the packages and the tools…"
+	@$(BIN)/uv pip sync --quiet --require-hashes requirements-dev.lock
+	@touch .venv/.product $@

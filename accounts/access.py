@@ -1,0 +1,36 @@
+"""The door of every signed-in page: which act it is, and whether this role may do it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, cast
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+
+from accounts.requests import AccountRequest
+from accounts.roles import Act, who_may
+
+AccountView = Callable[..., HttpResponseBase]
+
+
+def for_account(act: Act) -> Callable[[AccountView], AccountView]:
+    """The view gets a request of a member whose role may do this act."""
+
+    def decorate(view: AccountView) -> AccountView:
+        @wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            account_request = cast(AccountRequest, request)
+            if account_request.membership is None:
+                return redirect("accounts:open-account")
+            if not account_request.membership.may(act):
+                raise PermissionDenied(
+                    f"Your role here is {account_request.membership.get_role_display()}. "
+                    f"This page is for the role {who_may(act)}: ask one of them."
+                )
+            return view(account_request, *args, **kwargs)
+
+        guarded.act = act  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate

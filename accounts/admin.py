@@ -1,0 +1,215 @@
+"""What staff see of customers. Buttons call the services; nothing here decides."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+
+from accounts import services
+from accounts.models import Account, AuditEntry, Invitation, Lease, Mail, Membership, User
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnlyInline(admin.TabularInline[Any, Any]):
+    extra = 0
+    can_delete = False
+    show_change_link = True
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class MemberInline(ReadOnlyInline):
+    model = Membership
+    fields = ("user", "role", "joined_at")
+    readonly_fields = fields
+
+
+class StateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("open", "Open"), ("suspended", "Suspended"), ("closed", "Closed")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "open":
+            return queryset.filter(closed_at=None, suspended_at=None)
+        if self.value() == "suspended":
+            return queryset.filter(closed_at=None).exclude(suspended_at=None)
+        if self.value() == "closed":
+            return queryset.exclude(closed_at=None)
+        return queryset
+
+
+@admin.register(Account)
+class AccountAdmin(admin.ModelAdmin[Account]):
+    list_display = ("name", "public_id", "state", "members", "created_at")
+    list_filter = (StateFilter, "created_at")
+    search_fields = ("name", "public_id", "memberships__user__email")
+    search_help_text = "Name, acc_… or a member's e-mail"
+    date_hierarchy = "created_at"
+    readonly_fields = (
+        "public_id",
+        "created_at",
+        "suspended_at",
+        "closed_at",
+        "erased_at",
+        "requests_per_minute",
+    )
+    inlines = (MemberInline,)
+    actions = ("suspend", "lift_suspension", "reopen")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        return super().get_queryset(request).annotate(member_count=Count("memberships"))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
+        return False
+
+    def has_suspend_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.suspend_account")
+
+    @admin.display(ordering="member_count")
+    def members(self, account: Any) -> int:
+        return int(account.member_count)
+
+    @admin.display
+    def state(self, account: Account) -> str:
+        if account.erased_at:
+            return "Erased"
+        if account.closed_at:
+            return "Closed"
+        return "Suspended" if account.suspended_at else "Open"
+
+    @admin.action(description="Suspend: keys answer 403", permissions=["suspend"])
+    def suspend(self, request: Any, accounts: QuerySet[Account]) -> None:
+        for account in accounts:
+            services.suspend_account(account=account, actor=request.user, ip=request.ip)
+        self.message_user(request, f"Suspended: {_names(accounts)}.")
+
+    @admin.action(description="Lift the suspension", permissions=["suspend"])
+    def lift_suspension(self, request: Any, accounts: QuerySet[Account]) -> None:
+        for account in accounts:
+            services.lift_suspension(account=account, actor=request.user, ip=request.ip)
+        self.message_user(request, f"No longer suspended: {_names(accounts)}.")
+
+    @admin.action(description="Reopen what was closed", permissions=["suspend"])
+    def reopen(self, request: Any, accounts: QuerySet[Account]) -> None:
+        for account in accounts:
+            services.reopen_account(account=account, actor=request.user, ip=request.ip)
+        self.message_user(request, f"Open again: {_names(accounts.filter(closed_at=None))}.")
+
+
+class MembershipInline(ReadOnlyInline):
+    model = Membership
+    fields = ("account", "role", "joined_at")
+    readonly_fields = fields
+
+
+class NewUserForm(BaseUserCreationForm[User]):
+    class Meta:
+        model = User
+        fields = ("email",)
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin[User]):
+    add_form = NewUserForm
+    list_display = ("email", "name", "is_active", "is_staff", "date_joined", "last_login")
+    list_filter = ("is_staff", "is_active", "groups", "date_joined")
+    search_fields = ("email", "name")
+    ordering = ("-date_joined",)
+    inlines = (MembershipInline,)
+    readonly_fields = ("date_joined", "last_login")
+    fieldsets = (
+        (None, {"fields": ("email", "name", "password")}),
+        ("Staff", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
+        ("Dates", {"fields": ("date_joined", "last_login")}),
+    )
+    add_fieldsets = ((None, {"fields": ("email", "password1", "password2")}),)
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnlyAdmin):
+    list_display = ("user", "account", "role", "joined_at")
+    list_filter = ("role", "joined_at")
+    list_select_related = ("user", "account")
+    search_fields = ("user__email", "account__name", "account__public_id")
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    list_display = ("email", "account", "role", "created_at", "expires_at", "accepted_at")
+    list_select_related = ("account",)
+    search_fields = ("email", "account__name", "account__public_id")
+    exclude = ("token",)
+
+
+class MailStateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("waiting", "Waiting"), ("sent", "Sent"), ("given_up", "Given up")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "waiting":
+            return queryset.filter(sent_at=None, given_up_at=None)
+        if self.value() == "sent":
+            return queryset.exclude(sent_at=None)
+        if self.value() == "given_up":
+            return queryset.exclude(given_up_at=None)
+        return queryset
+
+
+@admin.register(Mail)
+class MailAdmin(ReadOnlyAdmin):
+    list_display = ("to", "subject", "created_at", "sent_at", "attempts", "last_error")
+    list_filter = (MailStateFilter, "created_at")
+    search_fields = ("to", "subject")
+    # Codes and links in the body open accounts: they are for the recipient alone.
+    exclude = ("text", "html")
+    actions = ("send_again",)
+
+    def has_send_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.change_mail")
+
+    @admin.action(description="Send again what was given up", permissions=["send"])
+    def send_again(self, request: HttpRequest, mails: Any) -> None:
+        self.message_user(request, f"{mails.send_again()} mails will be tried again.")
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(ReadOnlyAdmin):
+    list_display = ("at", "account", "actor_name", "action", "target", "ip")
+    list_filter = ("action", "at")
+    list_select_related = ("account",)
+    search_fields = ("actor_name", "target", "account__name", "account__public_id", "ip")
+
+
+@admin.register(Lease)
+class LeaseAdmin(ReadOnlyAdmin):
+    list_display = ("name", "holder", "until", "done_for")
+
+
+def _names(accounts: QuerySet[Account]) -> str:
+    return ", ".join(account.name for account in accounts) or "none"

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class AccountsConfig(AppConfig):
+    name = "accounts"
+    verbose_name = "Customers"
+
+    def ready(self) -> None:
+        # Both need the models, which exist only from here on.
+        from accounts import signals, staff
+
+        signals.connect()
+        post_migrate.connect(staff.make_groups, dispatch_uid="accounts.staff")

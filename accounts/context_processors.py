@@ -1,0 +1,13 @@
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "base_url": settings.BASE_URL,
+        "support_email": settings.SUPPORT_EMAIL,
+        # A copy without a mail server says where its mails went.
+        "mail_folder": settings.MAIL_DIR if settings.MAILS_ARE_FILES else None,
+    }

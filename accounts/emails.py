@@ -1,0 +1,67 @@
+"""One function a mail. Each writes a row of the outbox in the caller's transaction.
+
+Subject and text are templates; the HTML is the same text, laid out, so that the two never differ.
+"""
+
+import re
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from accounts import outbox
+from accounts.models import Account, Invitation
+from accounts.roles import DESCRIPTIONS, Role
+
+_CODE = re.compile(r"[A-Z0-9]{3,4}-[A-Z0-9]{3,4}")
+
+
+def link(view: str, **arguments: Any) -> str:
+    """Links in mails start with BASE_URL, never with what a request's Host header said."""
+    return f"{settings.BASE_URL}{reverse(view, kwargs=arguments)}"
+
+
+def queue_invitation(*, invitation: Invitation, token: str) -> None:
+    inviter = invitation.invited_by
+    context = {
+        "account": invitation.account,
+        "inviter": inviter.display_name() if inviter else invitation.account.name,
+        "role": Role(invitation.role).label,
+        "description": DESCRIPTIONS[Role(invitation.role)],
+        "link": link("accounts:accept-invitation", token=token),
+        "expires_at": invitation.expires_at,
+    }
+    _queue(invitation.email, "accounts/mails/invitation", context)
+
+
+def queue_member_removed(*, account: Account, to: str) -> None:
+    _queue(to, "accounts/mails/member_removed", {"account": account})
+
+
+def queue_account_closed(*, account: Account, to: str) -> None:
+    _queue(to, "accounts/mails/account_closed", {"account": account})
+
+
+def queue_sign_in_mail(*, template: str, to: str, context: dict[str, Any]) -> None:
+    """What allauth wants to say: codes, links, and notices of a changed password or factor."""
+    _queue(to, template, context)
+
+
+def _queue(to: str, template: str, context: dict[str, Any]) -> None:
+    context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
+    subject = render_to_string(f"{template}_subject.txt", context)
+    text = render_to_string(f"{template}_message.txt", context).strip() + "\n"
+    html = render_to_string("mails/layout.html", {"paragraphs": _paragraphs(text)})
+    outbox.queue(to=to, subject=subject, text=text, html=html)
+
+
+def _paragraphs(text: str) -> list[tuple[str, str]]:
+    """Each paragraph with what it is: a link or a code of its own, or plain words."""
+    return [(_kind(part), part) for part in re.split(r"\n\s*\n", text.strip())]
+
+
+def _kind(paragraph: str) -> str:
+    if paragraph.startswith(("https://", "http://")) and not re.search(r"\s", paragraph):
+        return "link"
+    return "code" if _CODE.fullmatch(paragraph) else "words"

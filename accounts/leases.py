@@ -1,0 +1,39 @@
+"""Leases: a job that several background workers may start is done by the one that holds it."""
+
+from datetime import date, timedelta
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class LeaseQuerySet(models.QuerySet["Lease"]):
+    def take(self, name: str, holder: str, *, seconds: int) -> bool:
+        """True for the one holder; it may take again to prolong. A dead holder's lease runs out."""
+        now = timezone.now()
+        self.get_or_create(name=name)
+        free = Q(until=None) | Q(until__lte=now) | Q(holder=holder)
+        until = now + timedelta(seconds=seconds)
+        return self.filter(free, name=name).update(holder=holder, until=until) == 1
+
+    def leave(self, name: str, holder: str, *, done_for: date | None = None) -> None:
+        mine = self.filter(name=name, holder=holder)
+        if done_for:
+            mine.update(done_for=done_for)
+        mine.update(until=None)
+
+    def is_done_for(self, name: str, day: date) -> bool:
+        return self.filter(name=name, done_for__gte=day).exists()
+
+
+class Lease(models.Model):
+    name = models.CharField(max_length=50, primary_key=True)
+    holder = models.CharField(max_length=100, blank=True)
+    until = models.DateTimeField(null=True)
+    # The last day whose work was finished, for jobs of a day.
+    done_for = models.DateField(null=True)
+
+    objects = LeaseQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name

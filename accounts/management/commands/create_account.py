@@ -1,0 +1,38 @@
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from accounts.models import Account, User
+from accounts.services import create_confirmed_user
+
+
+class Command(BaseCommand):
+    help = "Creates a user with an account of their own. Prints the e-mail and a random password."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", help="counts as confirmed")
+        parser.add_argument("--requests-per-minute", type=int, help="a limit of the account's own")
+        parser.add_argument("--staff", action="store_true", help="may enter the admin")
+
+    @transaction.atomic
+    def handle(self, *, email: str, requests_per_minute: int | None, staff: bool, **_: Any) -> None:
+        try:
+            validate_email(email)
+        except ValidationError as error:
+            raise CommandError(f"{email!r} is not an e-mail address.") from error
+        if requests_per_minute is not None and requests_per_minute < 1:
+            raise CommandError("--requests-per-minute must be at least 1.")
+        if User.objects.filter(email=email.lower()).exists():
+            raise CommandError(f"{email} has an account already.")
+        password = secrets.token_urlsafe(12)
+        user = create_confirmed_user(email=email, password=password, staff=staff)
+        if requests_per_minute:
+            Account.objects.filter(memberships__user=user).update(
+                requests_per_minute_override=requests_per_minute
+            )
+        self.stdout.write(f"{user.email} {password}")

@@ -1,0 +1,109 @@
+import math
+import re
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib.auth import logout
+from django.db import connections
+from django.http import HttpResponse
+
+from accounts import ids, tracing
+from accounts.models import Account, Membership, User
+from accounts.network import client_address
+from accounts.requests import SiteRequest
+
+Handler = Callable[[SiteRequest], HttpResponse]
+
+CURRENT_ACCOUNT = "account"
+_CLIENTS_OWN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+class IdentifyRequestMiddleware:
+    """Says which request this is and whence, so that page, log line and audit entry agree."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        given = request.headers.get("X-Request-Id", "")
+        request.id = given if _CLIENTS_OWN_ID.fullmatch(given) else ids.request_id()
+        request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
+        # Never reset: Django logs a refusal after the last middleware has returned.
+        tracing.request_id.set(request.id)
+        response = self.get_response(request)
+        response["X-Request-Id"] = request.id
+        response["Cross-Origin-Resource-Policy"] = "same-origin"
+        return response
+
+
+class EvenTimeMiddleware:
+    """Answers that depend on whether an address has an account leave on an even beat.
+
+    A stranger who measures sign-up, sign-in or reset would otherwise read from the time what the
+    page takes care not to say.
+    """
+
+    VIEWS = {
+        "account_signup",
+        "account_login",
+        "account_reset_password",
+        "account_email_verification_sent",
+    }
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        started = time.monotonic()
+        response = self.get_response(request)
+        match = request.resolver_match
+        if request.method == "POST" and match and match.view_name in self.VIEWS:
+            self._wait_for_the_beat(started)
+        return response
+
+    @staticmethod
+    def _wait_for_the_beat(started: float) -> None:
+        beat = settings.EVEN_TIME_SECONDS
+        if not beat:
+            return
+        # Sleeping holds no database connection.
+        connections.close_all()
+        elapsed = time.monotonic() - started
+        time.sleep(math.ceil(elapsed / beat) * beat - elapsed)
+
+
+class CurrentAccountMiddleware:
+    """Gives each request of a signed-in user the account they work in, and their role there."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        request.memberships = []
+        request.membership = request.account = None
+        if request.user.is_authenticated:
+            self._find_account(request, request.user)
+        return self.get_response(request)
+
+    def _find_account(self, request: SiteRequest, user: User) -> None:
+        memberships = list(Membership.objects.in_open_accounts().filter(user=user))
+        if not memberships and self._is_shut_out(user):
+            logout(request)
+            return
+        request.memberships = memberships
+        request.membership = _chosen(memberships, request.session.get(CURRENT_ACCOUNT))
+        request.account = request.membership.account if request.membership else None
+
+    @staticmethod
+    def _is_shut_out(user: User) -> bool:
+        """The last account was closed while a session lived on."""
+        closed = Account.objects.exclude(closed_at=None).filter(memberships__user=user)
+        return not user.is_staff and closed.exists()
+
+
+def _chosen(memberships: list[Membership], account_id: str | None) -> Membership | None:
+    for membership in memberships:
+        if membership.account.public_id == account_id:
+            return membership
+    return memberships[0] if memberships else None

@@ -1,0 +1,192 @@
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from accounts import ids
+from accounts.audit import AuditEntry
+from accounts.leases import Lease
+from accounts.outbox import Mail
+from accounts.roles import Act, Role, may
+from accounts.text import validate_line
+
+__all__ = ["Account", "AuditEntry", "Invitation", "Lease", "Mail", "Membership", "User"]
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        user = self.model(email=email.lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email=(username or "").lower())
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person who signs in. What they may do in an account is their membership's role."""
+
+    email = models.EmailField(max_length=254, unique=True)
+    name = models.CharField(max_length=100, blank=True, validators=[validate_line])
+    is_staff = models.BooleanField(default=False, help_text="May enter the admin.")
+    is_active = models.BooleanField(default=True, help_text="May sign in.")
+    date_joined = models.DateTimeField(default=timezone.now)
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(email=Lower("email")), name="user_email_is_lower_case"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.email
+
+    def display_name(self) -> str:
+        return self.name or self.email
+
+
+class AccountQuerySet(models.QuerySet["Account"]):
+    def open(self) -> "AccountQuerySet":
+        return self.filter(closed_at=None)
+
+    def due_for_erasure(self) -> "AccountQuerySet":
+        before = timezone.now() - timedelta(days=settings.CLOSED_ACCOUNT_DAYS)
+        return self.filter(closed_at__lt=before, erased_at=None)
+
+
+class Account(models.Model):
+    """Holds everything a customer owns."""
+
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.account_id)
+    name = models.CharField(max_length=100, validators=[validate_line])
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
+    closed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    erased_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Decided by plan and packs on the floor of credits; staff may set one that stands above it.
+    requests_per_minute = models.PositiveIntegerField(
+        default=60, validators=[MinValueValidator(1)], editable=False
+    )
+    requests_per_minute_override = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+
+    objects = AccountQuerySet.as_manager()
+
+    class Meta:
+        permissions = [("suspend_account", "Can suspend, lift and reopen accounts")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(requests_per_minute__gte=1), name="account_rate_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(requests_per_minute_override__isnull=True)
+                | models.Q(requests_per_minute_override__gte=1),
+                name="account_rate_override_is_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed_at is None
+
+    @property
+    def erased_after(self) -> Any:
+        return self.closed_at and self.closed_at + timedelta(days=settings.CLOSED_ACCOUNT_DAYS)
+
+
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def in_open_accounts(self) -> "MembershipQuerySet":
+        return self.filter(account__closed_at=None).select_related("account")
+
+
+class Membership(models.Model):
+    public_id = models.CharField(
+        max_length=30, unique=True, editable=False, default=ids.membership_id
+    )
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=20, choices=Role)
+    joined_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = MembershipQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "user"], name="membership_once_per_user"),
+            models.CheckConstraint(
+                condition=models.Q(role__in=Role.values), name="membership_role_is_known"
+            ),
+        ]
+        ordering = ["joined_at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.account}"
+
+    def may(self, act: Act) -> bool:
+        return may(Role(self.role), act)
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def waiting(self) -> "InvitationQuerySet":
+        return self.filter(accepted_at=None, expires_at__gt=timezone.now())
+
+    def by_token(self, token: str) -> "Invitation | None":
+        digest = Invitation.digest(token)
+        return self.waiting().select_related("account", "invited_by").filter(token=digest).first()
+
+
+class Invitation(models.Model):
+    public_id = models.CharField(
+        max_length=30, unique=True, editable=False, default=ids.invitation_id
+    )
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField(max_length=254)
+    role = models.CharField(max_length=20, choices=Role)
+    # The link's secret is in the mail alone; here is only its digest.
+    token = models.CharField(max_length=64, unique=True, editable=False)
+    invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, editable=False)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "email"],
+                condition=models.Q(accepted_at=None),
+                name="invitation_waits_once_per_email",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(role__in=Role.values), name="invitation_role_is_known"
+            ),
+        ]
+        ordering = ["created_at", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.email} to {self.account}"
+
+    @staticmethod
+    def digest(token: str) -> str:
+        return salted_hmac("accounts.invitation", token, algorithm="sha256").hexdigest()

@@ -1,0 +1,26 @@
+"""Where a request comes from. Pure: what the proxies say is believed only as far as configured."""
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any
+
+UNKNOWN = "0.0.0.0"  # noqa: S104 - says "no address", binds nothing
+
+
+def client_address(meta: Mapping[str, Any], trusted_proxies: int) -> str:
+    """The peer's address; behind N trusted proxies the one the outermost of them saw."""
+    peer = _address(str(meta.get("REMOTE_ADDR", ""))) or UNKNOWN
+    if not trusted_proxies:
+        return peer
+    hops = [hop.strip() for hop in str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
+    # Each proxy appends the address it saw: what stands further left is the client's own word.
+    return _address(hops[-trusted_proxies:][0]) or peer
+
+
+def _address(text: str) -> str | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)

@@ -1,0 +1,24 @@
+"""A request as our middleware leaves it."""
+
+from typing import TYPE_CHECKING
+
+from django.http import HttpRequest
+
+if TYPE_CHECKING:
+    from accounts.models import Account, Membership, User
+
+
+class SiteRequest(HttpRequest):
+    id: str
+    ip: str
+    account: "Account | None"
+    membership: "Membership | None"
+    memberships: "list[Membership]"
+
+
+class AccountRequest(SiteRequest):
+    """What a view of an account gets: a signed-in user in an open account."""
+
+    user: "User"
+    account: "Account"
+    membership: "Membership"

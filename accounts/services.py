@@ -1,0 +1,110 @@
+"""The life of an account: opened, renamed, suspended, exported, closed, reopened, erased."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, emails, seams
+from accounts.models import Account, Invitation, Membership, User
+from accounts.roles import Role
+from accounts.sessions import end_sessions
+
+
+@transaction.atomic
+def open_account(*, user: User, name: str = "", ip: str | None = None) -> Account:
+    account = Account.objects.create(name=name or _first_name_of(user))
+    Membership.objects.create(account=account, user=user, role=Role.OWNER)
+    audit.record(account, user, "account.opened", account.name, ip)
+    seams.call("ON_ACCOUNT_OPENED", account=account, user=user)
+    return account
+
+
+@transaction.atomic
+def create_confirmed_user(*, email: str, password: str, staff: bool = False) -> User:
+    """For the command line: the operator vouches for the address."""
+    create = User.objects.create_superuser if staff else User.objects.create_user
+    user = create(email, password)
+    EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+    open_account(user=user)
+    seams.call("ON_EMAIL_CONFIRMED", user=user)
+    return user
+
+
+@transaction.atomic
+def rename_account(*, account: Account, name: str, actor: User, ip: str | None = None) -> None:
+    before = account.name
+    account.name = name
+    account.save(update_fields=["name"])
+    audit.record(account, actor, "account.renamed", f"{before} → {name}", ip)
+
+
+@transaction.atomic
+def suspend_account(*, account: Account, actor: User, ip: str | None = None) -> None:
+    if Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=timezone.now()):
+        audit.record(account, actor, "account.suspended", account.name, ip)
+
+
+@transaction.atomic
+def lift_suspension(*, account: Account, actor: User, ip: str | None = None) -> None:
+    suspended = Account.objects.filter(pk=account.pk).exclude(suspended_at=None)
+    if suspended.update(suspended_at=None):
+        audit.record(account, actor, "account.suspension_lifted", account.name, ip)
+
+
+@transaction.atomic
+def close_account(*, account: Account, actor: User, ip: str | None = None) -> None:
+    if not Account.objects.open().filter(pk=account.pk).update(closed_at=timezone.now()):
+        return
+    account.refresh_from_db()
+    audit.record(account, actor, "account.closed", account.name, ip)
+    seams.call("ON_ACCOUNT_CLOSED", account=account, actor=actor)
+    account.invitations.waiting().delete()
+    for membership in account.memberships.select_related("user"):
+        if membership.role == Role.OWNER:
+            emails.queue_account_closed(account=account, to=membership.user.email)
+        if not membership.user.memberships.in_open_accounts().exists():
+            end_sessions(membership.user)
+
+
+@transaction.atomic
+def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> None:
+    closed = Account.objects.filter(pk=account.pk, erased_at=None).exclude(closed_at=None)
+    if closed.update(closed_at=None):
+        audit.record(account, actor, "account.reopened", account.name, ip)
+        seams.call("ON_ACCOUNT_REOPENED", account=account)
+
+
+def export_account(*, account: Account) -> dict[str, Any]:
+    """All that the account holds, for its owner to keep. Upper floors add their sections."""
+    export: dict[str, Any] = {
+        "exported_at": timezone.now(),
+        "account": {
+            "id": account.public_id,
+            "name": account.name,
+            "created_at": account.created_at,
+            "requests_per_minute": account.requests_per_minute_override
+            or account.requests_per_minute,
+        },
+        "members": [
+            {"email": m.user.email, "name": m.user.name, "role": m.role, "joined_at": m.joined_at}
+            for m in account.memberships.select_related("user")
+        ],
+        "invitations": list(
+            Invitation.objects.waiting()
+            .filter(account=account)
+            .values("email", "role", "created_at", "expires_at")
+        ),
+        "audit_log": list(
+            account.audit_entries.values("at", "actor_name", "action", "target", "ip")
+        ),
+    }
+    for section in seams.call("ON_ACCOUNT_EXPORTED", account=account):
+        export.update(section)
+    return export
+
+
+def _first_name_of(user: User) -> str:
+    """A name to begin with, which its owner may change: what stands before the @."""
+    return user.email.partition("@")[0][:100] or "My account"

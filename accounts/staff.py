@@ -1,0 +1,25 @@
+"""The groups of staff. settings.STAFF_GROUPS says what each may do, on every floor."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.contrib.auth.management import create_permissions
+from django.contrib.auth.models import Group, Permission
+
+
+def make_groups(sender: AppConfig, **_: Any) -> None:
+    """After each app's migrations: its permissions exist from then on."""
+    create_permissions(sender, verbosity=0)
+    for name, permissions in settings.STAFF_GROUPS.items():
+        codenames = [
+            codename
+            for label, _, codename in (permission.partition(".") for permission in permissions)
+            if label == sender.label
+        ]
+        if codenames:
+            found = Permission.objects.filter(
+                content_type__app_label=sender.label, codename__in=codenames
+            )
+            group, _created = Group.objects.get_or_create(name=name)
+            group.permissions.add(*found)

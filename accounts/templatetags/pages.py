@@ -1,0 +1,61 @@
+"""Small pieces for every page; a builtin of all templates."""
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from accounts.browsers import describe
+from accounts.roles import Act
+
+register = template.Library()
+
+ICONS = "vendor/lucide/icons.svg"
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Decoration: the word beside it says what it means."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static(ICONS), name
+    )
+
+
+@register.simple_tag
+def ago(moment: datetime | None, never: str = "never") -> SafeString:
+    """Relative, with the exact time (UTC) on hover."""
+    if moment is None:
+        return format_html("{}", never)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(timespec="seconds"),
+        f"{moment:%d %b %Y, %H:%M:%S} UTC",
+        naturaltime(moment),
+    )
+
+
+@register.filter
+def browser(user_agent: str) -> str:
+    return describe(user_agent)
+
+
+@register.simple_tag(takes_context=True)
+def may(context: dict[str, Any], act: str) -> bool:
+    """`{% may "manage_team" as may_manage %}`: what the role here allows."""
+    membership = getattr(context.get("request"), "membership", None)
+    return membership is not None and membership.may(Act(act))
+
+
+@register.simple_tag(takes_context=True)
+def current(context: dict[str, Any], *views: str) -> SafeString | str:
+    """Marks the navigation's link to the page one is on."""
+    match = getattr(context.get("request"), "resolver_match", None)
+    here = match is not None and (
+        match.view_name in views
+        or any(view.endswith("*") and match.view_name.startswith(view[:-1]) for view in views)
+    )
+    return format_html(' aria-current="page"') if here else ""

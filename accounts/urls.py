@@ -1,0 +1,26 @@
+from django.urls import path
+
+from accounts.views import invitations, profile, security, team
+
+app_name = "accounts"
+
+urlpatterns = [
+    path("profile/", profile.edit_profile, name="edit-profile"),
+    path("account/rename/", profile.rename_account, name="rename-account"),
+    path("account/export/", profile.export_account, name="export-account"),
+    path("account/close/", profile.close_account, name="close-account"),
+    path("account/closed/", security.show_closed, name="show-closed"),
+    path("account/open/", profile.open_account, name="open-account"),
+    path("account/switch/", profile.switch_account, name="switch-account"),
+    path("security/", security.show_security, name="show-security"),
+    path("team/", team.show_team, name="show-team"),
+    path("team/invite/", team.invite_member, name="invite-member"),
+    path(
+        "team/invitations/<str:invitation_id>/withdraw/",
+        team.withdraw_invitation,
+        name="withdraw-invitation",
+    ),
+    path("team/members/<str:membership_id>/role/", team.change_role, name="change-role"),
+    path("team/members/<str:membership_id>/remove/", team.remove_member, name="remove-member"),
+    path("invitations/<str:token>/", invitations.accept_invitation, name="accept-invitation"),
+]

@@ -1,0 +1,54 @@
+"""The page behind the link of an invitation. Who holds the link has read the invited mailbox."""
+
+from allauth.account.adapter import get_adapter
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts import team
+from accounts.forms import INVITED
+from accounts.middleware import CURRENT_ACCOUNT
+from accounts.models import Invitation
+from accounts.requests import AccountRequest
+from accounts.roles import DESCRIPTIONS, Role
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
+    invitation = Invitation.objects.by_token(token)
+    if invitation is None:
+        return render(request, "accounts/invitation_gone.html", status=404)
+    invited = request.user.is_authenticated and request.user.email == invitation.email
+    if request.method == "POST" and invited:
+        return _accept(request, invitation)
+    if not request.user.is_authenticated:
+        _expect_sign_up(request, invitation)
+    context = {
+        "invitation": invitation,
+        "invited": invited,
+        "description": DESCRIPTIONS[Role(invitation.role)],
+    }
+    return render(request, "accounts/accept_invitation.html", context)
+
+
+def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
+    try:
+        membership = team.accept_invitation(invitation=invitation, user=request.user, ip=request.ip)
+    except team.TeamError as error:
+        messages.error(request, str(error))
+        return redirect("validation:show-overview")
+    request.session.pop(INVITED, None)
+    request.session[CURRENT_ACCOUNT] = membership.account.public_id
+    messages.success(request, f"You are now in {membership.account.name}.")
+    return redirect("validation:show-overview")
+
+
+def _expect_sign_up(request: HttpRequest, invitation: Invitation) -> None:
+    """A sign-up with the invited address needs no second proof, and no account of its own."""
+    get_adapter(request).stash_verified_email(request, invitation.email)
+    request.session[INVITED] = invitation.email

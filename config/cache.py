@@ -1,0 +1,126 @@
+"""Counters and cache that all processes of one machine share, in an SQLite file of their own.
+
+Django's memory and database caches lose counts when several processes add at once; here each
+operation is one statement that SQLite runs alone. Nothing in the file outlives its use, so it is
+written without waiting for the disk. Several machines share Redis instead (REDIS_URL).
+"""
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
+
+_SCHEMA = """
+    PRAGMA journal_mode=WAL;
+    PRAGMA synchronous=OFF;
+    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT, expires REAL)
+        WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires);
+"""
+# An entry that has expired gives way to a new one; one that lives refuses it.
+_ADD = """
+    INSERT INTO entries VALUES (:key, :value, :expires)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires
+    WHERE entries.expires <= :now
+"""
+_SET = """
+    INSERT INTO entries VALUES (:key, :value, :expires)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires
+"""
+_ADD_TO = """
+    UPDATE entries SET value = CAST(value AS INTEGER) + :delta
+    WHERE key = :key AND (expires IS NULL OR expires > :now) RETURNING value
+"""
+_SWEEP_SECONDS = 60
+
+
+class _Store:
+    """One connection for all threads and greenlets of a process; no statement waits inside."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(
+            path, timeout=5, isolation_level=None, check_same_thread=False
+        )
+        self._connection.executescript(_SCHEMA)
+        self._lock = threading.Lock()
+        self._swept_at = time.monotonic()
+
+    def run(self, statement: str, values: dict[str, Any]) -> tuple[int, list[Any]]:
+        """How many rows changed, and the rows that came back."""
+        now = time.time()
+        with self._lock:
+            if time.monotonic() - self._swept_at > _SWEEP_SECONDS:
+                self._swept_at = time.monotonic()
+                self._connection.execute("DELETE FROM entries WHERE expires <= ?", (now,))
+            cursor = self._connection.execute(statement, {**values, "now": now})
+            rows = cursor.fetchall()
+            return cursor.rowcount, rows
+
+
+@lru_cache(maxsize=8)
+def _store(path: str, process: int) -> _Store:
+    # Django makes a cache object for every greenlet; a forked process must not share a connection.
+    return _Store(Path(path))
+
+
+class SQLiteCache(BaseCache):
+    def __init__(self, location: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
+        self._path = location
+
+    def add(
+        self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+    ) -> bool:
+        return self._run(_ADD, **self._entry(key, value, timeout, version))[0] == 1
+
+    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
+        _, rows = self._run(
+            "SELECT value FROM entries WHERE key = :key AND (expires IS NULL OR expires > :now)",
+            key=self._name(key, version),
+        )
+        return json.loads(rows[0][0]) if rows else default
+
+    def set(
+        self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+    ) -> None:
+        self._run(_SET, **self._entry(key, value, timeout, version))
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        _, rows = self._run(_ADD_TO, key=self._name(key, version), delta=delta)
+        if not rows:
+            raise ValueError(f"Key '{key}' not found")
+        return int(rows[0][0])
+
+    def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        entry = self._entry(key, None, timeout, version)
+        del entry["value"]
+        statement = """UPDATE entries SET expires = :expires
+            WHERE key = :key AND (expires IS NULL OR expires > :now)"""
+        return self._run(statement, **entry)[0] == 1
+
+    def delete(self, key: str, version: int | None = None) -> bool:
+        changed, _ = self._run("DELETE FROM entries WHERE key = :key", key=self._name(key, version))
+        return changed == 1
+
+    def clear(self) -> None:
+        self._run("DELETE FROM entries")
+
+    def _name(self, key: str, version: int | None) -> str:
+        return self.make_and_validate_key(key, version=version)
+
+    def _entry(self, key: str, value: Any, timeout: Any, version: int | None) -> dict[str, Any]:
+        return {
+            "key": self._name(key, version),
+            "value": json.dumps(value),
+            "expires": self.get_backend_timeout(timeout),
+        }
+
+    def _run(self, statement: str, **values: Any) -> tuple[int, list[Any]]:
+        return _store(self._path, os.getpid()).run(statement, values)

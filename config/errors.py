@@ -1,0 +1,64 @@
+"""The pages for what went wrong. They ask nothing of the database, which may be what failed."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _page(
+        request,
+        400,
+        "This request cannot be read",
+        "Your browser sent something we do not understand. Go back and try again.",
+    )
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _page(
+        request,
+        403,
+        "You may not do this",
+        str(exception or "") or "This page is not open to you.",
+    )
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return _page(
+        request,
+        403,
+        "This form has expired",
+        "It was open for too long, or cookies are blocked. Go back, reload the page and send the "
+        "form again. Nothing was changed.",
+    )
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _page(
+        request,
+        404,
+        "There is no such page",
+        "The address may be mistyped, or what was here is gone or belongs to another account.",
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _page(
+        request,
+        500,
+        "Something broke on our side",
+        "It is noted in our logs. Try again in a minute; nothing was done twice.",
+    )
+
+
+def _page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+    context: dict[str, Any] = {
+        "status": status,
+        "title": title,
+        "sentence": sentence,
+        "request_id": getattr(request, "id", ""),
+        "support_email": settings.SUPPORT_EMAIL,
+    }
+    return HttpResponse(render_to_string("error.html", context), status=status)

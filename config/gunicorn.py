@@ -1,0 +1,27 @@
+"""How gunicorn serves the product. GUNICORN_CMD_ARGS overrides each line.
+
+Nothing of Django is imported here: gevent must patch a worker before Django is loaded into it.
+Where to listen and how many workers: config/serve.py, from the settings.
+"""
+
+from typing import Any
+
+# Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
+# measured against threads: docs/performance.md.
+worker_class = "gevent"
+worker_connections = 4000
+# Also the time a client has to send a request's head.
+keepalive = 10
+# A worker that does not come back to its loop for this long is replaced.
+timeout = 60
+graceful_timeout = 30
+# Only Django decides whom to believe in X-Forwarded-*: TRUSTED_PROXIES.
+forwarded_allow_ips = ""
+secure_scheme_headers: dict[str, str] = {}
+# Without it gunicorn writes a socket into the home folder.
+control_socket_disable = True
+loglevel = "warning"
+
+
+def when_ready(server: Any) -> None:
+    print("  Ready. Ctrl-C stops it.\n", flush=True)

@@ -1,0 +1,135 @@
+"""`make serve`: prepares the data, then keeps the web server and the background worker running."""
+
+import ctypes
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+import django
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+
+OWNER = "owner@example.com"
+WORKER = [sys.executable, "manage.py", "run_worker"]
+RESTART_SECONDS = 1
+
+
+def main() -> int:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        django.setup()
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
+    prepare()
+    return Supervisor(_web_command()).run()
+
+
+def prepare() -> None:
+    _refuse_taken_port(settings.PORT)
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    call_command("migrate", verbosity=0, interactive=False)
+    _collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
+    _greet(settings.BASE_URL, local=not settings.PRODUCTION)
+
+
+def _web_command() -> list[str]:
+    bind = f"127.0.0.1:{settings.PORT}"
+    command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py"]
+    return [*command, "--bind", bind, "--workers", str(settings.WEB_WORKERS), "config.wsgi"]
+
+
+def _refuse_taken_port(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            sys.exit(
+                f"Port {port} is in use. Stop what uses it, or choose another: "
+                f"PORT={port + 1} make serve"
+            )
+
+
+def _collect_static(target: Path, source: Path) -> None:
+    """Only when something changed: the stamp is as new as the newest file it was made from."""
+    files = [*(source / "static").rglob("*"), source / "requirements.lock"]
+    newest = str(max(path.stat().st_mtime_ns for path in files))
+    stamp = target / ".stamp"
+    if stamp.exists() and stamp.read_text() == newest:
+        return
+    call_command("collectstatic", verbosity=0, interactive=False, clear=target.exists())
+    stamp.write_text(newest)
+
+
+def _greet(base_url: str, *, local: bool) -> None:
+    from accounts.models import User
+    from accounts.services import create_confirmed_user
+
+    if User.objects.exists():
+        print(f"\n  Sign in at {base_url}/accounts/login/", flush=True)
+    elif local:
+        password = secrets.token_urlsafe(12)
+        create_confirmed_user(email=OWNER, password=password, staff=True)
+        print(
+            f"\n  Your owner account, shown this once:\n"
+            f"    e-mail    {OWNER}\n"
+            f"    password  {password}\n"
+            f"\n  Sign in at {base_url}/accounts/login/, staff pages at {base_url}/admin/",
+            flush=True,
+        )
+    else:
+        print("\n  No user yet: manage.py create_account EMAIL --staff makes the first.")
+
+
+class Supervisor:
+    """Ends when the web server ends; a background worker that dies is started again."""
+
+    def __init__(self, web_command: list[str]) -> None:
+        self.stopping = False
+        self.web = self._start(web_command)
+        self.worker = self._start(WORKER)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._stop)
+        signal.signal(signal.SIGHUP, self._reload)
+
+    def run(self) -> int:
+        while (status := self.web.poll()) is None:
+            if self.worker.poll() is not None and not self.stopping:
+                print("The background worker ended; starting it again.", file=sys.stderr)
+                time.sleep(RESTART_SECONDS)
+                self.worker = self._start(WORKER)
+            time.sleep(0.2)
+        self.worker.terminate()
+        self.worker.wait()
+        return 0 if self.stopping else status
+
+    @staticmethod
+    def _start(command: list[str]) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(command, preexec_fn=_die_with_parent)  # noqa: PLW1509
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stopping = True
+        self.web.terminate()
+        self.worker.terminate()
+
+    def _reload(self, number: int, frame: FrameType | None) -> None:
+        """New code and settings, without a failed request."""
+        self.web.send_signal(signal.SIGHUP)
+        self.worker.terminate()
+
+
+def _die_with_parent() -> None:
+    """Where the kernel can: nothing is left behind when the supervisor itself is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

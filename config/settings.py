@@ -1,0 +1,386 @@
+"""All settings, one section a subject. What the environment may say: docs/configuration.md."""
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import django_stubs_ext
+from csp.constants import NONE, SELF
+
+from config.databases import database_settings, is_postgresql
+from config.environment import Environment
+from config.mail import mail_settings
+
+# Lets our classes say which model they are for: ModelAdmin[Account].
+django_stubs_ext.monkeypatch()
+
+env = Environment(os.environ)
+
+# --- Where this copy runs -------------------------------------------------------------------------
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA_DIR = (BASE_DIR / env.text("DATA_DIR", "var")).resolve()
+ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
+PRODUCTION = ENVIRONMENT == "production"
+DEBUG = env.flag("DEBUG", False)
+
+PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
+BASE_URL = env.web_address("BASE_URL", f"http://127.0.0.1:{PORT}")
+BASE_HOST = urlsplit(BASE_URL).hostname or ""
+HTTPS = BASE_URL.startswith("https://")
+# How many proxies in front are believed in X-Forwarded-For and X-Forwarded-Proto.
+TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", 0, minimum=0, maximum=10)
+ALLOWED_HOSTS = env.names(
+    "ALLOWED_HOSTS", [BASE_HOST] if PRODUCTION else [BASE_HOST, "127.0.0.1", "localhost", "[::1]"]
+)
+
+# --- Secrets: made on the first local start, given in production ----------------------------------
+
+if PRODUCTION:
+    SECRET_KEY = env.text("SECRET_KEY")
+    API_KEY_PEPPER = env.text("API_KEY_PEPPER")
+    ADDRESS_HASH_KEY = env.text("ADDRESS_HASH_KEY")
+else:
+    SECRET_KEY = env.local_secret("SECRET_KEY", DATA_DIR / "secrets")
+    API_KEY_PEPPER = env.local_secret("API_KEY_PEPPER", DATA_DIR / "secrets")
+    ADDRESS_HASH_KEY = env.local_secret("ADDRESS_HASH_KEY", DATA_DIR / "secrets")
+API_KEY_PEPPER_PREVIOUS = env.text("API_KEY_PEPPER_PREVIOUS")
+
+# --- Applications, from the ground up -------------------------------------------------------------
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+INSTALLED_APPS = [
+    "accounts",
+    "apikeys",
+    "credits",
+    "validation",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "config.apps.StaffAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "django.forms",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "accounts.middleware.IdentifyRequestMiddleware",
+    "accounts.middleware.EvenTimeMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "accounts.middleware.CurrentAccountMiddleware",
+    # Every view is behind the sign-in unless it says otherwise.
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "builtins": ["accounts.templatetags.pages"],
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "accounts.context_processors.site",
+            ],
+        },
+    }
+]
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+FORMAT_MODULE_PATH = ["config.formats"]
+
+# --- Database, counters and cache -----------------------------------------------------------------
+
+WEB_WORKERS = env.integer("WEB_WORKERS", os.cpu_count() or 1, minimum=1, maximum=256)
+# How many requests of one web worker may use PostgreSQL at the same moment.
+WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
+# config/wsgi.py sets this: only web workers, which serve each request in a greenlet of its own,
+# share connections through a pool. A process with one line of work keeps one connection.
+_SERVES_WEB = env.flag("SERVES_WEB", False)
+
+DATABASES = {
+    "default": database_settings(
+        env, DATA_DIR / "db.sqlite3", pool_size=WEB_THREADS if _SERVES_WEB else 0
+    )
+}
+
+REDIS_URL = env.text("REDIS_URL")
+if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
+    env.problem("REDIS_URL", "must start with redis://, rediss:// or unix://.")
+CACHES: dict[str, dict[str, Any]] = {
+    "default": (
+        {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+        }
+        if REDIS_URL
+        else {"BACKEND": "config.cache.SQLiteCache", "LOCATION": str(DATA_DIR / "counters.sqlite3")}
+    )
+}
+
+# --- Sign-in --------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+_VALIDATORS = "django.contrib.auth.password_validation"
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": f"{_VALIDATORS}.UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ("email", "name")},
+    },
+    {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": f"{_VALIDATORS}.CommonPasswordValidator"},
+    {"NAME": f"{_VALIDATORS}.NumericPasswordValidator"},
+]
+PASSWORD_RESET_TIMEOUT = 60 * 60
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "validation:show-overview"
+LOGOUT_REDIRECT_URL = "validation:show-landing"
+
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "accounts.forms.LoginForm",
+    "signup": "accounts.forms.SignupForm",
+    "reset_password": "accounts.forms.ResetPasswordForm",
+    "add_email": "accounts.forms.ChangeEmailForm",
+}
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_CONFIRM_EMAIL_ON_GET = False
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
+ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
+# The page would offer the change only where a new user was made: that tells strangers too much.
+ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_CHANGE = False
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = BASE_HOST
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
+# In production staff reach the admin only with a second factor.
+STAFF_NEED_SECOND_FACTOR = PRODUCTION
+
+_LOOK_AT_CUSTOMERS = [
+    "accounts.view_account",
+    "accounts.view_auditentry",
+    "accounts.view_invitation",
+    "accounts.view_lease",
+    "accounts.view_mail",
+    "accounts.view_membership",
+    "accounts.view_user",
+]
+STAFF_GROUPS = {
+    "Support": [*_LOOK_AT_CUSTOMERS, "accounts.suspend_account", "accounts.change_mail"],
+    "Finance": _LOOK_AT_CUSTOMERS,
+}
+
+# The answers that could tell whether an address has an account all take this long (seconds).
+EVEN_TIME_SECONDS = 0.3
+INVITATION_DAYS = 7
+UNCONFIRMED_SIGN_UP_DAYS = 7
+CLOSED_ACCOUNT_DAYS = 30
+
+# --- Mail -----------------------------------------------------------------------------------------
+
+MAIL_DIR = DATA_DIR / "mail"
+MAILS_ARE_FILES = not env.given("EMAIL_URL")
+# EMAIL_BACKEND and what it needs: EMAIL_HOST, EMAIL_PORT, …
+_mail = mail_settings(env, MAIL_DIR)
+globals().update(_mail)
+EMAIL_TIMEOUT = 10
+_MAIL_HOST = BASE_HOST if PRODUCTION else "example.com"
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", f"Email Validation <hello@{_MAIL_HOST}>")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+SUPPORT_EMAIL = env.text("SUPPORT_EMAIL", f"support@{_MAIL_HOST}")
+MAIL_RETENTION_DAYS = 30
+
+# --- Static files ---------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"},
+}
+WHITENOISE_KEEP_ONLY_HASHED_FILES = False
+
+# --- Pages: cookies, transport, what a browser may do ---------------------------------------------
+
+_COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}session"
+SESSION_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrf"
+CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+SECURE_SSL_REDIRECT = PRODUCTION
+SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
+SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
+SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "base-uri": [NONE],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        # Pico draws its form icons from data: addresses; allauth its QR code.
+        "img-src": [SELF, "data:"],
+        "manifest-src": [SELF],
+        "script-src": [SELF],
+        "style-src": [SELF],
+    }
+}
+
+# --- The API --------------------------------------------------------------------------------------
+
+ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
+    "ANONYMOUS_REQUESTS_PER_MINUTE", 60, minimum=1, maximum=1_000_000
+)
+DNS_RESOLVERS = env.names("DNS_RESOLVERS", [])
+DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
+
+# --- Selling --------------------------------------------------------------------------------------
+
+CURRENCY = env.text("CURRENCY", "USD")
+TAX_RATE = env.number("TAX_RATE", 0, minimum=0, maximum=1)
+SELLER_NAME = env.text("SELLER_NAME", "Example Validation Ltd")
+SELLER_ADDRESS = env.text("SELLER_ADDRESS", "1 Example Street, Exampleton")
+SELLER_TAX_ID = env.text("SELLER_TAX_ID", "EX123456789")
+INVOICE_PAYMENT_DETAILS = env.text("INVOICE_PAYMENT_DETAILS", "Example Bank, account 000000")
+STRIPE_SECRET_KEY = env.text("STRIPE_SECRET_KEY")
+STRIPE_WEBHOOK_SECRET = env.text("STRIPE_WEBHOOK_SECRET")
+if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
+    env.problem("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
+
+# --- Background work, logs and metrics ------------------------------------------------------------
+
+SCHEDULER = env.flag("SCHEDULER", True)
+LOG_LEVEL = env.choice("LOG_LEVEL", "info", ("debug", "info", "warning", "error")).upper()
+LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
+METRICS_PORT = (
+    None
+    if env.text("METRICS_PORT", "off") == "off"
+    else env.integer("METRICS_PORT", 9100, minimum=1, maximum=65535)
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "accounts.tracing.RequestIdFilter"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "filters": ["request_id"],
+            "formatter": "line",
+        }
+    },
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    # Without its own handlers Django's loggers follow the root: one line a record, never a mail.
+    "loggers": {"django": {"handlers": [], "level": LOG_LEVEL, "propagate": True}},
+}
+
+# --- Seams: what a lower floor tells the upper ones, inside its own transaction -------------------
+# Each line is the dotted path of a function. docs/architecture.md says what each is handed.
+
+ON_ACCOUNT_OPENED: list[str] = []
+ON_ACCOUNT_CLOSED: list[str] = []
+ON_ACCOUNT_REOPENED: list[str] = []
+ON_ACCOUNT_ERASED: list[str] = []
+ON_ACCOUNT_EXPORTED: list[str] = []
+ON_EMAIL_CONFIRMED: list[str] = []
+ON_EVERY_DAY: list[str] = [
+    "accounts.retention.erase_closed_accounts",
+    "accounts.retention.delete_unconfirmed_users",
+    "accounts.retention.delete_expired_sessions",
+    "accounts.retention.delete_old_invitations",
+    "accounts.retention.delete_old_mails",
+]
+
+# --- Safeguards: production refuses to start without them -----------------------------------------
+
+if PRODUCTION:
+    _secrets = {
+        "SECRET_KEY": SECRET_KEY,
+        "API_KEY_PEPPER": API_KEY_PEPPER,
+        "ADDRESS_HASH_KEY": ADDRESS_HASH_KEY,
+    }
+    for _name, _value in _secrets.items():
+        if len(_value) < 50 or len(set(_value)) < 5:
+            env.problem(_name, "must be a random text of at least 50 characters.")
+        elif list(_secrets.values()).count(_value) > 1:
+            env.problem(_name, "must be a secret of its own, not the same as another.")
+    for _name in ("ALLOWED_HOSTS", "BASE_URL"):
+        if not env.given(_name):
+            env.problem(_name, "must be set.")
+    if not env.given("TRUSTED_PROXIES"):
+        env.problem("TRUSTED_PROXIES", "must be set: the number of proxies in front, 0 for none.")
+    if env.given("BASE_URL") and not HTTPS:
+        env.problem("BASE_URL", "must start with https://.")
+    if "*" in ALLOWED_HOSTS:
+        env.problem("ALLOWED_HOSTS", "must name the hosts; * would let any name in.")
+    elif env.given("ALLOWED_HOSTS") and BASE_HOST not in ALLOWED_HOSTS:
+        env.problem("ALLOWED_HOSTS", f"must contain BASE_URL's host, {BASE_HOST}.")
+    if not is_postgresql(DATABASES["default"]):
+        env.problem("DATABASE_URL", "must name a PostgreSQL database: postgres://user@host/name.")
+    if "EMAIL_HOST" not in _mail:
+        env.problem("EMAIL_URL", "must name a mail server: smtp+tls://user:password@host:587.")
+    if DEBUG:
+        env.problem("DEBUG", "must be off.")
+    if not STRIPE_SECRET_KEY:
+        for _name in ("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", "INVOICE_PAYMENT_DETAILS"):
+            if not env.given(_name):
+                env.problem(_name, "must be set while invoices are the payment method.")
+
+env.stop_if_wrong()

@@ -1,0 +1,24 @@
+"""The table of contents."""
+
+from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
+from django.templatetags.static import static
+from django.urls import include, path
+from django.utils.functional import lazy
+from django.views.generic import RedirectView
+
+icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
+
+urlpatterns = [
+    path("", include("validation.urls")),
+    path("accounts/", include("accounts.urls")),
+    path("accounts/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
+    # Browsers ask for it unbidden.
+    path("favicon.ico", login_not_required(icon)),
+]
+
+handler400 = "config.errors.bad_request"
+handler403 = "config.errors.permission_denied"
+handler404 = "config.errors.not_found"
+handler500 = "config.errors.server_error"

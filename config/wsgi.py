@@ -1,0 +1,8 @@
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+os.environ.setdefault("SERVES_WEB", "on")
+
+application = get_wsgi_application()

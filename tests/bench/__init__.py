@@ -1,0 +1,1 @@
+"""Measurements, as `python -m tests.bench`. What they found: docs/performance.md."""

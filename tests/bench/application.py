@@ -1,0 +1,65 @@
+"""The yardstick: an empty DRF view and one that waits for DNS, without database or middleware."""
+
+import os
+from typing import Any
+
+import django
+from django.conf import settings
+
+settings.configure(
+    ALLOWED_HOSTS=["127.0.0.1"],
+    INSTALLED_APPS=["rest_framework"],
+    LOGGING_CONFIG=None,
+    MIDDLEWARE=[],
+    REST_FRAMEWORK={
+        "DEFAULT_AUTHENTICATION_CLASSES": [],
+        "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+        "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+        "UNAUTHENTICATED_USER": None,
+    },
+    ROOT_URLCONF=__name__,
+    USE_I18N=False,
+)
+django.setup()
+
+# These read the settings when they are imported.
+from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
+from django.urls import path  # noqa: E402
+from dns.resolver import Resolver  # noqa: E402
+from rest_framework.request import Request  # noqa: E402
+from rest_framework.response import Response  # noqa: E402
+from rest_framework.views import APIView  # noqa: E402
+
+_resolver = Resolver(configure=False)
+_resolver.nameservers = ["127.0.0.1"]
+_resolver.port = int(os.environ["SLOW_DNS_PORT"])
+_resolver.lifetime = 10
+
+
+class EmptyView(APIView):
+    def post(self, request: Request) -> Response:
+        return _echo(request.data)
+
+
+class SlowDnsView(APIView):
+    def get(self, request: Request) -> Response:
+        answer = _resolver.resolve("example.com", "MX")
+        return _echo({"hosts": len(answer)})
+
+
+def _echo(data: Any) -> Response:
+    response = Response(data)
+    # No middleware counts the body, and gunicorn would send it in chunks.
+    response.add_post_render_callback(_set_length)
+    return response
+
+
+def _set_length(response: Response) -> None:
+    response["Content-Length"] = str(len(response.rendered_content))
+
+
+urlpatterns = [
+    path("empty", EmptyView.as_view()),
+    path("slow-dns", SlowDnsView.as_view()),
+]
+application = WSGIHandler()

@@ -1,0 +1,70 @@
+"""Starts the web servers that are measured, each on a free port of loopback, and stops them."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.bench.load import Address
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+START_SECONDS = 20
+STOP_SECONDS = 15
+
+
+class ServerDidNotStart(Exception):
+    pass
+
+
+@contextmanager
+def gunicorn(
+    application: str, arguments: Sequence[str], environment: dict[str, str], first_request: bytes
+) -> Iterator[Address]:
+    """Ready when the first request is answered: gunicorn listens long before its workers work."""
+    address = _free_address()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", "--bind", f"{address.host}:{address.port}"]
+        + ["--no-control-socket", "--log-level", "warning", *arguments, application],
+        cwd=REPOSITORY,
+        # Nothing is inherited: no shell's settings may decide what is measured.
+        env={"PATH": os.environ["PATH"], **environment},
+    )
+    try:
+        _wait_until_it_answers(process, address, first_request)
+        yield address
+    finally:
+        _stop(process)
+
+
+def _free_address() -> Address:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return Address(*probe.getsockname())
+
+
+def _wait_until_it_answers(
+    process: "subprocess.Popen[bytes]", address: Address, request: bytes
+) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with socket.create_connection(address, timeout=START_SECONDS) as connection:
+                connection.sendall(request)
+                if connection.recv(1):
+                    return
+        except ConnectionError:
+            time.sleep(0.05)
+    raise ServerDidNotStart(f"Nothing answers on {address.host}:{address.port}.")
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,24 @@
+"""Clients that hold connections open without ever completing a request."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from tests.bench.load import Address
+
+SILENCE = b""
+HALF_A_HEAD = b"POST /empty HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-"
+_ACCEPT_SECONDS = 0.3
+
+
+@contextmanager
+def slow_clients(address: Address, count: int, sent: bytes) -> Iterator[None]:
+    with ExitStack() as stack:
+        for _ in range(count):
+            connection = stack.enter_context(socket.create_connection(address))
+            connection.sendall(sent)
+        time.sleep(_ACCEPT_SECONDS)
+        yield
+    # The next measurement begins when the server has noticed that they are gone.
+    time.sleep(_ACCEPT_SECONDS)

@@ -1,0 +1,76 @@
+"""From the rounds of a measurement to its table: medians, spread and what was missed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from tests.bench.load import Outcome
+
+# What each contender achieved in each measurement of one round.
+Round = Mapping[str, Mapping[str, Outcome]]
+# One number of one contender in one round.
+Value = Callable[[Round, str], float]
+
+
+@dataclass(frozen=True)
+class Row:
+    label: str
+    value: Value
+    at_least: float | None = None
+
+    def values(self, rounds: Sequence[Round], contender: str) -> list[float]:
+        return [self.value(one_round, contender) for one_round in rounds]
+
+    def is_missed(self, rounds: Sequence[Round], contender: str) -> bool:
+        return self.at_least is not None and median(self.values(rounds, contender)) < self.at_least
+
+
+def render(
+    rows: Sequence[Row], rounds: Sequence[Round], contenders: Sequence[str], chosen: str
+) -> str:
+    """In Markdown. Only the chosen contender has targets."""
+    cells = [["", *contenders, f"target for {chosen}"]]
+    for row in rows:
+        spreads = [_spread(row.values(rounds, contender)) for contender in contenders]
+        cells.append([row.label, *spreads, _verdict(row, rounds, chosen)])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * width for width in widths])
+    return "\n".join(_line(line, widths) for line in cells)
+
+
+def name_missed(rows: Sequence[Row], rounds: Sequence[Round], chosen: str) -> str:
+    missed = [row.label for row in rows if row.is_missed(rounds, chosen)]
+    if not missed:
+        return f"{chosen} meets every target."
+    return f"{chosen} misses {len(missed)}: {'; '.join(missed)}."
+
+
+def write_between_markers(document: Path, name: str, text: str) -> None:
+    """Between `<!-- name -->` and `<!-- end of name -->`: the prose around it stays."""
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, _, rest = document.read_text().partition(start)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"{document.name} has no markers for {name}.")
+    document.write_text(f"{before}{start}\n{text}\n\n{end}{after}")
+
+
+def _verdict(row: Row, rounds: Sequence[Round], chosen: str) -> str:
+    if row.at_least is None:
+        return ""
+    verdict = "missed" if row.is_missed(rounds, chosen) else "met"
+    return f"at least {row.at_least}: {verdict}"
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{_number(median(values))} ({_number(min(values))} to {_number(max(values))})"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return f"| {' | '.join(padded)} |"

@@ -1,0 +1,85 @@
+"""Which of gunicorn's workers? The contenders serve one small application, side by side."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import ExitStack, contextmanager
+
+from tests.bench.load import Address, Load, Outcome, build_request, generate
+from tests.bench.resolver import slow_resolver
+from tests.bench.server import gunicorn
+from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
+from tests.bench.table import Round
+
+# Apart from the worker itself, what config/gunicorn.py says.
+_SHARED = ["--workers", "2", "--worker-connections", "4000", "--keep-alive", "10"]
+CONTENDERS = {
+    "gthread": [*_SHARED, "--worker-class", "gthread", "--threads", "16"],
+    "gevent": [*_SHARED, "--worker-class", "gevent"],
+}
+
+ROUNDS = 6
+WINDOW_SECONDS = 2.0
+SLOW_CLIENTS = 200
+SLOW_CALLS = 64
+DNS_SECONDS = 0.5
+# The slow calls start this much earlier than the calls that are counted beside them.
+_LEAD_SECONDS = 2 * DNS_SECONDS
+
+EMPTY = build_request("POST", "/empty", b'{"email": "someone@example.com"}')
+SLOW_DNS = build_request("GET", "/slow-dns")
+
+
+def measure(executor: Executor) -> Iterator[Round]:
+    with _contenders() as addresses:
+        for address in addresses.values():
+            _call_empty(executor, address, callers=16)
+        names = list(addresses)
+        for _ in range(ROUNDS):
+            outcomes = {name: _measure_busy(executor, addresses[name]) for name in names}
+            for name in names:
+                outcomes[name] |= _measure_disturbed(executor, addresses[name])
+            yield outcomes
+            # Nobody is always the first, in case the other work of the machine has a rhythm.
+            names.reverse()
+
+
+@contextmanager
+def _contenders() -> Iterator[dict[str, Address]]:
+    with ExitStack() as stack:
+        port = stack.enter_context(slow_resolver(DNS_SECONDS))
+        environment = {"SLOW_DNS_PORT": str(port)}
+        yield {
+            name: stack.enter_context(
+                gunicorn("tests.bench.application", arguments, environment, EMPTY)
+            )
+            for name, arguments in CONTENDERS.items()
+        }
+
+
+def _measure_busy(executor: Executor, address: Address) -> dict[str, Outcome]:
+    return {"busy": _call_empty(executor, address, callers=16)}
+
+
+def _measure_disturbed(executor: Executor, address: Address) -> dict[str, Outcome]:
+    """One right after the other, because each is compared with the undisturbed calls."""
+    outcomes = {"undisturbed": _call_empty(executor, address, callers=4)}
+    with slow_clients(address, SLOW_CLIENTS, SILENCE):
+        outcomes["silent"] = _call_empty(executor, address, callers=4)
+    with slow_clients(address, SLOW_CLIENTS, HALF_A_HEAD):
+        outcomes["half-sent"] = _call_empty(executor, address, callers=4)
+    slow_calls = executor.submit(generate, _slow_load(address))
+    time.sleep(_LEAD_SECONDS)
+    outcomes["beside slow DNS"] = _call_empty(executor, address, callers=4)
+    return outcomes | {"slow DNS": slow_calls.result()}
+
+
+def _call_empty(executor: Executor, address: Address, callers: int) -> Outcome:
+    load = Load(address, EMPTY, callers, WINDOW_SECONDS)
+    return executor.submit(generate, load).result()
+
+
+def _slow_load(address: Address) -> Load:
+    # A connection for each call: 64 that live long could all sit in one of the two processes.
+    seconds = _LEAD_SECONDS + WINDOW_SECONDS + 0.2
+    return Load(address, SLOW_DNS, SLOW_CALLS, seconds, requests_per_connection=1)

@@ -1,0 +1,64 @@
+"""What the table about the web worker shows, and what the chosen worker has to reach."""
+
+from tests.bench.table import Round, Row, Value
+from tests.bench.web_worker import DNS_SECONDS
+
+CHOSEN = "gevent"
+
+
+def _rate(measurement: str) -> Value:
+    return lambda outcomes, contender: outcomes[contender][measurement].rate
+
+
+def _rate_against_gthread(outcomes: Round, contender: str) -> float:
+    return outcomes[contender]["busy"].rate / outcomes["gthread"]["busy"].rate
+
+
+def _rate_kept(measurement: str) -> Value:
+    def value(outcomes: Round, contender: str) -> float:
+        own = outcomes[contender]
+        return own[measurement].rate / own["undisturbed"].rate
+
+    return value
+
+
+def _milliseconds(measurement: str, percent: int) -> Value:
+    return lambda outcomes, contender: 1000 * outcomes[contender][measurement].percentile(percent)
+
+
+def _p99_against_undisturbed(measurement: str) -> Value:
+    def value(outcomes: Round, contender: str) -> float:
+        own = outcomes[contender]
+        return own[measurement].percentile(99) / own["undisturbed"].percentile(99)
+
+    return value
+
+
+def _slow_call_against_resolver(outcomes: Round, contender: str) -> float:
+    return outcomes[contender]["slow DNS"].percentile(50) / DNS_SECONDS
+
+
+def _generator_share(outcomes: Round, contender: str) -> float:
+    return outcomes[contender]["busy"].generator_share
+
+
+ROWS = [
+    Row("16 callers: requests/s", _rate("busy")),
+    Row("16 callers: requests/s, against gthread", _rate_against_gthread, at_least=0.9),
+    Row("16 callers: p50, ms", _milliseconds("busy", 50)),
+    Row("16 callers: p99, ms", _milliseconds("busy", 99)),
+    Row("16 callers: CPU of the load generator, cores", _generator_share),
+    Row("4 callers, undisturbed: requests/s", _rate("undisturbed")),
+    Row("4 callers, undisturbed: p50, ms", _milliseconds("undisturbed", 50)),
+    Row("4 callers, undisturbed: p99, ms", _milliseconds("undisturbed", 99)),
+    Row("200 silent connections: rate kept", _rate_kept("silent"), at_least=0.8),
+    Row("200 silent connections: p99, times undisturbed", _p99_against_undisturbed("silent")),
+    Row("200 half-sent heads: rate kept", _rate_kept("half-sent"), at_least=0.8),
+    Row("200 half-sent heads: p99, times undisturbed", _p99_against_undisturbed("half-sent")),
+    Row("64 calls waiting for DNS: rate kept", _rate_kept("beside slow DNS"), at_least=0.8),
+    Row(
+        "64 calls waiting for DNS: p99, times undisturbed",
+        _p99_against_undisturbed("beside slow DNS"),
+    ),
+    Row("64 calls waiting for DNS: their p50, times the resolver's", _slow_call_against_resolver),
+]

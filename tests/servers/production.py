@@ -1,0 +1,28 @@
+"""A complete production environment, of invented values.
+
+`python -m tests.servers.production manage.py check --deploy` runs a command in it.
+"""
+
+import os
+import sys
+
+ENVIRONMENT = {
+    "ENVIRONMENT": "production",
+    "SECRET_KEY": "invented-for-tests-only-0123456789-abcdefghijklmnopqrstuvwxyz-1",
+    "API_KEY_PEPPER": "invented-for-tests-only-0123456789-abcdefghijklmnopqrstuvwxyz-2",
+    "ADDRESS_HASH_KEY": "invented-for-tests-only-0123456789-abcdefghijklmnopqrstuvwxyz-3",
+    "BASE_URL": "https://validation.example",
+    "ALLOWED_HOSTS": "validation.example",
+    "TRUSTED_PROXIES": "1",
+    "DATABASE_URL": "postgres://validation@127.0.0.1:1/validation",
+    "EMAIL_URL": "smtp+tls://validation:invented@127.0.0.1:1",
+    "DEFAULT_FROM_EMAIL": "Email Validation <hello@validation.example>",
+    "SUPPORT_EMAIL": "support@validation.example",
+    "SELLER_NAME": "Example Validation Ltd",
+    "SELLER_ADDRESS": "1 Example Street, Exampleton",
+    "SELLER_TAX_ID": "EX123456789",
+    "INVOICE_PAYMENT_DETAILS": "Example Bank, account 000000",
+}
+
+if __name__ == "__main__":
+    os.execvpe(sys.executable, [sys.executable, *sys.argv[1:]], {**os.environ, **ENVIRONMENT})  # noqa: S606

