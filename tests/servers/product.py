@@ -1,4 +1,4 @@
-"""The product itself, started as `make serve` starts it: several processes on a port of loopback."""
+"""The product itself, started as `make serve` does: several processes on a loopback port."""
 
 import os
 import re

@@ -1,0 +1,130 @@
+"""Who sees what: every page with every role, as a stranger, and signed out. Read from the URLs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from accounts import team
+from accounts.models import Account, Invitation, User
+from accounts.roles import MAY, Act, Role
+from tests.conftest import make_member, signed_in
+
+pytestmark = pytest.mark.django_db
+
+OURS = ("accounts", "apikeys", "credits", "validation")
+# Pages without a role: open to everybody, or to who is signed in but in no account.
+PUBLIC = {"validation:show-landing", "accounts:show-closed", "accounts:accept-invitation"}
+WITHOUT_ACCOUNT = {"accounts:open-account"}
+FILLED_IN = {"role": "viewer", "email": "new@shop.example", "name": "A name"}
+
+
+def our_pages() -> Iterator[tuple[str, URLPattern]]:
+    stack: list[tuple[str | None, URLResolver | URLPattern]] = [(None, get_resolver())]
+    while stack:
+        app, pattern = stack.pop()
+        if isinstance(pattern, URLResolver):
+            stack += [(pattern.app_name or app, below) for below in pattern.url_patterns]
+        elif app in OURS:
+            yield f"{app}:{pattern.name}", pattern
+
+
+def act_of(view: Any) -> Act | None:
+    """The decorators of a view are peeled off until the one that names its act."""
+    while view is not None and not hasattr(view, "act"):
+        view = getattr(view, "__wrapped__", None)
+    return Act(view.act) if view else None
+
+
+PAGES = dict(our_pages())
+ACTS = {name: act for name, page in PAGES.items() if (act := act_of(page.callback))}
+
+
+def address(name: str, user: User, account: Account) -> str:
+    ids = {
+        "membership_id": user.memberships.get(account=account).public_id,
+        "invitation_id": Invitation.objects.get(account=account).public_id,
+    }
+    wanted = PAGES[name].pattern.converters
+    return reverse(name, kwargs={parameter: ids[parameter] for parameter in wanted})
+
+
+def visit(client: Client, path: str) -> Any:
+    """As a browser would; pages that only take a form are sent one."""
+    answer = client.get(path)
+    return client.post(path, FILLED_IN) if answer.status_code == 405 else answer
+
+
+@pytest.fixture
+def invitation(account: Account, owner: User) -> Invitation:
+    email = "invited@shop.example"
+    return team.invite_member(account=account, email=email, role=Role.VIEWER, actor=owner)
+
+
+def test_every_page_says_which_act_it_is_or_is_named_as_open() -> None:
+    assert PAGES.keys() - ACTS.keys() == PUBLIC | WITHOUT_ACCOUNT
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("name", ACTS)
+def test_each_role_gets_what_the_table_says(
+    name: str, role: Role, account: Account, invitation: Invitation
+) -> None:
+    user = make_member(account, role)
+    answer = visit(signed_in(user), address(name, user, account))
+    assert (answer.status_code == 403) is (role not in MAY[ACTS[name]])
+
+
+@pytest.mark.parametrize("name", ACTS)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_stranger_finds_nothing_of_the_account(
+    name: str, method: str, owner: User, account: Account, invitation: Invitation, stranger: User
+) -> None:
+    path = address(name, owner, account)
+    answer = getattr(signed_in(stranger), method)(path, FILLED_IN)
+    if PAGES[name].pattern.converters and answer.status_code != 405:
+        assert answer.status_code == 404
+    page = answer.content.decode()
+    for secret in ("The Shop", owner.email, invitation.email, account.public_id):
+        assert secret not in page
+    account.refresh_from_db()
+    assert (account.name, account.closed_at) == ("The Shop", None)
+
+
+@pytest.mark.parametrize("name", sorted(ACTS.keys() | WITHOUT_ACCOUNT))
+def test_who_is_not_signed_in_is_sent_to_the_sign_in(
+    name: str, owner: User, account: Account, invitation: Invitation
+) -> None:
+    answer = visit(Client(), address(name, owner, account))
+    assert answer.headers["Location"].startswith("/accounts/login/?next=")
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_a_form_without_its_token_changes_nothing(
+    name: str, owner: User, account: Account, invitation: Invitation
+) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(owner)
+    if "token" in PAGES[name].pattern.converters:
+        return
+    answer = client.post(address(name, owner, account), FILLED_IN)
+    assert answer.status_code in {403, 405}
+    account.refresh_from_db()
+    assert (account.name, account.closed_at) == ("The Shop", None)
+
+
+@pytest.mark.parametrize("view", ["mfa_edit_webauthn", "mfa_remove_webauthn"])
+def test_a_passkey_of_another_is_not_found(view: str, owner: User, stranger: User) -> None:
+    passkey = Authenticator.objects.create(user=owner, type=Authenticator.Type.WEBAUTHN, data={})
+    answer = signed_in(stranger).get(reverse(view, kwargs={"pk": passkey.pk}))
+    assert answer.status_code == 404
+
+
+def test_the_page_that_refuses_names_who_may(account: Account) -> None:
+    client = signed_in(make_member(account, Role.VIEWER))
+    answer = client.get("/accounts/account/close/")
+    assert b"for the role Owner: ask one of them" in answer.content
+    assert b"req_" in answer.content

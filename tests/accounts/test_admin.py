@@ -1,0 +1,108 @@
+import pytest
+from allauth.mfa.models import Authenticator
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from accounts import outbox
+from accounts.models import Account, AuditEntry, Mail, User
+from tests.conftest import make_user, signed_in
+
+pytestmark = pytest.mark.django_db
+
+OURS = [model for model in admin.site._registry if model._meta.app_label == "accounts"]
+
+
+def in_group(name: str) -> Client:
+    user = make_user(f"{name.lower()}@service.example", is_staff=True)
+    user.groups.add(Group.objects.get(name=name))
+    return signed_in(user)
+
+
+def act_on(client: Client, account: Account, action: str) -> int:
+    data = {"action": action, "_selected_action": [str(account.pk)]}
+    return client.post("/admin/accounts/account/", data).status_code
+
+
+def test_the_admin_stands_behind_the_same_sign_in(client: Client) -> None:
+    answer = client.get("/admin/", follow=True)
+    assert answer.redirect_chain[-1][0].startswith("/accounts/login/?next=")
+
+
+def test_customers_are_refused(owner: User) -> None:
+    assert signed_in(owner).get("/admin/", follow=True).status_code == 403
+
+
+def test_in_production_staff_without_a_second_factor_are_led_to_set_one_up(
+    staff: User, settings: Settings
+) -> None:
+    settings.STAFF_NEED_SECOND_FACTOR = True
+    client = signed_in(staff)
+    answer = client.get("/admin/accounts/account/", follow=True)
+    assert answer.redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
+    assert b"Staff need a second factor" in answer.content
+    Authenticator.objects.create(user=staff, type=Authenticator.Type.TOTP, data={"secret": "x"})
+    assert client.get("/admin/accounts/account/").status_code == 200
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_each_list_opens_searches_and_shows_an_object(
+    model: type, staff: User, owner: User
+) -> None:
+    outbox.queue(to=owner.email, subject="Hello", text="secret-code", html="secret-code")
+    client = signed_in(staff)
+    name = f"admin:accounts_{model.__name__.lower()}"
+    assert client.get(reverse(f"{name}_changelist"), {"q": "shop"}).status_code == 200
+    first = model._default_manager.first()  # type: ignore[attr-defined]
+    if first is not None:
+        page = client.get(reverse(f"{name}_change", args=[first.pk]))
+        assert page.status_code == 200
+        assert b"secret-code" not in page.content
+
+
+@pytest.mark.parametrize("search", ["The Shop", "owner@shop.example", "acc_"])
+def test_an_account_is_found_by_name_id_and_members_address(
+    search: str, staff: User, account: Account
+) -> None:
+    search = account.public_id if search == "acc_" else search
+    page = signed_in(staff).get("/admin/accounts/account/", {"q": search})
+    assert account.public_id.encode() in page.content
+
+
+def test_support_looks_suspends_and_lifts(account: Account) -> None:
+    client = in_group("Support")
+    act_on(client, account, "suspend")
+    account.refresh_from_db()
+    assert account.suspended_at
+    act_on(client, account, "lift_suspension")
+    account.refresh_from_db()
+    assert not account.suspended_at
+    by = AuditEntry.objects.filter(action__startswith="account.susp").values_list("actor_name")
+    assert set(by) == {("support@service.example",)}
+
+
+def test_finance_looks_and_cannot_suspend(account: Account) -> None:
+    client = in_group("Finance")
+    assert client.get("/admin/accounts/account/").status_code == 200
+    act_on(client, account, "suspend")
+    account.refresh_from_db()
+    assert account.suspended_at is None
+
+
+@pytest.mark.parametrize("group", ["Support", "Finance"])
+def test_neither_group_changes_or_deletes_anybody(group: str, owner: User) -> None:
+    client = in_group(group)
+    page = f"/admin/accounts/user/{owner.pk}/"
+    assert client.get(f"{page}change/").status_code == 200
+    assert client.post(f"{page}change/", {"email": "x@x.example"}).status_code == 403
+    assert client.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+
+
+def test_staff_send_a_given_up_mail_again(staff: User) -> None:
+    mail = outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
+    Mail.objects.update(given_up_at=mail.created_at)
+    data = {"action": "send_again", "_selected_action": [str(mail.pk)]}
+    signed_in(staff).post("/admin/accounts/mail/", data)
+    assert Mail.objects.get().given_up_at is None

@@ -1,0 +1,56 @@
+"""The pure modules of the ground floor, as tables."""
+
+import pytest
+
+from accounts import ids
+from accounts.browsers import describe
+from accounts.network import client_address
+
+PEER = "192.0.2.1"
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "trusted", "address"),
+    [
+        ("203.0.113.9", 0, PEER),
+        ("203.0.113.9", 1, "203.0.113.9"),
+        ("198.51.100.7, 203.0.113.9", 1, "203.0.113.9"),
+        ("198.51.100.7, 203.0.113.9", 2, "198.51.100.7"),
+        ("198.51.100.7", 2, "198.51.100.7"),
+        ("2001:db8::1", 1, "2001:db8::1"),
+        ("::ffff:203.0.113.9", 1, "203.0.113.9"),
+        ("not an address", 1, PEER),
+        ("", 1, PEER),
+    ],
+)
+def test_proxies_are_believed_as_far_as_configured(
+    forwarded: str, trusted: int, address: str
+) -> None:
+    meta = {"REMOTE_ADDR": PEER, "HTTP_X_FORWARDED_FOR": forwarded}
+    assert client_address(meta, trusted) == address
+
+
+def test_a_request_from_a_unix_socket_has_an_address_too() -> None:
+    assert client_address({"REMOTE_ADDR": ""}, 0) == "0.0.0.0"  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "words"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko Firefox/130.0", "Firefox on Linux"),
+        ("Mozilla/5.0 (Windows NT 10.0) Chrome/130.0 Safari/537.36 Edg/130.0", "Edge on Windows"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18 like Mac OS X) Safari/604.1", "Safari on iPhone"),
+        ("Mozilla/5.0 (Linux; Android 15) Chrome/130.0 Safari/537.36", "Chrome on Android"),
+        ("curl/8.5.0", "curl"),
+        ("", "Unknown browser"),
+        ("<script>", "Unknown browser"),
+    ],
+)
+def test_a_browser_is_named_in_words(user_agent: str, words: str) -> None:
+    assert describe(user_agent) == words
+
+
+def test_public_ids_are_random_and_say_what_they_name() -> None:
+    made = {ids.account_id() for _ in range(1000)}
+    assert len(made) == 1000
+    assert all(name.startswith("acc_") and len(name) == 24 for name in made)

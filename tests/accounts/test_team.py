@@ -1,0 +1,177 @@
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts import team
+from accounts.models import Account, AuditEntry, Invitation, Mail, Membership, User
+from accounts.roles import Role
+from tests.conftest import PASSWORD, make_member, make_user, signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def link_in_mail() -> str:
+    found = re.search(r"^http://127.0.0.1:8000(/\S+)$", Mail.objects.latest("pk").text, re.M)
+    assert found
+    return found[1]
+
+
+def invite(account: Account, owner: User, email: str = "new@shop.example") -> str:
+    team.invite_member(account=account, email=email, role=Role.DEVELOPER, actor=owner)
+    return link_in_mail()
+
+
+def test_who_holds_the_link_signs_up_and_joins(account: Account, owner: User) -> None:
+    path = invite(account, owner)
+    client = Client()
+    client.get(path)
+    sign_up = {"email": "new@shop.example", "password1": PASSWORD, "next": path}
+    # The link proved the mailbox: no code is asked for.
+    assert client.post("/accounts/signup/", sign_up).headers["Location"] == path
+    client.post(path)
+    memberships = Membership.objects.filter(user__email="new@shop.example")
+    assert [(m.account, m.role) for m in memberships] == [(account, Role.DEVELOPER)]
+
+
+def test_an_existing_user_joins_and_keeps_their_own_account(
+    account: Account, owner: User, stranger: User
+) -> None:
+    path = invite(account, owner, stranger.email)
+    client = signed_in(stranger)
+    client.post(path)
+    assert stranger.memberships.count() == 2
+    assert b"The Shop" in client.get("/validation/").content
+
+
+def test_the_link_serves_only_the_invited_address(
+    account: Account, owner: User, stranger: User
+) -> None:
+    path = invite(account, owner)
+    answer = signed_in(stranger).post(path)
+    assert b"you are signed in as" in answer.content
+    assert not account.memberships.filter(user=stranger).exists()
+
+
+def test_a_sign_up_with_another_address_still_needs_its_code(account: Account, owner: User) -> None:
+    client = Client()
+    client.get(invite(account, owner))
+    client.post("/accounts/signup/", {"email": "other@shop.example", "password1": PASSWORD})
+    assert client.get("/validation/").status_code == 302
+
+
+@pytest.mark.parametrize("why", ["used", "withdrawn", "expired", "replaced", "invented"])
+def test_a_link_that_is_no_longer_valid_says_so(account: Account, owner: User, why: str) -> None:
+    path = invite(account, owner)
+    invitation = Invitation.objects.get()
+    if why == "used":
+        team.accept_invitation(invitation=invitation, user=make_user("new@shop.example"))
+    elif why == "withdrawn":
+        team.withdraw_invitation(invitation=invitation, actor=owner)
+    elif why == "expired":
+        Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    elif why == "replaced":
+        invite(account, owner)
+    else:
+        path = "/accounts/invitations/invented/"
+    answer = Client().get(path)
+    assert answer.status_code == 404
+    assert b"no longer valid" in answer.content
+
+
+def test_the_token_of_an_invitation_is_nowhere_in_the_database(
+    account: Account, owner: User
+) -> None:
+    token = invite(account, owner).split("/")[-2]
+    assert token not in Invitation.objects.get().token
+
+
+def test_nobody_is_invited_twice_at_once(account: Account, owner: User) -> None:
+    invite(account, owner)
+    invite(account, owner)
+    assert Invitation.objects.waiting().count() == 1
+    with pytest.raises(team.TeamError, match="already in this account"):
+        invite(account, owner, owner.email)
+
+
+def test_an_account_may_have_twenty_invitations_waiting(account: Account, owner: User) -> None:
+    for number in range(20):
+        invite(account, owner, f"new{number}@shop.example")
+    with pytest.raises(team.TeamError, match="Withdraw one first"):
+        invite(account, owner, "one.more@shop.example")
+
+
+@pytest.mark.parametrize("change", ["demote", "remove", "leave"])
+def test_the_last_owner_stays(account: Account, owner: User, change: str) -> None:
+    membership = account.memberships.get()
+    client = signed_in(owner)
+    page = f"/accounts/team/members/{membership.public_id}/"
+    if change == "demote":
+        client.post(f"{page}role/", {"role": "viewer"})
+    else:
+        client.post(f"{page}remove/")
+    assert b"An account needs an owner" in client.get("/accounts/team/").content
+    assert account.memberships.get().role == Role.OWNER
+
+
+def test_an_owner_may_go_when_there_is_another(account: Account, owner: User) -> None:
+    make_member(account, Role.OWNER)
+    membership = account.memberships.get(user=owner)
+    client = signed_in(owner)
+    client.post(f"/accounts/team/members/{membership.public_id}/remove/")
+    assert client.get("/validation/").headers["Location"] == "/accounts/account/open/"
+
+
+def test_an_admin_can_neither_make_nor_unmake_an_owner(account: Account, owner: User) -> None:
+    client = signed_in(make_member(account, Role.ADMIN))
+    viewer = make_member(account, Role.VIEWER).memberships.get()
+    owners = account.memberships.get(user=owner)
+    for membership, role in ((viewer, "owner"), (owners, "viewer")):
+        page = f"/accounts/team/members/{membership.public_id}/role/"
+        assert client.post(page, {"role": role}).status_code == 403
+    assert client.post(f"/accounts/team/members/{owners.public_id}/remove/").status_code == 403
+    invitation = {"email": "new@shop.example", "role": "owner"}
+    assert b"errorlist" in client.post("/accounts/team/invite/", invitation).content
+
+
+def test_who_is_removed_loses_the_account_on_the_next_request(
+    account: Account, owner: User
+) -> None:
+    member = make_member(account, Role.DEVELOPER)
+    client = signed_in(member)
+    team.remove_member(membership=member.memberships.get(), actor=owner)
+    assert client.get("/accounts/team/").headers["Location"] == "/accounts/account/open/"
+    assert Mail.objects.latest("pk").to == member.email
+
+
+def test_a_user_of_two_accounts_switches(account: Account, owner: User, stranger: User) -> None:
+    Membership.objects.create(account=account, user=stranger, role=Role.VIEWER)
+    client = signed_in(stranger)
+    assert b"<h1>Overview</h1><p>Make Elsewhere ready" in client.get("/validation/").content
+    client.post("/accounts/account/switch/", {"account": account.public_id})
+    assert b"<h1>Overview</h1><p>Make The Shop ready" in client.get("/validation/").content
+
+
+def test_switching_to_an_account_of_others_changes_nothing(
+    account: Account, stranger: User
+) -> None:
+    client = signed_in(stranger)
+    client.post("/accounts/account/switch/", {"account": account.public_id})
+    assert b"The Shop" not in client.get("/validation/").content
+
+
+def test_every_change_is_in_the_audit_log(account: Account, owner: User) -> None:
+    invite(account, owner)
+    team.withdraw_invitation(invitation=Invitation.objects.get(), actor=owner)
+    member = make_member(account, Role.VIEWER).memberships.get()
+    team.change_role(membership=member, role=Role.ADMIN, actor=owner)
+    team.remove_member(membership=member, actor=owner)
+    actions = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
+    assert actions[-4:] == [
+        "member.invited",
+        "invitation.withdrawn",
+        "member.role_changed",
+        "member.removed",
+    ]

@@ -1,0 +1,104 @@
+"""What processes share: the same promises hold in SQLite and in a real Redis."""
+
+import multiprocessing
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.cache import BaseCache
+from django.core.cache.backends.redis import RedisCache
+
+from config.cache import SQLiteCache
+from tests.servers.redis import redis
+
+PROCESSES, EACH = 8, 50
+
+
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    with redis() as url:
+        yield url
+
+
+def build(kind: str, location: str) -> BaseCache:
+    return SQLiteCache(location, {}) if kind == "sqlite" else RedisCache(location, {})
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
+    if request.param == "sqlite":
+        return "sqlite", str(tmp_path / "counters.sqlite3")
+    return "redis", request.getfixturevalue("redis_url")
+
+
+@pytest.fixture
+def cache(store: tuple[str, str]) -> Iterator[BaseCache]:
+    built = build(*store)
+    built.clear()
+    yield built
+    built.close()
+
+
+def count(kind: str, location: str, results: Any) -> None:
+    """What each process does: makes the counter if it is not there, then counts."""
+    cache = build(kind, location)
+    results.put([_next(cache) for _ in range(EACH)])
+
+
+def _next(cache: BaseCache) -> int:
+    cache.add("hits", 0, timeout=60)
+    return cache.incr("hits")
+
+
+def test_no_count_of_eight_processes_is_lost_or_given_twice(
+    store: tuple[str, str], cache: BaseCache
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    workers = [context.Process(target=count, args=(*store, results)) for _ in range(PROCESSES)]
+    for worker in workers:
+        worker.start()
+    counts = [number for _ in workers for number in results.get(timeout=60)]
+    for worker in workers:
+        worker.join()
+    assert sorted(counts) == list(range(1, PROCESSES * EACH + 1))
+
+
+def test_add_does_not_overwrite_what_lives(cache: BaseCache) -> None:
+    assert cache.add("key", 1) is True
+    assert cache.add("key", 2) is False
+    assert cache.get("key") == 1
+
+
+def test_what_has_expired_is_gone_and_may_be_added_again(cache: BaseCache) -> None:
+    cache.set("key", 1, timeout=1)
+    assert cache.get("key") == 1
+    time.sleep(1.1)
+    assert cache.get("key") is None
+    assert cache.add("key", 2) is True
+
+
+def test_counting_what_is_not_there_is_an_error(cache: BaseCache) -> None:
+    with pytest.raises(ValueError, match="not found"):
+        cache.incr("missing")
+
+
+@pytest.mark.parametrize("value", [0, 1.5, "text", [1.0, 2.5], {"a": None}, True])
+def test_values_come_back_as_they_went_in(cache: BaseCache, value: object) -> None:
+    cache.set("key", value)
+    assert cache.get("key") == value
+
+
+def test_deleting_touching_and_clearing(cache: BaseCache) -> None:
+    cache.set("key", 1, timeout=1)
+    assert cache.touch("key", 60) is True
+    assert cache.touch("missing", 60) is False
+    time.sleep(1.1)
+    assert cache.get("key") == 1
+    assert cache.delete("key") is True
+    assert cache.delete("key") is False
+    cache.set("key", 1)
+    cache.clear()
+    assert cache.get("key", "default") == "default"

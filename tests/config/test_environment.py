@@ -1,0 +1,91 @@
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment import Environment
+from config.mail import mail_settings
+
+
+def read(**values: str) -> Environment:
+    return Environment(values)
+
+
+def test_what_is_not_given_has_its_default() -> None:
+    env = read(EMPTY="  ")
+    assert env.integer("PORT", 8000, minimum=1, maximum=65535) == 8000
+    assert env.text("EMPTY", "default") == "default"
+    assert env.flag("SCHEDULER", True) is True
+    assert not env.problems
+
+
+@pytest.mark.parametrize("value", ["abc", "0", "65536", "8000.5", "1e3", "8000x"])
+def test_a_number_out_of_bounds_is_named(value: str) -> None:
+    env = read(PORT=value)
+    env.integer("PORT", 8000, minimum=1, maximum=65535)
+    with pytest.raises(ImproperlyConfigured, match="PORT must be a whole number from 1 to 65535"):
+        env.stop_if_wrong()
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "31", "three"])
+def test_a_number_that_is_none_is_named(value: str) -> None:
+    env = read(DNS_TIMEOUT=value)
+    env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
+    assert env.problems
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://a b"],
+)
+def test_a_web_address_is_a_scheme_and_a_host(value: str) -> None:
+    env = read(BASE_URL=value)
+    env.web_address("BASE_URL", "http://127.0.0.1:8000")
+    assert env.problems
+
+
+def test_all_problems_are_listed_at_once() -> None:
+    env = read(PORT="x", SCHEDULER="maybe", LOG_LEVEL="loud")
+    env.integer("PORT", 8000, minimum=1, maximum=65535)
+    env.flag("SCHEDULER", True)
+    env.choice("LOG_LEVEL", "info", ("debug", "info"))
+    with pytest.raises(ImproperlyConfigured) as error:
+        env.stop_if_wrong()
+    assert all(name in str(error.value) for name in ("PORT", "SCHEDULER", "LOG_LEVEL"))
+
+
+def test_a_local_secret_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) -> None:
+    first = read().local_secret("SECRET_KEY", tmp_path / "secrets")
+    assert first == read().local_secret("SECRET_KEY", tmp_path / "secrets")
+    assert len(first) >= 50
+    assert (tmp_path / "secrets/SECRET_KEY").stat().st_mode & 0o077 == 0
+    assert read(SECRET_KEY="given").local_secret("SECRET_KEY", tmp_path) == "given"
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "tls", "ssl"),
+    [
+        ("smtp://mail.example", 25, False, False),
+        ("smtp://mail.example:2525", 2525, False, False),
+        ("smtp+tls://user:p%40ss@mail.example:587", 587, True, False),
+        ("submission://mail.example", 587, True, False),
+        ("smtps://mail.example", 465, False, True),
+        ("smtp://mail.example:587?tls=true", 587, True, False),
+        ("smtp://mail.example:465?ssl=true", 465, False, True),
+    ],
+)
+def test_a_mail_server_is_read_from_its_url(url: str, port: int, tls: bool, ssl: bool) -> None:
+    env = read(EMAIL_URL=url)
+    mail = mail_settings(env, Path("mail"))
+    assert not env.problems
+    assert (mail["EMAIL_HOST"], mail["EMAIL_PORT"]) == ("mail.example", port)
+    assert (mail["EMAIL_USE_TLS"], mail["EMAIL_USE_SSL"]) == (tls, ssl)
+    if "p%40ss" in url:
+        assert (mail["EMAIL_HOST_USER"], mail["EMAIL_HOST_PASSWORD"]) == ("user", "p@ss")
+
+
+@pytest.mark.parametrize("url", ["mail.example", "http://mail.example", "smtp://", "smtp://a:x"])
+def test_a_url_that_names_no_mail_server_is_a_problem(url: str) -> None:
+    env = read(EMAIL_URL=url)
+    mail_settings(env, Path("mail"))
+    assert env.problems[0].startswith("EMAIL_URL must be of the form")

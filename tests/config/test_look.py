@@ -1,0 +1,47 @@
+"""The design's colours: each text is readable on each ground it stands on (WCAG AA)."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+TOKENS = (Path(__file__).resolve().parents[2] / "static/css/tokens.css").read_text()
+LIGHT_PART, DARK_PART = TOKENS.split("prefers-color-scheme: dark")
+COLOURS = re.compile(r"--([\w-]+): (#[0-9a-f]{6});")
+LIGHT = dict(COLOURS.findall(LIGHT_PART))
+DARK = {**LIGHT, **dict(COLOURS.findall(DARK_PART))}
+
+GROUNDS = ("surface", "raised", "ground")
+PAIRS = [
+    *((text, ground) for text in ("ink", "muted", "faint", "accent") for ground in GROUNDS),
+    ("accent", "accent-tint"),
+    ("on-accent", "accent-fill"),
+    ("on-accent", "accent-fill-strong"),
+    *(
+        (verdict, ground)
+        for verdict in ("deliverable", "risky", "undeliverable", "unknown")
+        for ground in ("surface", f"{verdict}-tint")
+    ),
+]
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize(("text", "ground"), PAIRS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_is_readable_on_its_ground(theme: str, text: str, ground: str) -> None:
+    colours = LIGHT if theme == "light" else DARK
+    assert contrast(colours[text], colours[ground]) >= 4.5
+
+
+def test_both_themes_name_the_same_colours() -> None:
+    assert set(dict(COLOURS.findall(DARK_PART))) == set(LIGHT)

@@ -1,0 +1,130 @@
+"""`ENVIRONMENT=production` starts with every safeguard, or says which are missing."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.servers.product import ROOT
+from tests.servers.production import ENVIRONMENT
+
+
+def run(*command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_with_everything_set_the_deploy_check_is_silent() -> None:
+    ended = run("manage.py", "check", "--deploy", environment=ENVIRONMENT)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (
+        0,
+        "System check identified no issues (0 silenced).\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SECRET_KEY",
+        "API_KEY_PEPPER",
+        "ADDRESS_HASH_KEY",
+        "BASE_URL",
+        "ALLOWED_HOSTS",
+        "TRUSTED_PROXIES",
+        "DATABASE_URL",
+        "EMAIL_URL",
+        "SELLER_NAME",
+        "SELLER_ADDRESS",
+        "SELLER_TAX_ID",
+        "INVOICE_PAYMENT_DETAILS",
+    ],
+)
+def test_a_missing_safeguard_stops_the_start_and_is_named(name: str) -> None:
+    environment = {key: value for key, value in ENVIRONMENT.items() if key != name}
+    ended = run("manage.py", "check", environment=environment)
+    assert ended.returncode == 1
+    assert f"- {name} must" in ended.stderr
+    assert ended.stderr.count("\n  - ") == 1
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SECRET_KEY", "short"),
+        ("SECRET_KEY", "a" * 60),
+        ("SECRET_KEY", ENVIRONMENT["API_KEY_PEPPER"]),
+        ("BASE_URL", "http://validation.example"),
+        ("ALLOWED_HOSTS", "*"),
+        ("ALLOWED_HOSTS", "other.example"),
+        ("DATABASE_URL", "sqlite:///db.sqlite3"),
+        ("EMAIL_URL", "file:mail"),
+        ("DEBUG", "on"),
+        ("TRUSTED_PROXIES", "many"),
+    ],
+)
+def test_an_unsafe_value_stops_the_start_and_is_named_but_not_shown(name: str, value: str) -> None:
+    ended = run("manage.py", "check", environment={**ENVIRONMENT, name: value})
+    assert ended.returncode == 1
+    assert f"- {name} must" in ended.stderr
+    if name == "SECRET_KEY":
+        assert value not in ended.stderr
+
+
+def test_all_that_is_missing_is_listed_at_once() -> None:
+    ended = run("manage.py", "check", environment={"ENVIRONMENT": "production"})
+    assert ended.stderr.count("\n  - ") >= 10
+
+
+def test_the_product_refuses_to_start_in_the_same_words() -> None:
+    ended = run("-m", "config.serve", environment={"ENVIRONMENT": "production"})
+    assert ended.returncode == 1
+    assert "- SECRET_KEY must" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_with_stripe_the_seller_need_not_be_named() -> None:
+    environment = {key: value for key, value in ENVIRONMENT.items() if "SELLER" not in key}
+    stripe = {"STRIPE_SECRET_KEY": "sk_invented", "STRIPE_WEBHOOK_SECRET": "whsec_invented"}
+    assert run("manage.py", "check", environment={**environment, **stripe}).returncode == 0
+
+
+def test_production_turns_every_safeguard_on() -> None:
+    names = [
+        "DEBUG",
+        "SECURE_SSL_REDIRECT",
+        "SECURE_SSL_HOST",
+        "SECURE_HSTS_SECONDS",
+        "SESSION_COOKIE_NAME",
+        "SESSION_COOKIE_SECURE",
+        "CSRF_COOKIE_NAME",
+        "CSRF_COOKIE_SECURE",
+        "STAFF_NEED_SECOND_FACTOR",
+        "SECURE_PROXY_SSL_HEADER",
+    ]
+    script = f"""
+import json, config.settings as settings
+print(json.dumps({{name: getattr(settings, name) for name in {names}}}))
+"""
+    settings = json.loads(run("-c", script, environment=ENVIRONMENT).stdout)
+    assert settings == {
+        "DEBUG": False,
+        "SECURE_SSL_REDIRECT": True,
+        "SECURE_SSL_HOST": "validation.example",
+        "SECURE_HSTS_SECONDS": 63072000,
+        "SESSION_COOKIE_NAME": "__Host-session",
+        "SESSION_COOKIE_SECURE": True,
+        "CSRF_COOKIE_NAME": "__Host-csrf",
+        "CSRF_COOKIE_SECURE": True,
+        "STAFF_NEED_SECOND_FACTOR": True,
+        "SECURE_PROXY_SSL_HEADER": ["HTTP_X_FORWARDED_PROTO", "https"],
+    }

@@ -1,0 +1,69 @@
+"""What the repository may not hold, and what it promises to."""
+
+import re
+import subprocess
+from functools import cache
+
+import pytest
+
+from tests.servers.product import ROOT
+
+TOP_LEVEL = {
+    *("manage.py", "pyproject.toml", "requirements.lock", "requirements-dev.lock", "Makefile"),
+    *("README.md", "CHANGELOG.md", ".ci", ".editorconfig", ".gitattributes", ".gitignore"),
+    *("config", "accounts", "apikeys", "credits", "validation"),
+    *("templates", "static", "tests", "docs"),
+}
+# Written so that this file does not find itself.
+INDEX_HOSTS = ("p[y]pi\\.org", "python[h]osted", "registry\\.np[m]js", "deb\\.de[b]ian")
+MACHINE_PATHS = ("/ro[o]t/", "/ho[m]e/\\w", "/wo[r]k/", "/Us[e]rs/")
+
+
+@cache
+def tracked_files() -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return listed.stdout.split()
+
+
+def test_nothing_names_an_index_or_a_path_of_a_machine() -> None:
+    forbidden = re.compile("|".join(INDEX_HOSTS + MACHINE_PATHS))
+    found = []
+    for name in tracked_files():
+        try:
+            text = (ROOT / name).read_text()
+        except UnicodeDecodeError:
+            continue
+        found += [f"{name}: {match[0]}" for match in forbidden.finditer(text)]
+    assert not found
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
+def test_every_pin_has_hashes_and_no_address(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+    pins = re.split(r"\n(?=[a-z])", text.strip())
+    assert len(pins) > 20
+    assert all("==" in pin and "--hash=sha256:" in pin for pin in pins)
+    assert "://" not in text
+
+
+def test_what_serves_is_pinned_alike_for_the_workshop() -> None:
+    served = re.findall(r"^([\w.-]+==\S+)", (ROOT / "requirements.lock").read_text(), re.M)
+    workshop = (ROOT / "requirements-dev.lock").read_text()
+    assert [pin for pin in served if f"{pin} " not in workshop] == []
+
+
+def test_the_top_level_is_the_plan_of_the_house() -> None:
+    assert {name.split("/")[0] for name in tracked_files()} <= TOP_LEVEL
+
+
+def test_make_explains_every_target() -> None:
+    shown = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for target in ("serve", "test", "setup", "bench", "check", "lint", "lock"):
+        assert f"make {target} " in shown
+
+
+def test_the_readme_begins_with_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert readme.index("make serve") < readme.index("make test") < readme.index("\n## ")

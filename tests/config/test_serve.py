@@ -1,0 +1,149 @@
+"""`make serve` as a newcomer meets it, and what it bears: real processes on a real port."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers.browser import PlainBrowser
+from tests.servers.product import ROOT, Product, product, text_of
+
+SILENT = b""
+HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with product(tmp_path_factory.mktemp("served")) as running:
+        yield running
+
+
+def answers(running: Product, path: str = "/accounts/login/") -> int:
+    with urllib.request.urlopen(running.url + path, timeout=10) as answer:
+        return int(answer.status)
+
+
+def children(pid: int) -> list[int]:
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(line) for line in listed.stdout.split()]
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+
+
+def child_of(running: Product, word: str) -> int:
+    return next(pid for pid in children(running.process.pid) if word in command_of(pid))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(happened: object, seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "It did not happen in time."
+        time.sleep(0.05)
+
+
+def test_the_first_start_prints_an_owner_and_later_starts_do_not(tmp_path: Path) -> None:
+    with product(tmp_path) as first:
+        assert "owner@example.com" in first.output()
+        assert len(first.owner_password()) >= 12
+        assert answers(first) == 200
+    (tmp_path / "serve.log").unlink()
+    with product(tmp_path) as second:
+        assert "password" not in second.output()
+        assert f"Sign in at {second.url}/accounts/login/" in second.output()
+        assert answers(second) == 200
+
+
+def test_everything_it_keeps_lies_in_the_data_folder(served: Product) -> None:
+    assert (served.folder / "db.sqlite3").exists()
+    assert (served.folder / "counters.sqlite3").parent == served.folder
+    assert answers(served, "/static/favicon.svg") == 200
+
+
+def test_a_port_that_is_taken_is_named_with_the_way_out(served: Product, tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "config.serve"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "PORT": str(served.port)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert f"Port {served.port} is in use" in ended.stderr
+    assert "make serve" in ended.stderr
+
+
+@pytest.mark.parametrize("sent", [SILENT, HALF_A_HEAD], ids=["silent", "half a head"])
+def test_two_hundred_slow_clients_hold_up_nobody(served: Product, sent: bytes) -> None:
+    slow = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(200)]
+    try:
+        for connection in slow:
+            connection.sendall(sent)
+        assert [answers(served) for _ in range(20)] == [200] * 20
+    finally:
+        for connection in slow:
+            connection.close()
+
+
+def test_a_client_that_never_finishes_its_head_is_let_go(served: Product) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as slow:
+        slow.sendall(HALF_A_HEAD)
+        assert slow.recv(1000) == b""
+
+
+def test_a_background_worker_that_dies_is_started_again(served: Product) -> None:
+    worker = child_of(served, "run_worker")
+    os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: any("run_worker" in command_of(pid) for pid in children(served.process.pid)))
+    assert answers(served) == 200
+
+
+def test_a_web_worker_that_dies_is_replaced(served: Product) -> None:
+    web = child_of(served, "gunicorn")
+    for pid in children(web):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: len(children(web)) == 2)
+    assert answers(served) == 200
+
+
+def test_the_worker_sends_the_mails_that_pages_promise(served: Product) -> None:
+    PlainBrowser(served.url).send("/accounts/password/reset/", email="owner@example.com")
+    mail = served.newest_mail("owner@example.com")
+    assert f"{served.url}/accounts/password/reset/key/" in text_of(mail)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_running_when_it_ends(tmp_path: Path, number: signal.Signals) -> None:
+    running = Product(tmp_path)
+    running.wait_until_ready()
+    family = [pid for child in children(running.process.pid) for pid in (child, *children(child))]
+    running.process.send_signal(number)
+    running.process.wait(timeout=40)
+    wait_until(lambda: not any(is_alive(pid) for pid in family), seconds=40)
+
+
+def test_a_reload_under_load_fails_no_request(served: Product) -> None:
+    statuses = []
+    os.kill(served.process.pid, signal.SIGHUP)
+    until = time.monotonic() + 4
+    while time.monotonic() < until:
+        statuses.append(answers(served))
+    assert set(statuses) == {200}

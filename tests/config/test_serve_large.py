@@ -1,0 +1,64 @@
+"""The product on PostgreSQL and Redis, as it serves more than one machine's worth."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from redis import Redis
+
+from tests.servers.browser import PlainBrowser
+from tests.servers.postgres import postgres
+from tests.servers.product import Product, product
+from tests.servers.redis import redis
+
+
+@pytest.fixture(scope="module")
+def stores() -> Iterator[tuple[str, str]]:
+    with postgres() as database_url, redis() as redis_url:
+        yield database_url, redis_url
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, stores: tuple[str, str]) -> Iterator[Product]:
+    database_url, redis_url = stores
+    folder = tmp_path_factory.mktemp("large")
+    environment = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "WEB_THREADS": "4"}
+    with product(folder, **environment) as running:
+        yield running
+
+
+def sign_in(served: Product) -> PlainBrowser:
+    browser = PlainBrowser(served.url)
+    password = served.owner_password()
+    page = browser.send("/accounts/login/", login="owner@example.com", password=password)
+    assert "<h1>Overview</h1>" in page
+    return browser
+
+
+def test_nothing_of_it_lies_in_sqlite(served: Product, stores: tuple[str, str]) -> None:
+    sign_in(served)
+    assert not list(served.folder.glob("*.sqlite3*"))
+    with psycopg.connect(stores[0]) as connection:
+        (users,) = connection.execute("SELECT count(*) FROM accounts_user").fetchone() or (0,)
+    assert users == 1
+    assert Redis.from_url(stores[1]).keys("*allauth*")
+
+
+def test_more_callers_than_connections_are_all_served(
+    served: Product, stores: tuple[str, str]
+) -> None:
+    browsers = [sign_in(served) for _ in range(3)]
+    with ThreadPoolExecutor(48) as pool:
+        pages = list(pool.map(lambda n: browsers[n % 3].get("/accounts/team/"), range(300)))
+    assert all("<h1>Team</h1>" in page for page in pages)
+    with psycopg.connect(stores[0]) as connection:
+        row = connection.execute("SELECT count(*) FROM pg_stat_activity WHERE usename <> ''")
+        (connections,) = row.fetchone() or (0,)
+    # Two web workers with a pool of four each, the background worker, and this test.
+    assert connections <= 12
+
+
+def test_mails_leave_from_postgresql_too(served: Product) -> None:
+    PlainBrowser(served.url).send("/accounts/password/reset/", email="owner@example.com")
+    assert served.newest_mail("owner@example.com")["Subject"] == "Choose a new password"
