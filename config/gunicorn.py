@@ -9,7 +9,7 @@ from typing import Any
 
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
 # measured against threads: docs/performance.md.
-worker_class = "gevent"
+worker_class = "config.worker.Worker"
 worker_connections = 4000
 # Also the time a client has to send a request's head.
 keepalive = 10
