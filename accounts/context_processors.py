@@ -3,6 +3,8 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
+from accounts.network import is_address
+
 
 def site(request: HttpRequest) -> dict[str, Any]:
     return {
@@ -10,4 +12,5 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "support_email": settings.SUPPORT_EMAIL,
         # A copy without a mail server says where its mails went.
         "mail_folder": settings.MAIL_DIR if settings.MAILS_ARE_FILES else None,
+        "passkeys_work": not is_address(request.get_host()),
     }

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth import logout
 from django.db import connections
 from django.http import HttpResponse
+from django.utils.cache import patch_cache_control
 
 from accounts import ids, tracing
 from accounts.models import Account, Membership, User
@@ -89,7 +90,11 @@ class CurrentAccountMiddleware:
         request.membership = request.account = None
         if request.user.is_authenticated:
             self._find_account(request, request.user)
-        return self.get_response(request)
+        response = self.get_response(request)
+        if request.user.is_authenticated:
+            # Who comes to this browser after a sign-out must not go back to these pages.
+            patch_cache_control(response, private=True, no_store=True)
+        return response
 
     def _find_account(self, request: SiteRequest, user: User) -> None:
         memberships = list(Membership.objects.in_open_accounts().filter(user=user))

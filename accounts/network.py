@@ -17,6 +17,11 @@ def client_address(meta: Mapping[str, Any], trusted_proxies: int) -> str:
     return _address(hops[-trusted_proxies:][0]) or peer
 
 
+def is_address(host: str) -> bool:
+    """Whether a Host header names an IP address: browsers know no passkeys there."""
+    return host.startswith("[") or _address(host.partition(":")[0]) is not None
+
+
 def _address(text: str) -> str | None:
     try:
         address = ip_address(text)

@@ -11,7 +11,9 @@ from accounts import audit, emails
 from accounts.models import Account, Invitation, Membership, User
 from accounts.roles import Role
 
-MOST_INVITATIONS = 20
+INVITED = "member.invited"
+MOST_WAITING = 20
+MOST_A_DAY = 50
 
 
 class TeamError(Exception):
@@ -27,12 +29,7 @@ def invite_member(
     _lock(account)
     if account.memberships.filter(user__email=email).exists():
         raise TeamError(f"{email} is already in this account.")
-    others = account.invitations.waiting().exclude(email=email)
-    if others.count() >= MOST_INVITATIONS:
-        raise TeamError(
-            f"{MOST_INVITATIONS} invitations are waiting, which is the most an account may have. "
-            "Withdraw one first."
-        )
+    _refuse_too_many(account, email)
     token = secrets.token_urlsafe(32)
     invitation, _ = Invitation.objects.update_or_create(
         account=account,
@@ -47,7 +44,7 @@ def invite_member(
         },
     )
     emails.queue_invitation(invitation=invitation, token=token)
-    audit.record(account, actor, "member.invited", f"{email} as {role}", ip)
+    audit.record(account, actor, INVITED, f"{email} as {role}", ip)
     return invitation
 
 
@@ -97,6 +94,18 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
 def _lock(account: Account) -> None:
     """Two changes at once could each see the other's owner and remove both: one waits here."""
     Account.objects.select_for_update().get(pk=account.pk)
+
+
+def _refuse_too_many(account: Account, email: str) -> None:
+    """An account must not become a way to send mails to strangers."""
+    if account.invitations.waiting().exclude(email=email).count() >= MOST_WAITING:
+        raise TeamError(
+            f"{MOST_WAITING} invitations are waiting, which is the most an account may have. "
+            "Withdraw one first."
+        )
+    yesterday = timezone.now() - timedelta(days=1)
+    if account.audit_entries.filter(action=INVITED, at__gte=yesterday).count() >= MOST_A_DAY:
+        raise TeamError(f"{MOST_A_DAY} invitations were sent in a day. Try again tomorrow.")
 
 
 def _keep_an_owner(membership: Membership) -> None:

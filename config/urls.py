@@ -12,6 +12,8 @@ icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 urlpatterns = [
     path("", include("validation.urls")),
     path("accounts/", include("accounts.urls")),
+    # Our Security page says what allauth's own index would.
+    path("accounts/2fa/", RedirectView.as_view(pattern_name="accounts:show-security")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     # Browsers ask for it unbidden.

@@ -55,7 +55,6 @@ def export_account(request: AccountRequest) -> HttpResponse:
         json_dumps_params={"indent": 2, "ensure_ascii": False},
     )
     response["Content-Disposition"] = f'attachment; filename="{account.public_id}.json"'
-    response["Cache-Control"] = "no-store"
     return response
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from accounts import ids
 from accounts.browsers import describe
-from accounts.network import client_address
+from accounts.network import client_address, is_address
 
 PEER = "192.0.2.1"
 
@@ -32,6 +32,19 @@ def test_proxies_are_believed_as_far_as_configured(
 
 def test_a_request_from_a_unix_socket_has_an_address_too() -> None:
     assert client_address({"REMOTE_ADDR": ""}, 0) == "0.0.0.0"  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [
+        ("127.0.0.1:8000", True),
+        ("[::1]:8000", True),
+        ("localhost:8000", False),
+        ("a.example", False),
+    ],
+)
+def test_a_host_is_told_from_an_address(host: str, known: bool) -> None:
+    assert is_address(host) is known
 
 
 @pytest.mark.parametrize(

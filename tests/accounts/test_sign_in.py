@@ -71,6 +71,10 @@ def test_changing_the_password_ends_every_other_session(owner: User) -> None:
     assert elsewhere.get("/validation/").status_code == 302
 
 
+def test_pages_of_who_is_signed_in_are_kept_by_no_browser(owner: User) -> None:
+    assert "no-store" in signed_in(owner).get("/accounts/team/").headers["Cache-Control"]
+
+
 def test_sign_out_everywhere_else(owner: User) -> None:
     here, elsewhere = signed_in(owner), signed_in(owner)
     here.post("/accounts/sessions/")

@@ -103,6 +103,13 @@ def test_an_account_may_have_twenty_invitations_waiting(account: Account, owner:
         invite(account, owner, "one.more@shop.example")
 
 
+def test_an_account_sends_fifty_invitations_a_day(account: Account, owner: User) -> None:
+    for _ in range(50):
+        invite(account, owner)
+    with pytest.raises(team.TeamError, match="Try again tomorrow"):
+        invite(account, owner)
+
+
 @pytest.mark.parametrize("change", ["demote", "remove", "leave"])
 def test_the_last_owner_stays(account: Account, owner: User, change: str) -> None:
     membership = account.memberships.get()
