@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import BaseUserCreationForm
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
-from accounts import services
+from accounts import audit, services
 from accounts.models import Account, AuditEntry, Invitation, Lease, Mail, Membership, User
 
 
@@ -85,6 +85,11 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         return False
 
+    def save_model(self, request: Any, obj: Account, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        changed = ", ".join(form.changed_data)
+        audit.record(obj, request.user, "account.changed_by_staff", changed, request.ip)
+
     def has_suspend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("accounts.suspend_account")
 
@@ -125,27 +130,28 @@ class MembershipInline(ReadOnlyInline):
     readonly_fields = fields
 
 
-class NewUserForm(BaseUserCreationForm[User]):
-    class Meta:
-        model = User
-        fields = ("email",)
-
-
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin[User]):
-    add_form = NewUserForm
+    """Users come by sign-up or create_account, change their address themselves, and leave by
+    closing their account: each of these does more than this row."""
+
     list_display = ("email", "name", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_staff", "is_active", "groups", "date_joined")
     search_fields = ("email", "name")
     ordering = ("-date_joined",)
     inlines = (MembershipInline,)
-    readonly_fields = ("date_joined", "last_login")
+    readonly_fields = ("email", "date_joined", "last_login")
     fieldsets = (
-        (None, {"fields": ("email", "name", "password")}),
+        (None, {"fields": ("email", "name")}),
         ("Staff", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
         ("Dates", {"fields": ("date_joined", "last_login")}),
     )
-    add_fieldsets = ((None, {"fields": ("email", "password1", "password2")}),)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False
 
 
 @admin.register(Membership)
@@ -196,6 +202,23 @@ class MailAdmin(ReadOnlyAdmin):
     @admin.action(description="Send again what was given up", permissions=["send"])
     def send_again(self, request: HttpRequest, mails: Any) -> None:
         self.message_user(request, f"{mails.send_again()} mails will be tried again.")
+
+
+admin.site.unregister(Authenticator)
+
+
+@admin.register(Authenticator)
+class SecondFactorAdmin(ReadOnlyAdmin):
+    """For who lost theirs: staff remove it, and never see the secret behind it."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_filter = ("type",)
+    list_select_related = ("user",)
+    search_fields = ("user__email",)
+    exclude = ("data",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("mfa.delete_authenticator")
 
 
 @admin.register(AuditEntry)

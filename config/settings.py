@@ -54,10 +54,6 @@ WSGI_APPLICATION = "config.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
-    "accounts",
-    "apikeys",
-    "credits",
-    "validation",
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -71,6 +67,11 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.forms",
     "csp",
+    # After the libraries, whose staff pages ours replace.
+    "accounts",
+    "apikeys",
+    "credits",
+    "validation",
 ]
 
 MIDDLEWARE = [

@@ -96,8 +96,32 @@ def test_neither_group_changes_or_deletes_anybody(group: str, owner: User) -> No
     client = in_group(group)
     page = f"/admin/accounts/user/{owner.pk}/"
     assert client.get(f"{page}change/").status_code == 200
-    assert client.post(f"{page}change/", {"email": "x@x.example"}).status_code == 403
+    assert client.post(f"{page}change/", {"name": "x"}).status_code == 403
     assert client.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+
+
+def test_the_secret_of_a_second_factor_is_shown_to_nobody(staff: User, owner: User) -> None:
+    kind = Authenticator.Type.TOTP
+    factor = Authenticator.objects.create(user=owner, type=kind, data={"secret": "SECRETSECRET"})
+    page = signed_in(staff).get(f"/admin/mfa/authenticator/{factor.pk}/change/")
+    assert page.status_code == 200
+    assert b"SECRETSECRET" not in page.content
+
+
+def test_staff_remove_a_second_factor_that_was_lost(staff: User, owner: User) -> None:
+    kind = Authenticator.Type.TOTP
+    factor = Authenticator.objects.create(user=owner, type=kind, data={"secret": "x"})
+    signed_in(staff).post(f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"})
+    assert not Authenticator.objects.exists()
+
+
+def test_what_staff_change_in_an_account_is_noted(staff: User, account: Account) -> None:
+    page = f"/admin/accounts/account/{account.pk}/change/"
+    form = {"name": "The Shop", "requests_per_minute_override": "90"}
+    inline = {"memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+    signed_in(staff).post(page, {**form, **inline})
+    entry = account.audit_entries.get(action="account.changed_by_staff")
+    assert (entry.actor, entry.target) == (staff, "requests_per_minute_override")
 
 
 def test_staff_send_a_given_up_mail_again(staff: User) -> None:
