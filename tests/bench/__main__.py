@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help=f"also into docs/{DOCUMENT.name}")
     arguments = parser.parse_args()
     # Whoever stops this stops the servers as well: SystemExit passes through every finally.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     report = describe(measure_rounds())
     print(report)
     if arguments.write:
@@ -46,9 +46,9 @@ def describe(rounds: list[Round]) -> str:
     return "\n\n".join(
         (
             render(ROWS, rounds, list(CONTENDERS), CHOSEN),
-            f"The median of {len(rounds)} rounds of {WINDOW_SECONDS:g} seconds for each "
-            f"measurement (lowest to highest). Python {platform.python_version()}, {packages}, "
-            f"{os.cpu_count()} cores. A rate kept is the share of that round's undisturbed rate.",
+            f"The median of {len(rounds)} rounds (lowest to highest), {WINDOW_SECONDS:g} s for "
+            "each measurement. A rate kept is the share of the undisturbed rate just before. "
+            f"Python {platform.python_version()}, {packages}, {os.cpu_count()} cores.",
             name_missed(ROWS, rounds, CHOSEN),
         )
     )

@@ -55,7 +55,7 @@ def _echo(data: Any) -> Response:
 
 
 def _set_length(response: Response) -> None:
-    response["Content-Length"] = str(len(response.rendered_content))
+    response["Content-Length"] = str(len(response.content))
 
 
 urlpatterns = [

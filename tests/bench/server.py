@@ -26,12 +26,15 @@ def gunicorn(
 ) -> Iterator[Address]:
     """Ready when the first request is answered: gunicorn listens long before its workers work."""
     address = _free_address()
+    options = ["--bind", f"{address.host}:{address.port}", "--log-level", "warning"]
+    # gunicorn writes its control socket into the home folder.
+    options.append("--no-control-socket")
     process = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", "--bind", f"{address.host}:{address.port}"]
-        + ["--no-control-socket", "--log-level", "warning", *arguments, application],
+        [sys.executable, "-m", "gunicorn", *options, *arguments, application],
         cwd=REPOSITORY,
         # Nothing is inherited: no shell's settings may decide what is measured.
         env={"PATH": os.environ["PATH"], **environment},
+        stdout=subprocess.DEVNULL,
     )
     try:
         _wait_until_it_answers(process, address, first_request)

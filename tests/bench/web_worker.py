@@ -11,20 +11,22 @@ from tests.bench.server import gunicorn
 from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.bench.table import Round
 
-# Apart from the worker itself, what config/gunicorn.py says.
 _SHARED = ["--workers", "2", "--worker-connections", "4000", "--keep-alive", "10"]
 CONTENDERS = {
-    "gthread": [*_SHARED, "--worker-class", "gthread", "--threads", "16"],
-    "gevent": [*_SHARED, "--worker-class", "gevent"],
+    "gthread": ["--worker-class", "gthread", "--threads", "16", *_SHARED],
+    "gevent": ["--worker-class", "gevent", *_SHARED],
+    "product": ["--config", "config/gunicorn.py", *_SHARED],
 }
 
-ROUNDS = 6
-WINDOW_SECONDS = 2.0
+ROUNDS = 5
+WINDOW_SECONDS = 1.0
 SLOW_CLIENTS = 200
 SLOW_CALLS = 64
 DNS_SECONDS = 0.5
 # The slow calls start this much earlier than the calls that are counted beside them.
 _LEAD_SECONDS = 2 * DNS_SECONDS
+# The calls that the generator gave up are still worked on, by gthread's 32 threads.
+_DRAIN_SECONDS = SLOW_CALLS / 32 * DNS_SECONDS
 
 EMPTY = build_request("POST", "/empty", b'{"email": "someone@example.com"}')
 SLOW_DNS = build_request("GET", "/slow-dns")
@@ -36,12 +38,13 @@ def measure(executor: Executor) -> Iterator[Round]:
             _call_empty(executor, address, callers=16)
         names = list(addresses)
         for _ in range(ROUNDS):
-            outcomes = {name: _measure_busy(executor, addresses[name]) for name in names}
-            for name in names:
-                outcomes[name] |= _measure_disturbed(executor, addresses[name])
+            outcomes: dict[str, dict[str, Outcome]] = {name: {} for name in names}
+            for measurement in (_measure_busy, _measure_silent, _measure_half_sent, _measure_dns):
+                for name in names:
+                    outcomes[name] |= measurement(executor, addresses[name])
             yield outcomes
             # Nobody is always the first, in case the other work of the machine has a rhythm.
-            names.reverse()
+            names.append(names.pop(0))
 
 
 @contextmanager
@@ -61,17 +64,32 @@ def _measure_busy(executor: Executor, address: Address) -> dict[str, Outcome]:
     return {"busy": _call_empty(executor, address, callers=16)}
 
 
-def _measure_disturbed(executor: Executor, address: Address) -> dict[str, Outcome]:
-    """One right after the other, because each is compared with the undisturbed calls."""
-    outcomes = {"undisturbed": _call_empty(executor, address, callers=4)}
+# Each disturbance is compared with the undisturbed calls of the seconds before it: whatever else
+# the machine does changes from minute to minute.
+
+
+def _measure_silent(executor: Executor, address: Address) -> dict[str, Outcome]:
+    before = _call_empty(executor, address, callers=4)
     with slow_clients(address, SLOW_CLIENTS, SILENCE):
-        outcomes["silent"] = _call_empty(executor, address, callers=4)
+        beside = _call_empty(executor, address, callers=4)
+    return {"before silent": before, "silent": beside}
+
+
+def _measure_half_sent(executor: Executor, address: Address) -> dict[str, Outcome]:
+    before = _call_empty(executor, address, callers=4)
     with slow_clients(address, SLOW_CLIENTS, HALF_A_HEAD):
-        outcomes["half-sent"] = _call_empty(executor, address, callers=4)
+        beside = _call_empty(executor, address, callers=4)
+    return {"before half-sent": before, "half-sent": beside}
+
+
+def _measure_dns(executor: Executor, address: Address) -> dict[str, Outcome]:
+    before = _call_empty(executor, address, callers=4)
     slow_calls = executor.submit(generate, _slow_load(address))
     time.sleep(_LEAD_SECONDS)
-    outcomes["beside slow DNS"] = _call_empty(executor, address, callers=4)
-    return outcomes | {"slow DNS": slow_calls.result()}
+    beside = _call_empty(executor, address, callers=4)
+    outcomes = {"before DNS": before, "DNS": beside, "calls to slow DNS": slow_calls.result()}
+    time.sleep(_DRAIN_SECONDS)
+    return outcomes
 
 
 def _call_empty(executor: Executor, address: Address, callers: int) -> Outcome:
