@@ -17,7 +17,8 @@ from accounts.requests import SiteRequest
 Handler = Callable[[SiteRequest], HttpResponse]
 
 CURRENT_ACCOUNT = "account"
-_CLIENTS_OWN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+# Never a key: the id goes into logs.
+_CLIENTS_OWN_ID = re.compile(r"(?!.*svc_live_)[A-Za-z0-9_-]{8,64}", re.IGNORECASE)
 
 
 class IdentifyRequestMiddleware:

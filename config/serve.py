@@ -23,6 +23,8 @@ RESTART_SECONDS = 1
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # Database, mails and secrets are for the user who runs this alone.
+    os.umask(0o077)
     try:
         django.setup()
     except ImproperlyConfigured as error:
@@ -33,7 +35,7 @@ def main() -> int:
 
 def prepare() -> None:
     _refuse_taken_port(settings.PORT)
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
+    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
     call_command("migrate", verbosity=0, interactive=False)
     _collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     _greet(settings.BASE_URL, local=not settings.PRODUCTION)

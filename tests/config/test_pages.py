@@ -91,6 +91,7 @@ def test_a_form_that_has_expired_says_what_to_do() -> None:
         ("short", False),
         ("x" * 65, False),
         ("with space 123", False),
+        ("svc_live_invented0invented0", False),
         ("", False),
     ],
 )
