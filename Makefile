@@ -41,7 +41,7 @@ lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with t
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.lock
 
-browser: # the journeys need Chromium; where it is neither there nor may be installed, pytest says so
+browser: ## install Chromium for the browser journeys, where it is missing and may be installed
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 		&& echo "Installing Chromium for the browser journeys…" \
 		&& apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || true

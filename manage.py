@@ -8,6 +8,8 @@ from django.core.management import execute_from_command_line
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # Database, mails and secrets are for the user who runs this alone.
+    os.umask(0o077)
     try:
         # Read here, so that a wrong value ends in a sentence instead of a traceback.
         import config.settings  # noqa: F401

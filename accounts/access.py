@@ -7,6 +7,7 @@ from typing import Any, cast
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
 
 from accounts.requests import AccountRequest
 from accounts.roles import Act, who_may
@@ -32,5 +33,22 @@ def for_account(act: Act) -> Callable[[AccountView], AccountView]:
 
         guarded.act = act  # type: ignore[attr-defined]
         return guarded
+
+    return decorate
+
+
+def form_of(page: str) -> Callable[[AccountView], AccountView]:
+    """The view takes a form that stands on another page: who opens its address is led there."""
+
+    def decorate(view: AccountView) -> AccountView:
+        @wraps(view)
+        @require_http_methods(["GET", "HEAD", "POST"])
+        def takes_the_form(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method != "POST":
+                return redirect(page)
+            return view(request, *args, **kwargs)
+
+        takes_the_form.page = page  # type: ignore[attr-defined]
+        return takes_the_form
 
     return decorate

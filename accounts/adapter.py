@@ -17,7 +17,15 @@ from accounts.requests import SiteRequest
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        context = {"email": email, **context}
         emails.queue_sign_in_mail(template=template_prefix, to=email, context=context)
+
+    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+        """The form has hashed the password already, outside the transaction."""
+        user.email = form.cleaned_data["email"]
+        user.password = form.hashed_password
+        user.save()
+        return user
 
     def get_client_ip(self, request: SiteRequest) -> str:
         return request.ip
@@ -37,7 +45,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
         response = super().pre_login(request, user, **kwargs)
         if response is None and _is_shut_out(user):
-            response = redirect("account_inactive")
+            response = redirect("accounts:show-closed")
         return cast(HttpResponse | None, response)
 
 

@@ -3,12 +3,13 @@
 from typing import Any
 
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 
-from accounts import audit, services
+from accounts import audit, emails, services
 from accounts.models import Account, AuditEntry, Invitation, Lease, Mail, Membership, User
 
 
@@ -21,6 +22,11 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+        """What is not shown cannot be guessed by filtering for it either."""
+        hidden = lookup.partition("__")[0] in (self.exclude or ())
+        return not hidden and super().lookup_allowed(lookup, value, request)
 
 
 class ReadOnlyInline(admin.TabularInline[Any, Any]):
@@ -153,6 +159,11 @@ class UserAdmin(DjangoUserAdmin[User]):
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
 
+    def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        changed = f"{obj.email}: {', '.join(form.changed_data)}"
+        audit.record(None, request.user, "user.changed_by_staff", changed, request.ip)
+
 
 @admin.register(Membership)
 class MembershipAdmin(ReadOnlyAdmin):
@@ -205,6 +216,8 @@ class MailAdmin(ReadOnlyAdmin):
 
 
 admin.site.unregister(Authenticator)
+# Its rows name session keys, which open what they belong to.
+admin.site.unregister(UserSession)
 
 
 @admin.register(Authenticator)
@@ -219,6 +232,22 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("mfa.delete_authenticator")
+
+    def delete_model(self, request: Any, obj: Authenticator) -> None:
+        self._tell(request, obj)
+        super().delete_model(request, obj)
+
+    def delete_queryset(self, request: Any, queryset: QuerySet[Authenticator]) -> None:
+        for authenticator in queryset:
+            self._tell(request, authenticator)
+        super().delete_queryset(request, queryset)
+
+    @staticmethod
+    def _tell(request: Any, authenticator: Authenticator) -> None:
+        kind, user = authenticator.get_type_display(), authenticator.user
+        action, target = "user.second_factor_removed_by_staff", f"{user.email}: {kind}"
+        audit.record(None, request.user, action, target, request.ip)
+        emails.queue_second_factor_removed(to=user.email, kind=kind)
 
 
 @admin.register(AuditEntry)

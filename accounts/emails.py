@@ -43,6 +43,10 @@ def queue_account_closed(*, account: Account, to: str) -> None:
     _queue(to, "accounts/mails/account_closed", {"account": account})
 
 
+def queue_second_factor_removed(*, to: str, kind: str) -> None:
+    _queue(to, "accounts/mails/second_factor_removed", {"kind": kind})
+
+
 def queue_sign_in_mail(*, template: str, to: str, context: dict[str, Any]) -> None:
     """What allauth wants to say: codes, links, and notices of a changed password or factor."""
     _queue(to, template, context)

@@ -7,11 +7,14 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from accounts.models import Account, Membership, User
-from accounts.roles import Role, roles_given_by
+from accounts.models import Account, Invitation, User
+from accounts.retention import forget_unconfirmed
+from accounts.roles import Role
 from accounts.services import open_account
 
+# In the session: the invitation whose link was opened, and what allauth takes as a proven address.
 INVITED = "invited"
+PROVEN = "account_verified_email"
 
 
 class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
@@ -33,10 +36,8 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
         self.fields["password1"].help_text = "At least 10 characters."
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        if self.account_already_exists:
-            # A new user's password is hashed; this way it takes as long.
-            make_password(self.cleaned_data["password1"])
-            return self._answer(request)
+        # Before anything that depends on the address, and outside the transaction: it is slow.
+        self.hashed_password = make_password(self.cleaned_data["password1"])
         try:
             return self._answer(request)
         except IntegrityError:
@@ -44,23 +45,46 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
             self.account_already_exists = True
             return self._answer(request)
 
+    @transaction.atomic
     def _answer(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        with transaction.atomic():
-            user, response = super().try_save(request)
+        email = self.cleaned_data["email"]
+        self.invitation = _invitation_at_hand(request, email)
+        # Nobody has proven that the address is theirs: whoever signs up now may begin afresh.
+        if self.account_already_exists and forget_unconfirmed(email=email):
+            self.account_already_exists = False
+        user, response = super().try_save(request)
         return user, response
 
     def save(self, request: HttpRequest) -> User:
         user: User = super().save(request)
         # Who comes by an invitation joins that account; an own one would stand empty beside it.
-        if request.session.get(INVITED) != user.email:
+        if self.invitation is None:
             open_account(user=user, ip=getattr(request, "ip", None))
         return user
+
+
+def _invitation_at_hand(request: HttpRequest, email: str) -> Invitation | None:
+    """The invitation whose link this browser opened, if it still waits for this address."""
+    waiting = Invitation.objects.waiting().filter(public_id=request.session.get(INVITED, ""))
+    invitation = waiting.filter(email=email).first()
+    if invitation is None:
+        # Without it the link proves nothing any more.
+        request.session.pop(PROVEN, None)
+    return invitation
 
 
 class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _name_email(self.fields["email"])
+
+    def clean_email(self) -> str:
+        """Who never confirmed their sign-up has no account yet: they sign up again."""
+        email: str = super().clean_email()
+        unconfirmed = User.objects.never_confirmed().filter(email=email.lower())
+        if unconfirmed.exists():
+            self.users: list[User] = []
+        return email
 
 
 class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
@@ -91,7 +115,7 @@ class AccountForm(forms.ModelForm[Account]):
 
 
 class CloseAccountForm(forms.Form):
-    name = forms.CharField(label="Account name", widget=forms.TextInput({"autocomplete": "off"}))
+    name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
 
     def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -105,29 +129,22 @@ class CloseAccountForm(forms.Form):
         return name
 
 
-def role_choices(given_by: str) -> list[tuple[str, str]]:
-    return [(role.value, role.label) for role in roles_given_by(Role(given_by))]
-
-
-class InviteForm(forms.Form):
-    email = forms.EmailField(label="E-mail", max_length=254)
-    role = forms.ChoiceField(initial=Role.DEVELOPER)
-
-    def __init__(self, membership: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["role"].choices = role_choices(membership.role)  # type: ignore[attr-defined]
-        self.fields["email"].widget.attrs["placeholder"] = "colleague@company.com"
-
-    def clean_role(self) -> Role:
-        return Role(self.cleaned_data["role"])
-
-
 class RoleForm(forms.Form):
-    role = forms.ChoiceField()
+    """Any role is well formed; which of them this member may give, the service judges."""
 
-    def __init__(self, membership: Membership, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["role"].choices = role_choices(membership.role)  # type: ignore[attr-defined]
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.DEVELOPER)
 
     def clean_role(self) -> Role:
         return Role(self.cleaned_data["role"])
+
+    def offer(self, roles: list[Role]) -> None:
+        self.fields["role"].choices = [(role.value, role.label) for role in roles]  # type: ignore[attr-defined]
+
+
+class InviteForm(RoleForm):
+    email = forms.EmailField(label="E-mail", max_length=254)
+    field_order = ("email", "role")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].widget.attrs["placeholder"] = "colleague@company.com"

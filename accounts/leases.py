@@ -16,11 +16,13 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         until = now + timedelta(seconds=seconds)
         return self.filter(free, name=name).update(holder=holder, until=until) == 1
 
-    def leave(self, name: str, holder: str, *, done_for: date | None = None) -> None:
-        mine = self.filter(name=name, holder=holder)
-        if done_for:
-            mine.update(done_for=done_for)
-        mine.update(until=None)
+    def finish(self, name: str, holder: str, *, day: date) -> None:
+        self.filter(name=name, holder=holder).update(done_for=day, until=None)
+
+    def rest(self, name: str, holder: str, *, seconds: int) -> None:
+        """After a failure nobody, this holder included, tries again for a while."""
+        until = timezone.now() + timedelta(seconds=seconds)
+        self.filter(name=name, holder=holder).update(holder="", until=until)
 
     def is_done_for(self, name: str, day: date) -> bool:
         return self.filter(name=name, done_for__gte=day).exists()

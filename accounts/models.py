@@ -20,6 +20,9 @@ __all__ = ["Account", "AuditEntry", "Invitation", "Lease", "Mail", "Membership",
 
 
 class UserManager(BaseUserManager["User"]):
+    def never_confirmed(self) -> "models.QuerySet[User]":
+        return self.filter(is_staff=False, last_login=None).exclude(emailaddress__verified=True)
+
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> "User":
         user = self.model(email=email.lower(), **fields)
         user.set_password(password)
@@ -152,7 +155,8 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
     def by_token(self, token: str) -> "Invitation | None":
         digest = Invitation.digest(token)
-        return self.waiting().select_related("account", "invited_by").filter(token=digest).first()
+        invitations = self.waiting().filter(account__closed_at=None, token=digest)
+        return invitations.select_related("account", "invited_by").first()
 
 
 class Invitation(models.Model):

@@ -19,10 +19,15 @@ def client_address(meta: Mapping[str, Any], trusted_proxies: int) -> str:
 
 def is_address(host: str) -> bool:
     """Whether a Host header names an IP address: browsers know no passkeys there."""
-    return host.startswith("[") or _address(host.partition(":")[0]) is not None
+    return _address(host) is not None
 
 
 def _address(text: str) -> str | None:
+    """Some proxies write a port as well: 203.0.113.9:1234 or [2001:db8::1]:1234."""
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
     try:
         address = ip_address(text)
     except ValueError:

@@ -6,7 +6,9 @@ between, the row is sent again after the lease, with the same Message-ID.
 """
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
+from smtplib import SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
@@ -117,7 +119,7 @@ class Mail(models.Model):
         now = timezone.now()
         self.last_error = f"{type(error).__name__}: {error}"[:300]
         self.leased_until = None
-        if self.attempts > len(RETRY_AFTER):
+        if _is_final(error) or self.attempts > len(RETRY_AFTER):
             self.given_up_at = now
         else:
             self.next_attempt_at = now + RETRY_AFTER[self.attempts - 1]
@@ -128,29 +130,42 @@ def queue(*, to: str, subject: str, text: str, html: str) -> Mail:
     return Mail.objects.create(to=to, subject=" ".join(subject.split())[:200], text=text, html=html)
 
 
-def deliver_due() -> int:
+def deliver_due(stopping: Callable[[], bool] = lambda: False) -> int:
     """Sends what is due, one batch; how many mails left."""
     mails = list(Mail.objects.due()[:BATCH])
     if not mails:
         return 0
     connection = get_connection()
+    sent = 0
     try:
-        return sum(_deliver(mail, connection) for mail in mails)
+        for mail in mails:
+            if stopping() or not _deliver(mail, connection):
+                break
+            sent += mail.sent_at is not None
     finally:
         connection.close()
+    return sent
 
 
 def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
+    """False when the server cannot be talked to: the rest of the batch need not try."""
     if not Mail.objects.lease(mail):
-        return False
+        return True
     mail.refresh_from_db()
     try:
         mail.message(connection).send()
-    # Whatever a mail server does, the other mails go on.
+    # Whatever a mail server does, the worker goes on.
     except Exception as error:
         mail.note_failure(error)
-        connection.close()
         logger.warning("Mail %s was not sent (attempt %s): %s", mail.pk, mail.attempts, error)
-        return False
+        connection.close()
+        return isinstance(error, SMTPResponseException | SMTPRecipientsRefused)
     mail.note_sent()
     return True
+
+
+def _is_final(error: Exception) -> bool:
+    """A server that answers with a 5xx will answer the same tomorrow."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return all(code >= 500 for code, _ in error.recipients.values())
+    return isinstance(error, SMTPResponseException) and error.smtp_code >= 500

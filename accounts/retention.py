@@ -1,4 +1,4 @@
-"""What is deleted, and when. Each function is a job of the day, safe to run any number of times."""
+"""What is deleted, and when. Each job of the day is safe to run any number of times."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import seams
-from accounts.models import Account, Invitation, Mail, User
+from accounts.models import Account, AuditEntry, Invitation, Mail, User
 
 
 def erase_closed_accounts() -> None:
@@ -19,29 +19,50 @@ def erase_closed_accounts() -> None:
 @transaction.atomic
 def erase_account(*, account: Account) -> None:
     """Personal data goes; the account's row stays, for the books that refer to it."""
-    members = User.objects.filter(memberships__account=account, is_staff=False)
-    seams.call("ON_ACCOUNT_ERASED", account=account)
-    for user in members.exclude(memberships__account__in=Account.objects.exclude(pk=account.pk)):
-        Mail.objects.filter(to=user.email).delete()
-        user.delete()
-    account.memberships.all().delete()
-    account.invitations.all().delete()
-    account.audit_entries.all().delete()
-    account.name = "Closed account"
-    account.erased_at = timezone.now()
-    account.save(update_fields=["name", "erased_at"])
+    due = Account.objects.due_for_erasure().select_for_update().filter(pk=account.pk).first()
+    if due is None:
+        # It was reopened, or erased by another worker, since the list was made.
+        return
+    seams.call("ON_ACCOUNT_ERASED", account=due)
+    elsewhere = Account.objects.exclude(pk=due.pk)
+    members = User.objects.filter(memberships__account=due, is_staff=False)
+    for user in members.exclude(memberships__account__in=elsewhere):
+        _erase_user(user)
+    due.memberships.all().delete()
+    due.invitations.all().delete()
+    due.audit_entries.all().delete()
+    due.name = "Closed account"
+    due.erased_at = timezone.now()
+    due.save(update_fields=["name", "erased_at"])
+
+
+def _erase_user(user: User) -> None:
+    """Also where the person left a trace outside the account."""
+    Mail.objects.filter(to=user.email).delete()
+    Invitation.objects.filter(email=user.email).delete()
+    AuditEntry.objects.filter(actor=user).update(actor_name="erased", ip=None)
+    AuditEntry.objects.filter(target__contains=user.email).update(target="erased")
+    user.delete()
 
 
 def delete_unconfirmed_users() -> None:
     """A sign-up whose address was never confirmed frees the address again."""
     before = timezone.now() - timedelta(days=settings.UNCONFIRMED_SIGN_UP_DAYS)
-    never_confirmed = User.objects.filter(
-        date_joined__lt=before, is_staff=False, last_login=None
-    ).exclude(emailaddress__verified=True)
-    for user in never_confirmed:
-        with transaction.atomic():
-            Account.objects.filter(memberships__user=user).delete()
-            user.delete()
+    for user in User.objects.never_confirmed().filter(date_joined__lt=before):
+        forget_unconfirmed(email=user.email)
+
+
+@transaction.atomic
+def forget_unconfirmed(*, email: str) -> bool:
+    """Deletes a sign-up that nobody confirmed, with the account it opened."""
+    user = User.objects.never_confirmed().filter(email=email).first()
+    if user is None:
+        return False
+    for account in Account.objects.filter(memberships__user=user):
+        if not account.memberships.exclude(user=user).exists():
+            account.delete()
+    user.delete()
+    return True
 
 
 def delete_expired_sessions() -> None:

@@ -1,6 +1,7 @@
 """The work of a day, done once by whichever background worker holds the lease."""
 
 import logging
+from datetime import date
 
 from django.conf import settings
 from django.db import transaction
@@ -13,6 +14,7 @@ logger = logging.getLogger(__name__)
 
 NAME = "daily"
 LEASE_SECONDS = 3600
+RETRY_SECONDS = 900
 
 
 class DailyWorkError(Exception):
@@ -33,16 +35,23 @@ def run_daily() -> None:
 
 
 def run_daily_if_due(holder: str) -> bool:
-    """True when this worker did the day's work. What failed is tried again after the lease."""
+    """True when this worker did the day's work. After a failure it rests before the next try."""
     today = timezone.now().date()
-    if Lease.objects.is_done_for(NAME, today):
+    if not _take_the_day(holder, today):
         return False
-    with transaction.atomic():
-        if not Lease.objects.take(NAME, holder, seconds=LEASE_SECONDS):
-            return False
     try:
         run_daily()
     except DailyWorkError:
+        Lease.objects.rest(NAME, holder, seconds=RETRY_SECONDS)
         return False
-    Lease.objects.leave(NAME, holder, done_for=today)
+    Lease.objects.finish(NAME, holder, day=today)
     return True
+
+
+@transaction.atomic
+def _take_the_day(holder: str, today: date) -> bool:
+    """Asked again once the lease is held: another worker may just have finished."""
+    if Lease.objects.is_done_for(NAME, today):
+        return False
+    taken = Lease.objects.take(NAME, holder, seconds=LEASE_SECONDS)
+    return taken and not Lease.objects.is_done_for(NAME, today)

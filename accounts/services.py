@@ -11,6 +11,12 @@ from accounts.models import Account, Invitation, Membership, User
 from accounts.roles import Role
 from accounts.sessions import end_sessions
 
+MOST_OWN_ACCOUNTS = 5
+
+
+class TooManyAccounts(Exception):
+    pass
+
 
 @transaction.atomic
 def open_account(*, user: User, name: str = "", ip: str | None = None) -> Account:
@@ -19,6 +25,21 @@ def open_account(*, user: User, name: str = "", ip: str | None = None) -> Accoun
     audit.record(account, user, "account.opened", account.name, ip)
     seams.call("ON_ACCOUNT_OPENED", account=account, user=user)
     return account
+
+
+def open_another_account(*, user: User, name: str, ip: str | None = None) -> Account:
+    """What may be had for nothing is bounded: accounts come with mails to send and credits."""
+    own = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
+    if own.count() >= MOST_OWN_ACCOUNTS:
+        raise TooManyAccounts(f"You own {MOST_OWN_ACCOUNTS} accounts, the most one may.")
+    return open_account(user=user, name=name, ip=ip)
+
+
+@transaction.atomic
+def rename_user(*, user: User, name: str, account: Account | None, ip: str | None = None) -> None:
+    user.name = name
+    user.save(update_fields=["name"])
+    audit.record(account, user, "user.renamed", name, ip)
 
 
 @transaction.atomic
@@ -76,8 +97,10 @@ def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> N
         seams.call("ON_ACCOUNT_REOPENED", account=account)
 
 
-def export_account(*, account: Account) -> dict[str, Any]:
+@transaction.atomic
+def export_account(*, account: Account, actor: User, ip: str | None = None) -> dict[str, Any]:
     """All that the account holds, for its owner to keep. Upper floors add their sections."""
+    audit.record(account, actor, "account.exported", account.name, ip)
     export: dict[str, Any] = {
         "exported_at": timezone.now(),
         "account": {

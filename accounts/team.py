@@ -1,15 +1,20 @@
-"""Who belongs to an account: invite, accept, change the role, remove."""
+"""Who belongs to an account: invite, accept, change the role, remove.
+
+Each function takes the account's lock first and judges what it finds then: who was promoted,
+removed or closed out a moment ago counts as such, whatever the page showed.
+"""
 
 import secrets
 from datetime import timedelta
 
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, emails
-from accounts.models import Account, Invitation, Membership, User
-from accounts.roles import Role
+from accounts.models import Account, AuditEntry, Invitation, Membership, User
+from accounts.roles import Role, roles_given_by
 
 INVITED = "member.invited"
 MOST_WAITING = 20
@@ -27,9 +32,10 @@ def invite_member(
     """Inviting the same address again sends a new link, and the old one stops working."""
     email = email.lower()
     _lock(account)
+    _refuse_beyond_role(account, actor, role)
     if account.memberships.filter(user__email=email).exists():
         raise TeamError(f"{email} is already in this account.")
-    _refuse_too_many(account, email)
+    _refuse_too_many(account, actor, email)
     token = secrets.token_urlsafe(32)
     invitation, _ = Invitation.objects.update_or_create(
         account=account,
@@ -50,7 +56,8 @@ def invite_member(
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = None) -> Membership:
-    """The caller has made sure that the invited address is the user's and confirmed."""
+    """The user's address is confirmed: nobody is signed in without that."""
+    _lock(invitation.account)
     accepted = Invitation.objects.waiting().filter(pk=invitation.pk, email=user.email)
     if not accepted.update(accepted_at=timezone.now()):
         raise TeamError("This invitation is no longer valid. Ask for a new one.")
@@ -63,6 +70,8 @@ def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = No
 
 @transaction.atomic
 def withdraw_invitation(*, invitation: Invitation, actor: User, ip: str | None = None) -> None:
+    _lock(invitation.account)
+    _refuse_beyond_role(invitation.account, actor, Role(invitation.role))
     audit.record(invitation.account, actor, "invitation.withdrawn", invitation.email, ip)
     invitation.delete()
 
@@ -70,7 +79,9 @@ def withdraw_invitation(*, invitation: Invitation, actor: User, ip: str | None =
 @transaction.atomic
 def change_role(*, membership: Membership, role: Role, actor: User, ip: str | None = None) -> None:
     _lock(membership.account)
-    before = membership.role
+    membership = _as_it_is_now(membership)
+    before = Role(membership.role)
+    _refuse_beyond_role(membership.account, actor, before, role)
     if before == Role.OWNER and role != Role.OWNER:
         _keep_an_owner(membership)
     membership.role = role
@@ -81,10 +92,14 @@ def change_role(*, membership: Membership, role: Role, actor: User, ip: str | No
 
 @transaction.atomic
 def remove_member(*, membership: Membership, actor: User, ip: str | None = None) -> None:
+    """Everyone may remove themselves, but for the last owner."""
     _lock(membership.account)
+    membership = _as_it_is_now(membership)
+    user = membership.user
+    if user != actor:
+        _refuse_beyond_role(membership.account, actor, Role(membership.role))
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
-    user = membership.user
     audit.record(membership.account, actor, "member.removed", user.email, ip)
     membership.delete()
     if user != actor:
@@ -93,19 +108,36 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
 
 def _lock(account: Account) -> None:
     """Two changes at once could each see the other's owner and remove both: one waits here."""
-    Account.objects.select_for_update().get(pk=account.pk)
+    if not Account.objects.open().select_for_update().filter(pk=account.pk).first():
+        raise TeamError("This account is closed.")
 
 
-def _refuse_too_many(account: Account, email: str) -> None:
-    """An account must not become a way to send mails to strangers."""
+def _as_it_is_now(membership: Membership) -> Membership:
+    members = Membership.objects.select_related("user", "account")
+    found = members.filter(pk=membership.pk).first()
+    if found is None:
+        raise TeamError(f"{membership.user.display_name()} is no longer in this account.")
+    return found
+
+
+def _refuse_beyond_role(account: Account, actor: User, *roles: Role) -> None:
+    mine = account.memberships.filter(user=actor).first()
+    given = roles_given_by(Role(mine.role)) if mine else []
+    if not set(roles) <= set(given):
+        raise PermissionDenied("Your role cannot do this to this member. Ask an owner.")
+
+
+def _refuse_too_many(account: Account, actor: User, email: str) -> None:
+    """Nobody should send mails to strangers through us: not by one account, not by several."""
     if account.invitations.waiting().exclude(email=email).count() >= MOST_WAITING:
         raise TeamError(
             f"{MOST_WAITING} invitations are waiting, which is the most an account may have. "
             "Withdraw one first."
         )
     yesterday = timezone.now() - timedelta(days=1)
-    if account.audit_entries.filter(action=INVITED, at__gte=yesterday).count() >= MOST_A_DAY:
-        raise TeamError(f"{MOST_A_DAY} invitations were sent in a day. Try again tomorrow.")
+    sent = AuditEntry.objects.filter(actor=actor, action=INVITED, at__gte=yesterday)
+    if sent.count() >= MOST_A_DAY:
+        raise TeamError(f"You sent {MOST_A_DAY} invitations in a day. Try again tomorrow.")
 
 
 def _keep_an_owner(membership: Membership) -> None:

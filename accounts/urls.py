@@ -1,8 +1,12 @@
-from django.urls import path
+from django.urls import path, register_converter
 
+from accounts.converters import PublicId, Token
 from accounts.views import invitations, profile, security, team
 
 app_name = "accounts"
+
+register_converter(PublicId, "public_id")
+register_converter(Token, "token")
 
 urlpatterns = [
     path("profile/", profile.edit_profile, name="edit-profile"),
@@ -16,11 +20,13 @@ urlpatterns = [
     path("team/", team.show_team, name="show-team"),
     path("team/invite/", team.invite_member, name="invite-member"),
     path(
-        "team/invitations/<str:invitation_id>/withdraw/",
+        "team/invitations/<public_id:invitation_id>/withdraw/",
         team.withdraw_invitation,
         name="withdraw-invitation",
     ),
-    path("team/members/<str:membership_id>/role/", team.change_role, name="change-role"),
-    path("team/members/<str:membership_id>/remove/", team.remove_member, name="remove-member"),
-    path("invitations/<str:token>/", invitations.accept_invitation, name="accept-invitation"),
+    path("team/members/<public_id:membership_id>/role/", team.change_role, name="change-role"),
+    path(
+        "team/members/<public_id:membership_id>/remove/", team.remove_member, name="remove-member"
+    ),
+    path("invitations/<token:token>/", invitations.accept_invitation, name="accept-invitation"),
 ]

@@ -44,11 +44,12 @@ class _Store:
     """One connection for all threads and greenlets of a process; no statement waits inside."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._connection = sqlite3.connect(
-            path, timeout=5, isolation_level=None, check_same_thread=False
-        )
-        self._connection.executescript(_SCHEMA)
+        try:
+            self._connection = _open(path)
+        except sqlite3.DatabaseError:
+            # A power cut can leave it torn. What it counted is worth less than an answer.
+            path.unlink()
+            self._connection = _open(path)
         self._lock = threading.Lock()
         self._swept_at = time.monotonic()
 
@@ -62,6 +63,12 @@ class _Store:
             cursor = self._connection.execute(statement, {**values, "now": now})
             rows = cursor.fetchall()
             return cursor.rowcount, rows
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+    connection.executescript(_SCHEMA)
+    return connection
 
 
 @lru_cache(maxsize=8)

@@ -9,26 +9,34 @@ from config.environment import Environment
 
 SQLITE = "config.sqlite"
 POSTGRESQL = "django.db.backends.postgresql"
+FORM = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
 
 
 def database_settings(env: Environment, default_file: Path, *, pool_size: int) -> dict[str, Any]:
-    url = env.text("DATABASE_URL", f"sqlite:///{default_file}")
-    if url.startswith("sqlite://"):
-        return _sqlite(url)
-    if url.startswith(("postgres://", "postgresql://")):
-        return _postgresql(url, pool_size)
-    env.problem("DATABASE_URL", "must start with postgres:// or sqlite://.")
-    return _sqlite(f"sqlite:///{default_file}")
+    url = env.text("DATABASE_URL")
+    if not url:
+        return _sqlite(str(default_file))
+    try:
+        parsed: dict[str, Any] = {**dj_database_url.parse(url)}
+    # The URL is not repeated: it may hold a password.
+    except (ValueError, KeyError):
+        parsed = {}
+    if parsed.get("NAME", ":memory:") != ":memory:" and url.startswith("sqlite://"):
+        return _sqlite(parsed["NAME"])
+    if parsed.get("NAME") and url.startswith(("postgres://", "postgresql://")):
+        return _postgresql(parsed, pool_size)
+    env.problem("DATABASE_URL", FORM)
+    return _sqlite(str(default_file))
 
 
 def is_postgresql(database: dict[str, Any]) -> bool:
     return bool(database["ENGINE"] == POSTGRESQL)
 
 
-def _sqlite(url: str) -> dict[str, Any]:
+def _sqlite(file: str) -> dict[str, Any]:
     return {
-        **dj_database_url.parse(url),
         "ENGINE": SQLITE,
+        "NAME": file,
         "OPTIONS": {
             # Taking the write lock at BEGIN avoids the upgrade of a read lock, which cannot wait.
             "transaction_mode": "IMMEDIATE",
@@ -39,8 +47,8 @@ def _sqlite(url: str) -> dict[str, Any]:
     }
 
 
-def _postgresql(url: str, pool_size: int) -> dict[str, Any]:
-    database: dict[str, Any] = {**dj_database_url.parse(url), "ENGINE": POSTGRESQL}
+def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
+    database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
     if pool_size:

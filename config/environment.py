@@ -4,13 +4,18 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from email.utils import parseaddr
+from ipaddress import ip_address
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
-_WEB_ADDRESS = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?", re.IGNORECASE)
+_WEB_ADDRESS = re.compile(
+    r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE
+)
+_MAIL_ADDRESS = re.compile(r"[^@\s<>\"]+@[^@\s<>\"]+")
 
 
 class Environment:
@@ -52,9 +57,46 @@ class Environment:
     def names(self, name: str, default: list[str]) -> list[str]:
         return [part.strip() for part in self.text(name).split(",") if part.strip()] or default
 
+    def matching(self, name: str, default: str, pattern: str, sentence: str) -> str:
+        value = self.text(name, default)
+        if value and not re.fullmatch(pattern, value):
+            self.problem(name, sentence)
+            return default
+        return value
+
+    def sender(self, name: str, default: str, *, name_allowed: bool = True) -> str:
+        value = self.text(name, default)
+        _, address = parseaddr(value)
+        if not _MAIL_ADDRESS.fullmatch(address) or (value != address and not name_allowed):
+            form = "Name <user@host>" if name_allowed else "user@host"
+            self.problem(name, f"must be an e-mail address of the form {form}.")
+            return default
+        return value
+
+    def resolvers(self, name: str) -> list[str]:
+        servers = self.names(name, [])
+        for server in servers:
+            if not _is_resolver(server):
+                self.problem(name, f"must list addresses such as 127.0.0.1:5353, not {server!r}.")
+        return servers
+
+    def folder(self, name: str, default: Path, *, outside: Path) -> Path:
+        """A folder we may fill and clear: not one that holds the program itself."""
+        path = (outside / self.text(name, str(default))).resolve()
+        if outside.is_relative_to(path):
+            self.problem(name, f"must not hold the program itself, as {path} does.")
+            return default
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            self.problem(name, f"must be a folder that can be written to: {error.strerror}.")
+            return default
+        return path
+
     def web_address(self, name: str, default: str) -> str:
         value = self.text(name, default).rstrip("/")
-        if not _WEB_ADDRESS.fullmatch(value):
+        match = _WEB_ADDRESS.fullmatch(value)
+        if not match or int(match["port"] or 0) > 65535:
             self.problem(
                 name, f"must be a scheme and a host such as https://api.example.com, not {value!r}."
             )
@@ -80,7 +122,8 @@ class Environment:
     ) -> float:
         value = self.text(name, str(default))
         try:
-            number = int(value) if whole else float(value)
+            # Python would also read 1_000 and digits of other scripts.
+            number = _read_number(value, whole)
         except ValueError:
             number = None
         if number is None or not minimum <= number <= maximum:
@@ -88,6 +131,24 @@ class Environment:
             self.problem(name, f"must be {kind} from {minimum} to {maximum}, not {value!r}.")
             return default
         return number
+
+
+def _read_number(value: str, whole: bool) -> float:
+    if not re.fullmatch(r"-?[0-9]+" if whole else r"-?[0-9]+(\.[0-9]+)?", value):
+        raise ValueError
+    return int(value) if whole else float(value)
+
+
+def _is_resolver(text: str) -> bool:
+    """An IP address, with a port if one is given: 127.0.0.1:5353, 2001:db8::1, [2001:db8::1]:53."""
+    host, _, port = text.rpartition(":")
+    if text.startswith("[") or text.count(":") == 1:
+        host, text = host.strip("[]"), ""
+    try:
+        ip_address(text or host)
+    except ValueError:
+        return False
+    return bool(text) or (port.isdecimal() and 0 < int(port) <= 65535)
 
 
 def _create_once(path: Path, content: str) -> None:

@@ -20,19 +20,19 @@ SCHEMES = {
 def mail_settings(env: Environment, folder: Path) -> dict[str, Any]:
     if not env.given("EMAIL_URL"):
         return _backend("filebased", EMAIL_FILE_PATH=str(folder))
-    url = urlsplit(env.text("EMAIL_URL"))
     try:
-        port = url.port
+        url = urlsplit(env.text("EMAIL_URL"))
+        port, host = url.port, url.hostname
     except ValueError:
-        port = 0
-    if url.scheme not in SCHEMES or not url.hostname or port == 0:
+        host = None
+    if not host or url.scheme not in SCHEMES or port == 0:
         env.problem("EMAIL_URL", FORM)
         return _backend("dummy")
     usual_port, starttls, tls = SCHEMES[url.scheme]
     query = {name: values[-1].lower() in TRUE_WORDS for name, values in parse_qs(url.query).items()}
     return _backend(
         "smtp",
-        EMAIL_HOST=url.hostname,
+        EMAIL_HOST=host,
         EMAIL_PORT=port or usual_port,
         EMAIL_HOST_USER=unquote(url.username or ""),
         EMAIL_HOST_PASSWORD=unquote(url.password or ""),

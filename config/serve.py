@@ -19,6 +19,7 @@ from django.core.management import call_command
 OWNER = "owner@example.com"
 WORKER = [sys.executable, "manage.py", "run_worker"]
 RESTART_SECONDS = 1
+STOP_SECONDS = 15
 
 
 def main() -> int:
@@ -35,7 +36,7 @@ def main() -> int:
 
 def prepare() -> None:
     _refuse_taken_port(settings.PORT)
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    settings.DATA_DIR.chmod(0o700)
     call_command("migrate", verbosity=0, interactive=False)
     _collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     _greet(settings.BASE_URL, local=not settings.PRODUCTION)
@@ -52,10 +53,13 @@ def _refuse_taken_port(port: int) -> None:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            sys.exit(f"Port {port} is for root alone. Choose another: PORT=8000 make serve")
         except OSError:
+            another = 8000 if port == 65535 else port + 1
             sys.exit(
                 f"Port {port} is in use. Stop what uses it, or choose another: "
-                f"PORT={port + 1} make serve"
+                f"PORT={another} make serve"
             )
 
 
@@ -66,7 +70,8 @@ def _collect_static(target: Path, source: Path) -> None:
     stamp = target / ".stamp"
     if stamp.exists() and stamp.read_text() == newest:
         return
-    call_command("collectstatic", verbosity=0, interactive=False, clear=target.exists())
+    # Only a folder that this function filled is ever emptied.
+    call_command("collectstatic", verbosity=0, interactive=False, clear=stamp.exists())
     stamp.write_text(newest)
 
 
@@ -108,9 +113,16 @@ class Supervisor:
                 time.sleep(RESTART_SECONDS)
                 self.worker = self._start(WORKER)
             time.sleep(0.2)
-        self.worker.terminate()
-        self.worker.wait()
+        self._end_worker()
         return 0 if self.stopping else status
+
+    def _end_worker(self) -> None:
+        self.worker.terminate()
+        try:
+            self.worker.wait(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            # It waits for a mail server: the mail's lease runs out and it is sent again.
+            self.worker.kill()
 
     @staticmethod
     def _start(command: list[str]) -> "subprocess.Popen[bytes]":
@@ -122,7 +134,7 @@ class Supervisor:
         self.worker.terminate()
 
     def _reload(self, number: int, frame: FrameType | None) -> None:
-        """New code and settings, without a failed request."""
+        """New code, without a failed request. `manage.py migrate` and `collectstatic` go first."""
         self.web.send_signal(signal.SIGHUP)
         self.worker.terminate()
 

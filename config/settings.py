@@ -9,7 +9,7 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 
 from config.databases import database_settings, is_postgresql
-from config.environment import Environment
+from config.environment import FALSE_WORDS, Environment
 from config.mail import mail_settings
 
 # Lets our classes say which model they are for: ModelAdmin[Account].
@@ -20,7 +20,7 @@ env = Environment(os.environ)
 # --- Where this copy runs -------------------------------------------------------------------------
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = (BASE_DIR / env.text("DATA_DIR", "var")).resolve()
+DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
 ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
 DEBUG = env.flag("DEBUG", False)
@@ -131,9 +131,12 @@ DATABASES = {
     )
 }
 
-REDIS_URL = env.text("REDIS_URL")
-if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
-    env.problem("REDIS_URL", "must start with redis://, rediss:// or unix://.")
+REDIS_URL = env.matching(
+    "REDIS_URL",
+    "",
+    r"rediss?://[^/:@]*(:[^/@]*@)?[\w.-]+(:[0-9]{1,5})?(/[0-9]*)?(\?.*)?|unix://.+",
+    "must be of the form redis://host:6379/0.",
+)
 CACHES: dict[str, dict[str, Any]] = {
     "default": (
         {
@@ -149,7 +152,7 @@ CACHES: dict[str, dict[str, Any]] = {
 # --- Sign-in --------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["accounts.backends.ConfirmedUsersBackend"]
 PASSWORD_HASHERS = ["accounts.hashers.Argon2PasswordHasher"]
 _VALIDATORS = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
@@ -215,7 +218,7 @@ STAFF_GROUPS = {
 }
 
 # The answers that could tell whether an address has an account all take this long (seconds).
-EVEN_TIME_SECONDS = 0.3
+EVEN_TIME_SECONDS = 0.5
 INVITATION_DAYS = 7
 UNCONFIRMED_SIGN_UP_DAYS = 7
 CLOSED_ACCOUNT_DAYS = 30
@@ -229,15 +232,15 @@ _mail = mail_settings(env, MAIL_DIR)
 globals().update(_mail)
 EMAIL_TIMEOUT = 10
 _MAIL_HOST = BASE_HOST if PRODUCTION else "example.com"
-DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", f"Email Validation <hello@{_MAIL_HOST}>")
+DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", f"Email Validation <hello@{_MAIL_HOST}>")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
-SUPPORT_EMAIL = env.text("SUPPORT_EMAIL", f"support@{_MAIL_HOST}")
+SUPPORT_EMAIL = env.sender("SUPPORT_EMAIL", f"support@{_MAIL_HOST}", name_allowed=False)
 MAIL_RETENTION_DAYS = 30
 
 # --- Static files ---------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = DATA_DIR / "collected-static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -286,12 +289,12 @@ CONTENT_SECURITY_POLICY = {
 ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
     "ANONYMOUS_REQUESTS_PER_MINUTE", 60, minimum=1, maximum=1_000_000
 )
-DNS_RESOLVERS = env.names("DNS_RESOLVERS", [])
+DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 
 # --- Selling --------------------------------------------------------------------------------------
 
-CURRENCY = env.text("CURRENCY", "USD")
+CURRENCY = env.matching("CURRENCY", "USD", r"[A-Z]{3}", "must be three letters such as USD.")
 TAX_RATE = env.number("TAX_RATE", 0, minimum=0, maximum=1)
 SELLER_NAME = env.text("SELLER_NAME", "Example Validation Ltd")
 SELLER_ADDRESS = env.text("SELLER_ADDRESS", "1 Example Street, Exampleton")
@@ -309,20 +312,20 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "info", ("debug", "info", "warning", "error"
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
 METRICS_PORT = (
     None
-    if env.text("METRICS_PORT", "off") == "off"
+    if env.text("METRICS_PORT", "off").lower() in FALSE_WORDS
     else env.integer("METRICS_PORT", 9100, minimum=1, maximum=65535)
 )
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "accounts.tracing.RequestIdFilter"}},
+    "filters": {"request": {"()": "accounts.tracing.RequestFilter"}},
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}
     },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "filters": ["request_id"],
+            "filters": ["request"],
             "formatter": "line",
         }
     },

@@ -51,4 +51,4 @@ def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
 def _expect_sign_up(request: HttpRequest, invitation: Invitation) -> None:
     """A sign-up with the invited address needs no second proof, and no account of its own."""
     get_adapter(request).stash_verified_email(request, invitation.email)
-    request.session[INVITED] = invitation.email
+    request.session[INVITED] = invitation.public_id

@@ -1,57 +1,61 @@
 """Settings → Profile: the person, and the account they work in."""
 
+from typing import cast
+
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods
 
-from accounts import audit, services
-from accounts.access import for_account
+from accounts import services
+from accounts.access import for_account, form_of
 from accounts.forms import AccountForm, CloseAccountForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT
-from accounts.requests import AccountRequest
+from accounts.models import User
+from accounts.requests import AccountRequest, SiteRequest
 from accounts.roles import Act
 
-PAGE = "accounts/edit_profile.html"
+PAGE = "accounts:edit-profile"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.LOOK)
-def edit_profile(request: AccountRequest) -> HttpResponse:
-    form = ProfileForm(request.POST or None, instance=request.user)
+def edit_profile(request: SiteRequest) -> HttpResponse:
+    """Also for who belongs to no account."""
+    user = cast(User, request.user)
+    form = ProfileForm(request.POST or None, initial={"name": user.name})
     if form.is_valid():
-        form.save()
-        audit.record(request.account, request.user, "user.renamed", request.user.name, request.ip)
+        services.rename_user(
+            user=user, name=form.cleaned_data["name"], account=request.account, ip=request.ip
+        )
         messages.success(request, "Your name is saved.")
-        return redirect("accounts:edit-profile")
-    context = {"profile_form": form, "account_form": AccountForm(instance=request.account)}
-    return render(request, PAGE, context)
+        return redirect(PAGE)
+    return _profile_page(request, profile_form=form)
 
 
-@require_POST
+@form_of(PAGE)
 @for_account(Act.RENAME_ACCOUNT)
 def rename_account(request: AccountRequest) -> HttpResponse:
-    account = request.account
-    form = AccountForm(request.POST, instance=type(account)(pk=account.pk))
+    form = AccountForm(request.POST)
     if form.is_valid():
         services.rename_account(
-            account=account, name=form.cleaned_data["name"], actor=request.user, ip=request.ip
+            account=request.account,
+            name=form.cleaned_data["name"],
+            actor=request.user,
+            ip=request.ip,
         )
         messages.success(request, "The account's name is saved.")
-        return redirect("accounts:edit-profile")
-    context = {"profile_form": ProfileForm(instance=request.user), "account_form": form}
-    return render(request, PAGE, context)
+        return redirect(PAGE)
+    return _profile_page(request, account_form=form)
 
 
-@require_safe
+@form_of(PAGE)
 @for_account(Act.EXPORT_ACCOUNT)
 def export_account(request: AccountRequest) -> HttpResponse:
     account = request.account
-    audit.record(account, request.user, "account.exported", account.name, request.ip)
     response = JsonResponse(
-        services.export_account(account=account),
+        services.export_account(account=account, actor=request.user, ip=request.ip),
         json_dumps_params={"indent": 2, "ensure_ascii": False},
     )
     response["Content-Disposition"] = f'attachment; filename="{account.public_id}.json"'
@@ -72,7 +76,7 @@ def close_account(request: AccountRequest) -> HttpResponse:
     return redirect("accounts:show-closed")
 
 
-@require_POST
+@form_of("validation:show-overview")
 @for_account(Act.LOOK)
 def switch_account(request: AccountRequest) -> HttpResponse:
     # An account the user does not belong to changes nothing: the middleware asks the memberships.
@@ -81,15 +85,31 @@ def switch_account(request: AccountRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def open_account(request: HttpRequest) -> HttpResponse:
+def open_account(request: SiteRequest) -> HttpResponse:
     """For who belongs to no account any more, or wants another one."""
     form = AccountForm(request.POST or None)
     if form.is_valid():
-        account = services.open_account(
-            user=request.user,  # type: ignore[arg-type]
-            name=form.cleaned_data["name"],
-            ip=request.ip,  # type: ignore[attr-defined]
-        )
-        request.session[CURRENT_ACCOUNT] = account.public_id
-        return redirect("validation:show-overview")
+        try:
+            account = services.open_another_account(
+                user=cast(User, request.user), name=form.cleaned_data["name"], ip=request.ip
+            )
+        except services.TooManyAccounts as error:
+            form.add_error("name", str(error))
+        else:
+            request.session[CURRENT_ACCOUNT] = account.public_id
+            return redirect("validation:show-overview")
     return render(request, "accounts/open_account.html", {"form": form})
+
+
+def _profile_page(
+    request: SiteRequest,
+    profile_form: ProfileForm | None = None,
+    account_form: AccountForm | None = None,
+) -> HttpResponse:
+    user = cast(User, request.user)
+    name = request.account.name if request.account else ""
+    context = {
+        "profile_form": profile_form or ProfileForm(initial={"name": user.name}),
+        "account_form": account_form or AccountForm(initial={"name": name}),
+    }
+    return render(request, "accounts/edit_profile.html", context)

@@ -1,5 +1,7 @@
 """Settings → Security: where sign-in stands, with a link to each page that changes it."""
 
+from typing import cast
+
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.decorators import login_not_required
@@ -7,22 +9,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from accounts.access import for_account
-from accounts.requests import AccountRequest
-from accounts.roles import Act
+from accounts.models import User
 
 
 @require_safe
-@for_account(Act.LOOK)
-def show_security(request: AccountRequest) -> HttpResponse:
-    authenticators = Authenticator.objects.filter(user=request.user)
+def show_security(request: HttpRequest) -> HttpResponse:
+    """Also for who belongs to no account."""
+    user = cast(User, request.user)
+    authenticators = Authenticator.objects.filter(user=user)
     by_type = Authenticator.Type
     codes = authenticators.filter(type=by_type.RECOVERY_CODES).first()
     context = {
         "totp": authenticators.filter(type=by_type.TOTP).first(),
         "passkeys": authenticators.filter(type=by_type.WEBAUTHN),
         "unused_codes": len(codes.wrap().get_unused_codes()) if codes else None,
-        "sessions": UserSession.objects.purge_and_list(request.user),
+        "sessions": UserSession.objects.purge_and_list(user),
     }
     return render(request, "accounts/show_security.html", context)
 

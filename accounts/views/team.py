@@ -1,31 +1,30 @@
 """Settings → Team. What is not of the current account is not found."""
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import team
-from accounts.access import for_account
+from accounts.access import for_account, form_of
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership
 from accounts.requests import AccountRequest
 from accounts.roles import DESCRIPTIONS, Act, Role, roles_given_by
 
-PAGE = "accounts/show_team.html"
+PAGE = "accounts:show-team"
 
 
 @require_safe
 @for_account(Act.LOOK)
 def show_team(request: AccountRequest) -> HttpResponse:
-    return _team_page(request, InviteForm(request.membership))
+    return _team_page(request, InviteForm())
 
 
-@require_POST
+@form_of(PAGE)
 @for_account(Act.MANAGE_TEAM)
 def invite_member(request: AccountRequest) -> HttpResponse:
-    form = InviteForm(request.membership, request.POST)
+    form = InviteForm(request.POST)
     if form.is_valid():
         try:
             invitation = team.invite_member(
@@ -35,49 +34,49 @@ def invite_member(request: AccountRequest) -> HttpResponse:
             form.add_error("email", str(error))
         else:
             messages.success(request, f"{invitation.email} is invited by mail.")
-            return redirect("accounts:show-team")
+            return redirect(PAGE)
     return _team_page(request, form)
 
 
-@require_POST
+@form_of(PAGE)
 @for_account(Act.MANAGE_TEAM)
 def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResponse:
     waiting = request.account.invitations.waiting()
     invitation = get_object_or_404(waiting, public_id=invitation_id)
-    _may_touch(request, invitation.role)
-    team.withdraw_invitation(invitation=invitation, actor=request.user, ip=request.ip)
-    messages.success(request, f"The invitation of {invitation.email} is withdrawn.")
-    return redirect("accounts:show-team")
+    try:
+        team.withdraw_invitation(invitation=invitation, actor=request.user, ip=request.ip)
+    except team.TeamError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"The invitation of {invitation.email} is withdrawn.")
+    return redirect(PAGE)
 
 
-@require_POST
+@form_of(PAGE)
 @for_account(Act.MANAGE_TEAM)
 def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
     membership = _member(request, membership_id)
-    _may_touch(request, membership.role)
-    form = RoleForm(request.membership, request.POST)
+    form = RoleForm(request.POST)
     if not form.is_valid():
-        raise PermissionDenied("Your role cannot give this role. Ask an owner.")
+        messages.error(request, "Choose a role.")
+        return redirect(PAGE)
+    role = form.cleaned_data["role"]
     try:
-        team.change_role(
-            membership=membership, actor=request.user, ip=request.ip, **form.cleaned_data
-        )
+        team.change_role(membership=membership, role=role, actor=request.user, ip=request.ip)
     except team.TeamError as error:
         messages.error(request, str(error))
     else:
         name = membership.user.display_name()
-        messages.success(request, f"{name} now has the role {membership.get_role_display()}.")
-    return redirect("accounts:show-team")
+        messages.success(request, f"{name} now has the role {role.label}.")
+    return redirect(PAGE)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_account(Act.LOOK)
 def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
-    """Remove somebody, or leave: everyone may remove themselves."""
+    """Remove somebody, or leave."""
     membership = _member(request, membership_id)
     leaving = membership == request.membership
-    if not leaving:
-        _may_touch(request, membership.role)
     if request.method != "POST":
         context = {"member": membership, "leaving": leaving}
         return render(request, "accounts/remove_member.html", context)
@@ -85,33 +84,28 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
         team.remove_member(membership=membership, actor=request.user, ip=request.ip)
     except team.TeamError as error:
         messages.error(request, str(error))
-        return redirect("accounts:show-team")
+        return redirect(PAGE)
     if leaving:
         messages.success(request, f"You have left {request.account.name}.")
         return redirect("validation:show-overview")
     messages.success(request, f"{membership.user.display_name()} is removed.")
-    return redirect("accounts:show-team")
+    return redirect(PAGE)
 
 
 def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
     mine = roles_given_by(Role(request.membership.role))
+    form.offer(mine)
     context = {
         "members": request.account.memberships.select_related("user"),
         "invitations": request.account.invitations.waiting(),
         "form": form,
         "may_manage": request.membership.may(Act.MANAGE_TEAM),
-        "roles": [(role, role.label) for role in mine],
-        "role_values": [role.value for role in mine],
+        "roles": mine,
         "descriptions": [(role.label, text) for role, text in DESCRIPTIONS.items()],
     }
-    return render(request, PAGE, context)
+    return render(request, "accounts/show_team.html", context)
 
 
 def _member(request: AccountRequest, membership_id: str) -> Membership:
     members = request.account.memberships.select_related("user", "account")
     return get_object_or_404(members, public_id=membership_id)
-
-
-def _may_touch(request: AccountRequest, role: str) -> None:
-    if Role(role) not in roles_given_by(Role(request.membership.role)):
-        raise PermissionDenied("Your role may not change this member. Ask an owner.")

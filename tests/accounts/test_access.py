@@ -11,14 +11,18 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from accounts import team
 from accounts.models import Account, Invitation, User
 from accounts.roles import MAY, Act, Role
-from tests.conftest import make_member, signed_in
+from tests.conftest import make_member, make_user, signed_in
 
 pytestmark = pytest.mark.django_db
 
 OURS = ("accounts", "apikeys", "credits", "validation")
 # Pages without a role: open to everybody, or to who is signed in but in no account.
 PUBLIC = {"validation:show-landing", "accounts:show-closed", "accounts:accept-invitation"}
-WITHOUT_ACCOUNT = {"accounts:open-account"}
+WITHOUT_ACCOUNT = {
+    "accounts:open-account",
+    "accounts:edit-profile",
+    "accounts:show-security",
+}
 FILLED_IN = {"role": "viewer", "email": "new@shop.example", "name": "A name"}
 
 
@@ -52,10 +56,11 @@ def address(name: str, user: User, account: Account) -> str:
     return reverse(name, kwargs={parameter: ids[parameter] for parameter in wanted})
 
 
-def visit(client: Client, path: str) -> Any:
-    """As a browser would; pages that only take a form are sent one."""
-    answer = client.get(path)
-    return client.post(path, FILLED_IN) if answer.status_code == 405 else answer
+def visit(client: Client, name: str, path: str) -> Any:
+    """As a browser would: what takes the form of another page is sent that form."""
+    if hasattr(PAGES[name].callback, "page"):
+        return client.post(path, FILLED_IN)
+    return client.get(path)
 
 
 @pytest.fixture
@@ -74,7 +79,7 @@ def test_each_role_gets_what_the_table_says(
     name: str, role: Role, account: Account, invitation: Invitation
 ) -> None:
     user = make_member(account, role)
-    answer = visit(signed_in(user), address(name, user, account))
+    answer = visit(signed_in(user), name, address(name, user, account))
     assert (answer.status_code == 403) is (role not in MAY[ACTS[name]])
 
 
@@ -85,7 +90,8 @@ def test_a_stranger_finds_nothing_of_the_account(
 ) -> None:
     path = address(name, owner, account)
     answer = getattr(signed_in(stranger), method)(path, FILLED_IN)
-    if PAGES[name].pattern.converters and answer.status_code != 405:
+    led_to_the_page = method == "get" and hasattr(PAGES[name].callback, "page")
+    if PAGES[name].pattern.converters and not led_to_the_page:
         assert answer.status_code == 404
     page = answer.content.decode()
     for secret in ("The Shop", owner.email, invitation.email, account.public_id):
@@ -98,7 +104,7 @@ def test_a_stranger_finds_nothing_of_the_account(
 def test_who_is_not_signed_in_is_sent_to_the_sign_in(
     name: str, owner: User, account: Account, invitation: Invitation
 ) -> None:
-    answer = visit(Client(), address(name, owner, account))
+    answer = visit(Client(), name, address(name, owner, account))
     assert answer.headers["Location"].startswith("/accounts/login/?next=")
 
 
@@ -114,6 +120,27 @@ def test_a_form_without_its_token_changes_nothing(
     assert answer.status_code in {403, 405}
     account.refresh_from_db()
     assert (account.name, account.closed_at) == ("The Shop", None)
+
+
+@pytest.mark.parametrize("name", [n for n in PAGES if hasattr(PAGES[n].callback, "page")])
+def test_who_opens_the_address_of_a_form_is_led_to_its_page(
+    name: str, owner: User, account: Account, invitation: Invitation
+) -> None:
+    answer = signed_in(owner).get(address(name, owner, account), follow=True)
+    assert answer.status_code == 200
+    assert answer.redirect_chain[0][0] == reverse(getattr(PAGES[name].callback, "page"))  # noqa: B009
+
+
+@pytest.mark.parametrize("name", sorted(WITHOUT_ACCOUNT))
+def test_who_belongs_to_no_account_still_has_their_own_pages(name: str, db: None) -> None:
+    answer = signed_in(make_user("nobody@team.example")).get(reverse(name))
+    assert answer.status_code == 200
+
+
+def test_an_id_of_another_form_is_no_page(owner: User) -> None:
+    for odd in ("a%00b", "mem_short", "1", "mem_" + "x" * 21):
+        path = f"/accounts/team/members/{odd}/remove/"
+        assert signed_in(owner).get(path).status_code == 404
 
 
 @pytest.mark.parametrize("view", ["mfa_edit_webauthn", "mfa_remove_webauthn"])

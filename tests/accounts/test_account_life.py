@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import retention, services
-from accounts.models import Account, AuditEntry, Mail, Membership, User
+from accounts import retention, services, team
+from accounts.models import Account, AuditEntry, Invitation, Mail, Membership, User
 from accounts.roles import Role
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
 
@@ -44,7 +44,7 @@ def test_markup_in_a_name_stays_text(owner: User) -> None:
 
 
 def test_the_export_holds_what_the_account_holds(owner: User, account: Account) -> None:
-    answer = signed_in(owner).get("/accounts/account/export/")
+    answer = signed_in(owner).post("/accounts/account/export/")
     export = json.loads(answer.content)
     assert (
         answer.headers["Content-Disposition"] == f'attachment; filename="{account.public_id}.json"'
@@ -55,10 +55,10 @@ def test_the_export_holds_what_the_account_holds(owner: User, account: Account) 
 
 
 def test_upper_floors_add_their_sections_to_the_export(
-    account: Account, settings: Settings
+    account: Account, owner: User, settings: Settings
 ) -> None:
     settings.ON_ACCOUNT_EXPORTED = ["tests.accounts.test_account_life.export_keys"]
-    assert services.export_account(account=account)["keys"] == [account.public_id]
+    assert services.export_account(account=account, actor=owner)["keys"] == [account.public_id]
 
 
 def export_keys(account: Account) -> dict[str, list[str]]:
@@ -85,7 +85,7 @@ def test_nobody_of_a_closed_account_is_signed_in_or_can_sign_in(
     for client in sessions:
         assert client.get("/validation/").status_code == 302
     answer = Client().post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
-    assert answer.headers["Location"] == "/accounts/inactive/"
+    assert answer.headers["Location"] == "/accounts/account/closed/"
 
 
 def test_a_wrong_password_does_not_tell_that_the_account_is_closed(
@@ -155,6 +155,44 @@ def test_an_erased_account_cannot_be_reopened(owner: User, account: Account, sta
     services.reopen_account(account=account, actor=staff)
     account.refresh_from_db()
     assert not account.is_open
+
+
+def test_an_account_reopened_while_the_work_is_done_is_not_erased(
+    owner: User, account: Account, staff: User
+) -> None:
+    close(account, owner, days_ago=31)
+    due = list(Account.objects.due_for_erasure())
+    services.reopen_account(account=account, actor=staff)
+    retention.erase_account(account=due[0])
+    account.refresh_from_db()
+    assert (account.name, account.erased_at) == ("The Shop", None)
+
+
+def test_an_erased_person_leaves_no_trace_in_other_accounts(
+    owner: User, account: Account, stranger: User
+) -> None:
+    elsewhere = stranger.memberships.get().account
+    team.invite_member(account=elsewhere, email=owner.email, role=Role.VIEWER, actor=stranger)
+    AuditEntry.objects.create(actor=owner, actor_name=owner.email, action="x", ip="192.0.2.1")
+    close(account, owner, days_ago=31)
+    retention.erase_closed_accounts()
+    kept = AuditEntry.objects.values_list("actor_name", "target", "ip")
+    assert not [entry for entry in kept if owner.email in entry or "192.0.2.1" in entry]
+    assert not Invitation.objects.exists()
+
+
+def test_a_switched_off_user_is_not_told_of_a_closing(owner: User) -> None:
+    User.objects.update(is_active=False)
+    answer = Client().post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+    assert b"was switched off" in Client().get(answer.headers["Location"]).content
+
+
+def test_one_person_owns_five_accounts_at_most(owner: User) -> None:
+    client = signed_in(owner)
+    for number in range(5):
+        answer = client.post("/accounts/account/open/", {"name": f"Another {number}"})
+    assert b"the most one may" in answer.content
+    assert owner.memberships.count() == 5
 
 
 def test_who_belongs_elsewhere_too_is_not_erased(

@@ -108,11 +108,38 @@ def test_the_secret_of_a_second_factor_is_shown_to_nobody(staff: User, owner: Us
     assert b"SECRETSECRET" not in page.content
 
 
-def test_staff_remove_a_second_factor_that_was_lost(staff: User, owner: User) -> None:
+def test_staff_remove_a_second_factor_that_was_lost_and_its_user_is_told(
+    staff: User, owner: User
+) -> None:
     kind = Authenticator.Type.TOTP
     factor = Authenticator.objects.create(user=owner, type=kind, data={"secret": "x"})
     signed_in(staff).post(f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"})
     assert not Authenticator.objects.exists()
+    assert AuditEntry.objects.get(action="user.second_factor_removed_by_staff").actor == staff
+    assert Mail.objects.get(to=owner.email).subject == "A second factor was removed"
+
+
+def test_making_somebody_staff_is_noted(staff: User, owner: User) -> None:
+    form = {"name": "", "is_active": "on", "is_staff": "on"}
+    inline = {"memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+    signed_in(staff).post(f"/admin/accounts/user/{owner.pk}/change/", {**form, **inline})
+    entry = AuditEntry.objects.get(action="user.changed_by_staff")
+    assert entry.actor == staff
+    assert entry.target == "owner@shop.example: name, is_staff"
+
+
+@pytest.mark.parametrize(
+    "guess",
+    [
+        "mail/?text__contains=secret",
+        "mail/?html__startswith=s",
+        "invitation/?token__startswith=a",
+        "user/?password__startswith=a",
+    ],
+)
+def test_what_is_hidden_cannot_be_guessed_by_filtering(guess: str, staff: User) -> None:
+    answer = signed_in(staff).get(f"/admin/accounts/{guess}")
+    assert answer.status_code == 400
 
 
 def test_what_staff_change_in_an_account_is_noted(staff: User, account: Account) -> None:

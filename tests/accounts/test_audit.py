@@ -33,6 +33,21 @@ def test_signing_out_and_a_new_password_are_noted(account: Account, owner: User)
     assert {"user.password_changed", "user.signed_out"} <= set(actions_of(account))
 
 
+def test_an_act_whose_entry_fails_did_not_happen(
+    account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = signed_in(owner)
+    client.raise_request_exception = False
+    monkeypatch.setattr(AuditEntry, "save", refuse)
+    assert client.post("/accounts/profile/", {"name": "Another"}).status_code == 500
+    owner.refresh_from_db()
+    assert owner.name == "Olive Owner"
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise RuntimeError("the entry cannot be written")
+
+
 def test_a_wrong_password_is_no_sign_in(account: Account, owner: User, client: Client) -> None:
     client.post("/accounts/login/", {"login": owner.email, "password": "wrong"})
     assert "user.signed_in" not in actions_of(account)

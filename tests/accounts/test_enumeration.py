@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import check_password
+from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
 from accounts.middleware import until_the_beat
 from accounts.models import Mail, User
+from tests.accounts.test_sign_up import code_in_mail
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -74,11 +76,42 @@ def test_an_unknown_address_gets_no_reset_mail(owner: User) -> None:
     assert not Mail.objects.exists()
 
 
-def test_a_second_sign_up_does_not_change_the_password_of_the_first(client: Client) -> None:
-    sign_up = {"email": FREE, "password1": PASSWORD}
-    client.post("/accounts/signup/", sign_up)
-    Client().post("/accounts/signup/", {**sign_up, "password1": "another long password"})
-    assert check_password(PASSWORD, User.objects.get().password)
+def test_the_mail_names_the_address_that_was_tried(owner: User) -> None:
+    send("sign-up", TAKEN)
+    assert f"create an account with {TAKEN}." in Mail.objects.get().text
+
+
+def test_signing_up_and_then_in_tells_nothing(owner: User) -> None:
+    pages = []
+    for email in (TAKEN, FREE):
+        Client().post("/accounts/signup/", {"email": email, "password1": "my own long password"})
+        cache.clear()
+        answer = Client().post(
+            "/accounts/login/", {"login": email, "password": "my own long password"}
+        )
+        pages.append((answer.status_code, without_what_always_differs(answer)))
+    assert pages[0] == pages[1]
+
+
+def test_an_unconfirmed_sign_up_begins_afresh_and_the_first_code_is_void() -> None:
+    first, second = Client(), Client()
+    first.post("/accounts/signup/", {"email": FREE, "password1": PASSWORD})
+    code = code_in_mail()
+    # One code in ten seconds: they pass.
+    cache.clear()
+    second.post("/accounts/signup/", {"email": FREE, "password1": "another long password"})
+    first.post("/accounts/confirm-email/", {"code": code})
+    assert first.get("/validation/").status_code == 302
+    second.post("/accounts/confirm-email/", {"code": code_in_mail()})
+    assert second.get("/validation/").status_code == 200
+    assert check_password("another long password", User.objects.get().password)
+
+
+def test_an_unconfirmed_sign_up_gets_no_reset_mail() -> None:
+    send("sign-up", FREE)
+    Mail.objects.all().delete()
+    send("reset", FREE)
+    assert not Mail.objects.exists()
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -81,10 +81,33 @@ def test_one_refused_mail_does_not_stop_the_others(mail_server: MailServer) -> N
     assert deliver_due() == 1
 
 
+def test_a_final_refusal_is_not_tried_again(mail_server: MailServer) -> None:
+    mail_server.says = "550 no"
+    mail = queue()
+    deliver_due()
+    mail.refresh_from_db()
+    assert mail.given_up_at
+
+
+def test_a_batch_ends_when_the_worker_is_told_to_stop(mail_server: MailServer) -> None:
+    queue()
+    queue()
+    deliver_due(lambda: len(mail_server.mails) == 1)
+    assert len(mail_server.mails) == 1
+
+
+def test_a_dead_server_is_asked_once_a_batch(mail_server: MailServer, settings: Settings) -> None:
+    settings.EMAIL_PORT = free_port()
+    queue()
+    queue()
+    deliver_due()
+    assert sorted(Mail.objects.values_list("attempts", flat=True)) == [0, 1]
+
+
 def test_after_the_last_attempt_a_mail_is_given_up_and_can_be_sent_again(
     mail_server: MailServer,
 ) -> None:
-    mail_server.says = "550 no"
+    mail_server.says = "451 later"
     mail = queue()
     for _ in range(len(outbox.RETRY_AFTER) + 1):
         Mail.objects.update(next_attempt_at=timezone.now())

@@ -5,9 +5,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts import team
+from accounts import services, team
 from accounts.models import Account, AuditEntry, Invitation, Mail, Membership, User
 from accounts.roles import Role
+from accounts.tracing import RequestFilter
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +76,7 @@ def test_a_link_that_is_no_longer_valid_says_so(account: Account, owner: User, w
     elif why == "replaced":
         invite(account, owner)
     else:
-        path = "/accounts/invitations/invented/"
+        path = f"/accounts/invitations/{'x' * 43}/"
     answer = Client().get(path)
     assert answer.status_code == 404
     assert b"no longer valid" in answer.content
@@ -140,7 +141,59 @@ def test_an_admin_can_neither_make_nor_unmake_an_owner(account: Account, owner: 
         assert client.post(page, {"role": role}).status_code == 403
     assert client.post(f"/accounts/team/members/{owners.public_id}/remove/").status_code == 403
     invitation = {"email": "new@shop.example", "role": "owner"}
-    assert b"errorlist" in client.post("/accounts/team/invite/", invitation).content
+    assert client.post("/accounts/team/invite/", invitation).status_code == 403
+
+
+def test_a_role_is_judged_as_it_is_and_not_as_it_was_shown(account: Account, owner: User) -> None:
+    shown = make_member(account, Role.VIEWER).memberships.get()
+    Membership.objects.filter(pk=shown.pk).update(role=Role.OWNER)
+    team.remove_member(membership=account.memberships.get(user=owner), actor=owner)
+    with pytest.raises(team.TeamError, match="needs an owner"):
+        team.change_role(membership=shown, role=Role.DEVELOPER, actor=shown.user)
+    with pytest.raises(team.TeamError, match="needs an owner"):
+        team.remove_member(membership=shown, actor=shown.user)
+
+
+def test_who_is_gone_already_is_named(account: Account, owner: User) -> None:
+    member = make_member(account, Role.VIEWER).memberships.get()
+    client = signed_in(owner)
+    page = f"/accounts/team/members/{member.public_id}/"
+    team.remove_member(membership=member, actor=owner)
+    assert client.post(f"{page}role/", {"role": "admin"}).status_code == 404
+    with pytest.raises(team.TeamError, match="no longer in this account"):
+        team.remove_member(membership=member, actor=owner)
+
+
+def test_a_closed_account_neither_invites_nor_is_joined(account: Account, owner: User) -> None:
+    path = invite(account, owner)
+    invitation = Invitation.objects.get()
+    services.close_account(account=account, actor=owner)
+    with pytest.raises(team.TeamError, match="closed"):
+        invite(account, owner, "another@shop.example")
+    with pytest.raises(team.TeamError, match="closed"):
+        team.accept_invitation(invitation=invitation, user=make_user("new@shop.example"))
+    assert Client().get(path).status_code == 404
+
+
+def test_the_link_of_a_withdrawn_invitation_proves_no_mailbox(
+    account: Account, owner: User
+) -> None:
+    client = Client()
+    client.get(invite(account, owner))
+    team.withdraw_invitation(invitation=Invitation.objects.get(), actor=owner)
+    client.post("/accounts/signup/", {"email": "new@shop.example", "password1": PASSWORD})
+    assert client.get("/validation/").status_code == 302
+    assert Membership.objects.get(user__email="new@shop.example").role == Role.OWNER
+
+
+def test_the_token_of_a_link_is_in_no_log_line(
+    account: Account, owner: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = invite(account, owner)
+    caplog.handler.addFilter(RequestFilter())
+    Client().put(path)
+    assert "Method Not Allowed (PUT): /accounts/invitations/…" in caplog.text
+    assert path.split("/")[-2] not in caplog.text
 
 
 def test_who_is_removed_loses_the_account_on_the_next_request(

@@ -65,6 +65,17 @@ def test_a_job_that_fails_keeps_no_other_from_running(settings: Settings) -> Non
     assert not Lease.objects.is_done_for(NAME, timezone.now().date())
 
 
+def test_what_failed_is_tried_again_after_a_rest_and_not_at_once(settings: Settings) -> None:
+    settings.ON_EVERY_DAY = [f"{HERE}.note", f"{HERE}.fail"]
+    run_daily_if_due("one")
+    run_daily_if_due("one")
+    run_daily_if_due("another")
+    assert times_worked() == 1
+    Lease.objects.update(until=timezone.now() - timedelta(seconds=1))
+    run_daily_if_due("one")
+    assert times_worked() == 2
+
+
 def test_the_command_may_run_any_number_of_times_and_names_what_failed(
     settings: Settings,
 ) -> None:

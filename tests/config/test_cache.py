@@ -66,6 +66,14 @@ def test_no_count_of_eight_processes_is_lost_or_given_twice(
     assert sorted(counts) == list(range(1, PROCESSES * EACH + 1))
 
 
+def test_a_torn_counters_file_is_begun_afresh(tmp_path: Path) -> None:
+    file = tmp_path / "counters.sqlite3"
+    file.write_bytes(b"no database at all" * 100)
+    cache = SQLiteCache(str(file), {})
+    cache.set("key", 1)
+    assert cache.get("key") == 1
+
+
 def test_add_does_not_overwrite_what_lives(cache: BaseCache) -> None:
     assert cache.add("key", 1) is True
     assert cache.add("key", 2) is False

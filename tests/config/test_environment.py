@@ -3,8 +3,10 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from config.databases import database_settings
 from config.environment import Environment
 from config.mail import mail_settings
+from tests.servers.product import ROOT
 
 
 def read(**values: str) -> Environment:
@@ -19,7 +21,7 @@ def test_what_is_not_given_has_its_default() -> None:
     assert not env.problems
 
 
-@pytest.mark.parametrize("value", ["abc", "0", "65536", "8000.5", "1e3", "8000x"])
+@pytest.mark.parametrize("value", ["abc", "0", "65536", "8000.5", "1e3", "8000x", "8_000"])
 def test_a_number_out_of_bounds_is_named(value: str) -> None:
     env = read(PORT=value)
     env.integer("PORT", 8000, minimum=1, maximum=65535)
@@ -27,7 +29,7 @@ def test_a_number_out_of_bounds_is_named(value: str) -> None:
         env.stop_if_wrong()
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-1", "31", "three"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "31", "three", "1e0", "1_0"])
 def test_a_number_that_is_none_is_named(value: str) -> None:
     env = read(DNS_TIMEOUT=value)
     env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
@@ -42,6 +44,73 @@ def test_a_web_address_is_a_scheme_and_a_host(value: str) -> None:
     env = read(BASE_URL=value)
     env.web_address("BASE_URL", "http://127.0.0.1:8000")
     assert env.problems
+
+
+@pytest.mark.parametrize("value", ["https://a.example:99999", "http://x:0abc"])
+def test_a_port_that_does_not_exist_is_named(value: str) -> None:
+    env = read(BASE_URL=value)
+    env.web_address("BASE_URL", "http://127.0.0.1:8000")
+    assert env.problems
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://h/db",
+        "postgres://u@h:abc/db",
+        "postgres://u:p@[h/db",
+        "postgres://h/",
+        "sqlite://",
+        "nonsense",
+    ],
+)
+def test_a_database_that_cannot_be_read_is_named_without_its_password(url: str) -> None:
+    env = read(DATABASE_URL=url)
+    database_settings(env, Path("db.sqlite3"), pool_size=0)
+    assert env.problems[0].startswith("DATABASE_URL must be of the form")
+    assert "u:p@" not in env.problems[0]
+
+
+def test_the_file_of_the_database_lies_where_the_folder_is_whatever_its_name() -> None:
+    file = Path("/tmp/od d#x%20y?/db.sqlite3")  # noqa: S108
+    assert database_settings(read(), file, pool_size=0)["NAME"] == str(file)
+
+
+@pytest.mark.parametrize("value", ["not a resolver", "127.0.0.1:0", "127.0.0.1:x", "a.example"])
+def test_a_resolver_is_an_address(value: str) -> None:
+    env = read(DNS_RESOLVERS=value)
+    env.resolvers("DNS_RESOLVERS")
+    assert env.problems
+
+
+@pytest.mark.parametrize(
+    "value", ["127.0.0.1", "127.0.0.1:5353", "2001:db8::1", "[2001:db8::1]:53,127.0.0.1"]
+)
+def test_resolvers_are_read_with_and_without_port(value: str) -> None:
+    env = read(DNS_RESOLVERS=value)
+    assert env.resolvers("DNS_RESOLVERS") == value.split(",")
+    assert not env.problems
+
+
+@pytest.mark.parametrize("value", ["nonsense", '"><b>', "a@b@c d", "Name <nobody>"])
+def test_a_sender_is_an_address(value: str) -> None:
+    env = read(DEFAULT_FROM_EMAIL=value)
+    env.sender("DEFAULT_FROM_EMAIL", "a@b.example")
+    assert env.problems
+
+
+def test_a_sender_may_have_a_name_where_it_is_allowed() -> None:
+    env = read(FROM="Us <us@a.example>")
+    assert env.sender("FROM", "") == "Us <us@a.example>"
+    env.sender("FROM", "", name_allowed=False)
+    assert env.problems
+
+
+@pytest.mark.parametrize("folder", [".", "..", "/", "/etc/passwd"])
+def test_a_data_folder_is_a_folder_of_its_own(folder: str) -> None:
+    env = read(DATA_DIR=folder)
+    env.folder("DATA_DIR", Path("var"), outside=ROOT)
+    assert env.problems[0].startswith("DATA_DIR must")
 
 
 def test_all_problems_are_listed_at_once() -> None:
@@ -84,7 +153,9 @@ def test_a_mail_server_is_read_from_its_url(url: str, port: int, tls: bool, ssl:
         assert (mail["EMAIL_HOST_USER"], mail["EMAIL_HOST_PASSWORD"]) == ("user", "p@ss")
 
 
-@pytest.mark.parametrize("url", ["mail.example", "http://mail.example", "smtp://", "smtp://a:x"])
+@pytest.mark.parametrize(
+    "url", ["mail.example", "http://mail.example", "smtp://", "smtp://a:x", "smtp://[::1:25"]
+)
 def test_a_url_that_names_no_mail_server_is_a_problem(url: str) -> None:
     env = read(EMAIL_URL=url)
     mail_settings(env, Path("mail"))

@@ -109,6 +109,31 @@ def test_a_client_that_never_finishes_its_head_is_let_go(served: Product) -> Non
         assert slow.recv(1000) == b""
 
 
+def test_a_silent_mail_server_does_not_keep_it_from_stopping(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        email_url = f"smtp://127.0.0.1:{silent.getsockname()[1]}"
+        running = Product(tmp_path, EMAIL_URL=email_url)
+        try:
+            running.wait_until_ready()
+            PlainBrowser(running.url).send("/accounts/password/reset/", email="owner@example.com")
+            silent.settimeout(10)
+            waiting, _ = silent.accept()
+        finally:
+            started = time.monotonic()
+            running.stop()
+        waiting.close()
+        assert time.monotonic() - started < 30
+
+
+def test_a_body_larger_than_any_page_needs_is_refused(served: Product) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as client:
+        head = (
+            b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9999999\r\n\r\n"
+        )
+        client.sendall(head + b"x" * 3_200_000)
+        assert client.recv(100).startswith(b"HTTP/1.1 413")
+
+
 def test_a_background_worker_that_dies_is_started_again(served: Product) -> None:
     worker = child_of(served, "run_worker")
     os.kill(worker, signal.SIGKILL)

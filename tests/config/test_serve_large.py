@@ -1,5 +1,7 @@
 """The product on PostgreSQL and Redis, as it serves more than one machine's worth."""
 
+import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -57,6 +59,23 @@ def test_more_callers_than_connections_are_all_served(
         (connections,) = row.fetchone() or (0,)
     # Two web workers with a pool of four each, the background worker, and this test.
     assert connections <= 12
+
+
+def test_half_sent_bodies_hold_no_database_connection(served: Product) -> None:
+    browser = sign_in(served)
+    half = (
+        b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"Cookie: session=" + b"a" * 32 + b"\r\nContent-Length: 500\r\n\r\nhalf"
+    )
+    slow = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(80)]
+    try:
+        for connection in slow:
+            connection.sendall(half)
+        time.sleep(0.5)
+        assert all("<h1>Team</h1>" in browser.get("/accounts/team/") for _ in range(10))
+    finally:
+        for connection in slow:
+            connection.close()
 
 
 def test_mails_leave_from_postgresql_too(served: Product) -> None:

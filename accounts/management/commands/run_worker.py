@@ -1,8 +1,10 @@
 import logging
 import os
+import secrets
 import signal
 import socket
 import threading
+import time
 from typing import Any
 
 from django.conf import settings
@@ -16,32 +18,31 @@ from accounts.schedule import run_daily_if_due
 logger = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 1
-SCHEDULE_EVERY = 60
+SCHEDULE_SECONDS = 60
 
 
 class Command(BaseCommand):
     help = "The background worker: sends mails and keeps the schedule, until it is told to stop."
 
     def handle(self, **_: Any) -> None:
-        stop = threading.Event()
+        self.stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stop.set())
-        holder = f"{socket.gethostname()}:{os.getpid()}"
-        rounds = 0
-        while not stop.is_set():
-            sent = self._work(holder, scheduled=rounds % SCHEDULE_EVERY == 0)
-            rounds += 1
-            if not sent:
-                stop.wait(PAUSE_SECONDS)
+            signal.signal(number, lambda *_: self.stop.set())
+        # Machines may share a name and a process number.
+        self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.schedule_at = time.monotonic()
+        while not self.stop.is_set():
+            if not self._work():
+                self.stop.wait(PAUSE_SECONDS)
 
-    @staticmethod
-    def _work(holder: str, *, scheduled: bool) -> int:
+    def _work(self) -> int:
         """One round. A database that is away for a while is waited for."""
         close_old_connections()
         try:
-            if scheduled and settings.SCHEDULER:
-                run_daily_if_due(holder)
-            return deliver_due()
+            if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
+                self.schedule_at = time.monotonic() + SCHEDULE_SECONDS
+                run_daily_if_due(self.holder)
+            return deliver_due(self.stop.is_set)
         except DatabaseError as error:
             logger.warning("The database does not answer, trying again: %s", error)
             return 0

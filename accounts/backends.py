@@ -1,0 +1,19 @@
+from typing import Any
+
+from allauth.account.auth_backends import AuthenticationBackend
+from django.http import HttpRequest
+
+from accounts.models import User
+
+
+class ConfirmedUsersBackend(AuthenticationBackend):  # type: ignore[misc]
+    """Who never confirmed their address signs in like somebody unknown.
+
+    Else a stranger would learn whether an address was free: by signing up with it, and then in.
+    """
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:
+        user: User | None = super().authenticate(request, **credentials)
+        if user is None or User.objects.never_confirmed().filter(pk=user.pk).exists():
+            return None
+        return user
