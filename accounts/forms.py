@@ -113,6 +113,11 @@ class AccountForm(forms.ModelForm[Account]):
         labels = {"name": "Account name"}
         help_texts = {"name": "Your company or project. Invoices and invitations show it."}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # It stands on one page with the form of the person's name.
+        self.auto_id = "account_%s"
+
 
 class CloseAccountForm(forms.Form):
     name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))

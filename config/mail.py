@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from config.environment import TRUE_WORDS, Environment
 
+FILES = "config.mail_files.EmailBackend"
 FORM = "must be of the form smtp+tls://user:password@host:587."
 # Scheme: the usual port, STARTTLS, TLS from the first byte.
 SCHEMES = {
@@ -19,7 +20,7 @@ SCHEMES = {
 
 def mail_settings(env: Environment, folder: Path) -> dict[str, Any]:
     if not env.given("EMAIL_URL"):
-        return _backend("filebased", EMAIL_FILE_PATH=str(folder))
+        return {"EMAIL_BACKEND": FILES, "EMAIL_FILE_PATH": str(folder)}
     try:
         url = urlsplit(env.text("EMAIL_URL"))
         port, host = url.port, url.hostname

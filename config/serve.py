@@ -43,9 +43,12 @@ def prepare() -> None:
 
 
 def _web_command() -> list[str]:
-    bind = f"127.0.0.1:{settings.PORT}"
     command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py"]
-    return [*command, "--bind", bind, "--workers", str(settings.WEB_WORKERS), "config.wsgi"]
+    command += ["--workers", str(settings.WEB_WORKERS)]
+    # gunicorn prefers its arguments to this variable, which is how an operator says otherwise.
+    if "--bind" not in os.environ.get("GUNICORN_CMD_ARGS", ""):
+        command += ["--bind", f"127.0.0.1:{settings.PORT}"]
+    return [*command, "config.wsgi"]
 
 
 def _refuse_taken_port(port: int) -> None:

@@ -1,0 +1,47 @@
+"""An owner who has used everything: each page of theirs has something to show."""
+
+import re
+from dataclasses import dataclass
+
+from playwright.sync_api import Page
+
+from tests.journeys.authenticator_app import set_up
+from tests.journeys.newcomers import Newcomer
+from tests.journeys.passkeys import add_passkey, open_with_device
+from tests.journeys.teams import invitation_of, invite, join
+from tests.journeys.windows import Windows
+from tests.servers.product import Product
+
+COLLEAGUE = "colleague@pages.example"
+INVITED = "invited@pages.example"
+
+
+@dataclass(frozen=True)
+class Settled:
+    owner: Newcomer
+    page: Page
+    # What the addresses of pages have in their middle.
+    places: dict[str, str]
+
+
+def settle(windows: Windows, site: Product, owner: Newcomer) -> Settled:
+    page = open_with_device(windows, site, owner)
+    invite(page, COLLEAGUE)
+    join(windows.open(), site, COLLEAGUE)
+    invite(page, INVITED)
+    set_up(page, owner.email)
+    add_passkey(page, "My laptop")
+    return Settled(owner, page, _places(page, site))
+
+
+def _places(page: Page, site: Product) -> dict[str, str]:
+    page.goto("/accounts/team/")
+    colleague = page.get_by_role("row").filter(has_text=COLLEAGUE)
+    member = colleague.get_by_text("Remove").get_attribute("href") or ""
+    page.goto("/accounts/2fa/webauthn/")
+    passkey = page.get_by_text("Rename").get_attribute("href") or ""
+    return {
+        "member": member.split("/")[-3],
+        "passkey": re.sub(r"\D", "", passkey.removeprefix("/accounts/2fa/")),
+        "invitation": invitation_of(site, INVITED).split("/")[-2],
+    }

@@ -1,0 +1,43 @@
+"""What a team does: name itself, invite and join."""
+
+from playwright.sync_api import Page, expect
+
+from tests.journeys.people import PASSWORD, link_from_mail
+from tests.servers.product import Product
+
+
+def rename_account(page: Page, name: str) -> None:
+    page.goto("/accounts/profile/")
+    page.get_by_label("Account name").fill(name)
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_text("The account's name is saved.")).to_be_visible()
+
+
+def rename_yourself(page: Page, name: str) -> None:
+    page.goto("/accounts/profile/")
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Your name is saved.")).to_be_visible()
+
+
+def invite(page: Page, email: str, role: str = "Developer") -> None:
+    page.goto("/accounts/team/")
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Role", exact=True).select_option(role)
+    page.get_by_role("button", name="Send the invitation").click()
+    expect(page.get_by_text(f"{email} is invited by mail.")).to_be_visible()
+
+
+def invitation_of(site: Product, email: str) -> str:
+    return link_from_mail(site, email, "invites you to")
+
+
+def join(page: Page, site: Product, email: str) -> None:
+    """The mail has proved the address: no code is asked for."""
+    page.goto(invitation_of(site, email))
+    page.get_by_text("Create your sign-in").click()
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
+    page.get_by_role("button", name="Join").click()
+    expect(page.get_by_text("You are now in")).to_be_visible()

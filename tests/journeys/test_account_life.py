@@ -1,0 +1,47 @@
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.newcomers import Newcomer
+from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.teams import rename_account
+from tests.journeys.windows import Windows
+
+
+@pytest.fixture
+def page(windows: Windows, newcomer: Newcomer) -> Page:
+    return windows.open(newcomer)
+
+
+def test_an_export_is_a_file_that_names_the_renamed_account(page: Page, tmp_path: Path) -> None:
+    rename_account(page, "Keeper & Söhne")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    file = tmp_path / "export.json"
+    download.value.save_as(file)
+    export = json.loads(file.read_text())
+    assert export["account"]["name"] == "Keeper & Söhne"
+    assert download.value.suggested_filename == f"{export['account']['id']}.json"
+
+
+def test_an_account_closes_by_its_name_and_then_lets_nobody_in(
+    page: Page, newcomer: Newcomer
+) -> None:
+    rename_account(page, "Short Life")
+    page.goto("/accounts/account/close/")
+    type_the_name(page, "Long Life")
+    expect(page.get_by_text("This is not the account's name.")).to_be_visible()
+    type_the_name(page, "Short Life")
+    expect_heading(page, "The account is closed")
+
+    sign_in(page, newcomer.email, "not the password")
+    expect(page.get_by_text("not correct")).to_be_visible()
+    sign_in(page, newcomer.email)
+    expect_heading(page, "The account is closed")
+
+
+def type_the_name(page: Page, name: str) -> None:
+    page.get_by_label("to close it").fill(name)
+    page.get_by_role("button", name="Close the account").click()

@@ -1,0 +1,101 @@
+"""Every page, wide and narrow, light and dark. What is looked for: findings.py."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.journeys.findings import expect_no_findings, expect_skip_link_first
+from tests.journeys.newcomers import Newcomers
+from tests.journeys.settled import Settled, settle
+from tests.journeys.windows import Windows
+from tests.servers.product import Product
+
+FOR_EVERYBODY = [
+    "/",
+    "/accounts/login/",
+    "/accounts/signup/",
+    "/accounts/password/reset/",
+    "/accounts/password/reset/done/",
+    "/accounts/password/reset/key/mistyped-link/",
+    "/accounts/password/reset/key/done/",
+    "/accounts/inactive/",
+    "/accounts/account/closed/",
+    "/accounts/invitations/a-link-that-is-not-the-one-we-had-sent-you-/",
+    "/accounts/invitations/{invitation}/",
+    "/no-such-page/",
+]
+FOR_MEMBERS = [
+    "/",
+    "/validation/",
+    "/accounts/profile/",
+    "/accounts/account/open/",
+    "/accounts/account/close/",
+    "/accounts/email/",
+    "/accounts/team/",
+    "/accounts/team/members/{member}/remove/",
+    "/accounts/security/",
+    "/accounts/password/change/",
+    "/accounts/sessions/",
+    "/accounts/2fa/",
+    "/accounts/2fa/totp/deactivate/",
+    "/accounts/2fa/recovery-codes/",
+    "/accounts/2fa/recovery-codes/generate/",
+    "/accounts/2fa/webauthn/",
+    "/accounts/2fa/webauthn/add/",
+    "/accounts/2fa/webauthn/keys/{passkey}/edit/",
+    "/accounts/2fa/webauthn/keys/{passkey}/remove/",
+    "/accounts/reauthenticate/",
+    "/accounts/2fa/reauthenticate/",
+    "/accounts/2fa/webauthn/reauthenticate/",
+    "/accounts/invitations/{invitation}/",
+    "/accounts/logout/",
+    "/no-such-page/",
+]
+WITH_NOTHING_YET = [
+    "/validation/",
+    "/accounts/team/",
+    "/accounts/security/",
+    "/accounts/2fa/",
+    "/accounts/2fa/totp/activate/",
+    "/accounts/2fa/webauthn/",
+]
+
+
+@pytest.fixture(scope="module")
+def settled(lasting_windows: Windows, site: Product, newcomers: Newcomers) -> Settled:
+    return settle(lasting_windows, site, newcomers.take())
+
+
+@pytest.fixture(scope="module")
+def stranger(lasting_windows: Windows) -> Page:
+    return lasting_windows.open()
+
+
+@pytest.fixture(scope="module")
+def beginner(lasting_windows: Windows, newcomers: Newcomers) -> Page:
+    return lasting_windows.open(newcomers.take())
+
+
+@pytest.mark.parametrize("path", FOR_EVERYBODY)
+def test_a_page_for_everybody_has_no_findings(
+    stranger: Page, settled: Settled, lasting_windows: Windows, path: str
+) -> None:
+    stranger.goto(path.format(**settled.places))
+    expect_skip_link_first(stranger)
+    expect_no_findings(stranger)
+    assert not lasting_windows.take_complaints()
+
+
+@pytest.mark.parametrize("path", FOR_MEMBERS)
+def test_a_page_for_members_has_no_findings(
+    settled: Settled, lasting_windows: Windows, path: str
+) -> None:
+    settled.page.goto(path.format(**settled.places))
+    expect_skip_link_first(settled.page)
+    expect_no_findings(settled.page)
+    assert not lasting_windows.take_complaints()
+
+
+@pytest.mark.parametrize("path", WITH_NOTHING_YET)
+def test_a_page_with_nothing_on_it_yet_has_no_findings(beginner: Page, path: str) -> None:
+    beginner.goto(path)
+    expect_no_findings(beginner)

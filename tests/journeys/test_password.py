@@ -1,0 +1,70 @@
+from playwright.sync_api import Page, expect
+
+from tests.journeys.newcomers import Newcomer
+from tests.journeys.people import PASSWORD, expect_heading, link_from_mail, sign_in
+from tests.journeys.windows import Windows
+from tests.servers.product import Product
+
+NEW_PASSWORD = "a brand new battery"
+
+
+def test_the_link_from_the_mail_sets_a_new_password_once(
+    page: Page, site: Product, newcomer: Newcomer
+) -> None:
+    page.goto("/accounts/password/reset/")
+    page.get_by_label("E-mail").fill(newcomer.email)
+    page.get_by_role("button", name="Send the link").click()
+    expect_heading(page, "Look into your mailbox")
+
+    link = link_from_mail(site, newcomer.email, "Choose a new password")
+    page.goto(link)
+    fill_new_password(page)
+    page.get_by_role("button", name="Save the password").click()
+    expect_heading(page, "Your password is changed")
+
+    page.goto(link)
+    expect_heading(page, "This link no longer works")
+    sign_in(page, newcomer.email, PASSWORD)
+    expect(page.get_by_text("not correct")).to_be_visible()
+    sign_in(page, newcomer.email, NEW_PASSWORD)
+    expect_heading(page, "Overview")
+
+
+def test_one_click_signs_out_everywhere_else(windows: Windows, newcomer: Newcomer) -> None:
+    here, elsewhere = open_two(windows, newcomer)
+    here.goto("/accounts/sessions/")
+    expect(here.get_by_role("row")).to_have_count(3)
+    here.get_by_role("button", name="Sign out everywhere else").click()
+    expect(here.get_by_role("row")).to_have_count(2)
+    expect_signed_out(elsewhere)
+
+
+def test_a_changed_password_signs_out_everywhere_else(windows: Windows, newcomer: Newcomer) -> None:
+    here, elsewhere = open_two(windows, newcomer)
+    here.goto("/accounts/password/change/")
+    here.get_by_label("Current Password").fill(PASSWORD)
+    fill_new_password(here)
+    here.get_by_role("button", name="Change password").click()
+    expect(here.get_by_role("status")).to_contain_text("password")
+
+    expect_signed_out(elsewhere)
+    here.goto("/validation/")
+    expect_heading(here, "Overview")
+
+
+def open_two(windows: Windows, newcomer: Newcomer) -> tuple[Page, Page]:
+    """The same person at two computers."""
+    here, elsewhere = windows.open(newcomer), windows.open()
+    sign_in(elsewhere, newcomer.email)
+    expect_heading(elsewhere, "Overview")
+    return here, elsewhere
+
+
+def fill_new_password(page: Page) -> None:
+    page.get_by_label("New Password", exact=True).fill(NEW_PASSWORD)
+    page.get_by_label("New Password (again)").fill(NEW_PASSWORD)
+
+
+def expect_signed_out(page: Page) -> None:
+    page.goto("/validation/")
+    expect_heading(page, "Sign in")

@@ -1,0 +1,49 @@
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.authenticator_app import AuthenticatorApp, set_up
+from tests.journeys.newcomers import Newcomers
+from tests.journeys.people import expect_heading, sign_in, sign_out, sign_up
+from tests.journeys.windows import Windows
+from tests.servers.product import Product
+
+
+def test_a_new_customer_signs_up_and_comes_back(page: Page, site: Product) -> None:
+    sign_up(page, site, "jane@newcomer.example")
+    sign_out(page)
+    sign_in(page, "jane@newcomer.example")
+    expect_heading(page, "Overview")
+    expect(page.get_by_text("jane@newcomer.example is yours.")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def guarded(lasting_windows: Windows, newcomers: Newcomers) -> AuthenticatorApp:
+    newcomer = newcomers.take()
+    return set_up(lasting_windows.open(newcomer), newcomer.email)
+
+
+def test_an_authenticator_app_stands_between_password_and_account(
+    page: Page, guarded: AuthenticatorApp
+) -> None:
+    sign_in(page, guarded.email)
+    _type_code(page, "000000")
+    expect(page.get_by_text("Incorrect code.")).to_be_visible()
+    _type_code(page, guarded.code_now())
+    expect_heading(page, "Overview")
+
+
+def test_a_recovery_code_opens_the_account_once(page: Page, guarded: AuthenticatorApp) -> None:
+    sign_in(page, guarded.email)
+    _type_code(page, guarded.recovery_codes[0])
+    expect_heading(page, "Overview")
+    sign_out(page)
+
+    sign_in(page, guarded.email)
+    _type_code(page, guarded.recovery_codes[0])
+    expect(page.get_by_text("Incorrect code.")).to_be_visible()
+
+
+def _type_code(page: Page, code: str) -> None:
+    expect_heading(page, "Second step")
+    page.get_by_label("Code").fill(code)
+    page.get_by_role("button", name="Sign in", exact=True).click()

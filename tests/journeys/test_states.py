@@ -1,0 +1,99 @@
+"""What a page shows besides its quiet self: refusals, half-way steps, an open menu, long names."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.findings import expect_no_findings, sideways
+from tests.journeys.newcomers import Newcomers
+from tests.journeys.people import expect_heading, fill_sign_up, sign_in
+from tests.journeys.teams import invitation_of, invite, rename_account, rename_yourself
+from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
+from tests.servers.product import Product
+
+NAMES = {
+    "one long word": "W" * 100,
+    "many words": "Association for the Advancement of Email " * 2,
+    "right to left": "شركة التحقق من صحة عناوين البريد الإلكتروني",
+}
+SHOWING_NAMES = [
+    "/validation/",
+    "/accounts/profile/",
+    "/accounts/account/close/",
+    "/accounts/account/open/",
+    "/accounts/team/",
+]
+LONG_ADDRESS = f"{'a' * 60}@{'b' * 60}.example"
+
+
+@pytest.fixture(scope="module")
+def member(lasting_windows: Windows, newcomers: Newcomers) -> Page:
+    return lasting_windows.open(newcomers.take())
+
+
+def test_the_page_that_asks_for_the_code_has_no_findings(page: Page) -> None:
+    fill_sign_up(page, "halfway@states.example")
+    expect_heading(page, "Confirm your e-mail")
+    expect_no_findings(page)
+
+
+def test_a_refused_sign_up_has_no_findings(page: Page) -> None:
+    fill_sign_up(page, "weak@states.example", "password1234")
+    expect(page.locator(".errorlist")).to_be_visible()
+    expect_no_findings(page)
+
+
+def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
+    sign_in(page, "nobody@states.example")
+    expect(page.locator(".errorlist")).to_be_visible()
+    expect_no_findings(page)
+
+
+def test_a_refused_invitation_has_no_findings(member: Page) -> None:
+    member.goto("/accounts/team/")
+    member.get_by_label("E-mail").fill(member.locator(".side .who").inner_text())
+    member.get_by_role("button", name="Send the invitation").click()
+    expect(member.get_by_text("is already in this account.")).to_be_visible()
+    expect_no_findings(member)
+
+
+def test_the_page_that_stops_guessers_has_no_findings(member: Page) -> None:
+    member.goto("/accounts/password/change/")
+    for _ in range(6):
+        for label in ("Current Password", "New Password", "New Password (again)"):
+            member.get_by_label(label, exact=True).fill("a wrong guess")
+        with member.expect_navigation():
+            member.get_by_role("button", name="Change password").click()
+    expect_heading(member, "Too many tries")
+    expect_no_findings(member)
+
+
+@pytest.mark.parametrize(
+    ("width", "menu"),
+    [(WIDE, ".side .switcher > summary"), (NARROW, ".topbar > details > summary")],
+)
+def test_an_open_menu_has_no_findings(member: Page, width: int, menu: str) -> None:
+    member.set_viewport_size({"width": width, "height": HEIGHT})
+    member.goto("/validation/")
+    member.locator(menu).click()
+    expect_no_findings(member, widths=(width,))
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_a_long_name_makes_nothing_scroll_sideways(member: Page, name: str) -> None:
+    rename_account(member, name)
+    rename_yourself(member, name)
+    expect_no_sideways_scrolling(member, SHOWING_NAMES)
+
+
+def test_a_long_address_makes_nothing_scroll_sideways(member: Page, site: Product) -> None:
+    invite(member, LONG_ADDRESS)
+    link = invitation_of(site, LONG_ADDRESS)
+    expect_no_sideways_scrolling(member, [link, "/accounts/team/"])
+
+
+def expect_no_sideways_scrolling(page: Page, paths: list[str]) -> None:
+    found = {}
+    for path in paths:
+        page.goto(path)
+        found[path] = sideways(page, WIDE) + sideways(page, NARROW)
+    assert not any(found.values()), found

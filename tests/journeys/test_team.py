@@ -1,0 +1,76 @@
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.newcomers import Newcomers
+from tests.journeys.people import expect_heading
+from tests.journeys.teams import invite, join, rename_account
+from tests.journeys.windows import Windows
+from tests.servers.product import Product
+
+
+@pytest.fixture(scope="module")
+def owner(lasting_windows: Windows, newcomers: Newcomers) -> Page:
+    page = lasting_windows.open(newcomers.take())
+    rename_account(page, "The Crew")
+    return page
+
+
+@pytest.fixture(scope="module")
+def developer(owner: Page, lasting_windows: Windows, site: Product) -> Page:
+    invite(owner, "developer@crew.example", "Developer")
+    page = lasting_windows.open()
+    join(page, site, "developer@crew.example")
+    return page
+
+
+def test_an_invited_colleague_sees_the_team_and_invites_nobody(developer: Page) -> None:
+    developer.goto("/accounts/team/")
+    rows = developer.get_by_role("row")
+    expect(developer.get_by_text("Who works in The Crew")).to_be_visible()
+    expect(rows.filter(has_text="developer@crew.example")).to_contain_text("Developer")
+    expect(rows.filter(has_text="@newcomers.example")).to_contain_text("Owner")
+    expect(developer.get_by_text("Invite somebody")).to_have_count(0)
+
+
+def test_who_types_the_address_of_a_page_not_theirs_is_told_whose_it_is(developer: Page) -> None:
+    answer = developer.goto("/accounts/account/close/")
+    assert answer
+    assert answer.status == 403
+    expect_heading(developer, "You may not do this")
+    expect(developer.get_by_text("This page is for the role Owner:")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("address", "page_of_the_form"),
+    [
+        ("/accounts/account/rename/", "Profile"),
+        ("/accounts/account/export/", "Profile"),
+        ("/accounts/team/invite/", "Team"),
+    ],
+)
+def test_who_types_the_address_of_a_form_is_led_to_its_page(
+    owner: Page, address: str, page_of_the_form: str
+) -> None:
+    """It stands in the address bar after the form was refused."""
+    owner.goto(address)
+    expect_heading(owner, page_of_the_form)
+
+
+def test_an_owner_changes_a_role_and_removes_the_member(
+    owner: Page, page: Page, site: Product
+) -> None:
+    email = "leaves@crew.example"
+    invite(owner, email, "Developer")
+    join(page, site, email)
+
+    owner.goto("/accounts/team/")
+    row = owner.get_by_role("row").filter(has_text=email)
+    row.get_by_label(f"Role of {email}").select_option("Viewer")
+    row.get_by_role("button", name="Change").click()
+    expect(owner.get_by_text(f"{email} now has the role Viewer.")).to_be_visible()
+    row.get_by_text("Remove").click()
+    owner.get_by_role("button", name="Remove").click()
+    expect(owner.get_by_text(f"{email} is removed.")).to_be_visible()
+
+    page.goto("/validation/")
+    expect(page.get_by_text("You belong to no account now.")).to_be_visible()

@@ -1,0 +1,38 @@
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.journeys.newcomers import Newcomer
+from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.teams import invite, rename_account
+from tests.journeys.windows import NARROW, Windows
+
+
+@pytest.fixture
+def page(windows: Windows) -> Page:
+    """On a telephone that runs no scripts."""
+    return windows.open(java_script_enabled=False, width=NARROW)
+
+
+def test_forms_and_menus_work_without_javascript(page: Page, newcomer: Newcomer) -> None:
+    sign_in(page, newcomer.email)
+    expect_heading(page, "Overview")
+    rename_account(page, "First Hat")
+    invite(page, "colleague@no-script.example")
+
+    page.goto("/accounts/account/open/")
+    page.get_by_label("Account name").fill("Second Hat")
+    page.get_by_role("button", name="Open the account").click()
+    expect(menu_of(page)).to_contain_text("Second Hat")
+
+    menu_of(page).click()
+    page.locator(".topbar .switcher > summary").click()
+    page.get_by_role("button", name="First Hat").click()
+    expect(menu_of(page)).to_contain_text("First Hat")
+
+    menu_of(page).click()
+    page.get_by_role("link", name="Team").click()
+    expect(page.get_by_text("colleague@no-script.example")).to_be_visible()
+
+
+def menu_of(page: Page) -> Locator:
+    return page.locator(".topbar > details > summary")
