@@ -18,7 +18,7 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 
 test: .venv/.workshop browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
 	$(PYTEST)
-	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey"
+	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process"
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
 

@@ -13,6 +13,8 @@ from django.core.cache.backends.redis import RedisCache
 from config.cache import SQLiteCache
 from tests.servers.redis import redis
 
+pytestmark = pytest.mark.process
+
 PROCESSES, EACH = 8, 50
 
 

@@ -10,6 +10,8 @@ import pytest
 from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
 
+pytestmark = pytest.mark.process
+
 
 def run(*command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

