@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 import django_stubs_ext
 from csp.constants import NONE, SELF
 
-from config.databases import database_settings, is_postgresql
+from config.databases import database_settings
 from config.environment import FALSE_WORDS, Environment
 from config.mail import mail_settings
+from config.safeguards import require_safeguards
 
 # Lets our classes say which model they are for: ModelAdmin[Account].
 django_stubs_ext.monkeypatch()
@@ -228,8 +229,7 @@ CLOSED_ACCOUNT_DAYS = 30
 MAIL_DIR = DATA_DIR / "mail"
 MAILS_ARE_FILES = not env.given("EMAIL_URL")
 # EMAIL_BACKEND and what it needs: EMAIL_HOST, EMAIL_PORT, …
-_mail = mail_settings(env, MAIL_DIR)
-globals().update(_mail)
+globals().update(mail_settings(env, MAIL_DIR))
 EMAIL_TIMEOUT = 10
 _MAIL_HOST = BASE_HOST if PRODUCTION else "example.com"
 DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", f"Email Validation <hello@{_MAIL_HOST}>")
@@ -351,39 +351,8 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_old_mails",
 ]
 
-# --- Safeguards: production refuses to start without them -----------------------------------------
+# --- The start stops here when something is missing or wrong --------------------------------------
 
 if PRODUCTION:
-    _secrets = {
-        "SECRET_KEY": SECRET_KEY,
-        "API_KEY_PEPPER": API_KEY_PEPPER,
-        "ADDRESS_HASH_KEY": ADDRESS_HASH_KEY,
-    }
-    for _name, _value in _secrets.items():
-        if len(_value) < 50 or len(set(_value)) < 5:
-            env.problem(_name, "must be a random text of at least 50 characters.")
-        elif list(_secrets.values()).count(_value) > 1:
-            env.problem(_name, "must be a secret of its own, not the same as another.")
-    for _name in ("ALLOWED_HOSTS", "BASE_URL"):
-        if not env.given(_name):
-            env.problem(_name, "must be set.")
-    if not env.given("TRUSTED_PROXIES"):
-        env.problem("TRUSTED_PROXIES", "must be set: the number of proxies in front, 0 for none.")
-    if env.given("BASE_URL") and not HTTPS:
-        env.problem("BASE_URL", "must start with https://.")
-    if "*" in ALLOWED_HOSTS:
-        env.problem("ALLOWED_HOSTS", "must name the hosts; * would let any name in.")
-    elif HTTPS and env.given("ALLOWED_HOSTS") and BASE_HOST not in ALLOWED_HOSTS:
-        env.problem("ALLOWED_HOSTS", f"must contain BASE_URL's host, {BASE_HOST}.")
-    if not is_postgresql(DATABASES["default"]):
-        env.problem("DATABASE_URL", "must name a PostgreSQL database: postgres://user@host/name.")
-    if "EMAIL_HOST" not in _mail:
-        env.problem("EMAIL_URL", "must name a mail server: smtp+tls://user:password@host:587.")
-    if DEBUG:
-        env.problem("DEBUG", "must be off.")
-    if not STRIPE_SECRET_KEY:
-        for _name in ("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", "INVOICE_PAYMENT_DETAILS"):
-            if not env.given(_name):
-                env.problem(_name, "must be set while invoices are the payment method.")
-
+    require_safeguards(env, globals())
 env.stop_if_wrong()

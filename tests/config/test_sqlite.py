@@ -1,26 +1,14 @@
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from django.db import connection
 
-from tests.servers.product import ROOT
+from tests.servers.patched import run_patched
 
 
 def test_greenlets_that_wait_inside_a_transaction_do_not_block_each_other(tmp_path: Path) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.config.gevent_writers"],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    outcome = json.loads(ended.stdout)
+    outcome = json.loads(run_patched("tests.config.gevent_writers", tmp_path))
     # Without the lock the first waiter would sit in SQLite until its time-out of 20 seconds.
     assert max(outcome["took"]) < 15
     expected = [f"{kind}.{number}" for kind in ("alone", "inside") for number in range(10)]
