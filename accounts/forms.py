@@ -1,6 +1,7 @@
 from typing import Any
 
 from allauth.account import forms as allauth_forms
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django import forms
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
@@ -91,6 +92,15 @@ class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _name_email(self.fields["email"], label="New e-mail")
+
+
+class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    passwordless = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Sign in with it alone",
+        help_text="No password or code is needed then. Untick it for an older security key.",
+    )
 
 
 def _name_email(field: forms.Field, label: str = "E-mail") -> None:

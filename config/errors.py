@@ -59,6 +59,8 @@ def _page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpR
         "title": title,
         "sentence": sentence,
         "request_id": getattr(request, "id", ""),
+        # Known without asking the database: the middleware has looked it up, or it failed.
+        "signed_in": bool(getattr(request, "account", None)),
         "support_email": settings.SUPPORT_EMAIL,
     }
     return HttpResponse(render_to_string("error.html", context), status=status)

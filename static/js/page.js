@@ -1,0 +1,28 @@
+// What each page does beyond its forms and links; everything works without it.
+
+// A link that looks like a button is announced as one: Space must press it too.
+document.addEventListener("keydown", (event) => {
+  if (event.key === " " && event.target.matches("a[role=button]")) {
+    event.preventDefault();
+    event.target.click();
+  }
+});
+
+// Enter in the form of a new passkey presses its button, which asks the browser for the key.
+document.addEventListener("submit", (event) => {
+  const button = document.getElementById("mfa_webauthn_add");
+  const credential = event.target.elements.namedItem("credential");
+  if (button && credential && !credential.value) {
+    event.preventDefault();
+    button.click();
+  }
+});
+
+// The browser had no passkey, or its user changed their mind.
+document.addEventListener("allauth.error", (event) => {
+  event.preventDefault();
+  const banner = document.getElementById("passkey-failed");
+  if (banner) {
+    banner.hidden = false;
+  }
+});
