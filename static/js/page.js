@@ -12,7 +12,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("submit", (event) => {
   const button = document.getElementById("mfa_webauthn_add");
   const credential = event.target.elements.namedItem("credential");
-  if (button && credential && !credential.value) {
+  if (button && credential && ["", "null"].includes(credential.value)) {
     event.preventDefault();
     button.click();
   }

@@ -18,3 +18,16 @@ def test_a_passkey_signs_in_by_itself(windows: Windows, site: Product, newcomer:
     expect_heading(page, "Overview")
     page.goto("/accounts/2fa/webauthn/")
     expect(page.get_by_role("row").filter(has_text="My laptop")).not_to_contain_text("never")
+
+
+def test_a_passkey_that_the_browser_does_not_have_is_explained(
+    windows: Windows, site: Product, newcomer: Newcomer
+) -> None:
+    page = open_with_device(windows, site, newcomer)
+    page.goto("/validation/")
+    sign_out(page)
+    page.goto("/accounts/login/")
+    explained = page.get_by_text("Your browser did not use a passkey.")
+    expect(explained).to_be_hidden()
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(explained).to_be_visible(timeout=20_000)
