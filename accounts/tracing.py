@@ -1,18 +1,45 @@
-"""What stands in every log line: the id of the request at hand, and no secret."""
+"""What stands in every log line: the id of the request at hand, and no secret.
+
+A record is one line whatever it holds, and a crash is the places it went through: the text of a
+traceback would carry what the program had in its hands into the log.
+"""
 
 import logging
 import re
+import traceback
 from contextvars import ContextVar
+from pathlib import Path
 
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 # Links that open something, and keys: a refused request is logged with its path.
-_SECRETS = re.compile(r"(/accounts/(?:invitations|password/reset/key)/|svc_live_)[^/\s'\"]+")
+_SECRETS = re.compile(r"(/accounts/(?:invitations|password/reset/key)/|svc_live_)[^/\s'\"\\]+")
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_ROOT = f"{Path(__file__).resolve().parents[1]}/"
+_PLACES = 6
 
 
-class RequestFilter(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
+class LineFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
         record.request_id = request_id.get()
-        record.msg = _SECRETS.sub(r"\1…", record.getMessage())
-        record.args = ()
-        return True
+        record.message = record.getMessage()
+        record.asctime = self.formatTime(record, self.datefmt)
+        line = self.formatMessage(record)
+        if record.exc_info and record.exc_info[1] is not None:
+            line += f" | {crash_in_a_line(record.exc_info[1])}"
+        return _UNPRINTABLE.sub(_escaped, _SECRETS.sub(r"\1…", line))
+
+
+def crash_in_a_line(error: BaseException) -> str:
+    """Which error, and where: innermost place first. Not its text, which may hold anything."""
+    frames = traceback.extract_tb(error.__traceback__)[::-1][:_PLACES]
+    places = " < ".join(
+        f"{frame.filename.removeprefix(_ROOT)}:{frame.lineno} {frame.name}" for frame in frames
+    )
+    return f"{type(error).__name__} at {places or 'an unknown place'}"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode()

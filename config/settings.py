@@ -319,17 +319,13 @@ METRICS_PORT = (
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request": {"()": "accounts.tracing.RequestFilter"}},
     "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"}
-    },
-    "handlers": {
-        "stderr": {
-            "class": "logging.StreamHandler",
-            "filters": ["request"],
-            "formatter": "line",
+        "line": {
+            "()": "accounts.tracing.LineFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
         }
     },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # Without its own handlers Django's loggers follow the root: one line a record, never a mail.
     "loggers": {"django": {"handlers": [], "level": LOG_LEVEL, "propagate": True}},

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts import services, team
 from accounts.models import Account, AuditEntry, Invitation, Mail, Membership, User
 from accounts.roles import Role
-from accounts.tracing import RequestFilter
+from accounts.tracing import LineFormatter
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -190,7 +190,7 @@ def test_the_token_of_a_link_is_in_no_log_line(
     account: Account, owner: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = invite(account, owner)
-    caplog.handler.addFilter(RequestFilter())
+    caplog.handler.setFormatter(LineFormatter())
     Client().put(path)
     assert "Method Not Allowed (PUT): /accounts/invitations/…" in caplog.text
     assert path.split("/")[-2] not in caplog.text
