@@ -2,7 +2,7 @@
 
 Django's memory and database caches lose counts when several processes add at once; here each
 operation is one statement that SQLite runs alone. Nothing in the file outlives its use, so it is
-written without waiting for the disk. Several machines share Redis instead (REDIS_URL).
+written without waiting for the disk. Several machines share Redis instead: config/redis_cache.py.
 """
 
 import json
@@ -37,19 +37,33 @@ _ADD_TO = """
     UPDATE entries SET value = CAST(value AS INTEGER) + :delta
     WHERE key = :key AND (expires IS NULL OR expires > :now) RETURNING value
 """
+# Counts from the first time on, in the same statement: whoever is first sets when it expires.
+_COUNT = """
+    INSERT INTO entries VALUES (:key, :delta, :expires)
+    ON CONFLICT (key) DO UPDATE SET
+        value = CASE WHEN entries.expires <= :now THEN excluded.value
+            ELSE CAST(entries.value AS INTEGER) + :delta END,
+        expires = CASE WHEN entries.expires <= :now THEN excluded.expires
+            ELSE entries.expires END
+    RETURNING value
+"""
 _SWEEP_SECONDS = 60
+_BUSY_SECONDS = 5.0
 
 
 class _Store:
     """One connection for all threads and greenlets of a process; no statement waits inside."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, busy_seconds: float) -> None:
         try:
-            self._connection = _open(path)
+            self._connection = _open(path, busy_seconds)
+        except sqlite3.OperationalError:
+            raise
         except sqlite3.DatabaseError:
             # A power cut can leave it torn. What it counted is worth less than an answer.
-            path.unlink()
-            self._connection = _open(path)
+            for end in ("", "-wal", "-shm"):
+                path.with_name(path.name + end).unlink(missing_ok=True)
+            self._connection = _open(path, busy_seconds)
         self._lock = threading.Lock()
         self._swept_at = time.monotonic()
 
@@ -65,22 +79,25 @@ class _Store:
             return cursor.rowcount, rows
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+def _open(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+    )
     connection.executescript(_SCHEMA)
     return connection
 
 
 @lru_cache(maxsize=8)
-def _store(path: str, process: int) -> _Store:
+def _store(path: str, busy_seconds: float, process: int) -> _Store:
     # Django makes a cache object for every greenlet; a forked process must not share a connection.
-    return _Store(Path(path))
+    return _Store(Path(path), busy_seconds)
 
 
 class SQLiteCache(BaseCache):
     def __init__(self, location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
         self._path = location
+        self._busy_seconds = float(params.get("OPTIONS", {}).get("busy_seconds", _BUSY_SECONDS))
 
     def add(
         self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
@@ -130,4 +147,32 @@ class SQLiteCache(BaseCache):
         }
 
     def _run(self, statement: str, **values: Any) -> tuple[int, list[Any]]:
-        return _store(self._path, os.getpid()).run(statement, values)
+        try:
+            return _store(self._path, self._busy_seconds, os.getpid()).run(statement, values)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+                # Torn or gone: the next one opens it afresh.
+                _store.cache_clear()
+            raise
+
+
+class SQLiteCounters(SQLiteCache):
+    """Counts in one statement where the cache takes two: add() leaves it to incr()."""
+
+    def add(
+        self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+    ) -> bool:
+        return False
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        entry = self._entry(key, None, DEFAULT_TIMEOUT, version)
+        del entry["value"]
+        _, rows = self._run(_COUNT, **entry, delta=delta)
+        return int(rows[0][0])
+
+    def is_well(self) -> bool:
+        """Asked while nobody else asks. It does not wait: that would stop the whole worker."""
+        store = _Store(Path(self._path), 0)
+        store.run("BEGIN IMMEDIATE", {})
+        store.run("ROLLBACK", {})
+        return True
