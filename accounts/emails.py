@@ -32,27 +32,27 @@ def queue_invitation(*, invitation: Invitation, token: str) -> None:
         "link": link("accounts:accept-invitation", token=token),
         "expires_at": invitation.expires_at,
     }
-    _queue(invitation.email, "accounts/mails/invitation", context)
+    queue_mail(invitation.email, "accounts/mails/invitation", context)
 
 
 def queue_member_removed(*, account: Account, to: str) -> None:
-    _queue(to, "accounts/mails/member_removed", {"account": account})
+    queue_mail(to, "accounts/mails/member_removed", {"account": account})
 
 
 def queue_account_closed(*, account: Account, to: str) -> None:
-    _queue(to, "accounts/mails/account_closed", {"account": account})
+    queue_mail(to, "accounts/mails/account_closed", {"account": account})
 
 
 def queue_second_factor_removed(*, to: str, kind: str) -> None:
-    _queue(to, "accounts/mails/second_factor_removed", {"kind": kind})
+    queue_mail(to, "accounts/mails/second_factor_removed", {"kind": kind})
 
 
 def queue_sign_in_mail(*, template: str, to: str, context: dict[str, Any]) -> None:
     """What allauth wants to say: codes, links, and notices of a changed password or factor."""
-    _queue(to, template, context)
+    queue_mail(to, template, context)
 
 
-def _queue(to: str, template: str, context: dict[str, Any]) -> None:
+def queue_mail(to: str, template: str, context: dict[str, Any]) -> None:
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
     subject = render_to_string(f"{template}_subject.txt", context)
     text = render_to_string(f"{template}_message.txt", context).strip() + "\n"

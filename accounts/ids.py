@@ -23,5 +23,9 @@ def invitation_id() -> str:
     return random_id("inv")
 
 
+def key_id() -> str:
+    return random_id("key")
+
+
 def request_id() -> str:
     return random_id("req")

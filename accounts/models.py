@@ -68,6 +68,13 @@ class AccountQuerySet(models.QuerySet["Account"]):
     def open(self) -> "AccountQuerySet":
         return self.filter(closed_at=None)
 
+    def lock_open(self, account: "Account") -> bool:
+        """Who changes what an account has only so many of holds this first, in a transaction.
+
+        False for an account that is closed.
+        """
+        return self.open().select_for_update().filter(pk=account.pk).first() is not None
+
     def due_for_erasure(self) -> "AccountQuerySet":
         before = timezone.now() - timedelta(days=settings.CLOSED_ACCOUNT_DAYS)
         return self.filter(closed_at__lt=before, erased_at=None)
@@ -111,6 +118,11 @@ class Account(models.Model):
     @property
     def is_open(self) -> bool:
         return self.closed_at is None
+
+    @property
+    def request_limit(self) -> int:
+        """How many API requests a minute."""
+        return self.requests_per_minute_override or self.requests_per_minute
 
     @property
     def erased_after(self) -> Any:

@@ -1,7 +1,7 @@
 """Where a request comes from. Pure: what the proxies say is believed only as far as configured."""
 
 from collections.abc import Mapping
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 UNKNOWN = "0.0.0.0"  # noqa: S104 - says "no address", binds nothing
@@ -15,6 +15,13 @@ def client_address(meta: Mapping[str, Any], trusted_proxies: int) -> str:
     hops = [hop.strip() for hop in str(meta.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
     # Each proxy appends the address it saw: what stands further left is the client's own word.
     return _address(hops[-trusted_proxies:][0]) or peer
+
+
+def household(address: str) -> str:
+    """Whom an address stands for: itself; of IPv6 its /64, which one customer has alone."""
+    if isinstance(ip_address(address), IPv6Address):
+        return str(ip_network(f"{address}/64", strict=False))
+    return address
 
 
 def is_address(host: str) -> bool:

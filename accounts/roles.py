@@ -19,6 +19,7 @@ class Act(StrEnum):
     EXPORT_ACCOUNT = "export_account"
     CLOSE_ACCOUNT = "close_account"
     MANAGE_TEAM = "manage_team"
+    MANAGE_KEYS = "manage_keys"
 
 
 MAY: dict[Act, frozenset[Role]] = {
@@ -27,6 +28,7 @@ MAY: dict[Act, frozenset[Role]] = {
     Act.EXPORT_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
     Act.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
     Act.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
+    Act.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
 }
 
 # Said on the team page and in the invitation.

@@ -107,8 +107,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "id": account.public_id,
             "name": account.name,
             "created_at": account.created_at,
-            "requests_per_minute": account.requests_per_minute_override
-            or account.requests_per_minute,
+            "requests_per_minute": account.request_limit,
         },
         "members": [
             {"email": m.user.email, "name": m.user.name, "role": m.role, "joined_at": m.joined_at}

@@ -108,7 +108,7 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
 
 def _lock(account: Account) -> None:
     """Two changes at once could each see the other's owner and remove both: one waits here."""
-    if not Account.objects.open().select_for_update().filter(pk=account.pk).first():
+    if not Account.objects.lock_open(account):
         raise TeamError("This account is closed.")
 
 

@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class ApiKeysConfig(AppConfig):
     name = "apikeys"
+    verbose_name = "API keys"

@@ -68,6 +68,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.forms",
     "csp",
+    "drf_spectacular",
     # After the libraries, whose staff pages ours replace.
     "accounts",
     "apikeys",
@@ -77,8 +78,10 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "accounts.middleware.IdentifyRequestMiddleware",
-    "accounts.middleware.EvenTimeMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    # Requests of the API go no further down than this.
+    "apikeys.middleware.ApiMiddleware",
+    "accounts.middleware.EvenTimeMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -220,9 +223,15 @@ _LOOK_AT_CUSTOMERS = [
     "accounts.view_mail",
     "accounts.view_membership",
     "accounts.view_user",
+    "apikeys.view_apikey",
 ]
 STAFF_GROUPS = {
-    "Support": [*_LOOK_AT_CUSTOMERS, "accounts.suspend_account", "accounts.change_mail"],
+    "Support": [
+        *_LOOK_AT_CUSTOMERS,
+        "accounts.suspend_account",
+        "accounts.change_mail",
+        "apikeys.revoke_apikey",
+    ],
     "Finance": _LOOK_AT_CUSTOMERS,
 }
 
@@ -269,6 +278,8 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 SECURE_SSL_REDIRECT = PRODUCTION
+# The API refuses plain HTTP instead: a redirect would hide that the key was read on the way.
+SECURE_REDIRECT_EXEMPT = [r"^v1(/|$)"]
 SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
 SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
@@ -297,6 +308,25 @@ CONTENT_SECURITY_POLICY = {
 ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
     "ANONYMOUS_REQUESTS_PER_MINUTE", 60, minimum=1, maximum=1_000_000
 )
+REST_FRAMEWORK = {
+    "UNAUTHENTICATED_USER": None,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    # Every answer is of one shape, and no parameter of the address changes it.
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Email Validation API",
+    "DESCRIPTION": "Tells whether mail to an address will arrive.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVERS": [{"url": BASE_URL}],
+    "CONTACT": {"email": SUPPORT_EMAIL},
+    "EXTERNAL_DOCS": {"url": f"{BASE_URL}/docs/"},
+    "POSTPROCESSING_HOOKS": ["apikeys.description.complete"],
+    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+}
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 
@@ -342,10 +372,10 @@ LOGGING = {
 # Each line is the dotted path of a function. docs/architecture.md says what each is handed.
 
 ON_ACCOUNT_OPENED: list[str] = []
-ON_ACCOUNT_CLOSED: list[str] = []
+ON_ACCOUNT_CLOSED: list[str] = ["apikeys.services.revoke_keys_of_closed"]
 ON_ACCOUNT_REOPENED: list[str] = []
-ON_ACCOUNT_ERASED: list[str] = []
-ON_ACCOUNT_EXPORTED: list[str] = []
+ON_ACCOUNT_ERASED: list[str] = ["apikeys.services.forget_people"]
+ON_ACCOUNT_EXPORTED: list[str] = ["apikeys.services.export_keys"]
 ON_EMAIL_CONFIRMED: list[str] = []
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",
@@ -353,6 +383,8 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_expired_sessions",
     "accounts.retention.delete_old_invitations",
     "accounts.retention.delete_old_mails",
+    "apikeys.services.announce_expiries",
+    "validation.retention.delete_old_replays",
 ]
 
 # --- The start stops here when something is missing or wrong --------------------------------------

@@ -3,9 +3,12 @@
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.templatetags.static import static
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
+
+from apikeys.api import MeView, UnknownView
+from validation.api import ValidateView
 
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 
@@ -15,7 +18,12 @@ urlpatterns = [
     # Our Security page says what allauth's own index would.
     path("accounts/2fa/", RedirectView.as_view(pattern_name="accounts:show-security")),
     path("accounts/", include("allauth.urls")),
+    path("apikeys/", include("apikeys.urls")),
     path("admin/", admin.site.urls),
+    path("docs/", include("validation.docs_urls")),
+    re_path(r"^v1/validate/?$", ValidateView.as_view()),
+    re_path(r"^v1/me/?$", MeView.as_view()),
+    re_path(r"^v1(/|$)", UnknownView.as_view()),
     # Browsers ask for it unbidden.
     path("favicon.ico", login_not_required(icon)),
 ]

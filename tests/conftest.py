@@ -11,6 +11,9 @@ from django.test import Client
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
 from accounts.services import open_account
+from apikeys.models import ApiKey
+from apikeys.services import create_key
+from tests.caller import Caller
 
 PASSWORD = "correct horse battery"
 
@@ -52,6 +55,22 @@ def owner(db: None) -> User:
 @pytest.fixture
 def account(owner: User) -> Account:
     return Account.objects.get(memberships__user=owner)
+
+
+@pytest.fixture
+def secret(account: Account, owner: User) -> str:
+    """The secret of the owner's one API key."""
+    return create_key(account=account, name="The Shop's server", actor=owner)[1]
+
+
+@pytest.fixture
+def key(account: Account, secret: str) -> ApiKey:
+    return account.api_keys.get()
+
+
+@pytest.fixture
+def caller(secret: str) -> Caller:
+    return Caller(secret)
 
 
 @pytest.fixture

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -7,12 +8,25 @@ from accounts.access import for_account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
 from accounts.second_factor import has_second_factor
+from apikeys.errors import REFUSALS
+from validation.engine.verdict import REASONS
 
 
 @login_not_required
 @require_safe
 def show_landing(request: HttpRequest) -> HttpResponse:
     return render(request, "validation/show_landing.html")
+
+
+@login_not_required
+@require_safe
+def show_guide(request: HttpRequest) -> HttpResponse:
+    context = {
+        "verdicts": [(verdict.value, reasons) for verdict, reasons in REASONS.items()],
+        "error_codes": list(REFUSALS),
+        "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
+    }
+    return render(request, "docs/show_guide.html", context)
 
 
 @require_safe

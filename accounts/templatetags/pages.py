@@ -7,8 +7,9 @@ from typing import Any
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.templatetags.static import static
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timeuntil
 
 from accounts.browsers import describe
 from accounts.roles import Act
@@ -37,6 +38,25 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
         f"{moment:%d %b %Y, %H:%M:%S} UTC",
         naturaltime(moment),
     )
+
+
+@register.simple_tag
+def until(moment: datetime) -> SafeString:
+    """When it ends: “in 6 days”, with the exact time (UTC) on hover."""
+    return format_html(
+        '<time datetime="{}" title="{}">in {}</time>',
+        moment.isoformat(timespec="seconds"),
+        f"{moment:%d %b %Y, %H:%M:%S} UTC",
+        timeuntil(moment, depth=1),
+    )
+
+
+@register.filter
+def ticks(text: str) -> SafeString:
+    """What stands between `backticks` is code."""
+    parts = text.split("`")
+    pieces = [("code" if number % 2 else "span", part) for number, part in enumerate(parts)]
+    return format_html_join("", "<{0}>{1}</{0}>", pieces)
 
 
 @register.filter

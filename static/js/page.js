@@ -26,3 +26,24 @@ document.addEventListener("allauth.error", (event) => {
     banner.hidden = false;
   }
 });
+
+// A button that copies another element's text, and says so. Without a script it is not there.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  const said = button.querySelector("span");
+  button.hidden = !navigator.clipboard;
+  said.setAttribute("aria-live", "polite");
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    said.textContent = "Copied";
+    setTimeout(() => {
+      said.textContent = "Copy";
+    }, 2000);
+  });
+}
+
+// A browser may keep a page as it was left, for Back: a secret must not be on it then.
+window.addEventListener("pagehide", () => {
+  for (const element of document.querySelectorAll("[data-shown-once]")) {
+    element.textContent = "It was shown once and cannot be shown again.";
+  }
+});

@@ -11,6 +11,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from accounts import team
 from accounts.models import Account, Invitation, User
 from accounts.roles import MAY, Act, Role
+from apikeys.models import ApiKey
+from apikeys.services import create_key
 from tests.conftest import make_member, make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +53,7 @@ def address(name: str, user: User, account: Account) -> str:
     ids = {
         "membership_id": user.memberships.get(account=account).public_id,
         "invitation_id": Invitation.objects.get(account=account).public_id,
+        "key_id": ApiKey.objects.get(account=account).public_id,
     }
     wanted = PAGES[name].pattern.converters
     return reverse(name, kwargs={parameter: ids[parameter] for parameter in wanted})
@@ -65,6 +68,8 @@ def visit(client: Client, name: str, path: str) -> Any:
 
 @pytest.fixture
 def invitation(account: Account, owner: User) -> Invitation:
+    """What the account has, for the addresses that name it."""
+    create_key(account=account, name="The Shop's key", actor=owner)
     email = "invited@shop.example"
     return team.invite_member(account=account, email=email, role=Role.VIEWER, actor=owner)
 

@@ -1,0 +1,43 @@
+"""What staff see of keys: never a secret nor its digest, and one button."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from accounts.admin import ReadOnlyAdmin
+from apikeys import services
+from apikeys.models import ApiKey
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(ReadOnlyAdmin):
+    list_display = ("name", "display", "account", "state", "created_at", "last_used_at")
+    list_filter = ("created_at", "last_used_at", "revoked_at")
+    list_select_related = ("account",)
+    search_fields = (
+        *("name", "public_id", "first_four", "last_four"),
+        *("account__name", "account__public_id", "account__memberships__user__email"),
+    )
+    search_help_text = "Name, key_…, first or last four characters, account or a member's e-mail"
+    exclude = ("digest", "form_token")
+    actions = ("revoke",)
+
+    @admin.display
+    def state(self, key: ApiKey) -> str:
+        if key.is_revoked:
+            return "Revoked"
+        return "Expired" if key.is_expired else "Active"
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("apikeys.revoke_apikey")
+
+    @admin.action(description="Revoke: takes effect on the next request", permissions=["revoke"])
+    def revoke(self, request: Any, keys: QuerySet[ApiKey]) -> None:
+        revoked = [
+            key.name
+            for key in keys.select_related("account")
+            if services.revoke_key(key=key, actor=request.user, ip=request.ip)
+        ]
+        self.message_user(request, f"Revoked: {', '.join(revoked) or 'none'}.")

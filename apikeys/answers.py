@@ -1,0 +1,53 @@
+"""What every answer under /v1 is made of, whoever sends it: a view, the middleware, the worker."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+
+from apikeys.errors import ApiError
+from apikeys.limits import WINDOW_SECONDS, Usage
+
+JSON = "application/json"
+
+
+class ApiResponse(HttpResponse):
+    def __init__(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None):
+        super().__init__(body, status=status, headers=headers, content_type=JSON)
+        self["Content-Length"] = str(len(body))
+        self["Cache-Control"] = "no-store"
+
+
+def answer(document: Any, headers: dict[str, str] | None = None) -> ApiResponse:
+    return ApiResponse(render(document), headers=headers)
+
+
+def render(document: Any) -> bytes:
+    return orjson.dumps(document, default=_moment, option=orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+def _moment(value: Any) -> str:
+    if not isinstance(value, datetime):
+        raise TypeError(f"{type(value).__name__} has no form in our JSON.")
+    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def refuse(error: ApiError, request_id: str) -> ApiResponse:
+    return ApiResponse(error.body(request_id), error.status, error.headers)
+
+
+def limit_headers(usage: Usage, status: int) -> dict[str, str]:
+    """The customer's X-RateLimit fields, and the IETF draft's from the same numbers."""
+    policy, seconds = f'"{usage.policy}"', max(0, usage.reset - int(time.time()))
+    headers = {
+        "X-RateLimit-Limit": str(usage.limit),
+        "X-RateLimit-Remaining": str(usage.remaining),
+        "X-RateLimit-Reset": str(usage.reset),
+        "RateLimit-Policy": f"{policy};q={usage.limit};w={WINDOW_SECONDS}",
+        "RateLimit": f"{policy};r={usage.remaining};t={seconds}",
+    }
+    if status == 429:
+        headers["Retry-After"] = str(usage.retry_after)
+    return headers

@@ -1,0 +1,201 @@
+"""The base of every view under /v1, and the operations that need nothing but a key.
+
+A request is judged in one order, whatever it asks for: 401 and 429, 403, 404, 405, 406, 411, 413,
+415, 400, 422, 402. Django REST framework's own order is another one.
+"""
+
+import re
+from typing import Any, NoReturn
+
+from django.http import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apikeys.answers import ApiResponse, answer, refuse
+from apikeys.authentication import BearerAuthentication
+from apikeys.crypto import PREFIX
+from apikeys.description import describe
+from apikeys.errors import ApiError
+from apikeys.limits import WINDOW_SECONDS
+from apikeys.negotiation import accepts_json, refuse_media_type
+from apikeys.parsing import InvalidJSON, parse_json
+from apikeys.permissions import (
+    AccountIsNotSuspended,
+    CameFromAllowedNetwork,
+    CameOverHttps,
+    HasApiKey,
+)
+from apikeys.requests import ApiHttpRequest, http_request, key_of
+from apikeys.serializers import MeSerializer
+from apikeys.throttling import CallerThrottle
+
+LARGEST_BODY = 8 * 1024
+# A field's name is only repeated where it is a name, and never a key.
+_NAME = re.compile(r"(?!.*svc_live_)[A-Za-z0-9_.-]{1,64}", re.IGNORECASE)
+
+
+class ApiView(APIView):
+    authentication_classes = [BearerAuthentication]
+    throttle_classes = [CallerThrottle]
+    permission_classes = [HasApiKey, CameOverHttps, CameFromAllowedNetwork, AccountIsNotSuspended]
+    # Judged last, when the body is read and the price is known: 402.
+    billing_classes: list[Any] = []
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        self.authenticate_and_count(request)
+        self.check_permissions(request)
+        self.check_method(request)
+        if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
+            raise ApiError("not_acceptable")
+        self.check_length(request)
+        self.prepare(request)
+        for permission in self.billing_classes:
+            permission().has_permission(request, self)
+
+    def prepare(self, request: Request) -> None:
+        """For views that take a body: read it, and find out what the request will cost."""
+
+    def price(self, request: Request) -> int:
+        return 0
+
+    def authenticate_and_count(self, request: Request) -> None:
+        """A failed authentication spends its address's bucket before it is told so."""
+        refusal = None
+        try:
+            self.perform_authentication(request)
+        except ApiError as error:
+            refusal = error
+            # Django REST framework would authenticate again whenever the key is asked for.
+            request._not_authenticated()  # type: ignore[attr-defined]
+        http_request(request).key = key_of(request) if request.auth else None
+        self.check_throttles(request)
+        if refusal is not None:
+            raise refusal
+
+    def throttled(self, request: Request, wait: float | None) -> NoReturn:
+        raise rate_limit_exceeded(http_request(request))
+
+    def check_method(self, request: Request) -> None:
+        if request.method not in self.allowed_methods:
+            allow = ", ".join(self.allowed_methods)
+            raise ApiError("method_not_allowed", headers={"Allow": allow})
+
+    @property
+    def allowed_methods(self) -> list[str]:
+        """OPTIONS is none of them: there is no page in a browser to ask for."""
+        names = ("get", "head", "post", "put", "patch", "delete")
+        return [name.upper() for name in names if hasattr(self, name)]
+
+    def check_length(self, request: Request) -> None:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if request.META.get("HTTP_TRANSFER_ENCODING") and not request.META.get("CONTENT_LENGTH"):
+            raise ApiError("length_required")
+        if not (length.isascii() and length.isdigit()):
+            raise ApiError("bad_request", "The Content-Length header is not a number.")
+        if len(length) > 9 or int(length) > LARGEST_BODY:
+            raise ApiError("request_too_large")
+
+    def read_object(self, request: Request) -> dict[str, Any]:
+        """The body, which must be a JSON object."""
+        refuse_media_type(request.META)
+        body = request._request.body
+        if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
+            raise ApiError("bad_request", "The body ended before its Content-Length.")
+        try:
+            document = parse_json(body)
+        except InvalidJSON as error:
+            raise ApiError("invalid_json", str(error)) from None
+        if not isinstance(document, dict):
+            raise ApiError("invalid_field", "The body must be a JSON object.")
+        return document
+
+    def handle_exception(self, exc: Exception) -> Any:
+        """Anything else than a refusal is a crash, which the middleware answers."""
+        if not isinstance(exc, ApiError):
+            raise exc
+        request = http_request(self.request)
+        request.refusal = exc.code
+        return refuse(exc, request.id)
+
+    def finalize_response(
+        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
+    ) -> Any:
+        return response
+
+
+def rate_limit_exceeded(request: ApiHttpRequest) -> ApiError:
+    usage: Any = request.usage
+    wait = usage.retry_after
+    return ApiError(
+        "rate_limit_exceeded",
+        f"Too many requests: {usage.limit} a minute are allowed. Try again in {wait} s.",
+        details={
+            "limit": usage.limit,
+            "window": WINDOW_SECONDS,
+            "retry_after": wait,
+            "reset": usage.reset,
+        },
+    )
+
+
+def take_text(document: dict[str, Any], name: str, *, shortest: int, longest: int) -> str:
+    if name not in document:
+        raise ApiError("missing_field", f"The field {name} is required.", param=name)
+    value = document[name]
+    if not isinstance(value, str) or not shortest <= len(value) <= longest:
+        message = f"{name} must be a string of {shortest} to {longest} characters."
+        raise ApiError("invalid_field", message, param=name)
+    return value
+
+
+def refuse_unknown(document: dict[str, Any], *known: str) -> None:
+    for name in document:
+        if name not in known:
+            param = name if _NAME.fullmatch(name) else None
+            message = f"The body may have these fields only: {', '.join(known)}."
+            raise ApiError("unknown_field", message, param=param)
+
+
+class UnknownView(ApiView):
+    """Every other path under /v1: without a key it does not even tell that nothing is there."""
+
+    schema = None
+
+    def check_method(self, request: Request) -> None:
+        raise ApiError("not_found")
+
+
+EXAMPLE_OF_ME = {
+    "account": {"id": "acc_8Jq2LxVbN4tRwYz6KpDm", "name": "Example Shop"},
+    "key": {
+        "id": "key_5Hc9TfWnQ3sEvXy7BgMk",
+        "name": "Sign-up form",
+        "display": f"{PREFIX}Ab1c…9xYz",
+        "expires_at": None,
+    },
+    "rate_limit": {"limit": 60, "window": WINDOW_SECONDS},
+}
+
+
+class MeView(ApiView):
+    @describe(
+        "show-me",
+        "Who am I?",
+        "The account and the key of this request, and how many requests a minute it may send.",
+        MeSerializer,
+        examples={"A key without a last day": EXAMPLE_OF_ME},
+    )
+    def get(self, request: Request) -> ApiResponse:
+        key = key_of(request)
+        return answer(
+            {
+                "account": {"id": key.account.public_id, "name": key.account.name},
+                "key": {
+                    "id": key.public_id,
+                    "name": key.name,
+                    "display": key.display,
+                    "expires_at": key.expires_at,
+                },
+                "rate_limit": {"limit": key.request_limit, "window": WINDOW_SECONDS},
+            }
+        )

@@ -1,0 +1,33 @@
+"""`Authorization: Bearer svc_live_…`, and nowhere else: no address, cookie or body is looked at."""
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts.models import Account
+from apikeys import crypto
+from apikeys.errors import unauthorized
+from apikeys.models import ApiKey
+from apikeys.requests import http_request
+
+
+class BearerAuthentication(BaseAuthentication):
+    def authenticate(self, request: Request) -> tuple[Account, ApiKey] | None:
+        scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        secret = secret.strip(" ")
+        if scheme.lower() != "bearer" or not secret:
+            return None
+        key = find_key(secret)
+        ApiKey.objects.note_use(key, secret, http_request(request).ip)
+        return key.account, key
+
+
+def find_key(secret: str) -> ApiKey:
+    """A mistyped key asks no database; any other asks it once, whatever is wrong with it."""
+    key = ApiKey.objects.by_secret(secret) if crypto.is_well_formed(secret) else None
+    if key is None:
+        raise unauthorized("invalid_api_key")
+    if key.is_revoked:
+        raise unauthorized("api_key_revoked")
+    if key.is_expired:
+        raise unauthorized("api_key_expired")
+    return key

@@ -1,0 +1,46 @@
+"""One function a mail. Key events go to the owners, the admins, and who created the key."""
+
+from accounts.emails import link, queue_mail
+from accounts.models import User
+from accounts.roles import Role
+from apikeys.models import ApiKey
+
+TOLD = (Role.OWNER, Role.ADMIN)
+
+
+def queue_key_created(*, key: ApiKey, actor: User | None) -> None:
+    _queue("apikeys/mails/key_created", key, actor)
+
+
+def queue_key_rotated(*, key: ApiKey, replacement: ApiKey, actor: User | None) -> None:
+    _queue("apikeys/mails/key_rotated", key, actor, replacement=replacement)
+
+
+def queue_key_revoked(*, key: ApiKey, actor: User | None) -> None:
+    _queue("apikeys/mails/key_revoked", key, actor)
+
+
+def queue_key_expires(*, key: ApiKey) -> None:
+    _queue("apikeys/mails/key_expires", key, None)
+
+
+def _queue(template: str, key: ApiKey, actor: User | None, **more: object) -> None:
+    context = {
+        "key": key,
+        "account": key.account,
+        "actor": actor.display_name() if actor else "Our support",
+        "link": link("apikeys:show-keys"),
+        **more,
+    }
+    for email in _told(key):
+        queue_mail(email, template, context)
+
+
+def _told(key: ApiKey) -> list[str]:
+    """Who left the account is told nothing any more."""
+    members = key.account.memberships.select_related("user").order_by("pk")
+    return [
+        member.user.email
+        for member in members
+        if member.role in TOLD or member.user_id == key.created_by_id
+    ]

@@ -1,0 +1,233 @@
+"""The one shape of every refusal under /v1, and the list of all there are.
+
+The list is append-only: back-end servers build on the codes. The errors page and the API
+description are made from it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from django.conf import settings
+
+REALM = 'Bearer realm="api"'
+
+
+@dataclass(frozen=True)
+class Refusal:
+    status: int
+    type: str
+    # Said in the answer unless whoever refuses can say it more exactly.
+    message: str
+    # For the errors page.
+    cause: str
+    cure: str
+
+
+def _bad(message: str, cause: str, cure: str, status: int = 400) -> Refusal:
+    return Refusal(status, "invalid_request_error", message, cause, cure)
+
+
+def _who(message: str, cause: str, cure: str) -> Refusal:
+    return Refusal(401, "authentication_error", message, cause, cure)
+
+
+def _forbidden(message: str, cause: str, cure: str) -> Refusal:
+    return Refusal(403, "permission_error", message, cause, cure)
+
+
+REFUSALS: dict[str, Refusal] = {
+    "bad_request": _bad(
+        "This is not a request the service can read.",
+        "The request breaks the rules of HTTP itself, its Host header names no host of this "
+        "service, or its body ended before it was complete.",
+        "Use a well-kept HTTP client and the address from this documentation. Look for a proxy "
+        "between you and the service that changes requests.",
+    ),
+    "invalid_json": _bad(
+        "The body is not valid JSON.",
+        "The body is empty, is not exactly one JSON document in UTF-8, has the same field twice, "
+        "holds NaN, Infinity or half a surrogate pair, or is nested deeper than 32 levels.",
+        "Let a JSON library write the body instead of joining strings, and send it as UTF-8.",
+    ),
+    "missing_field": _bad(
+        "A required field is missing.",
+        "The body is an object, but lacks a field that this operation needs. `param` names it.",
+        "Send the field. For POST /v1/validate it is `email`.",
+    ),
+    "invalid_field": _bad(
+        "A field has the wrong type or length.",
+        "A field or header has the wrong type or length; `param` names it. It is null when the "
+        "body as a whole is not an object.",
+        "Send `email` as a string of 1 to 320 characters. An Idempotency-Key has 1 to 255 visible "
+        "ASCII characters. A badly written address is no error: it is a result.",
+    ),
+    "unknown_field": _bad(
+        "The body has a field this operation does not know.",
+        "The body has a field that this operation does not know, often by a typing error.",
+        "Remove the field, or correct its name.",
+    ),
+    "missing_api_key": _who(
+        "No API key was sent. Send the header: Authorization: Bearer svc_live_…",
+        "There is no Authorization header, or it uses another scheme than Bearer. A key in the "
+        "address, a cookie or the body is never accepted.",
+        "Send the header `Authorization: Bearer $SVC_API_KEY`. Keys are made in the dashboard "
+        "under Settings, API Keys, Create Key.",
+    ),
+    "invalid_api_key": _who(
+        "This is not a valid API key. Keys start with svc_live_ and are 47 characters long.",
+        "What was sent as a key does not exist. Often a part of it was cut when it was copied, or "
+        "it belongs to another copy of the service.",
+        "Compare its beginning and end with the list under Settings, API Keys. If you do not "
+        "have the whole key any more, create a new one.",
+    ),
+    "api_key_revoked": _who(
+        "This API key was revoked. Use another one, or create one in the dashboard.",
+        "Somebody of your account revoked this key, or rotated it without a grace period, or the "
+        "account was closed.",
+        "Create a key in the dashboard and give it to this server. The list of keys tells when "
+        "each was revoked.",
+    ),
+    "api_key_expired": _who(
+        "This API key has expired. Use another one, or create one in the dashboard.",
+        "The key had a last day, or it was rotated and its grace period is over.",
+        "Give the server the new key. Before the next expiry, rotate the key: both work during "
+        "the grace period you choose.",
+    ),
+    "insufficient_credits": Refusal(
+        402,
+        "billing_error",
+        "Your balance does not cover this request. Buy credits or upgrade your plan.",
+        "The account has fewer credits than this request costs. `details` tells both numbers.",
+        "Buy credits or upgrade the plan in the dashboard; `details` has the links. Sandbox "
+        "addresses and replayed requests work at balance 0.",
+    ),
+    "ip_not_allowed": _forbidden(
+        "This API key may not be used from your network.",
+        "The key is limited to certain networks, and the request came from another.",
+        "Send the request from one of your servers, or change the key's allowed networks in the "
+        "dashboard.",
+    ),
+    "account_suspended": _forbidden(
+        "The account of this API key is suspended. Write to support to have it lifted.",
+        "The service's staff suspended the account. Keys work again once that is lifted.",
+        "Write to support.",
+    ),
+    "https_required": _forbidden(
+        "Send API requests over https:// only. This key travelled unencrypted: replace it.",
+        "The request came over plain HTTP, where anybody on the way can read the key.",
+        "Use the https:// address, and rotate the key that was sent.",
+    ),
+    "not_found": _bad(
+        "There is no such operation. The API description lists all there are.",
+        "The path leads to no operation.",
+        "Compare the path with the API reference; all paths begin with /v1.",
+        404,
+    ),
+    "method_not_allowed": _bad(
+        "This operation has another method; the Allow header names it.",
+        "The path exists, but not with this method.",
+        "Use a method that the Allow header of the answer names.",
+        405,
+    ),
+    "not_acceptable": _bad(
+        "The service answers in application/json only, which your Accept header excludes.",
+        "The Accept header of the request excludes JSON, and the service speaks nothing else.",
+        "Send `Accept: application/json`, or no Accept header.",
+        406,
+    ),
+    "length_required": _bad(
+        "The body came in pieces without a length. Send a Content-Length header.",
+        "A body was sent in chunks through a server that cannot pass such bodies on.",
+        "Send the header Content-Length, which HTTP clients do for a body they have whole.",
+        411,
+    ),
+    "request_too_large": _bad(
+        "The body is larger than 8 KB.",
+        "No operation needs a body larger than 8 KB (8,192 bytes).",
+        "Send one address a request.",
+        413,
+    ),
+    "unsupported_media_type": _bad(
+        "Send the body as JSON, with the header: Content-Type: application/json",
+        "The Content-Type header is missing or names something else than JSON, or the body is "
+        "compressed.",
+        "Send `Content-Type: application/json`, and the body as it is.",
+        415,
+    ),
+    "idempotency_key_reused": Refusal(
+        422,
+        "idempotency_error",
+        "This Idempotency-Key was used for another address within the last 24 hours.",
+        "An Idempotency-Key stands for one request. This one was sent with another address.",
+        "Make a new key for each address, and reuse it only to repeat that same request.",
+    ),
+    "rate_limit_exceeded": Refusal(
+        429,
+        "rate_limit_error",
+        "Too many requests. Wait for the number of seconds in the Retry-After header.",
+        "More requests came within a minute than the account, the key or, without a valid key, "
+        "the caller's address may send.",
+        "Wait for the number of seconds in the Retry-After header, then send the request again. "
+        "Keep below the limit by reading X-RateLimit-Remaining.",
+    ),
+    "internal_error": Refusal(
+        500,
+        "api_error",
+        "Something broke on our side. It is noted; nothing was charged.",
+        "A fault of the service. It costs nothing.",
+        "Try again after some seconds, with the same Idempotency-Key if you sent one. If it "
+        "stays, write to support and name the request_id.",
+    ),
+    "service_unavailable": Refusal(
+        503,
+        "api_error",
+        "The service cannot answer at the moment. Nothing was charged.",
+        "A part the service needs, such as its database, is away for a moment.",
+        "Wait for the number of seconds in `details.retry_after`, then send the request again.",
+    ),
+}
+
+
+@dataclass(eq=False)
+class ApiError(Exception):
+    """Raised anywhere below a /v1 view, it becomes the answer."""
+
+    code: str
+    message: str = ""
+    param: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.code
+
+    @property
+    def status(self) -> int:
+        return REFUSALS[self.code].status
+
+    def body(self, request_id: str) -> bytes:
+        refusal = REFUSALS[self.code]
+        return orjson.dumps(
+            {
+                "error": {
+                    "type": refusal.type,
+                    "code": self.code,
+                    "message": self.message or refusal.message,
+                    "param": self.param,
+                    "details": self.details,
+                    "doc_url": f"{settings.BASE_URL}/docs/errors/#{self.code}",
+                    "request_id": request_id,
+                }
+            }
+        )
+
+
+def unauthorized(code: str) -> ApiError:
+    """With the challenge of RFC 6750, which names an error only when a key was sent."""
+    sent = "" if code == "missing_api_key" else ', error="invalid_token"'
+    return ApiError(code, headers={"WWW-Authenticate": REALM + sent})
+
+
+def unavailable(retry_after: int = 5) -> ApiError:
+    return ApiError("service_unavailable", details={"retry_after": retry_after})

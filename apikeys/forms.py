@@ -1,0 +1,97 @@
+import re
+from datetime import datetime, timedelta
+from ipaddress import ip_network
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.crypto import get_random_string
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from apikeys.services import GRACES
+
+MOST_NETWORKS = 50
+LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
+GRACE_LABELS = ("Stop at once", "For 1 hour", "For 24 hours", "For 7 days")
+
+
+class OneTimeForm(forms.Form):
+    """Each page of it makes one key: sent again, it is recognised by its token."""
+
+    form_token = forms.RegexField(
+        r"^[A-Za-z0-9]{32}$",
+        widget=forms.HiddenInput,
+        error_messages={
+            "required": "The form came back incomplete. Open this page again.",
+            "invalid": "The form came back changed. Open this page again.",
+        },
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["form_token"].initial = get_random_string(32)
+
+
+class CreateKeyForm(OneTimeForm):
+    name = forms.CharField(
+        max_length=50,
+        validators=ApiKey._meta.get_field("name").validators,
+        help_text="Which server or job uses it: “Sign-up form”, “Nightly clean-up”.",
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
+    expires_at = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False, label="Expires")
+    allowed_networks = forms.CharField(
+        required=False,
+        label="Allowed networks",
+        max_length=4000,
+        help_text="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from anywhere.",
+        widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
+    )
+    requests_per_minute = forms.IntegerField(required=False, min_value=1, label="Requests a minute")
+
+    def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.most = account.request_limit
+        field = self.fields["requests_per_minute"]
+        field.help_text = f"A lower limit than the account's {self.most:,}, for this key alone."
+
+    def clean_name(self) -> str:
+        return " ".join(self.cleaned_data["name"].split())
+
+    def clean_expires_at(self) -> datetime | None:
+        days = self.cleaned_data["expires_at"]
+        return timezone.now() + timedelta(days=int(days)) if days else None
+
+    def clean_allowed_networks(self) -> list[str]:
+        given = re.split(r"[\s,]+", self.cleaned_data["allowed_networks"].strip())
+        networks = list(dict.fromkeys(_network(text) for text in given if text))
+        if len(networks) > MOST_NETWORKS:
+            raise ValidationError(f"At most {MOST_NETWORKS} networks fit on one key.")
+        return networks
+
+    def clean_requests_per_minute(self) -> int | None:
+        limit: int | None = self.cleaned_data["requests_per_minute"]
+        if limit is not None and limit > self.most:
+            raise ValidationError(f"The account's own limit is {self.most:,}: choose a lower one.")
+        return limit
+
+
+class RotateKeyForm(OneTimeForm):
+    grace = forms.TypedChoiceField(
+        choices=list(enumerate(GRACE_LABELS)),
+        coerce=lambda index: GRACES[int(index)],
+        initial=2,
+        label="The old key goes on working",
+    )
+
+
+def _network(text: str) -> str:
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        raise ValidationError(
+            f"“{text}” is no address or network. Write 203.0.113.7 or 203.0.113.0/24."
+        ) from None
+    return str(network)

@@ -1,0 +1,128 @@
+"""How many requests a minute: the buckets callers spend, counted exactly over all processes.
+
+django-ratelimit counts, in the cache named "counters". Its windows are fixed and include their last
+second. The limit is part of a counter's name: a changed limit begins afresh.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.cache import caches
+from django.http import HttpRequest
+from django_ratelimit.core import get_usage
+
+from accounts.network import household
+from apikeys.breaker import Breaker
+from apikeys.models import ApiKey
+
+WINDOW_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Bucket:
+    # What the answer's RateLimit header calls it.
+    policy: str
+    # Whose requests are counted together.
+    counted: str
+    # Buckets of one owner begin their windows at the same second: who waits for one of them need
+    # not wait again for the other.
+    owner: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class Usage:
+    policy: str
+    limit: int
+    remaining: int
+    # Unix seconds; never before the window's true end.
+    reset: int
+    refused: bool = False
+
+    @property
+    def retry_after(self) -> int:
+        return max(1, self.reset - int(time.time()))
+
+
+def address_bucket(address: str) -> Bucket:
+    caller = household(address)
+    return Bucket("address", caller, caller, settings.ANONYMOUS_REQUESTS_PER_MINUTE)
+
+
+def account_bucket(key: ApiKey) -> Bucket:
+    owner = key.account.public_id
+    return Bucket("account", owner, owner, key.account.request_limit)
+
+
+def key_bucket(key: ApiKey) -> Bucket | None:
+    """Only where it is the lower one: staff or a smaller plan may have gone below it since."""
+    limit = key.requests_per_minute
+    if limit is None or limit >= key.account.request_limit:
+        return None
+    return Bucket("key", key.public_id, key.account.public_id, limit)
+
+
+def spend(request: HttpRequest, bucket: Bucket) -> Usage:
+    return _use(request, bucket, 1)
+
+
+def look(request: HttpRequest, bucket: Bucket) -> Usage:
+    return _use(request, bucket, 0)
+
+
+def _use(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
+    if not _breaker.is_open:
+        try:
+            return _in_store(request, bucket, amount)
+        # Whatever a store's library raises, it must not become the caller's answer.
+        except Exception as error:
+            _breaker.trip(error)
+    return _local.use(bucket, amount)
+
+
+def _in_store(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
+    usage = get_usage(
+        request,
+        group=f"{bucket.policy}:{bucket.counted}",
+        key=lambda *_: bucket.owner,
+        rate=(bucket.limit, WINDOW_SECONDS),
+        increment=bool(amount),
+    )
+    if usage is None or usage["limit"] == 0:
+        raise RuntimeError("The counter gave no count.")
+    reset = int(time.time()) + usage["time_left"] + 1
+    return _usage(bucket, usage["count"], bucket.limit, reset)
+
+
+def _usage(bucket: Bucket, count: int, limit: int, reset: int) -> Usage:
+    return Usage(bucket.policy, bucket.limit, max(0, limit - count), reset, count > limit)
+
+
+class LocalCounter:
+    """What one worker counts for itself while the store is away: its share of each limit."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, str], int] = {}
+        self._window = 0
+        self._lock = threading.Lock()
+
+    def use(self, bucket: Bucket, amount: int) -> Usage:
+        name = (bucket.policy, bucket.counted)
+        window = int(time.time()) // WINDOW_SECONDS
+        with self._lock:
+            if window != self._window:
+                self._window = window
+                self._counts.clear()
+            count = self._counts[name] = self._counts.get(name, 0) + amount
+        share = max(1, bucket.limit // settings.WEB_WORKERS)
+        return _usage(bucket, count, share, (window + 1) * WINDOW_SECONDS)
+
+
+def _store_is_well() -> bool:
+    return bool(caches[settings.RATELIMIT_USE_CACHE].is_well())  # type: ignore[attr-defined]
+
+
+_local = LocalCounter()
+_breaker = Breaker(_store_is_well)

@@ -1,0 +1,41 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Account
+from accounts.roles import Role
+from accounts.text import validate_line
+from apikeys.models import KeyRefused
+from apikeys.services import create_key
+
+
+class Command(BaseCommand):
+    help = "Creates an API key for the account this user owns first. Prints the key alone."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", help="of the account's owner")
+        parser.add_argument(
+            "--name", required=True, help="what uses the key, at most 50 characters"
+        )
+
+    def handle(self, *, email: str, name: str, **_: Any) -> None:
+        name = name.strip()
+        try:
+            validate_line(name)
+        except ValidationError as error:
+            raise CommandError(error.messages[0]) from error
+        if not 1 <= len(name) <= 50:
+            raise CommandError("--name must have 1 to 50 characters.")
+        owned = Account.objects.open().filter(
+            memberships__user__email=email.lower(), memberships__role=Role.OWNER
+        )
+        account = owned.order_by("memberships__joined_at", "pk").first()
+        if account is None:
+            raise CommandError(f"{email} owns no open account.")
+        try:
+            secret = create_key(account=account, name=name, actor=None)[1]
+        except KeyRefused as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(secret)

@@ -1,0 +1,89 @@
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.core.exceptions import SuspiciousOperation
+from django.db import InterfaceError, OperationalError
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import resolve
+
+from accounts.requests import SiteRequest
+from accounts.tracing import crash_in_a_line
+from apikeys import limits
+from apikeys.answers import limit_headers, refuse
+from apikeys.errors import ApiError, unavailable
+from apikeys.requests import ApiHttpRequest
+
+logger = logging.getLogger("api")
+
+
+def is_api_path(path: str) -> bool:
+    return path == "/v1" or path.startswith("/v1/")
+
+
+class ApiMiddleware:
+    """The walk of an API request ends here: what comes below is for pages, and their sessions,
+    cookies and error pages must not reach the API.
+
+    Whatever happens, the answer is of the one shape and carries the headers.
+    """
+
+    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponseBase:
+        if not is_api_path(request.path_info):
+            return self.get_response(request)
+        started = time.perf_counter()
+        api_request = cast(ApiHttpRequest, request)
+        api_request.usage, api_request.key, api_request.refusal = None, None, ""
+        response = self._answer(api_request)
+        for name, value in self._limit_headers(api_request, response.status_code).items():
+            response[name] = value
+        _log(api_request, response, time.perf_counter() - started)
+        return response
+
+    def _answer(self, request: ApiHttpRequest) -> HttpResponseBase:
+        try:
+            # Raises when the Host header names none of ours.
+            request.get_host()
+            request.resolver_match = match = resolve(request.path_info)
+            response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+        except SuspiciousOperation:
+            return self._refuse(request, ApiError("bad_request"))
+        except (OperationalError, InterfaceError) as error:
+            logger.error("The database does not answer: %s", crash_in_a_line(error))
+            return self._refuse(request, unavailable())
+        # The outermost fence: a caller gets the one shape, and the log the places of the crash.
+        except Exception as error:
+            logger.error("Crash: %s", crash_in_a_line(error))
+            return self._refuse(request, ApiError("internal_error"))
+        return response
+
+    @staticmethod
+    def _refuse(request: ApiHttpRequest, error: ApiError) -> HttpResponseBase:
+        request.refusal = error.code
+        return refuse(error, request.id)
+
+    @staticmethod
+    def _limit_headers(request: ApiHttpRequest, status: int) -> dict[str, str]:
+        """What left before anybody was authenticated shows its address's bucket, unspent."""
+        usage = request.usage or limits.look(request, limits.address_bucket(request.ip))
+        return limit_headers(usage, status)
+
+
+def _log(request: ApiHttpRequest, response: Any, seconds: float) -> None:
+    """One line a request. Django would write one of its own for each refusal."""
+    response._has_been_logged = True
+    logger.info(
+        "%s %s %s %s %s %s %.1f ms",
+        request.method,
+        request.path_info,
+        response.status_code,
+        request.refusal or "-",
+        request.key.public_id if request.key else "-",
+        request.ip,
+        seconds * 1000,
+    )

@@ -1,0 +1,40 @@
+"""Who may call at all: 401 and 403. What a call may cost is judged a floor above."""
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from apikeys.errors import ApiError, unauthorized
+from apikeys.requests import http_request, key_of
+
+
+class HasApiKey(BasePermission):
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if request.auth is None:
+            raise unauthorized("missing_api_key")
+        return True
+
+
+class CameOverHttps(BasePermission):
+    """Never a redirect: the key has travelled already, and the client should notice."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if settings.PRODUCTION and not request.is_secure():
+            raise ApiError("https_required")
+        return True
+
+
+class CameFromAllowedNetwork(BasePermission):
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not key_of(request).allows(http_request(request).ip):
+            raise ApiError("ip_not_allowed")
+        return True
+
+
+class AccountIsNotSuspended(BasePermission):
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if key_of(request).account.suspended_at is not None:
+            raise ApiError("account_suspended")
+        return True

@@ -1,0 +1,30 @@
+"""What the web server refuses before Django sees it, in the shape of every other refusal."""
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from accounts import ids
+from accounts.network import client_address
+from apikeys import limits
+from apikeys.answers import limit_headers, refuse
+from apikeys.errors import ApiError
+
+
+def raw_refusal(error: ApiError, peer: str) -> bytes:
+    """A whole HTTP answer. The connection ends with it: where a next request begins is unknown."""
+    address = client_address({"REMOTE_ADDR": peer}, 0)
+    usage = limits.look(HttpRequest(), limits.address_bucket(address))
+    request_id = ids.request_id()
+    response = refuse(error, request_id)
+    headers = {
+        **response.headers,
+        **limit_headers(usage, response.status_code),
+        "X-Request-Id": request_id,
+        "X-Content-Type-Options": "nosniff",
+        "Connection": "close",
+    }
+    if settings.SECURE_HSTS_SECONDS:
+        headers["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}"
+    lines = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + response.content

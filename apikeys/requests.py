@@ -1,0 +1,29 @@
+"""A request of the API, as our middleware and the base view leave it."""
+
+from typing import TYPE_CHECKING, cast
+
+from rest_framework.request import Request
+
+from accounts.requests import SiteRequest
+
+if TYPE_CHECKING:
+    from apikeys.limits import Usage
+    from apikeys.models import ApiKey
+
+
+class ApiHttpRequest(SiteRequest):
+    # What the X-RateLimit headers say; None until a bucket was asked.
+    usage: "Usage | None"
+    key: "ApiKey | None"
+    # The code of the refusal, for the log.
+    refusal: str
+
+
+def http_request(request: Request) -> ApiHttpRequest:
+    """What Django REST framework has wrapped."""
+    return cast(ApiHttpRequest, request._request)
+
+
+def key_of(request: Request) -> "ApiKey":
+    """The key of a request that got past the permissions."""
+    return cast("ApiKey", request.auth)

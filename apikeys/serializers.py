@@ -1,0 +1,51 @@
+"""What the answers of this floor hold, for the API description. Nothing is validated with them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apikeys.errors import REFUSALS
+
+
+class MeAccountSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="`acc_…`")
+    name = serializers.CharField()
+
+
+class MeKeySerializer(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="`key_…`")
+    name = serializers.CharField()
+    display = serializers.CharField(help_text="Its beginning and end: `svc_live_Ab1c…9xYz`")
+    expires_at = serializers.DateTimeField(allow_null=True, help_text="Null: it never expires.")
+
+
+class RateLimitSerializer(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(help_text="Requests a window, for this key")
+    window = serializers.IntegerField(help_text="Seconds")
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    account = MeAccountSerializer()
+    key = MeKeySerializer()
+    rate_limit = RateLimitSerializer()
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    type = serializers.ChoiceField(
+        sorted({refusal.type for refusal in REFUSALS.values()}),
+        help_text="The family of the code, for clients that treat a family alike",
+    )
+    code = serializers.CharField(
+        help_text="Stable: build on it. New codes may come, none changes its meaning"
+    )
+    message = serializers.CharField(help_text="A sentence for people. It may be reworded")
+    param = serializers.CharField(
+        allow_null=True, help_text="The field or header that is wrong, if it is one"
+    )
+    details = serializers.DictField(help_text="More, by code: see the errors page")
+    doc_url = serializers.URLField(help_text="Cause and cure of this code")
+    request_id = serializers.CharField(help_text="The same as in X-Request-Id; name it to support")
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    error = RefusalSerializer()

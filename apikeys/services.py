@@ -1,0 +1,155 @@
+"""The life of a key: created, rotated, revoked, announced before it expires.
+
+Each act is one transaction with its audit entry and its mails. What an account may have only 20 of
+is counted with the account locked.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from apikeys import emails
+from apikeys.models import ApiKey, KeyRefused
+
+ANNOUNCED_BEFORE = timedelta(days=7)
+GRACES = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
+
+
+class FormSentAgain(Exception):
+    """This form made a key already, which cannot be shown again."""
+
+    def __init__(self, key: ApiKey) -> None:
+        super().__init__(f"{key} was created.")
+        self.key = key
+
+
+class AccountIsClosed(KeyRefused):
+    def __init__(self) -> None:
+        super().__init__("The account is closed.")
+
+
+class KeyIsNotActive(KeyRefused):
+    def __init__(self) -> None:
+        super().__init__("This key does not work any more: create a new one instead.")
+
+
+@transaction.atomic
+def create_key(
+    *,
+    account: Account,
+    name: str,
+    actor: User | None,
+    expires_at: datetime | None = None,
+    allowed_networks: list[str] | None = None,
+    requests_per_minute: int | None = None,
+    form_token: str | None = None,
+    ip: str | None = None,
+) -> tuple[ApiKey, str]:
+    _lock(account)
+    _refuse_form_sent_again(account, form_token)
+    key, secret = ApiKey.objects.create_key(
+        account=account,
+        name=name,
+        created_by=actor,
+        expires_at=expires_at,
+        allowed_networks=allowed_networks or [],
+        requests_per_minute=requests_per_minute,
+        form_token=form_token,
+    )
+    audit.record(account, actor, "key.created", str(key), ip)
+    emails.queue_key_created(key=key, actor=actor)
+    return key, secret
+
+
+@transaction.atomic
+def rotate_key(
+    *,
+    key: ApiKey,
+    grace: timedelta,
+    actor: User,
+    form_token: str | None = None,
+    ip: str | None = None,
+) -> tuple[ApiKey, str]:
+    _lock(key.account)
+    _refuse_form_sent_again(key.account, form_token)
+    key.refresh_from_db()
+    if not key.is_active:
+        raise KeyIsNotActive
+    replacement, secret = key.rotate(grace=grace, created_by=actor, form_token=form_token)
+    key.refresh_from_db()
+    audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}", ip)
+    emails.queue_key_rotated(key=key, replacement=replacement, actor=actor)
+    return replacement, secret
+
+
+@transaction.atomic
+def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> bool:
+    """False when it was revoked before."""
+    if not key.revoke():
+        return False
+    audit.record(key.account, actor, "key.revoked", str(key), ip)
+    emails.queue_key_revoked(key=key, actor=actor)
+    return True
+
+
+def announce_expiries() -> None:
+    """A job of the day."""
+    soon = timezone.now() + ANNOUNCED_BEFORE
+    due = ApiKey.objects.active().filter(expires_at__lte=soon, expiry_announced_at=None)
+    for key in due.select_related("account"):
+        _announce_expiry(key)
+
+
+@transaction.atomic
+def _announce_expiry(key: ApiKey) -> None:
+    unannounced = ApiKey.objects.filter(pk=key.pk, expiry_announced_at=None)
+    if unannounced.update(expiry_announced_at=timezone.now()) and key.account.is_open:
+        emails.queue_key_expires(key=key)
+
+
+def revoke_keys_of_closed(*, account: Account, actor: User) -> None:
+    """Seam: without a mail for each, as the closing has its own."""
+    for key in account.api_keys.active():
+        key.revoke()
+        audit.record(account, actor, "key.revoked", str(key))
+
+
+def forget_people(*, account: Account) -> None:
+    """Seam: the keys' rows stay for the books that refer to them; what tells of people goes."""
+    account.api_keys.update(name="erased", created_by=None, last_used_ip=None, allowed_networks=[])
+
+
+def export_keys(*, account: Account) -> dict[str, Any]:
+    return {
+        "api_keys": [
+            {
+                "id": key.public_id,
+                "name": key.name,
+                "display": key.display,
+                "created_by": key.created_by.email if key.created_by else None,
+                "created_at": key.created_at,
+                "last_used_at": key.last_used_at,
+                "last_used_ip": key.last_used_ip,
+                "expires_at": key.expires_at,
+                "revoked_at": key.revoked_at,
+                "allowed_networks": key.allowed_networks,
+                "requests_per_minute": key.requests_per_minute,
+            }
+            for key in account.api_keys.select_related("created_by")
+        ]
+    }
+
+
+def _lock(account: Account) -> None:
+    if not Account.objects.lock_open(account):
+        raise AccountIsClosed
+
+
+def _refuse_form_sent_again(account: Account, form_token: str | None) -> None:
+    made = account.api_keys.filter(form_token=form_token).first() if form_token else None
+    if made is not None:
+        raise FormSentAgain(made)

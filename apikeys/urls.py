@@ -1,0 +1,12 @@
+from django.urls import path
+
+from apikeys.views import keys
+
+app_name = "apikeys"
+
+urlpatterns = [
+    path("", keys.show_keys, name="show-keys"),
+    path("create/", keys.create_key, name="create-key"),
+    path("<public_id:key_id>/rotate/", keys.rotate_key, name="rotate-key"),
+    path("<public_id:key_id>/revoke/", keys.revoke_key, name="revoke-key"),
+]

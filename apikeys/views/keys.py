@@ -1,0 +1,95 @@
+"""Settings → API Keys. A key's secret is in one answer: that to the form which made it."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import for_account
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from apikeys import services
+from apikeys.forms import CreateKeyForm, RotateKeyForm
+from apikeys.models import MOST_ACTIVE, ApiKey, KeyRefused
+
+PAGE = "apikeys:show-keys"
+SHOWN_INACTIVE = 20
+
+
+@require_safe
+@for_account(Act.MANAGE_KEYS)
+def show_keys(request: AccountRequest) -> HttpResponse:
+    keys = request.account.api_keys.select_related("created_by", "replaced_by", "account")
+    active = list(keys.active())
+    context = {
+        "keys": active,
+        "inactive": keys.exclude(pk__in=[key.pk for key in active])[:SHOWN_INACTIVE],
+        "most": MOST_ACTIVE,
+        "may_create": len(active) < MOST_ACTIVE,
+    }
+    return render(request, "apikeys/show_keys.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.MANAGE_KEYS)
+def create_key(request: AccountRequest) -> HttpResponse:
+    form = CreateKeyForm(request.account, request.POST or None)
+    if form.is_valid():
+        try:
+            key, secret = services.create_key(
+                account=request.account, actor=request.user, ip=request.ip, **form.cleaned_data
+            )
+        except services.FormSentAgain as again:
+            return _shown_before(request, again.key)
+        except KeyRefused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return _show_secret(request, key, secret)
+    return render(request, "apikeys/create_key.html", {"form": form})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.MANAGE_KEYS)
+def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
+    key = _key(request, key_id)
+    form = RotateKeyForm(request.POST or None)
+    if form.is_valid():
+        try:
+            replacement, secret = services.rotate_key(
+                key=key, actor=request.user, ip=request.ip, **form.cleaned_data
+            )
+        except services.FormSentAgain as again:
+            return _shown_before(request, again.key)
+        except KeyRefused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return _show_secret(request, replacement, secret)
+    return render(request, "apikeys/rotate_key.html", {"form": form, "key": key})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.MANAGE_KEYS)
+def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
+    key = _key(request, key_id)
+    if request.method != "POST":
+        return render(request, "apikeys/revoke_key.html", {"key": key})
+    if services.revoke_key(key=key, actor=request.user, ip=request.ip):
+        messages.success(
+            request, f"{key.name} is revoked. Requests with it are refused from now on."
+        )
+    else:
+        messages.info(request, f"{key.name} was revoked before.")
+    return redirect(PAGE)
+
+
+def _show_secret(request: AccountRequest, key: ApiKey, secret: str) -> HttpResponse:
+    return render(request, "apikeys/show_new_key.html", {"key": key, "secret": secret})
+
+
+def _shown_before(request: AccountRequest, key: ApiKey) -> HttpResponse:
+    return render(request, "apikeys/key_shown_before.html", {"key": key})
+
+
+def _key(request: AccountRequest, key_id: str) -> ApiKey:
+    keys = request.account.api_keys.select_related("account", "created_by")
+    return get_object_or_404(keys, public_id=key_id)

@@ -1,0 +1,189 @@
+"""401: who is nobody, and what it costs to find out."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+from pytest_django.fixtures import DjangoAssertNumQueries
+
+from accounts import services as accounts
+from accounts.models import Account, User
+from apikeys import crypto, services
+from apikeys.authentication import find_key
+from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from tests.caller import Caller, code_of
+from tests.conftest import make_user
+
+pytestmark = pytest.mark.django_db
+
+MISTYPED = "svc_live_" + "a" * 38
+
+
+def test_a_valid_key_is_let_in(caller: Caller) -> None:
+    assert caller.get("/v1/me").status_code == 200
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_the_case_of_the_scheme_does_not_matter(secret: str, scheme: str) -> None:
+    assert Caller().get("/v1/me", Authorization=f"{scheme} {secret}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "authorization", [None, "", "Bearer", "Bearer ", "Basic {}", "Token {}", "{}"]
+)
+def test_without_a_bearer_token_the_key_is_missing(secret: str, authorization: str | None) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization.format(secret)}
+    answer = Caller().get("/v1/me", **headers)
+    assert (answer.status_code, code_of(answer)) == (401, "missing_api_key")
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="api"'
+
+
+@pytest.mark.parametrize(
+    "token", [MISTYPED, "{}x", "x{}", "{} {}", "{},{}", "{}\t", "svc_live_", "é", '"{}"', "a b"]
+)
+def test_what_is_no_key_is_invalid(secret: str, token: str) -> None:
+    answer = Caller().get("/v1/me", Authorization=f"Bearer {token.format(secret, secret)}")
+    assert (answer.status_code, code_of(answer)) == (401, "invalid_api_key")
+    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="api", error="invalid_token"'
+    assert "svc_live_" in answer.json()["error"]["message"]
+
+
+def test_a_key_anywhere_else_is_not_looked_at(secret: str) -> None:
+    caller = Caller()
+    caller.client.cookies["api_key"] = secret
+    tries = [
+        caller.get(f"/v1/me?api_key={secret}&key={secret}&access_token={secret}"),
+        caller.get("/v1/me", X_API_Key=secret),
+        caller.get("/v1/me", Proxy_Authorization=f"Bearer {secret}"),
+        caller.send(f'{{"email": "a@b.co", "api_key": "{secret}"}}'.encode()),
+        caller.get(f"/v1/{secret}"),
+    ]
+    assert {code_of(answer) for answer in tries} == {"missing_api_key"}
+    assert not any(secret in answer.content.decode() for answer in tries)
+
+
+def test_a_revoked_key_is_told_so_only_once_its_secret_has_matched(
+    key: ApiKey, caller: Caller
+) -> None:
+    assert caller.get("/v1/me").status_code == 200
+    services.revoke_key(key=key, actor=None)
+    answer = caller.get("/v1/me")
+    assert (answer.status_code, code_of(answer)) == (401, "api_key_revoked")
+    assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+
+
+def test_an_expired_key_is_told_so(key: ApiKey, caller: Caller) -> None:
+    ApiKey.objects.update(expires_at=timezone.now())
+    assert code_of(caller.get("/v1/me")) == "api_key_expired"
+
+
+def test_a_session_in_the_dashboard_opens_nothing_of_the_api(owner: User) -> None:
+    caller = Caller()
+    caller.client.force_login(owner)
+    assert code_of(caller.get("/v1/me")) == "missing_api_key"
+    assert "Set-Cookie" not in caller.get("/v1/me").headers
+
+
+def test_a_mistyped_key_asks_no_database(
+    django_assert_num_queries: DjangoAssertNumQueries, secret: str
+) -> None:
+    with django_assert_num_queries(0):
+        assert Caller(MISTYPED).get("/v1/me").status_code == 401
+        assert Caller(secret[:-1]).get("/v1/me").status_code == 401
+
+
+def test_any_other_key_asks_the_database_once(
+    django_assert_num_queries: DjangoAssertNumQueries, key: ApiKey, caller: Caller
+) -> None:
+    caller.get("/v1/me")
+    with django_assert_num_queries(1):
+        assert caller.get("/v1/me").status_code == 200
+    with django_assert_num_queries(1):
+        assert Caller(crypto.generate()).get("/v1/me").status_code == 401
+    key.revoke()
+    with django_assert_num_queries(1):
+        assert caller.get("/v1/me").status_code == 401
+
+
+def test_a_key_made_under_the_previous_pepper_works_and_moves_to_the_new_one(
+    django_assert_num_queries: DjangoAssertNumQueries, settings: Settings, secret: str, key: ApiKey
+) -> None:
+    settings.API_KEY_PEPPER_PREVIOUS, settings.API_KEY_PEPPER = settings.API_KEY_PEPPER, "new"
+    with django_assert_num_queries(1):
+        assert find_key(secret) == key
+    assert Caller(secret).get("/v1/me").status_code == 200
+    settings.API_KEY_PEPPER_PREVIOUS = ""
+    assert Caller(secret).get("/v1/me").status_code == 200
+
+
+def test_under_another_pepper_no_key_is_known(settings: Settings, secret: str) -> None:
+    settings.API_KEY_PEPPER = "another"
+    with pytest.raises(ApiError, match="invalid_api_key"):
+        find_key(secret)
+
+
+def test_the_last_use_is_noted_once_a_minute(key: ApiKey, secret: str) -> None:
+    Caller(secret, ip="198.51.100.1").get("/v1/me")
+    key.refresh_from_db()
+    first = key.last_used_at
+    assert first is not None
+    Caller(secret, ip="198.51.100.2").get("/v1/me")
+    key.refresh_from_db()
+    assert (key.last_used_at, key.last_used_ip) == (first, "198.51.100.1")
+    ApiKey.objects.update(last_used_at=first - timedelta(minutes=1))
+    Caller(secret, ip="198.51.100.2").get("/v1/me")
+    key.refresh_from_db()
+    assert key.last_used_ip == "198.51.100.2"
+
+
+def test_a_suspended_accounts_keys_answer_403_until_it_is_lifted(
+    account: Account, owner: User, caller: Caller
+) -> None:
+    accounts.suspend_account(account=account, actor=owner)
+    answer = caller.get("/v1/me")
+    assert (answer.status_code, code_of(answer)) == (403, "account_suspended")
+    assert answer.headers["X-RateLimit-Remaining"] == "59"
+    accounts.lift_suspension(account=account, actor=owner)
+    assert caller.get("/v1/me").status_code == 200
+
+
+def test_a_closed_accounts_keys_are_dead_also_when_it_is_opened_again(
+    account: Account, owner: User, caller: Caller
+) -> None:
+    staff = make_user("staff@service.example", is_staff=True)
+    accounts.close_account(account=account, actor=owner)
+    assert code_of(caller.get("/v1/me")) == "api_key_revoked"
+    account.refresh_from_db()
+    accounts.reopen_account(account=account, actor=staff)
+    assert code_of(caller.get("/v1/me")) == "api_key_revoked"
+
+
+def test_a_network_the_key_does_not_allow_is_refused_and_counted_by_address(
+    account: Account, owner: User
+) -> None:
+    networks = ["203.0.113.0/24", "2001:db8::/32"]
+    _, secret = services.create_key(
+        account=account, name="Office", actor=owner, allowed_networks=networks
+    )
+    assert Caller(secret, ip="203.0.113.9").get("/v1/me").status_code == 200
+    assert Caller(secret, ip="2001:db8::1").get("/v1/me").status_code == 200
+    elsewhere = Caller(secret, ip="198.51.100.7")
+    answer = elsewhere.get("/v1/me")
+    assert (answer.status_code, code_of(answer)) == (403, "ip_not_allowed")
+    assert answer.headers["RateLimit"].startswith('"address"')
+    for _ in range(59):
+        elsewhere.get("/v1/me")
+    assert elsewhere.get("/v1/me").status_code == 429
+
+
+def test_plain_http_is_refused_in_production_and_never_redirected(
+    settings: Settings, secret: str
+) -> None:
+    settings.PRODUCTION = settings.SECURE_SSL_REDIRECT = True
+    answer = Caller(secret).get("/v1/me")
+    assert (answer.status_code, code_of(answer)) == (403, "https_required")
+    assert Caller().get("/v1/me").status_code == 401
+    assert Caller(secret).client.get("/v1/me", secure=True).status_code == 401
+    assert Caller(secret).client.get("/accounts/login/").status_code == 301

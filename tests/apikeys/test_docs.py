@@ -1,0 +1,117 @@
+"""The docs and the description are made from the program; here they are held to it."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apikeys import reference
+from apikeys.errors import REFUSALS
+from tests.caller import Caller
+
+pytestmark = pytest.mark.django_db
+
+PAGES = ["/docs/", "/docs/api/", "/docs/errors/"]
+HEADERS = {
+    *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"),
+    *("RateLimit-Policy", "RateLimit"),
+}
+
+
+@pytest.fixture
+def schema() -> Any:
+    answer = Client().get("/docs/openapi.json")
+    assert answer.headers["Content-Type"] == "application/json"
+    return answer.json()
+
+
+def test_the_description_is_openapi_3_1_and_names_where_it_is_served(schema: Any) -> None:
+    assert schema["openapi"].startswith("3.1")
+    assert schema["servers"] == [{"url": "http://127.0.0.1:8000"}]
+    assert schema["components"]["securitySchemes"]["apiKey"]["scheme"] == "bearer"
+
+
+def test_every_operation_is_described(schema: Any) -> None:
+    described = {(m, p) for p, methods in schema["paths"].items() for m in methods}
+    assert described == {("post", "/v1/validate"), ("get", "/v1/me")}
+    for methods in schema["paths"].values():
+        for operation in methods.values():
+            assert operation["summary"]
+            assert operation["description"]
+            assert operation["security"] == [{"apiKey": []}]
+
+
+def test_every_response_has_its_headers_and_examples(schema: Any) -> None:
+    for methods in schema["paths"].values():
+        for operation in methods.values():
+            for status, response in operation["responses"].items():
+                extra = {"401": {"WWW-Authenticate"}, "405": {"Allow"}, "429": {"Retry-After"}}
+                wanted = HEADERS | extra.get(status, set())
+                assert wanted <= set(response["headers"])
+                assert response["content"]["application/json"]["examples"]
+
+
+def test_every_error_code_has_an_example(schema: Any) -> None:
+    responses = schema["paths"]["/v1/validate"]["post"]["responses"]
+    shown = {
+        example["value"]["error"]["code"]
+        for status, response in responses.items()
+        if status != "200"
+        for example in response["content"]["application/json"]["examples"].values()
+    }
+    assert shown == set(REFUSALS)
+
+
+def test_the_examples_have_the_fields_of_a_real_answer(schema: Any, caller: Caller) -> None:
+    response = schema["paths"]["/v1/validate"]["post"]["responses"]["200"]
+    real = caller.validate("disposable@sandbox.test").json()
+    for example in response["content"]["application/json"]["examples"].values():
+        assert list(example["value"]) == list(real)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_of_the_docs_asks_for_no_key_and_holds_none(page: str) -> None:
+    text = Client().get(page).content.decode()
+    assert not re.search(r"<input|<textarea|<form|contenteditable", text)
+    assert not re.search(r"svc_live_\w{5,}", text)
+    assert not re.search(r"try it out", text, re.IGNORECASE)
+
+
+def test_the_reference_lists_every_field_of_a_result(caller: Caller) -> None:
+    page = Client().get("/docs/api/").content.decode()
+    result = caller.validate("jane").json()
+    for name in result:
+        assert f"<code>{name}</code>" in page
+    for name in result["checks"]:
+        assert f"<code>checks.{name}</code>" in page
+    assert "<code>mx.records[].host</code>" in page
+    assert "<code>syntax_error.code</code>" in page
+
+
+def test_the_types_of_the_reference_are_for_people() -> None:
+    validate = next(o for o in reference.operations() if o.path == "/v1/validate")
+    kinds = {field.path: field.kind for field in validate.result}
+    assert kinds["score"] == "integer or null"
+    assert kinds["email"] == "string"
+    assert kinds["evidence"] == '"syntax" or "dns" or "smtp"'
+    assert kinds["mx.fallback"] == '"a" or "aaaa" or null'
+    assert kinds["syntax_error"] == "object or null"
+    assert kinds["reasons"] == "array"
+
+
+def test_the_guide_says_all_the_rules_about_keys() -> None:
+    page = Client().get("/docs/").content.decode()
+    for words in (
+        *("server-side code only", "client-side code", "public repositories"),
+        *("frontend bundles", "environment variables", "do not hard-code", "shown once"),
+        *("Settings → API Keys → Create Key", "SVC_API_KEY", "Retry-After"),
+    ):
+        assert words in page
+
+
+def test_the_guides_request_body_is_json() -> None:
+    page = Client().get("/docs/").content.decode()
+    (body,) = re.findall(r"-d &#x27;(.*?)&#x27;|-d '(.*?)'", page)
+    assert json.loads("".join(body).replace("&quot;", '"'))["email"].endswith("@sandbox.test")

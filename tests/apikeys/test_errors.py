@@ -1,0 +1,74 @@
+"""Docs and code are held together: each code is documented, each documented code exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from apikeys.errors import REFUSALS, ApiError
+
+ROOT = Path(__file__).resolve().parents[2]
+# The contract's table: codes are append-only.
+STATUSES = {
+    **dict.fromkeys(["invalid_json", "missing_field", "invalid_field", "unknown_field"], 400),
+    "bad_request": 400,
+    "missing_api_key": 401,
+    "invalid_api_key": 401,
+    "api_key_revoked": 401,
+    "api_key_expired": 401,
+    "insufficient_credits": 402,
+    "ip_not_allowed": 403,
+    "account_suspended": 403,
+    "https_required": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "not_acceptable": 406,
+    "length_required": 411,
+    "request_too_large": 413,
+    "unsupported_media_type": 415,
+    "idempotency_key_reused": 422,
+    "rate_limit_exceeded": 429,
+    "internal_error": 500,
+    "service_unavailable": 503,
+}
+
+
+def raised_codes() -> set[str]:
+    sources = [
+        path.read_text()
+        for app in ("apikeys", "credits", "validation", "config")
+        for path in (ROOT / app).rglob("*.py")
+    ]
+    raising = r'(?:ApiError|unauthorized|_refuse)\(\s*(?:[a-z]+, )*"(\w+)"|code: str = "(\w+)"'
+    return {a or b for source in sources for a, b in re.findall(raising, source)}
+
+
+def test_the_codes_and_their_statuses_are_those_that_were_promised() -> None:
+    assert {code: refusal.status for code, refusal in REFUSALS.items()} == STATUSES
+
+
+def test_every_code_the_program_raises_is_documented() -> None:
+    raised = raised_codes()
+    assert raised <= REFUSALS.keys()
+    assert len(raised) > 15
+
+
+@pytest.mark.django_db
+def test_the_errors_page_has_one_anchor_a_code_with_cause_and_cure() -> None:
+    page = Client().get("/docs/errors/").content.decode()
+    sections = re.findall(r'<section id="(\w+)" class="entry">(.*?)</section>', page, re.S)
+    assert [code for code, _ in sections] == list(REFUSALS)
+    for code, text in sections:
+        assert len(re.findall(rf'id="{code}"', page)) == 1
+        assert re.search(r"Cause\.</strong> \S.{20,}", text)
+        assert re.search(r"Cure\.</strong> \S.{20,}", text)
+        assert f">{REFUSALS[code].status}<" in text
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_every_message_is_a_sentence_that_says_what_to_do(code: str) -> None:
+    message = REFUSALS[code].message
+    assert message[0].isupper()
+    assert len(message) > 20
+    assert b'"request_id":"req_1"' in ApiError(code).body("req_1")

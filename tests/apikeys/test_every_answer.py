@@ -1,0 +1,229 @@
+"""One grammar: every route, every method, whatever goes wrong: one shape, all the headers."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from django.db import OperationalError
+from django.http import HttpRequest
+from django.test import override_settings
+from django.urls import URLPattern, get_resolver, re_path
+from pytest_django import Settings
+
+from accounts.models import Account
+from apikeys.api import ApiView
+from apikeys.errors import REFUSALS
+from config.urls import urlpatterns
+from tests.caller import JSON, Caller, code_of
+
+pytestmark = pytest.mark.django_db
+
+METHODS = (
+    *("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),
+    *("PROPFIND", "MKCOL", "LOCK", "PURGE", "LINK", "REPORT", "QUERY", "BREW"),
+)
+SECRET = "svc_live_1nAVariableWhenTheViewCrashes"
+
+
+def api_paths() -> Iterator[str]:
+    """An address of each route under /v1, read from the URL table, with and without a slash."""
+    for pattern in get_resolver().url_patterns:
+        if isinstance(pattern, URLPattern) and str(pattern.pattern).startswith("^v1"):
+            path = "/" + re.sub(r"\^|\(.*|/\?\$", "", str(pattern.pattern))
+            yield from (path, f"{path}/")
+    yield from ("/v1/nothing", "/v1/validate/more", "/v1/%0A", "/v1//me", "/v1/me//", "/v1/é")
+
+
+PATHS = sorted(set(api_paths()))
+OPERATIONS = {"/v1/validate": {"POST"}, "/v1/me": {"GET", "HEAD"}}
+
+
+def expect_headers(answer: Any) -> None:
+    headers = answer.headers
+    limit, remaining = int(headers["X-RateLimit-Limit"]), int(headers["X-RateLimit-Remaining"])
+    assert 0 <= remaining <= limit
+    assert int(headers["X-RateLimit-Reset"]) > 1_700_000_000
+    assert re.fullmatch(rf'"\w+";q={limit};w=60', headers["RateLimit-Policy"])
+    assert re.fullmatch(rf'"\w+";r={remaining};t=\d+', headers["RateLimit"])
+    assert re.fullmatch(r"[A-Za-z0-9_-]{8,64}", headers["X-Request-Id"])
+    assert ("Retry-After" in headers) is (answer.status_code == 429)
+    assert ("WWW-Authenticate" in headers) is (answer.status_code == 401)
+    assert headers["Content-Type"] == JSON
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert not [name for name in headers if name.startswith(("Access-Control", "Set-Cookie"))]
+
+
+def expect_the_one_shape(answer: Any, code: str) -> None:
+    expect_headers(answer)
+    assert answer.status_code == REFUSALS[code].status
+    if answer.request["REQUEST_METHOD"] == "HEAD":
+        return
+    (error,) = answer.json().values()
+    assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
+    assert error["code"] == code
+    assert error["type"] == REFUSALS[code].type
+    assert error["doc_url"].endswith(f"/docs/errors/#{code}")
+    assert error["request_id"] == answer.headers["X-Request-Id"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("path", PATHS)
+def test_without_a_key_every_path_and_method_is_401_and_counted(path: str, method: str) -> None:
+    caller = Caller()
+    for left in ("59", "58"):
+        answer = caller.call(method, path)
+        expect_the_one_shape(answer, "missing_api_key")
+        assert answer.headers["X-RateLimit-Remaining"] == left
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("path", PATHS)
+def test_with_a_key_every_path_and_method_has_its_answer(
+    caller: Caller, path: str, method: str
+) -> None:
+    answer = caller.call(method, path)
+    allowed = OPERATIONS.get(path.removesuffix("/"))
+    if allowed is None:
+        expect_the_one_shape(answer, "not_found")
+    elif method not in allowed:
+        expect_the_one_shape(answer, "method_not_allowed")
+        assert set(answer.headers["Allow"].split(", ")) == allowed
+    elif method == "POST":
+        expect_the_one_shape(answer, "invalid_json")
+    else:
+        expect_headers(answer)
+        assert answer.status_code == 200
+    assert answer.headers["X-RateLimit-Remaining"] == "59"
+
+
+def test_the_clients_own_request_id_is_in_header_and_body(caller: Caller) -> None:
+    answer = caller.get("/v1/nothing", X_Request_Id="client-id_123")
+    assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"] == "client-id_123"
+
+
+class CrashingView(ApiView):
+    def get(self, request: Any) -> NoReturn:
+        local = f"{SECRET} in a local variable"
+        raise RuntimeError(f"crashed beside {local}")
+
+
+def crash_before_the_key(request: HttpRequest) -> NoReturn:
+    raise ValueError(SECRET)
+
+
+class WithoutDatabase(ApiView):
+    def get(self, request: Any) -> NoReturn:
+        raise OperationalError(f"server closed the connection beside {SECRET}")
+
+
+crashing = [
+    re_path(r"^v1/crash$", CrashingView.as_view()),
+    re_path(r"^v1/crash-early$", crash_before_the_key),
+    re_path(r"^v1/no-database$", WithoutDatabase.as_view()),
+    *urlpatterns,
+]
+
+
+class CrashingUrls:
+    urlpatterns = crashing
+    from config.urls import handler400, handler403, handler404, handler500
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/v1/crash", "internal_error"),
+        ("/v1/crash-early", "internal_error"),
+        ("/v1/no-database", "service_unavailable"),
+    ],
+)
+def test_a_crash_has_the_one_shape_and_tells_nothing(
+    caller: Caller, caplog: pytest.LogCaptureFixture, path: str, code: str, debug: bool
+) -> None:
+    with override_settings(ROOT_URLCONF=CrashingUrls, DEBUG=debug):
+        answer = caller.get(path)
+    expect_the_one_shape(answer, code)
+    bucket = '"address";r=60' if path == "/v1/crash-early" else '"account";r=59'
+    assert answer.headers["RateLimit"].startswith(bucket)
+    assert SECRET not in answer.content.decode() + caplog.text
+    assert "Traceback" not in answer.content.decode() + caplog.text
+    assert f"{Path(__file__).name}:" in caplog.text
+
+
+def test_503_says_in_its_details_how_long_to_wait(caller: Caller) -> None:
+    with override_settings(ROOT_URLCONF=CrashingUrls):
+        answer = caller.get("/v1/no-database")
+    assert answer.json()["error"]["details"]["retry_after"] >= 1
+
+
+def test_a_bad_host_has_the_one_shape_and_shows_the_address_unspent(caller: Caller) -> None:
+    for _ in range(2):
+        answer = caller.get("/v1/me", Host="evil.example")
+        expect_the_one_shape(answer, "bad_request")
+        assert answer.headers["RateLimit"].startswith('"address";r=60')
+
+
+def test_one_request_is_one_line_in_the_log(
+    caller: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    caplog.clear()
+    caller.get("/v1/nothing%0A%1b[31m%E2%80%AE", X_Request_Id="client-id_123")
+    (record,) = caplog.records
+    assert "404 not_found key_" in record.getMessage()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_a_page_that_is_not_of_the_api_keeps_its_own_manners(
+    method: str, settings: Settings, db: None
+) -> None:
+    for path in ("/v1x", "/V1/me", "/v2/me", "/docs/v1/"):
+        answer = Caller().call(method, path)
+        assert answer.status_code == 404
+        assert answer.headers["Content-Type"].startswith("text/html")
+
+
+class TestOrder:
+    """Where several things are wrong, the first in the documented order is told."""
+
+    def test_401_before_all_others(self) -> None:
+        answer = Caller().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
+        assert code_of(answer) == "missing_api_key"
+
+    def test_429_before_403(self, account: Account, caller: Caller) -> None:
+        Account.objects.update(requests_per_minute=1, suspended_at="2026-01-01T00:00Z")
+        assert code_of(caller.get("/v1/me")) == "account_suspended"
+        assert code_of(caller.get("/v1/me")) == "rate_limit_exceeded"
+
+    def test_403_before_404(self, account: Account, caller: Caller) -> None:
+        Account.objects.update(suspended_at="2026-01-01T00:00Z")
+        assert code_of(caller.get("/v1/nothing")) == "account_suspended"
+
+    def test_404_before_406(self, caller: Caller) -> None:
+        assert code_of(caller.get("/v1/nothing", Accept="text/html")) == "not_found"
+
+    def test_405_before_406(self, caller: Caller) -> None:
+        assert code_of(caller.get("/v1/validate", Accept="text/html")) == "method_not_allowed"
+
+    def test_406_before_411(self, caller: Caller) -> None:
+        headers = {"Accept": "text/html", "Transfer-Encoding": "chunked"}
+        assert code_of(caller.send(b"", **headers)) == "not_acceptable"
+
+    def test_411_where_a_body_came_in_chunks_through_a_server_that_cannot_read_them(
+        self, caller: Caller
+    ) -> None:
+        answer = caller.send(b"", Transfer_Encoding="chunked")
+        assert code_of(answer) == "length_required"
+
+    def test_413_before_415(self, caller: Caller) -> None:
+        answer = caller.send(b"x" * 8193, Content_Type="text/plain")
+        assert code_of(answer) == "request_too_large"
+
+    def test_415_before_400(self, caller: Caller) -> None:
+        assert (
+            code_of(caller.send(b"no json", Content_Type="text/plain")) == "unsupported_media_type"
+        )

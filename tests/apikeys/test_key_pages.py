@@ -1,0 +1,198 @@
+"""Settings → API Keys: what is shown, and what never again."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account, User
+from accounts.roles import Role
+from apikeys import services
+from apikeys.models import MOST_ACTIVE, ApiKey
+from tests.caller import Caller
+from tests.conftest import make_member, signed_in
+
+pytestmark = pytest.mark.django_db
+
+SECRET = re.compile(r"svc_live_[0-9A-Za-z]{38}")
+
+
+def token_of(page: bytes) -> str:
+    found = re.search(r'name="form_token" value="(\w+)"', page.decode())
+    assert found
+    return found[1]
+
+
+def create(client: Client, **fields: str) -> tuple[str, dict[str, str]]:
+    """The page after the form was sent, and what was sent."""
+    token = token_of(client.get("/apikeys/create/").content)
+    sent = {"name": "Sign-up form", "form_token": token, **fields}
+    answer = client.post("/apikeys/create/", sent)
+    assert answer.status_code == 200
+    return answer.content.decode(), sent
+
+
+@pytest.fixture
+def client(owner: User) -> Client:
+    return signed_in(owner)
+
+
+def test_the_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None:
+    page, _ = create(client)
+    secret = SECRET.findall(page)[0]
+    assert f"export SVC_API_KEY={secret}" in page
+    assert "Bearer $SVC_API_KEY" in page
+    assert "it will not be shown again" in page
+    for advice in ("client-side code", "public repositories", "frontend bundles", "hard-code"):
+        assert advice in page
+    assert Caller(secret).get("/v1/me").json()["key"]["name"] == "Sign-up form"
+
+
+def test_the_page_of_the_new_key_is_kept_nowhere(client: Client) -> None:
+    token = token_of(client.get("/apikeys/create/").content)
+    answer = client.post("/apikeys/create/", {"name": "Kept nowhere", "form_token": token})
+    assert "no-store" in answer.headers["Cache-Control"]
+    secret = SECRET.findall(answer.content.decode())[0]
+    assert secret not in repr(dict(client.session))
+
+
+def test_sent_again_the_form_makes_no_second_key_and_shows_nothing(client: Client) -> None:
+    page, sent = create(client)
+    secret = SECRET.findall(page)[0]
+    again = client.post("/apikeys/create/", sent).content.decode()
+    assert "cannot be shown again" in again
+    assert secret not in again
+    assert ApiKey.objects.count() == 1
+
+
+def test_a_form_without_its_token_makes_no_key(client: Client) -> None:
+    for token in ("", "short", "x" * 33, "<script>"):
+        page = client.post("/apikeys/create/", {"name": "A name", "form_token": token})
+        assert "Open this page again" in page.content.decode()
+    assert not ApiKey.objects.exists()
+
+
+def test_the_list_shows_each_key_and_no_secret(client: Client) -> None:
+    page, _ = create(client, expires_at="30", allowed_networks="203.0.113.7, 2001:db8::/32")
+    secret = SECRET.findall(page)[0]
+    Caller(secret, ip="203.0.113.7").get("/v1/me")
+    listed = client.get("/apikeys/").content.decode()
+    key = ApiKey.objects.get()
+    for shown in ("Sign-up form", key.display, "Olive Owner", "203.0.113.7", "2 networks only"):
+        assert shown in listed
+    assert not SECRET.search(listed)
+    assert key.digest not in listed
+
+
+def test_the_settings_of_the_form_are_the_keys(client: Client) -> None:
+    create(
+        client,
+        expires_at="90",
+        allowed_networks="203.0.113.7\n203.0.113.9/24\n203.0.113.0/24",
+        requests_per_minute="10",
+    )
+    key = ApiKey.objects.get()
+    assert key.allowed_networks == ["203.0.113.7/32", "203.0.113.0/24"]
+    assert key.requests_per_minute == 10
+    assert key.expires_at is not None
+    assert (key.expires_at - key.created_at).days in {89, 90}
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"name": ""}, "This field is required"),
+        ({"name": "x" * 51}, "at most 50 characters"),
+        ({"name": "a\u202eb"}, "cannot be shown"),
+        ({"allowed_networks": "somewhere"}, "“somewhere” is no address or network"),
+        ({"allowed_networks": "203.0.113.0/33"}, "is no address or network"),
+        ({"allowed_networks": " ".join(f"203.0.113.{n}" for n in range(51))}, "At most 50"),
+        ({"requests_per_minute": "61"}, "The account&#x27;s own limit is 60"),
+        ({"requests_per_minute": "0"}, "greater than or equal to 1"),
+        ({"requests_per_minute": "-1"}, "greater than or equal to 1"),
+        ({"requests_per_minute": "1.5"}, "Enter a whole number"),
+        ({"expires_at": "7"}, "Select a valid choice"),
+    ],
+)
+def test_wrong_input_is_explained_and_loses_nothing(
+    client: Client, fields: dict[str, str], sentence: str
+) -> None:
+    page, sent = create(client, **fields)
+    assert sentence in page
+    assert not ApiKey.objects.exists()
+    if "name" not in fields:
+        assert 'value="Sign-up form"' in page
+    # Corrected, the same page works.
+    corrected = {**sent, "name": "Sign-up form", "expires_at": "", **dict.fromkeys(fields, "")}
+    answer = client.post("/apikeys/create/", {**corrected, "name": "Corrected"})
+    assert SECRET.search(answer.content.decode())
+
+
+def test_a_name_is_text_and_never_markup(client: Client) -> None:
+    create(client, name="<b>bold</b>&<script>")
+    listed = client.get("/apikeys/").content.decode()
+    assert "&lt;b&gt;bold&lt;/b&gt;&amp;&lt;script&gt;" in listed
+    assert "<b>bold" not in listed
+
+
+def test_revoking_asks_first_and_takes_effect_at_once(
+    client: Client, key: ApiKey, caller: Caller
+) -> None:
+    path = f"/apikeys/{key.public_id}/revoke/"
+    assert b"A revoked key never works again" in client.get(path).content
+    assert caller.get("/v1/me").status_code == 200
+    answer = client.post(path, follow=True)
+    assert b"is revoked. Requests with it are refused from now on." in answer.content
+    assert b"No longer working" in answer.content
+    assert caller.get("/v1/me").status_code == 401
+    assert b"was revoked before" in client.post(path, follow=True).content
+
+
+def test_rotating_shows_the_new_key_once_and_keeps_the_old_for_the_grace(
+    client: Client, key: ApiKey, secret: str
+) -> None:
+    path = f"/apikeys/{key.public_id}/rotate/"
+    sent = {"form_token": token_of(client.get(path).content), "grace": "1"}
+    page = client.post(path, sent).content.decode()
+    new = SECRET.findall(page)[0]
+    assert new != secret
+    assert Caller(new).get("/v1/me").status_code == 200
+    assert Caller(secret).get("/v1/me").status_code == 200
+    again = client.post(path, sent).content.decode()
+    assert "cannot be shown again" in again
+    assert new not in again
+    assert ApiKey.objects.count() == 2
+    listed = client.get("/apikeys/").content.decode()
+    assert "Rotated:" in listed
+    assert "in 59\xa0minutes" in listed
+
+
+def test_a_key_that_cannot_be_rotated_says_why(client: Client, key: ApiKey, owner: User) -> None:
+    path = f"/apikeys/{key.public_id}/rotate/"
+    token = token_of(client.get(path).content)
+    services.revoke_key(key=key, actor=owner)
+    page = client.post(path, {"form_token": token, "grace": "1"}).content.decode()
+    assert "This key does not work any more" in page
+
+
+def test_at_20_keys_the_page_says_what_to_do(client: Client, account: Account, owner: User) -> None:
+    for number in range(MOST_ACTIVE):
+        services.create_key(account=account, name=f"Server {number}", actor=owner)
+    page = client.get("/apikeys/").content.decode()
+    assert "20 keys are active, the most an account may have" in page
+    assert "Create Key</a>" not in page
+    refused, _ = create(client)
+    assert "An account has at most 20 active keys" in refused
+
+
+def test_without_a_key_the_page_says_what_will_be_there(client: Client) -> None:
+    page = client.get("/apikeys/").content.decode()
+    assert "No key yet." in page
+    assert "Create Key" in page
+
+
+@pytest.mark.parametrize("role", Role)
+def test_the_link_is_there_for_who_may(account: Account, role: Role) -> None:
+    page = signed_in(make_member(account, role)).get("/validation/").content
+    may = role in {Role.OWNER, Role.ADMIN, Role.DEVELOPER}
+    assert (b"API Keys" in page) is may

@@ -1,0 +1,62 @@
+import pytest
+
+from apikeys.errors import ApiError
+from apikeys.negotiation import accepts_json, refuse_media_type
+
+ACCEPTS = [
+    *("", "  ", "*/*", "application/*", "application/json", "APPLICATION/JSON"),
+    *("application/json; charset=utf-8", "text/html, application/json", "text/html,*/*;q=0.1"),
+    *("application/json;q=0.001", "text/html;q=0, application/json", "*/*;q=0, application/json"),
+    *("application/json, */*;q=0", "application/*, */*;q=0.0", ",,application/json,"),
+]
+EXCLUDES = [
+    *("text/html", "application/xml", "application/json;q=0", "application/json; q=0.000"),
+    *("application/json;q=0, */*", "*/*;q=0", "application/*;q=0, */*", "json", ";", "/", "a/b/c"),
+    "text/*",
+]
+
+
+@pytest.mark.parametrize("accept", ACCEPTS)
+def test_a_client_that_reads_json_gets_it(accept: str) -> None:
+    assert accepts_json(accept)
+
+
+@pytest.mark.parametrize("accept", EXCLUDES)
+def test_a_client_that_excludes_json_is_told_so(accept: str) -> None:
+    assert not accepts_json(accept)
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        *("application/json", "Application/JSON", "application/json; charset=utf-8"),
+        *('application/json; charset="UTF-8"', "application/json;charset=UTF8;x=y"),
+        *("application/json;", "application/json; x*=bogus'en'%41"),
+    ],
+)
+def test_json_in_utf_8_is_read(content_type: str) -> None:
+    refuse_media_type({"CONTENT_TYPE": content_type})
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        *("", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"),
+        *("application/problem+json", "application", "application/json, text/plain", "\x00", "é"),
+    ],
+)
+def test_another_media_type_is_refused(content_type: str) -> None:
+    with pytest.raises(ApiError, match="unsupported_media_type"):
+        refuse_media_type({"CONTENT_TYPE": content_type})
+
+
+@pytest.mark.parametrize("charset", ["latin-1", "utf-16", "utf-7", "bogus", "", "utf-8, utf-8"])
+def test_another_charset_makes_it_no_json(charset: str) -> None:
+    with pytest.raises(ApiError, match="invalid_json"):
+        refuse_media_type({"CONTENT_TYPE": f"application/json; charset={charset}"})
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "deflate, gzip", "x"])
+def test_a_compressed_body_is_refused(coding: str) -> None:
+    with pytest.raises(ApiError, match="unsupported_media_type"):
+        refuse_media_type({"CONTENT_TYPE": "application/json", "HTTP_CONTENT_ENCODING": coding})

@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+
+from apikeys.parsing import InvalidJSON, parse_json
+
+NOT_JSON = {
+    "nothing": b"",
+    "only space": b" \n\t",
+    "cut": b'{"email": "jane@',
+    "two documents": b'{"email": "a"} {"email": "b"}',
+    "words after it": b'{"email": "a"}x',
+    "single quotes": b"{'email': 'a'}",
+    "trailing comma": b'{"email": "a",}',
+    "comment": b'{"email": "a"} // hello',
+    "duplicate field": b'{"email": "a", "email": "b"}',
+    "duplicate field, escaped": b'{"email": "a", "\\u0065mail": "b"}',
+    "duplicate field, deep": b'{"email": [{"a": 1, "a": 2}]}',
+    "NaN": b'{"email": NaN}',
+    "Infinity": b"[Infinity]",
+    "minus Infinity": b"[-Infinity]",
+    "lone high surrogate": b'{"email": "\\ud800"}',
+    "lone low surrogate": b'{"email": "\\uDC00x"}',
+    "surrogates the wrong way round": b'"\\udc00\\ud800"',
+    "a surrogate as a field's name": b'{"\\ud800": 1}',
+    "latin-1": '{"email": "jäne"}'.encode("latin-1"),
+    "utf-16": '{"email": "a"}'.encode("utf-16"),
+    "surrogates as bytes": b'"\xed\xa0\x80"',
+    "overlong bytes": b'"\xc0\xaf"',
+    "byte order mark": b'\xef\xbb\xbf{"email": "a"}',
+    "raw control character": b'"a\x00b"',
+    "raw line end": b'"a\nb"',
+    "unknown escape": b'"\\x41"',
+    "leading zero": b"01",
+    "hexadecimal": b"0x1f",
+    "bare word": b"email",
+    "33 levels": b"[" * 33 + b"]" * 33,
+    "1,000 levels": b"[" * 1000,
+    "8,000 levels of objects": b'{"a":' * 1600,
+    "closed before it opened": b"}" + b"{" * 40,
+}
+JSON: dict[str, tuple[bytes, Any]] = {
+    "an object": (b'{"email": "a"}', {"email": "a"}),
+    "with space around": (b'\r\n\t {"email": "a"} \n', {"email": "a"}),
+    "a string": (b'"a"', "a"),
+    "null": (b"null", None),
+    "a surrogate pair": (b'"\\ud83d\\ude00"', "\N{GRINNING FACE}"),
+    "an escaped NUL": (b'"a\\u0000b"', "a\0b"),
+    "an escaped backslash before ud800": (b'"\\\\ud800"', "\\ud800"),
+    "32 levels": (b"[" * 32 + b"]" * 32, None),
+    "brackets inside a string": (b'"' + b"[{" * 100 + b'"', "[{" * 100),
+    "a float that is too large": (b"1e999", float("inf")),
+}
+
+
+@pytest.mark.parametrize("body", NOT_JSON.values(), ids=NOT_JSON)
+def test_what_is_not_one_clean_document_is_refused(body: bytes) -> None:
+    with pytest.raises(InvalidJSON) as refusal:
+        parse_json(body)
+    assert str(refusal.value).endswith(".")
+
+
+@pytest.mark.parametrize(("body", "document"), JSON.values(), ids=JSON)
+def test_what_is_json_is_read(body: bytes, document: Any) -> None:
+    read = parse_json(body)
+    assert document is None or read == document
+
+
+def test_a_number_of_five_thousand_digits_is_a_number() -> None:
+    assert parse_json(b'{"email": ' + b"9" * 5000 + b"}") == {"email": float("inf")}
+
+
+@pytest.mark.parametrize("piece", [b"[", b'{"a":', b'"\\', b'"', b"{}", b"\\u", b'["'])
+def test_eight_kilobytes_of_anything_are_judged(piece: bytes) -> None:
+    with pytest.raises(InvalidJSON):
+        parse_json((piece * 8192)[:8192])

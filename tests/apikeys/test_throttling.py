@@ -1,0 +1,188 @@
+"""429: what is counted, for whom, and what the headers say of it."""
+
+import time
+
+import pytest
+from django.conf import settings as django_settings
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from apikeys import limits, services
+from apikeys.limits import Bucket
+from tests.caller import Caller, code_of
+
+pytestmark = pytest.mark.django_db
+
+
+def limit(account: Account, requests_per_minute: int) -> None:
+    Account.objects.filter(pk=account.pk).update(requests_per_minute=requests_per_minute)
+
+
+def statuses(caller: Caller, times: int) -> list[int]:
+    return [caller.get("/v1/me").status_code for _ in range(times)]
+
+
+def test_as_many_requests_pass_as_the_limit_says(account: Account, caller: Caller) -> None:
+    limit(account, 5)
+    assert statuses(caller, 8) == [200] * 5 + [429] * 3
+
+
+def test_every_answer_says_how_many_are_left(account: Account, caller: Caller) -> None:
+    limit(account, 3)
+    answers = [caller.get("/v1/me") for _ in range(5)]
+    assert [answer.headers["X-RateLimit-Remaining"] for answer in answers] == list("21000")
+    assert {answer.headers["X-RateLimit-Limit"] for answer in answers} == {"3"}
+    now = int(time.time())
+    for answer in answers:
+        assert now < int(answer.headers["X-RateLimit-Reset"]) <= now + 61
+
+
+def test_a_refusal_says_how_long_to_wait(account: Account, caller: Caller) -> None:
+    limit(account, 1)
+    first = caller.get("/v1/me")
+    assert "Retry-After" not in first.headers
+    answer = caller.get("/v1/me")
+    details = answer.json()["error"]["details"]
+    assert code_of(answer) == "rate_limit_exceeded"
+    assert details["limit"] == 1
+    assert details["window"] == 60
+    assert int(answer.headers["Retry-After"]) == details["retry_after"] >= 1
+    assert int(answer.headers["X-RateLimit-Reset"]) == details["reset"]
+
+
+def test_the_ietf_fields_carry_the_same_numbers(caller: Caller) -> None:
+    headers = caller.get("/v1/me").headers
+    left = int(headers["X-RateLimit-Reset"]) - int(time.time())
+    assert headers["RateLimit-Policy"] == '"account";q=60;w=60'
+    assert headers["RateLimit"] in {f'"account";r=59;t={left + late}' for late in (0, 1)}
+
+
+def test_the_keys_of_an_account_share_its_limit(
+    account: Account, owner: User, caller: Caller
+) -> None:
+    limit(account, 4)
+    _, other = services.create_key(account=account, name="Other", actor=owner)
+    assert statuses(caller, 2) + statuses(Caller(other), 3) == [200] * 4 + [429]
+
+
+def test_what_staff_set_stands_above_the_plans_limit(account: Account, caller: Caller) -> None:
+    Account.objects.update(requests_per_minute_override=2)
+    assert statuses(caller, 3) == [200, 200, 429]
+
+
+def test_a_changed_limit_begins_a_new_window(account: Account, caller: Caller) -> None:
+    limit(account, 2)
+    assert statuses(caller, 3) == [200, 200, 429]
+    limit(account, 3)
+    assert statuses(caller, 4) == [200, 200, 200, 429]
+
+
+def test_a_keys_own_limit_does_not_spend_the_accounts(
+    account: Account, owner: User, caller: Caller
+) -> None:
+    limit(account, 5)
+    _, small = services.create_key(
+        account=account, name="Small", actor=owner, requests_per_minute=2
+    )
+    assert statuses(Caller(small), 5) == [200, 200, 429, 429, 429]
+    assert statuses(caller, 4) == [200, 200, 200, 429]
+
+
+def test_the_headers_show_whichever_bucket_has_less_left(
+    account: Account, owner: User, caller: Caller
+) -> None:
+    limit(account, 5)
+    _, small = services.create_key(
+        account=account, name="Small", actor=owner, requests_per_minute=3
+    )
+    assert Caller(small).get("/v1/me").headers["RateLimit"].startswith('"key";r=2')
+    statuses(caller, 3)
+    last = Caller(small).get("/v1/me")
+    assert last.headers["RateLimit"].startswith('"account";r=0')
+    assert last.headers["X-RateLimit-Limit"] == "5"
+
+
+def test_a_key_limit_above_the_accounts_does_not_count(account: Account, owner: User) -> None:
+    _, secret = services.create_key(
+        account=account, name="Once large", actor=owner, requests_per_minute=50
+    )
+    limit(account, 2)
+    assert statuses(Caller(secret), 3) == [200, 200, 429]
+
+
+def test_key_and_account_begin_their_windows_together(account: Account, owner: User) -> None:
+    """Who waited for the one need not wait again for the other."""
+    key, secret = services.create_key(
+        account=account, name="Small", actor=owner, requests_per_minute=2
+    )
+    Caller(secret).get("/v1/me")
+    request = Caller().client.get("/").wsgi_request
+    buckets = [limits.key_bucket(key), limits.account_bucket(key)]
+    resets = {limits.look(request, bucket).reset for bucket in buckets if bucket}
+    assert max(resets) - min(resets) <= 1
+
+
+def test_callers_without_a_key_spend_their_address(secret: str) -> None:
+    stranger = Caller(ip="203.0.113.5")
+    assert statuses(stranger, 61) == [401] * 60 + [429]
+    assert statuses(Caller(ip="203.0.113.6"), 1) == [401]
+    # The same address, with a valid key: a bucket of its own.
+    assert statuses(Caller(secret, ip="203.0.113.5"), 1) == [200]
+
+
+def test_a_flood_of_wrong_keys_ends_in_429() -> None:
+    flood = Caller("svc_live_" + "a" * 38, ip="203.0.113.5")
+    answers = [flood.get("/v1/me") for _ in range(62)]
+    assert [answer.status_code for answer in answers] == [401] * 60 + [429] * 2
+    assert "WWW-Authenticate" not in answers[-1].headers
+
+
+def test_ipv6_callers_are_counted_by_their_network(settings: Settings) -> None:
+    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 2
+    callers = [Caller(ip=ip) for ip in ("2001:db8::1", "2001:db8::2:3", "2001:db8::4")]
+    assert [caller.get("/v1/me").status_code for caller in callers] == [401, 401, 429]
+    assert Caller(ip="2001:db8:0:1::1").get("/v1/me").status_code == 401
+
+
+def test_only_trusted_proxies_say_who_calls(settings: Settings) -> None:
+    settings.ANONYMOUS_REQUESTS_PER_MINUTE = 1
+    caller = Caller(ip="203.0.113.5")
+    assert caller.get("/v1/me", X_Forwarded_For="192.0.2.1").status_code == 401
+    assert caller.get("/v1/me", X_Forwarded_For="192.0.2.2").status_code == 429
+    settings.TRUSTED_PROXIES = 1
+    assert caller.get("/v1/me", X_Forwarded_For="192.0.2.9, 192.0.2.3").status_code == 401
+    assert caller.get("/v1/me", X_Forwarded_For="192.0.2.8, 192.0.2.3").status_code == 429
+
+
+def test_refused_requests_count(account: Account, caller: Caller) -> None:
+    limit(account, 3)
+    assert caller.call("PUT", "/v1/me").status_code == 405
+    assert caller.get("/v1/nothing").status_code == 404
+    assert caller.send(b"no json").status_code == 400
+    assert caller.get("/v1/me").status_code == 429
+
+
+def test_a_look_spends_nothing() -> None:
+    request = Caller().client.get("/").wsgi_request
+    bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 2)
+    looks = [limits.look(request, bucket).remaining for _ in range(3)]
+    assert looks == [2, 2, 2]
+    assert limits.spend(request, bucket).remaining == 1
+    assert limits.look(request, bucket).remaining == 1
+
+
+def test_the_last_second_of_a_window_belongs_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time at which django-ratelimit opens the next window is the time we promise."""
+    request = Caller().client.get("/").wsgi_request
+    bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 1)
+    begun = time.time()
+    first = limits.spend(request, bucket)
+    for moment, refused in ((first.reset - 0.001, True), (float(first.reset), False)):
+        monkeypatch.setattr(time, "time", lambda moment=moment: moment)
+        assert limits.spend(request, bucket).refused is refused
+    assert first.reset > begun
+
+
+def test_the_counters_are_shared_by_all_processes() -> None:
+    backend = django_settings.CACHES[django_settings.RATELIMIT_USE_CACHE]["BACKEND"]
+    assert backend == "config.cache.SQLiteCounters"

@@ -1,0 +1,51 @@
+"""402 has its place: after the body, before any work."""
+
+from typing import Any
+
+import pytest
+from django.test import override_settings
+from django.urls import re_path
+
+from apikeys.answers import ApiResponse, answer
+from apikeys.api import ApiView
+from config.urls import urlpatterns
+from credits.permissions import HasCredits
+from tests.caller import Caller, code_of
+
+pytestmark = pytest.mark.django_db
+
+
+class PricedView(ApiView):
+    billing_classes = [HasCredits]
+
+    def prepare(self, request: Any) -> None:
+        self.document = self.read_object(request)
+
+    def price(self, request: Any) -> int:
+        return int(self.document["price"])
+
+    def post(self, request: Any) -> ApiResponse:
+        return answer({"done": True})
+
+
+class Urls:
+    urlpatterns = [re_path(r"^v1/priced$", PricedView.as_view()), *urlpatterns]
+
+
+@override_settings(ROOT_URLCONF=Urls)
+def test_what_costs_nothing_is_done_at_balance_0(caller: Caller) -> None:
+    assert caller.call("POST", "/v1/priced", b'{"price": 0}').status_code == 200
+
+
+@override_settings(ROOT_URLCONF=Urls)
+def test_what_costs_more_than_the_balance_is_402(caller: Caller) -> None:
+    refused = caller.call("POST", "/v1/priced", b'{"price": 2}')
+    assert (refused.status_code, code_of(refused)) == (402, "insufficient_credits")
+    error = refused.json()["error"]
+    assert (error["details"]["required"], error["details"]["balance"]) == (2, 0)
+    assert error["message"].startswith("This request costs 2 credits and your balance is 0.")
+
+
+@override_settings(ROOT_URLCONF=Urls)
+def test_400_comes_before_402(caller: Caller) -> None:
+    assert code_of(caller.call("POST", "/v1/priced", b"no json")) == "invalid_json"

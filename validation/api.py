@@ -1,0 +1,102 @@
+import re
+from dataclasses import replace
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from apikeys.answers import ApiResponse
+from apikeys.api import ApiView, rate_limit_exceeded, refuse_unknown, take_text
+from apikeys.description import describe
+from apikeys.errors import REFUSALS, ApiError, unauthorized, unavailable
+from apikeys.requests import ApiHttpRequest, http_request, key_of
+from credits.permissions import HasCredits
+from credits.services import insufficient_credits
+from validation import services
+from validation.engine.sandbox import sandbox_word
+from validation.examples import EXAMPLES
+from validation.serializers import ResultSerializer, ValidateSerializer
+
+LONGEST_EMAIL = 320
+_IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
+    OpenApiParameter.HEADER,
+    description="Sent again within 24 hours with the same address, the request is answered with "
+    "the first answer, byte for byte, and costs nothing.",
+)
+
+
+class ValidateView(ApiView):
+    billing_classes = [HasCredits]
+
+    email: str
+    idempotency_key: str | None
+    replay: services.Answer | None = None
+
+    def prepare(self, request: Request) -> None:
+        document = self.read_object(request)
+        self.email = take_text(document, "email", shortest=1, longest=LONGEST_EMAIL)
+        self.idempotency_key = _idempotency_key(request)
+        refuse_unknown(document, "email")
+        if self.idempotency_key is not None:
+            self.replay = services.find_replay(
+                account=key_of(request).account,
+                idempotency_key=self.idempotency_key,
+                email=self.email,
+            )
+
+    def price(self, request: Request) -> int:
+        # Until accounts hold credits a validation costs none.
+        return 0
+
+    @describe(
+        "validate",
+        "Validate an address",
+        "One address in, one verdict out. A badly written address is no error: it is a result. "
+        "Every check is true, false or null, and null means that it was not run or could not tell. "
+        "Addresses at `sandbox.test` answer every result and error on demand, for free.",
+        ResultSerializer,
+        request=ValidateSerializer,
+        parameters=[IDEMPOTENCY_KEY],
+        examples=EXAMPLES,
+        refusals=REFUSALS,
+    )
+    def post(self, request: Request) -> ApiResponse:
+        if self.replay is None:
+            _refuse_as_the_sandbox_says(http_request(request), self.email)
+        answer = self.replay or services.validate(
+            account=key_of(request).account, email=self.email, idempotency_key=self.idempotency_key
+        )
+        headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}
+        return ApiResponse(answer.body, headers=headers)
+
+
+def _idempotency_key(request: Request) -> str | None:
+    given: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if given is not None and not _IDEMPOTENCY_KEY.fullmatch(given):
+        message = "An Idempotency-Key has 1 to 255 visible ASCII characters."
+        raise ApiError("invalid_field", message, param="Idempotency-Key")
+    return given
+
+
+def _refuse_as_the_sandbox_says(request: ApiHttpRequest, email: str) -> None:
+    """`<error code>@sandbox.test` answers with that error, headers and all."""
+    code = sandbox_word(email)
+    if code in REFUSALS:
+        raise _sandbox_error(code, request)
+
+
+def _sandbox_error(code: str, request: ApiHttpRequest) -> ApiError:
+    if code == "rate_limit_exceeded":
+        request.usage = request.usage and replace(request.usage, remaining=0)
+        return rate_limit_exceeded(request)
+    made: dict[str, Any] = {
+        "insufficient_credits": insufficient_credits(required=1, balance=0),
+        "service_unavailable": unavailable(),
+        "method_not_allowed": ApiError(code, headers={"Allow": "POST"}),
+    }
+    if REFUSALS[code].status == 401:
+        return unauthorized(code)
+    return made.get(code) or ApiError(code)

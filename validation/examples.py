@@ -1,0 +1,26 @@
+"""Results as the API description shows them: made by the sandbox, so that they cannot be wrong."""
+
+from typing import Any
+
+from validation.engine.sandbox import DOMAIN, sandbox_finding
+
+
+def _example(word: str) -> dict[str, Any]:
+    return {
+        "id": "val_01KAHJ8Q6YB3T5W7XNMV0ZRCDE",
+        "created_at": "2026-11-20T18:30:00.123Z",
+        "sandbox": True,
+        **sandbox_finding(f"{word}@{DOMAIN}", word).document(),
+        "duration_ms": 14,
+        "dns_cached": None,
+        "credits": {"charged": None, "remaining": None},
+    }
+
+
+EXAMPLES = {
+    "Deliverable": _example("deliverable"),
+    "Risky: a throw-away address": _example("disposable"),
+    "Undeliverable: no such mailbox": _example("mailbox_not_found"),
+    "Undeliverable: no address at all": _example("invalid_syntax"),
+    "Unknown, and free": _example("dns_timeout"),
+}

@@ -1,0 +1,5 @@
+from validation.models import Replay
+
+
+def delete_old_replays() -> None:
+    Replay.objects.outdated().delete()
