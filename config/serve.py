@@ -15,6 +15,7 @@ import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
+from django.db import transaction
 
 OWNER = "owner@example.com"
 WORKER = [sys.executable, "manage.py", "run_worker"]
@@ -80,22 +81,37 @@ def _collect_static(target: Path, source: Path) -> None:
 
 def _greet(base_url: str, *, local: bool) -> None:
     from accounts.models import User
-    from accounts.services import create_confirmed_user
 
     if User.objects.exists():
         print(f"\n  Sign in at {base_url}/accounts/login/", flush=True)
     elif local:
-        password = secrets.token_urlsafe(12)
-        create_confirmed_user(email=OWNER, password=password, staff=True)
+        password, key = _create_owner()
         print(
             f"\n  Your owner account, shown this once:\n"
             f"    e-mail    {OWNER}\n"
             f"    password  {password}\n"
+            f"    API key   {key}\n"
+            f"\n  Paste this for a first answer:\n"
+            f"    curl {base_url}/v1/validate -H 'Authorization: Bearer {key}' "
+            "-H 'Content-Type: application/json' -d '{\"email\": \"deliverable@sandbox.test\"}'\n"
             f"\n  Sign in at {base_url}/accounts/login/, staff pages at {base_url}/admin/",
             flush=True,
         )
     else:
         print("\n  No user yet: manage.py create_account EMAIL --staff makes the first.")
+
+
+@transaction.atomic
+def _create_owner() -> tuple[str, str]:
+    from accounts.models import Account
+    from accounts.services import create_confirmed_user
+    from apikeys.services import create_key
+
+    password = secrets.token_urlsafe(12)
+    owner = create_confirmed_user(email=OWNER, password=password, staff=True)
+    account = Account.objects.get(memberships__user=owner)
+    _, key = create_key(account=account, name="First key", actor=owner)
+    return password, key
 
 
 class Supervisor:

@@ -1,39 +1,124 @@
 """The web worker: gunicorn's gevent worker, made fair and patient only so far.
 
-Why gevent: docs/performance.md.
+Why gevent: docs/performance.md. What it refuses itself has the shape and the headers of every other
+refusal of the API. Nothing of Django is imported before gevent has patched the worker.
 """
 
+import logging
 from io import BytesIO
 from typing import Any
+from urllib.parse import unquote
 
 import gevent
-from gunicorn import util
+from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
 # A body is read whole before Django is called: a client that sends it slowly, or never, holds no
 # database connection meanwhile.
 BODY_SECONDS = 10
 LARGEST_BODY = 3 * 1024 * 1024
+# What the API takes. The API itself refuses what is larger, after it has judged the key: from the
+# length alone.
+LARGEST_API_BODY = 8 * 1024
+# What a client still sends after it was refused is read for so long, or it would not see why.
+LINGER_SECONDS = 2
+
+# What gunicorn's parser raises when it is the client's fault.
+UNREADABLE = (errors.ParseException, errors.InvalidProxyHeader)
+OURS = (errors.ConfigurationProblem, errors.InvalidResponseHeader, errors.InvalidResponseHeaderName)
+
+logger = logging.getLogger("config.worker")
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
-        request.body = self._read_body(request, client)
+        whole = self._read_body(request, client, address)
+        if not whole:
+            request.force_close()
         try:
             return super().handle_request(listener_name, request, client, address)
         finally:
             # A greenlet only gives way when it has to wait. A client whose next request is already
             # there would be served again and again while the others of this worker wait.
             gevent.sleep(0)
+            if not whole:
+                _linger(client)
+
+    def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
+        """gunicorn would answer in HTML, and log what it could not read: a key, perhaps."""
+        if isinstance(error, UNREADABLE) and not isinstance(error, OURS):
+            logger.warning("A request that cannot be read: %s", type(error).__name__)
+            self._refuse(client, address, "bad_request")
+        elif not isinstance(error, SystemExit | gevent.GreenletExit):
+            logger.error("Crash of the web worker", exc_info=error)
+            self._refuse(client, address, "internal_error")
+
+    def _read_body(self, request: Any, client: Any, address: Any) -> bool:
+        """False when there is more of it than anybody needs: the rest was not read."""
+        limit = LARGEST_API_BODY if _is_for_the_api(request) else LARGEST_BODY
+        headers = dict(request.headers)
+        declared = headers.get("CONTENT-LENGTH", "0")
+        if limit == LARGEST_API_BODY and int(declared) > limit:
+            # It was not asked to go on with it, and is refused for the number alone.
+            request._expected_100_continue = False
+            request.body = BytesIO()
+            return False
+        body = self._receive(request, client, address, limit)
+        if len(body) > limit == LARGEST_BODY:
+            self._refuse(client, address, "request_too_large", "At most 3 MB are read.")
+            _linger(client)
+            raise StopIteration
+        request.body = BytesIO(body)
+        if "TRANSFER-ENCODING" in headers:
+            _say_length(request, len(body))
+        return len(body) <= limit
+
+    def _receive(self, request: Any, client: Any, address: Any, limit: int) -> bytes:
+        if request._expected_100_continue:
+            request._expected_100_continue = False
+            client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        body: bytes | None = None
+        with gevent.Timeout(BODY_SECONDS, False):
+            body = request.body.read(limit + 1)
+        if body is None:
+            message = f"The body did not arrive within {BODY_SECONDS} seconds."
+            self._refuse(client, address, "bad_request", message)
+            raise StopIteration
+        return body
 
     @staticmethod
-    def _read_body(request: Any, client: Any) -> BytesIO:
-        body = b""
-        with gevent.Timeout(BODY_SECONDS, False):
-            body = request.body.read(LARGEST_BODY + 1)
-            if len(body) <= LARGEST_BODY:
-                return BytesIO(body)
-        if body:
-            util.write_error(client, 413, "Content Too Large", "At most 3 MB are read.")
-        # gunicorn closes the connection.
-        raise StopIteration
+    def _refuse(client: Any, address: Any, code: str, message: str = "") -> None:
+        from apikeys.errors import ApiError
+        from apikeys.refusals import raw_refusal
+
+        peer = address[0] if isinstance(address, tuple) else ""
+        try:
+            client.sendall(raw_refusal(ApiError(code, message), peer))
+        except OSError:
+            logger.debug("The client had gone before it was refused.")
+
+
+def _is_for_the_api(request: Any) -> bool:
+    path = unquote(request.path)
+    return path == "/v1" or path.startswith("/v1/")
+
+
+def _say_length(request: Any, length: int) -> None:
+    """Django believes in no body without a Content-Length; this one came in chunks."""
+    request.headers = [
+        header
+        for header in request.headers
+        if header[0] not in {"TRANSFER-ENCODING", "CONTENT-LENGTH"}
+    ]
+    request.headers.append(("CONTENT-LENGTH", str(length)))
+
+
+def _linger(client: Any) -> None:
+    """A connection closed with unread bytes is reset, and the answer in it is lost."""
+    with gevent.Timeout(LINGER_SECONDS, False):
+        try:
+            client.shutdown(1)
+            while client.recv(65536):
+                pass
+        except OSError:
+            pass

@@ -25,6 +25,7 @@ class Product:
         self.log = folder / "serve.log"
         folder.mkdir(parents=True, exist_ok=True)
         given = {"DATA_DIR": str(folder), "PORT": str(self.port), "WEB_WORKERS": "2", **environment}
+        self.environment = given
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.serve"],
@@ -46,6 +47,11 @@ class Product:
 
     def owner_password(self) -> str:
         found = re.search(r"password +(\S+)", self.output())
+        assert found, self.output()
+        return found[1]
+
+    def owner_key(self) -> str:
+        found = re.search(r"API key +(svc_live_\w+)", self.output())
         assert found, self.output()
         return found[1]
 

@@ -1,0 +1,60 @@
+"""Stands between the product and a server it needs, and makes that one slow or gone."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+
+class Relay:
+    def __init__(self, port: int) -> None:
+        self.target = port
+        self.delay = 0.0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
+        self._open: list[socket.socket] = []
+        self._start(self._accept, self._listener)
+
+    def cut(self) -> None:
+        """From now on connections are refused, and those there are have ended."""
+        # Closing alone does not wake the thread that waits in accept.
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        for connection in [self._listener, *self._open]:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
+        self._open.clear()
+
+    def mend(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", self.port))
+        self._start(self._accept, self._listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.target))
+                self._open += [client, server]
+                self._start(self._pass_on, client, server)
+                self._start(self._pass_on, server, client)
+
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                time.sleep(self.delay)
+                target.sendall(data)
+
+    @staticmethod
+    def _start(work: object, *arguments: object) -> None:
+        threading.Thread(target=work, args=arguments, daemon=True).start()  # type: ignore[arg-type]
+
+
+@contextmanager
+def relay(port: int) -> Iterator[Relay]:
+    running = Relay(port)
+    try:
+        yield running
+    finally:
+        running.cut()
