@@ -180,7 +180,7 @@ EXAMPLE_OF_ME = {
 class MeView(ApiView):
     @describe(
         "show-me",
-        "Who am I?",
+        "Show whose key this is",
         "The account and the key of this request, and how many requests a minute it may send.",
         MeSerializer,
         examples={"A key without a last day": EXAMPLE_OF_ME},

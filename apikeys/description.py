@@ -45,7 +45,7 @@ def describe(
         codes = [code for code in refusals if REFUSALS[code].status == status]
         responses[status] = OpenApiResponse(
             ErrorSerializer,
-            description=" ".join(f"`{code}`: {REFUSALS[code].message}" for code in codes),
+            description=", ".join(f"`{code}`" for code in codes),
             examples=[OpenApiExample(code, _example(code)) for code in codes],
         )
     decorator: Callable[[View], View] = extend_schema(
@@ -122,17 +122,25 @@ HEADERS_OF_STATUS = {
 
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A hook of drf-spectacular: the headers of every answer, written down once."""
+    """A hook of drf-spectacular: what holds for every operation, written down once."""
     # The routes take a trailing slash as well; one form is enough to know.
     result["paths"] = {path.rstrip("/"): methods for path, methods in result["paths"].items()}
     result["components"]["headers"] = {
         **HEADERS,
         **{name: header for of in HEADERS_OF_STATUS.values() for name, header in of.items()},
     }
-    for operations in result["paths"].values():
-        for operation in operations.values():
+    for methods in result["paths"].values():
+        for operation in methods.values():
             for status, response in operation["responses"].items():
                 names = [*HEADERS, *HEADERS_OF_STATUS.get(status, {})]
                 refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
                 response["headers"] = {**refs, **response.get("headers", {})}
+            _close_body(operation, result["components"]["schemas"])
     return result
+
+
+def _close_body(operation: Any, schemas: Any) -> None:
+    """Answers may grow; a body has the fields that are known."""
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        name = content["schema"]["$ref"].rpartition("/")[2]
+        schemas[name]["additionalProperties"] = False

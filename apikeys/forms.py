@@ -44,12 +44,14 @@ class CreateKeyForm(OneTimeForm):
     expires_at = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False, label="Expires")
     allowed_networks = forms.CharField(
         required=False,
-        label="Allowed networks",
+        label="Allowed networks (optional)",
         max_length=4000,
         help_text="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from anywhere.",
         widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
     )
-    requests_per_minute = forms.IntegerField(required=False, min_value=1, label="Requests a minute")
+    requests_per_minute = forms.IntegerField(
+        required=False, min_value=1, label="Requests a minute (optional)"
+    )
 
     def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -18,6 +18,10 @@ MOST_ACTIVE = 20
 USE_NOTED_EVERY = timedelta(minutes=1)
 
 
+# An expiry is announced so long before.
+SOON = timedelta(days=7)
+
+
 class KeyRefused(Exception):
     """What the rules of keys do not allow; the text is for the person who tried."""
 
@@ -122,6 +126,10 @@ class ApiKey(models.Model):
     @property
     def is_expired(self) -> bool:
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def expires_soon(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now() + SOON
 
     @property
     def is_active(self) -> bool:

@@ -21,6 +21,7 @@ class Field:
 class Response:
     status: str
     text: str
+    # What it is an example of, and the JSON.
     examples: list[tuple[str, str]]
 
 
@@ -91,7 +92,9 @@ def _fields(schema: Any, schemas: Any, prefix: str = "") -> list[Field]:
     for name, given in _resolved(schema, schemas).get("properties", {}).items():
         path = f"{prefix}{name}"
         inner = _resolved(given, schemas)
-        fields.append(Field(path, _kind(given, schemas), given.get("description", "")))
+        kind, text = _kind(given, schemas), given.get("description", "")
+        if text or kind != "object":
+            fields.append(Field(path, kind, text))
         if inner.get("type") == "array":
             fields += _fields(inner["items"], schemas, f"{path}[].")
         else:

@@ -13,9 +13,8 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from apikeys import emails
-from apikeys.models import ApiKey, KeyRefused
+from apikeys.models import SOON, ApiKey, KeyRefused
 
-ANNOUNCED_BEFORE = timedelta(days=7)
 GRACES = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 
 
@@ -98,8 +97,9 @@ def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> boo
 
 def announce_expiries() -> None:
     """A job of the day."""
-    soon = timezone.now() + ANNOUNCED_BEFORE
-    due = ApiKey.objects.active().filter(expires_at__lte=soon, expiry_announced_at=None)
+    due = ApiKey.objects.active().filter(
+        expires_at__lte=timezone.now() + SOON, expiry_announced_at=None
+    )
     for key in due.select_related("account"):
         _announce_expiry(key)
 

@@ -326,6 +326,8 @@ SPECTACULAR_SETTINGS = {
     "EXTERNAL_DOCS": {"url": f"{BASE_URL}/docs/"},
     "POSTPROCESSING_HOOKS": ["apikeys.description.complete"],
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    # As the URL table has them: what people come for stands first.
+    "SORT_OPERATIONS": False,
 }
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)

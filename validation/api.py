@@ -2,7 +2,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
 from rest_framework.request import Request
 
 from apikeys.answers import ApiResponse
@@ -19,6 +19,7 @@ from validation.serializers import ResultSerializer, ValidateSerializer
 
 LONGEST_EMAIL = 320
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
+AN_ADDRESS = OpenApiExample("An address", {"email": "jane@shop.example"})
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
@@ -58,7 +59,7 @@ class ValidateView(ApiView):
         "Every check is true, false or null, and null means that it was not run or could not tell. "
         "Addresses at `sandbox.test` answer every result and error on demand, for free.",
         ResultSerializer,
-        request=ValidateSerializer,
+        request=OpenApiRequest(ValidateSerializer, examples=[AN_ADDRESS]),
         parameters=[IDEMPOTENCY_KEY],
         examples=EXAMPLES,
         refusals=REFUSALS,

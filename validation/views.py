@@ -37,5 +37,7 @@ def show_overview(request: AccountRequest) -> HttpResponse:
         "has_second_factor": has_second_factor(request.user),
         "members": request.account.memberships.count(),
         "may_invite": request.membership.may(Act.MANAGE_TEAM),
+        "may_create_keys": request.membership.may(Act.MANAGE_KEYS),
+        "has_key": request.account.api_keys.active().exists(),
     }
     return render(request, "validation/show_overview.html", context)

@@ -48,6 +48,13 @@ def create_key(request: AccountRequest) -> HttpResponse:
     return render(request, "apikeys/create_key.html", {"form": form})
 
 
+@require_safe
+@for_account(Act.MANAGE_KEYS)
+def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
+    """Where reload and back lead from the page that showed the secret."""
+    return _shown_before(request, _key(request, key_id))
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_account(Act.MANAGE_KEYS)
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:

@@ -41,6 +41,11 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
+// This page was the answer to a form. Reload and Back lead to one that can be asked for again.
+for (const element of document.querySelectorAll("[data-address]")) {
+  history.replaceState(null, "", element.dataset.address);
+}
+
 // A browser may keep a page as it was left, for Back: a secret must not be on it then.
 window.addEventListener("pagehide", () => {
   for (const element of document.querySelectorAll("[data-shown-once]")) {

@@ -97,7 +97,7 @@ def test_a_stranger_finds_nothing_of_the_account(
     answer = getattr(signed_in(stranger), method)(path, FILLED_IN)
     led_to_the_page = method == "get" and hasattr(PAGES[name].callback, "page")
     if PAGES[name].pattern.converters and not led_to_the_page:
-        assert answer.status_code == 404
+        assert answer.status_code in {404, 405}
     page = answer.content.decode()
     for secret in ("The Shop", owner.email, invitation.email, account.public_id):
         assert secret not in page

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Page
 
 from tests.journeys.authenticator_app import set_up
+from tests.journeys.keys import create_key, id_of_key
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
 from tests.journeys.teams import invitation_of, invite, join
@@ -14,6 +15,7 @@ from tests.servers.product import Product
 
 COLLEAGUE = "colleague@pages.example"
 INVITED = "invited@pages.example"
+KEY = "My server"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ def settle(windows: Windows, site: Product, owner: Newcomer) -> Settled:
     invite(page, INVITED)
     set_up(page, owner.email)
     add_passkey(page, "My laptop")
+    create_key(page, KEY)
     return Settled(owner, page, _places(page, site))
 
 
@@ -41,6 +44,7 @@ def _places(page: Page, site: Product) -> dict[str, str]:
     page.goto("/accounts/2fa/webauthn/")
     passkey = page.get_by_text("Rename").get_attribute("href") or ""
     return {
+        "key": id_of_key(page, KEY),
         "member": member.split("/")[-3],
         "passkey": re.sub(r"\D", "", passkey.removeprefix("/accounts/2fa/")),
         "invitation": invitation_of(site, INVITED).split("/")[-2],

@@ -21,6 +21,9 @@ FOR_EVERYBODY = [
     "/accounts/account/closed/",
     "/accounts/invitations/a-link-that-is-not-the-one-we-had-sent-you-/",
     "/accounts/invitations/{invitation}/",
+    "/docs/",
+    "/docs/api/",
+    "/docs/errors/",
     "/no-such-page/",
 ]
 FOR_MEMBERS = [
@@ -48,10 +51,15 @@ FOR_MEMBERS = [
     "/accounts/2fa/webauthn/reauthenticate/",
     "/accounts/invitations/{invitation}/",
     "/accounts/logout/",
+    "/apikeys/",
+    "/apikeys/create/",
+    "/apikeys/{key}/rotate/",
+    "/apikeys/{key}/revoke/",
     "/no-such-page/",
 ]
 WITH_NOTHING_YET = [
     "/validation/",
+    "/apikeys/",
     "/accounts/team/",
     "/accounts/security/",
     "/accounts/2fa/",

@@ -1,0 +1,28 @@
+"""What people do with keys: Settings → API Keys → Create Key."""
+
+import re
+
+from playwright.sync_api import Page
+
+from tests.journeys.people import expect_heading
+
+
+def create_key(page: Page, name: str) -> str:
+    """The way the docs tell it; ends on the one page that shows the key."""
+    page.goto("/validation/")
+    settings = page.get_by_role("list", name="Settings")
+    settings.get_by_role("link", name="API Keys").click()
+    page.get_by_role("button", name="Create Key").click()
+    expect_heading(page, "Create Key")
+    page.get_by_label("Name").fill(name)
+    page.get_by_role("button", name="Create Key").click()
+    expect_heading(page, "Your new key")
+    return page.locator("#secret").inner_text()
+
+
+def id_of_key(page: Page, name: str) -> str:
+    page.goto("/apikeys/")
+    link = page.get_by_role("link", name=f"Revoke {name}").get_attribute("href") or ""
+    found = re.search(r"key_\w+", link)
+    assert found, link
+    return found[0]

@@ -1,0 +1,150 @@
+"""From the sign-up to the first answer of the API, and back to a key that answers no more."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html import unescape
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.journeys.findings import expect_no_findings
+from tests.journeys.keys import create_key
+from tests.journeys.newcomers import Newcomer, Newcomers
+from tests.journeys.people import expect_heading, sign_up
+from tests.journeys.windows import Windows
+from tests.servers.browser import PlainBrowser
+from tests.servers.client import HttpCaller
+from tests.servers.keys import end_window_in, make_key
+from tests.servers.product import Product
+
+FORM = re.compile(r"svc_live_[0-9A-Za-z]{38}")
+
+
+@pytest.fixture(scope="module")
+def customer(newcomers: Newcomers) -> Newcomer:
+    return newcomers.take()
+
+
+def run_in_a_shell(lines: str) -> str:
+    ended = subprocess.run(
+        ["bash", "-c", lines], capture_output=True, text=True, check=True, timeout=30
+    )
+    return ended.stdout
+
+
+def test_a_new_customer_gets_an_answer_from_the_api(windows: Windows, site: Product) -> None:
+    page = windows.open(permissions=["clipboard-read", "clipboard-write"])
+    sign_up(page, site, "first-call@newcomer.example")
+    secret = create_key(page, "My server")
+    assert FORM.fullmatch(secret)
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_role("button", name="Copied").first).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == secret
+    page.get_by_role("button", name="Copy").last.click()
+    lines: str = page.evaluate("navigator.clipboard.readText()")
+    assert lines.startswith(f"export SVC_API_KEY={secret}\ncurl ")
+    assert lines.count(secret) == 1
+    assert json.loads(run_in_a_shell(lines))["verdict"] == "deliverable"
+
+
+def test_the_page_of_a_new_key_has_no_findings(windows: Windows, customer: Newcomer) -> None:
+    page = windows.open(customer)
+    create_key(page, "Looked at")
+    expect_no_findings(page)
+
+
+def test_a_key_is_shown_once_whatever_one_does(windows: Windows, customer: Newcomer) -> None:
+    page = windows.open(customer)
+    secret = create_key(page, "Shown once")
+    page.reload()
+    expect_heading(page, "This key was created")
+    expect(page.get_by_text("It was shown once and cannot be shown again.")).to_be_visible()
+    page.goto("/apikeys/")
+    assert secret not in page.content()
+    page.go_back()
+    expect_heading(page, "This key was created")
+    assert secret not in page.content()
+    page.goto("/apikeys/")
+    expect(page.get_by_role("row").filter(has_text="Shown once")).to_have_count(1)
+
+
+def test_back_to_the_page_of_a_new_key_does_not_show_it(
+    windows: Windows, customer: Newcomer
+) -> None:
+    page = windows.open(customer)
+    secret = create_key(page, "Left")
+    page.get_by_role("button", name="I have copied it").click()
+    expect_heading(page, "API Keys")
+    page.go_back()
+    expect_heading(page, "This key was created")
+    assert secret not in page.content()
+
+
+def test_without_javascript_a_reload_sends_the_form_again_and_shows_nothing(
+    windows: Windows, customer: Newcomer
+) -> None:
+    page = windows.open(customer, java_script_enabled=False)
+    secret = create_key(page, "Plain")
+    assert FORM.fullmatch(secret)
+    expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+    page.reload()
+    expect_heading(page, "This key was created")
+    assert secret not in page.content()
+
+
+def test_a_key_is_rotated_and_the_old_one_revoked(
+    windows: Windows, site: Product, customer: Newcomer
+) -> None:
+    page = windows.open(customer)
+    old = HttpCaller(site, create_key(page, "My server"))
+    page.goto("/apikeys/")
+    page.get_by_role("link", name="Rotate My server").click()
+    page.get_by_label("The old key goes on working").select_option("For 7 days")
+    page.get_by_role("button", name="Rotate Key").click()
+    new = HttpCaller(site, page.locator("#secret").inner_text())
+    assert (old.get().status, new.get().status) == (200, 200)
+
+    page.get_by_role("button", name="I have copied it").click()
+    page.get_by_role("row").filter(has_text="Rotated:").get_by_text("Revoke").click()
+    expect_heading(page, "Revoke My server?")
+    assert old.get().status == 200
+    page.get_by_role("button", name="Revoke Key").click()
+    expect(page.get_by_text("Requests with it are refused from now on.")).to_be_visible()
+    assert (old.get().status, new.get().status) == (401, 200)
+
+
+def test_the_keys_mail_goes_out_without_the_key(
+    windows: Windows, site: Product, customer: Newcomer
+) -> None:
+    page = windows.open(customer)
+    secret = create_key(page, "Mailed")
+    mail = site.newest_mail(customer.email, "Mailed").as_string()
+    assert secret not in mail
+    assert secret[9:41] not in mail
+
+
+def test_the_documented_retry_loop_waits_out_a_real_429(site: Product) -> None:
+    page = PlainBrowser(site.url).get("/docs/")
+    found = re.search(r'<code id="retry">(.*?)</code>', page, re.S)
+    assert found
+    program = f"""{unescape(found[1])}
+for number in range(2):
+    print(validate(f"risky+{{number}}@sandbox.test")["verdict"])
+"""
+    secret = make_key(site, "retry@shop.example", 2)
+    end_window_in(6, site, "retry@shop.example")
+    caller = HttpCaller(site, secret)
+    statuses = [caller.get().status for _ in range(3)]
+    assert statuses[-1] == 429
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"SVC_API_KEY": secret, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=100,
+    )
+    assert ended.stdout.split() == ["risky"] * 2
