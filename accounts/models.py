@@ -73,7 +73,7 @@ class AccountQuerySet(models.QuerySet["Account"]):
 
         False for an account that is closed.
         """
-        return self.open().select_for_update().filter(pk=account.pk).first() is not None
+        return self.open().select_for_update(no_key=True).filter(pk=account.pk).first() is not None
 
     def due_for_erasure(self) -> "AccountQuerySet":
         before = timezone.now() - timedelta(days=settings.CLOSED_ACCOUNT_DAYS)

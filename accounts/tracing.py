@@ -34,11 +34,25 @@ class LineFormatter(logging.Formatter):
 
 def crash_in_a_line(error: BaseException) -> str:
     """Which error, and where: innermost place first. Not its text, which may hold anything."""
-    frames = traceback.extract_tb(error.__traceback__)[::-1][:_PLACES]
+    frames = traceback.extract_tb(error.__traceback__)[::-1]
+    # The innermost, and after it our own: what lies between them is a library's.
+    told = [frame for frame in frames if frame is frames[0] or _is_ours(frame.filename)]
     places = " < ".join(
-        f"{frame.filename.removeprefix(_ROOT)}:{frame.lineno} {frame.name}" for frame in frames
+        f"{frame.filename.removeprefix(_ROOT)}:{frame.lineno} {frame.name}"
+        for frame in told[:_PLACES]
     )
-    return f"{type(error).__name__} at {places or 'an unknown place'}"
+    return f"{type(error).__name__}{_code_of(error)} at {places or 'an unknown place'}"
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_ROOT) and "/site-packages/" not in file
+
+
+def _code_of(error: BaseException) -> str:
+    """What the database calls it: SQLSTATE, or SQLite's name of the error."""
+    cause = error.__cause__
+    code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)
+    return f" ({code})" if code else ""
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -1,14 +1,15 @@
 """What every answer under /v1 is made of, whoever sends it: a view, the middleware, the worker."""
 
-import time
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
+from rest_framework.exceptions import NotFound
 
 from apikeys.errors import ApiError
 from apikeys.limits import WINDOW_SECONDS, Usage
+from apikeys.requests import http_request
 
 JSON = "application/json"
 
@@ -38,16 +39,27 @@ def refuse(error: ApiError, request_id: str) -> ApiResponse:
     return ApiResponse(error.body(request_id), error.status, error.headers)
 
 
+def handle_exception(error: Exception, context: dict[str, Any]) -> ApiResponse | None:
+    """For Django REST framework. What is no refusal is a crash, which the middleware answers."""
+    if isinstance(error, Http404 | NotFound):
+        error = ApiError("not_found", "There is nothing with this id in your account.")
+    if not isinstance(error, ApiError):
+        return None
+    request = http_request(context["request"])
+    request.refusal = error.code
+    return refuse(error, request.id)
+
+
 def limit_headers(usage: Usage, status: int) -> dict[str, str]:
     """The customer's X-RateLimit fields, and the IETF draft's from the same numbers."""
-    policy, seconds = f'"{usage.policy}"', max(0, usage.reset - int(time.time()))
+    policy = f'"{usage.policy}"'
     headers = {
         "X-RateLimit-Limit": str(usage.limit),
         "X-RateLimit-Remaining": str(usage.remaining),
         "X-RateLimit-Reset": str(usage.reset),
         "RateLimit-Policy": f"{policy};q={usage.limit};w={WINDOW_SECONDS}",
-        "RateLimit": f"{policy};r={usage.remaining};t={seconds}",
+        "RateLimit": f"{policy};r={usage.remaining};t={usage.seconds_left}",
     }
     if status == 429:
-        headers["Retry-After"] = str(usage.retry_after)
+        headers["Retry-After"] = str(usage.seconds_left)
     return headers

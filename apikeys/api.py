@@ -11,12 +11,14 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apikeys.answers import ApiResponse, answer, refuse
+from apikeys.answers import ApiResponse, answer
 from apikeys.authentication import BearerAuthentication
+from apikeys.bounds import LARGEST_BODY
 from apikeys.crypto import PREFIX
 from apikeys.description import describe
 from apikeys.errors import ApiError
 from apikeys.limits import WINDOW_SECONDS
+from apikeys.models import ApiKey
 from apikeys.negotiation import accepts_json, refuse_media_type
 from apikeys.parsing import InvalidJSON, parse_json
 from apikeys.permissions import (
@@ -29,7 +31,6 @@ from apikeys.requests import ApiHttpRequest, http_request, key_of
 from apikeys.serializers import MeSerializer
 from apikeys.throttling import CallerThrottle
 
-LARGEST_BODY = 8 * 1024
 # A field's name is only repeated where it is a name, and never a key.
 _NAME = re.compile(r"(?!.*svc_live_)[A-Za-z0-9_.-]{1,64}", re.IGNORECASE)
 
@@ -44,13 +45,16 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.authenticate_and_count(request)
         self.check_permissions(request)
+        # Only what was let in is a use.
+        ApiKey.objects.note_use(key_of(request), http_request(request).ip)
         self.check_method(request)
         if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
         self.check_length(request)
         self.prepare(request)
         for permission in self.billing_classes:
-            permission().has_permission(request, self)
+            if not permission().has_permission(request, self):
+                self.permission_denied(request)
 
     def prepare(self, request: Request) -> None:
         """For views that take a body: read it, and find out what the request will cost."""
@@ -65,8 +69,6 @@ class ApiView(APIView):
             self.perform_authentication(request)
         except ApiError as error:
             refusal = error
-            # Django REST framework would authenticate again whenever the key is asked for.
-            request._not_authenticated()  # type: ignore[attr-defined]
         http_request(request).key = key_of(request) if request.auth else None
         self.check_throttles(request)
         if refusal is not None:
@@ -109,13 +111,9 @@ class ApiView(APIView):
             raise ApiError("invalid_field", "The body must be a JSON object.")
         return document
 
-    def handle_exception(self, exc: Exception) -> Any:
-        """Anything else than a refusal is a crash, which the middleware answers."""
-        if not isinstance(exc, ApiError):
-            raise exc
-        request = http_request(self.request)
-        request.refusal = exc.code
-        return refuse(exc, request.id)
+    def raise_uncaught_exception(self, exc: Exception) -> NoReturn:
+        """The middleware answers it, in the same way whether DEBUG is on or off."""
+        raise exc
 
     def finalize_response(
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
@@ -125,7 +123,7 @@ class ApiView(APIView):
 
 def rate_limit_exceeded(request: ApiHttpRequest) -> ApiError:
     usage: Any = request.usage
-    wait = usage.retry_after
+    wait = usage.seconds_left
     return ApiError(
         "rate_limit_exceeded",
         f"Too many requests: {usage.limit} a minute are allowed. Try again in {wait} s.",

@@ -7,7 +7,6 @@ from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
 from apikeys.models import ApiKey
-from apikeys.requests import http_request
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -17,7 +16,6 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not secret:
             return None
         key = find_key(secret)
-        ApiKey.objects.note_use(key, secret, http_request(request).ip)
         return key.account, key
 
 

@@ -35,7 +35,7 @@ class Breaker:
             time.sleep(PROBE_SECONDS)
             if self._answers():
                 self.is_open = False
-                logger.warning("The store of the counters answers again.")
+                logger.info("The store of the counters answers again.")
             else:
                 self._log("still away")
 

@@ -7,7 +7,7 @@ import orjson
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 
-from apikeys.errors import REFUSALS, ApiError
+from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError
 from apikeys.serializers import ErrorSerializer
 
 # Any operation may answer these.
@@ -70,11 +70,10 @@ DETAILS: dict[str, dict[str, Any]] = {
     },
     "service_unavailable": {"retry_after": 5},
 }
-PARAMS = {"missing_field": "email", "invalid_field": "email", "unknown_field": "emial"}
 
 
 def _example(code: str) -> Any:
-    error = ApiError(code, param=PARAMS.get(code), details=DETAILS.get(code, {}))
+    error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=DETAILS.get(code, {}))
     return orjson.loads(error.body(EXAMPLE_ID))
 
 

@@ -28,12 +28,18 @@ def _queue(template: str, key: ApiKey, actor: User | None, **more: object) -> No
     context = {
         "key": key,
         "account": key.account,
-        "actor": actor.display_name() if actor else "Our support",
+        "actor": _name_of(actor, key),
         "link": link("apikeys:show-keys"),
         **more,
     }
     for email in _told(key):
         queue_mail(email, template, context)
+
+
+def _name_of(actor: User | None, key: ApiKey) -> str:
+    """Customers know their colleagues; who of our staff it was is in the audit log alone."""
+    known = actor is not None and key.account.memberships.filter(user=actor).exists()
+    return actor.display_name() if actor and known else "Our support"
 
 
 def _told(key: ApiKey) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
+from rest_framework.exceptions import APIException
 
 REALM = 'Bearer realm="api"'
 
@@ -190,7 +191,7 @@ REFUSALS: dict[str, Refusal] = {
 
 
 @dataclass(eq=False)
-class ApiError(Exception):
+class ApiError(APIException):
     """Raised anywhere below a /v1 view, it becomes the answer."""
 
     code: str
@@ -221,6 +222,16 @@ class ApiError(Exception):
                 }
             }
         )
+
+
+# Of codes that name a field, and of those whose details say more: as the sandbox and the API
+# description show them.
+SAMPLE_PARAMS = {
+    "missing_field": "email",
+    "invalid_field": "email",
+    "unknown_field": "emial",
+    "idempotency_key_reused": "Idempotency-Key",
+}
 
 
 def unauthorized(code: str) -> ApiError:

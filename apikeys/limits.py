@@ -7,6 +7,7 @@ second. The limit is part of a counter's name: a changed limit begins afresh.
 import threading
 import time
 from dataclasses import dataclass
+from zlib import crc32
 
 from django.conf import settings
 from django.core.cache import caches
@@ -18,6 +19,8 @@ from apikeys.breaker import Breaker
 from apikeys.models import ApiKey
 
 WINDOW_SECONDS = 60
+# Windows that have ended are forgotten when there are more than this.
+MOST_LOCAL = 10_000
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,9 @@ class Usage:
     remaining: int
     # Unix seconds; never before the window's true end.
     reset: int
+    # Until then, at least 1: who waits so long waits long enough.
+    seconds_left: int
     refused: bool = False
-
-    @property
-    def retry_after(self) -> int:
-        return max(1, self.reset - int(time.time()))
 
 
 def address_bucket(address: str) -> Bucket:
@@ -92,32 +93,42 @@ def _in_store(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
     )
     if usage is None or usage["limit"] == 0:
         raise RuntimeError("The counter gave no count.")
-    reset = int(time.time()) + usage["time_left"] + 1
-    return _usage(bucket, usage["count"], bucket.limit, reset)
+    # The window's last second belongs to it.
+    return _usage(bucket, usage["count"], bucket.limit, usage["time_left"] + 1)
 
 
-def _usage(bucket: Bucket, count: int, limit: int, reset: int) -> Usage:
-    return Usage(bucket.policy, bucket.limit, max(0, limit - count), reset, count > limit)
+def _usage(bucket: Bucket, count: int, limit: int, seconds_left: int) -> Usage:
+    reset = int(time.time()) + seconds_left
+    remaining = max(0, limit - count)
+    return Usage(bucket.policy, bucket.limit, remaining, reset, seconds_left, count > limit)
 
 
 class LocalCounter:
     """What one worker counts for itself while the store is away: its share of each limit."""
 
     def __init__(self) -> None:
-        self._counts: dict[tuple[str, str], int] = {}
-        self._window = 0
+        # By policy and whose it is: when the window ends, and the count.
+        self._windows: dict[tuple[str, str], tuple[int, int]] = {}
         self._lock = threading.Lock()
 
     def use(self, bucket: Bucket, amount: int) -> Usage:
-        name = (bucket.policy, bucket.counted)
-        window = int(time.time()) // WINDOW_SECONDS
+        name, now = (bucket.policy, bucket.counted), int(time.time())
         with self._lock:
-            if window != self._window:
-                self._window = window
-                self._counts.clear()
-            count = self._counts[name] = self._counts.get(name, 0) + amount
+            if len(self._windows) > MOST_LOCAL:
+                self._windows = {n: w for n, w in self._windows.items() if w[0] > now}
+            end, count = self._windows.get(name, (0, 0))
+            if end <= now:
+                end, count = _window_end(bucket.owner, now), 0
+            count += amount
+            self._windows[name] = (end, count)
         share = max(1, bucket.limit // settings.WEB_WORKERS)
-        return _usage(bucket, count, share, (window + 1) * WINDOW_SECONDS)
+        return _usage(bucket, count, share, end - now)
+
+
+def _window_end(owner: str, now: int) -> int:
+    """The end of the window the store counts in, so that who waited here need not wait there."""
+    last_second = crc32(owner.encode()) % WINDOW_SECONDS
+    return now + (last_second - now) % WINDOW_SECONDS + 1
 
 
 def _store_is_well() -> bool:

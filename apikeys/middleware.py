@@ -4,30 +4,28 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from django.core.exceptions import SuspiciousOperation
+from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
 from accounts.requests import SiteRequest
-from accounts.tracing import crash_in_a_line
 from apikeys import limits
 from apikeys.answers import limit_headers, refuse
+from apikeys.bounds import is_api_path
 from apikeys.errors import ApiError, unavailable
 from apikeys.requests import ApiHttpRequest
 
 logger = logging.getLogger("api")
 
 
-def is_api_path(path: str) -> bool:
-    return path == "/v1" or path.startswith("/v1/")
-
-
 class ApiMiddleware:
-    """The walk of an API request ends here: what comes below is for pages, and their sessions,
+    """The walk of an API request ends here: the middleware below is for pages, and their sessions,
     cookies and error pages must not reach the API.
 
-    Whatever happens, the answer is of the one shape and carries the headers.
+    So this resolves the URL and calls the view itself, as Django's handler would at the end of the
+    walk. Whatever happens, the answer is of the one shape and carries the headers.
     """
 
     def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
@@ -54,11 +52,12 @@ class ApiMiddleware:
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))
         except (OperationalError, InterfaceError) as error:
-            logger.error("The database does not answer: %s", crash_in_a_line(error))
+            logger.error("The database does not answer", exc_info=error)
             return self._refuse(request, unavailable())
         # The outermost fence: a caller gets the one shape, and the log the places of the crash.
         except Exception as error:
-            logger.error("Crash: %s", crash_in_a_line(error))
+            logger.error("Crash", exc_info=error)
+            got_request_exception.send(sender=type(self), request=request)
             return self._refuse(request, ApiError("internal_error"))
         return response
 

@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import timedelta
 from ipaddress import ip_address, ip_network
 from typing import Any, ClassVar
 
@@ -45,16 +45,18 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def by_secret(self, secret: str) -> "ApiKey | None":
         """One query, also while the pepper is being replaced."""
         digests = [crypto.digest(secret, pepper) for pepper in _peppers()]
-        return self.select_related("account").filter(digest__in=digests).first()
+        key = self.select_related("account").filter(digest__in=digests).first()
+        if key is not None:
+            # The next note of its use brings it under the newest pepper: the old one can go then.
+            key.digest = digests[0]
+        return key
 
-    def note_use(self, key: "ApiKey", secret: str, ip: str) -> None:
-        """Also brings the digest under the newest pepper, so that the previous one can go."""
-        now = timezone.now()
-        if key.last_used_at is not None and key.last_used_at > now - USE_NOTED_EVERY:
+    def note_use(self, key: "ApiKey", ip: str) -> None:
+        before = timezone.now() - USE_NOTED_EVERY
+        if key.last_used_at is not None and key.last_used_at > before:
             return
-        seen = Q(last_used_at=None) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
-        digest = crypto.digest(secret, settings.API_KEY_PEPPER)
-        self.filter(seen, pk=key.pk).update(last_used_at=now, last_used_ip=ip, digest=digest)
+        due = self.filter(Q(last_used_at=None) | Q(last_used_at__lte=before), pk=key.pk)
+        due.update(last_used_at=timezone.now(), last_used_ip=ip, digest=key.digest)
 
     def create_key(self, *, account: Account, name: str, **fields: Any) -> "tuple[ApiKey, str]":
         """The key, and its secret, which is nowhere else. Call it with the account locked."""
@@ -95,9 +97,9 @@ class ApiKey(models.Model):
         "self", null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
     # The form that made it. Sent again, it makes no second key.
-    form_token = models.CharField(max_length=43, null=True, editable=False)  # noqa: DJ001
+    form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 
-    objects: ClassVar[Any] = ApiKeyQuerySet.as_manager()
+    objects: ClassVar[ApiKeyQuerySet] = ApiKeyQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "API key"
@@ -166,7 +168,8 @@ class ApiKey(models.Model):
         # A key made for 90 days is followed by another of 90 days.
         lifetime = self.expires_at - self.created_at if self.expires_at else None
         if grace:
-            self._expire_by(now + grace)
+            unending = Q(expires_at=None) | Q(expires_at__gt=now + grace)
+            ApiKey.objects.filter(unending, pk=self.pk).update(expires_at=now + grace)
         else:
             self.revoke()
         rotated: tuple[ApiKey, str] = ApiKey.objects.create_key(
@@ -179,13 +182,6 @@ class ApiKey(models.Model):
         )
         ApiKey.objects.filter(pk=self.pk).update(replaced_by=rotated[0])
         return rotated
-
-    def _expire_by(self, moment: datetime) -> None:
-        later = Q(expires_at=None) | Q(expires_at__gt=moment)
-        # Who rotates a key knows of its end: no mail announces it.
-        ApiKey.objects.filter(later, pk=self.pk).update(
-            expires_at=moment, expiry_announced_at=timezone.now()
-        )
 
 
 def _peppers() -> list[str]:

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 DEEPEST = 32
 
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# Also one that never ends: looking for its end again from each quote would take quadratic time.
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 

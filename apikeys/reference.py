@@ -35,6 +35,8 @@ class Operation:
     headers: list[Field]
     body: list[Field]
     result: list[Field]
+    # Besides those of every answer.
+    result_headers: list[Field]
     responses: list[Response]
 
 
@@ -80,6 +82,11 @@ def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operatio
         ],
         body=_fields(body.get("schema", {}), schemas),
         result=_fields(result["schema"], schemas),
+        result_headers=[
+            Field(name, _kind(header["schema"], schemas), header["description"])
+            for name, header in operation["responses"]["200"]["headers"].items()
+            if "$ref" not in header
+        ],
         responses=[
             Response(status, response["description"], _examples(response))
             for status, response in operation["responses"].items()
@@ -92,9 +99,7 @@ def _fields(schema: Any, schemas: Any, prefix: str = "") -> list[Field]:
     for name, given in _resolved(schema, schemas).get("properties", {}).items():
         path = f"{prefix}{name}"
         inner = _resolved(given, schemas)
-        kind, text = _kind(given, schemas), given.get("description", "")
-        if text or kind != "object":
-            fields.append(Field(path, kind, text))
+        fields.append(Field(path, _kind(given, schemas), given.get("description", "")))
         if inner.get("type") == "array":
             fields += _fields(inner["items"], schemas, f"{path}[].")
         else:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from apikeys import emails
-from apikeys.models import SOON, ApiKey, KeyRefused
+from apikeys.models import MOST_ACTIVE, SOON, ApiKey, KeyRefused, TooManyKeys
 
 GRACES = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 
@@ -34,6 +34,14 @@ class AccountIsClosed(KeyRefused):
 class KeyIsNotActive(KeyRefused):
     def __init__(self) -> None:
         super().__init__("This key does not work any more: create a new one instead.")
+
+
+class NoRoomForBoth(KeyRefused):
+    def __init__(self) -> None:
+        super().__init__(
+            f"With both keys the account would have more than {MOST_ACTIVE}. Stop the old one at "
+            "once, or revoke another first."
+        )
 
 
 @transaction.atomic
@@ -78,7 +86,10 @@ def rotate_key(
     key.refresh_from_db()
     if not key.is_active:
         raise KeyIsNotActive
-    replacement, secret = key.rotate(grace=grace, created_by=actor, form_token=form_token)
+    try:
+        replacement, secret = key.rotate(grace=grace, created_by=actor, form_token=form_token)
+    except TooManyKeys:
+        raise NoRoomForBoth from None
     key.refresh_from_db()
     audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}", ip)
     emails.queue_key_rotated(key=key, replacement=replacement, actor=actor)
@@ -98,7 +109,7 @@ def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> boo
 def announce_expiries() -> None:
     """A job of the day."""
     due = ApiKey.objects.active().filter(
-        expires_at__lte=timezone.now() + SOON, expiry_announced_at=None
+        expires_at__lte=timezone.now() + SOON, expiry_announced_at=None, replaced_by=None
     )
     for key in due.select_related("account"):
         _announce_expiry(key)

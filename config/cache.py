@@ -5,6 +5,7 @@ operation is one statement that SQLite runs alone. Nothing in the file outlives 
 written without waiting for the disk. Several machines share Redis instead: config/redis_cache.py.
 """
 
+import fcntl
 import json
 import os
 import sqlite3
@@ -60,10 +61,7 @@ class _Store:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            # A power cut can leave it torn. What it counted is worth less than an answer.
-            for end in ("", "-wal", "-shm"):
-                path.with_name(path.name + end).unlink(missing_ok=True)
-            self._connection = _open(path, busy_seconds)
+            self._connection = _begin_afresh(path, busy_seconds)
         self._lock = threading.Lock()
         self._swept_at = time.monotonic()
 
@@ -85,6 +83,21 @@ def _open(path: Path, busy_seconds: float) -> sqlite3.Connection:
     )
     connection.executescript(_SCHEMA)
     return connection
+
+
+def _begin_afresh(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    """A power cut can leave the file torn. What it counted is worth less than an answer.
+
+    All processes find it torn at the same moment: one begins afresh, the others find it whole.
+    """
+    with path.with_name(path.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            return _open(path, busy_seconds)
+        except sqlite3.DatabaseError:
+            for end in ("", "-wal", "-shm"):
+                path.with_name(path.name + end).unlink(missing_ok=True)
+            return _open(path, busy_seconds)
 
 
 @lru_cache(maxsize=8)
@@ -171,8 +184,8 @@ class SQLiteCounters(SQLiteCache):
         return int(rows[0][0])
 
     def is_well(self) -> bool:
-        """Asked while nobody else asks. It does not wait: that would stop the whole worker."""
-        store = _Store(Path(self._path), 0)
-        store.run("BEGIN IMMEDIATE", {})
-        store.run("ROLLBACK", {})
+        """Counts, as a request would, but does not wait: that would stop the whole worker."""
+        entry = self._entry("is-well", None, DEFAULT_TIMEOUT, None)
+        del entry["value"]
+        _Store(Path(self._path), 0).run(_COUNT, {**entry, "delta": 1})
         return True

@@ -52,7 +52,7 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
     if pool_size:
-        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 2}
+        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 1.5}
     else:
         database["CONN_MAX_AGE"] = 60
         database["CONN_HEALTH_CHECKS"] = True

@@ -6,10 +6,8 @@ from typing import Any
 
 import redis
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
-from django.core.cache.backends.redis import RedisCache, RedisCacheClient
+from django.core.cache.backends.redis import RedisCache
 
-# What a page waits for it, unless OPTIONS say otherwise.
-_WAIT = {"socket_timeout": 1.0, "socket_connect_timeout": 1.0}
 # The first one sets when the counter expires; one round trip.
 _COUNT = """
     local count = redis.call('INCRBY', KEYS[1], ARGV[1])
@@ -18,25 +16,20 @@ _COUNT = """
 """
 
 
+class SharedPool(redis.ConnectionPool):
+    """Django makes a cache object for every greenlet, and each would open its own connections."""
+
+    @classmethod
+    def from_url(cls, url: str, **options: Any) -> redis.ConnectionPool:  # type: ignore[override]
+        return _pool(url, tuple(options.items()), os.getpid())
+
+
 @lru_cache(maxsize=8)
 def _pool(url: str, options: tuple[tuple[str, Any], ...], process: int) -> redis.ConnectionPool:
-    # Django makes a cache object for every greenlet, and each would open connections of its own.
     return redis.ConnectionPool.from_url(url, **dict(options))
 
 
-class SharedPoolClient(RedisCacheClient):
-    def _get_connection_pool(self, write: bool) -> redis.ConnectionPool:
-        options = {**_WAIT, **self._pool_options}  # type: ignore[attr-defined]
-        return _pool(self._servers[0], tuple(options.items()), os.getpid())  # type: ignore[attr-defined]
-
-
-class SharedRedisCache(RedisCache):
-    def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params)
-        self._class = SharedPoolClient
-
-
-class RedisCounters(SharedRedisCache):
+class RedisCounters(RedisCache):
     """Counts in one round trip where the cache takes three: add() leaves it to incr()."""
 
     def add(
@@ -47,7 +40,8 @@ class RedisCounters(SharedRedisCache):
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         name = self.make_and_validate_key(key, version=version)
         client = self._cache.get_client(name, write=True)
-        return int(client.eval(_COUNT, 1, name, delta, int(self.default_timeout or 0)))
+        return int(client.eval(_COUNT, 1, name, delta, self.get_backend_timeout() or 0))
 
     def is_well(self) -> bool:
-        return bool(self._cache.get_client(None, write=True).ping())
+        """Counts, as a request would: a Redis that answers PING may refuse to write."""
+        return self.incr("is-well") > 0

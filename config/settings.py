@@ -141,10 +141,25 @@ REDIS_URL = env.matching(
     r"rediss?://[^/:@]*(:[^/@]*@)?[\w.-]+(:[0-9]{1,5})?(/[0-9]*)?(\?.*)?|unix://.+",
     "must be of the form redis://host:6379/0.",
 )
+
+
+def _redis_options(seconds: float) -> dict[str, Any]:
+    """What is asked of Redis is waited for so long."""
+    return {
+        "pool_class": "config.redis_cache.SharedPool",
+        "socket_timeout": seconds,
+        "socket_connect_timeout": seconds,
+    }
+
+
 _COUNTERS_FILE = str(DATA_DIR / "counters.sqlite3")
 CACHES: dict[str, dict[str, Any]] = (
     {
-        "default": {"BACKEND": "config.redis_cache.SharedRedisCache", "LOCATION": REDIS_URL},
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "OPTIONS": _redis_options(1),
+        },
         "counters": {"BACKEND": "config.redis_cache.RedisCounters", "LOCATION": REDIS_URL},
     }
     if REDIS_URL
@@ -155,9 +170,7 @@ CACHES: dict[str, dict[str, Any]] = (
 )
 # What counts requests outlives its window a little, and nobody waits for it longer than this.
 CACHES["counters"]["TIMEOUT"] = 70
-CACHES["counters"]["OPTIONS"] = (
-    {"socket_timeout": 0.5, "socket_connect_timeout": 0.5} if REDIS_URL else {"busy_seconds": 0.5}
-)
+CACHES["counters"]["OPTIONS"] = _redis_options(0.5) if REDIS_URL else {"busy_seconds": 0.5}
 RATELIMIT_USE_CACHE = "counters"
 
 # --- Sign-in --------------------------------------------------------------------------------------
@@ -310,6 +323,7 @@ ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
 )
 REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
+    "EXCEPTION_HANDLER": "apikeys.answers.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -13,13 +13,13 @@ import gevent
 from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
+from apikeys.bounds import LARGEST_BODY as LARGEST_API_BODY
+from apikeys.bounds import is_api_path
+
 # A body is read whole before Django is called: a client that sends it slowly, or never, holds no
 # database connection meanwhile.
 BODY_SECONDS = 10
 LARGEST_BODY = 3 * 1024 * 1024
-# What the API takes. The API itself refuses what is larger, after it has judged the key: from the
-# length alone.
-LARGEST_API_BODY = 8 * 1024
 # What a client still sends after it was refused is read for so long, or it would not see why.
 LINGER_SECONDS = 2
 
@@ -55,11 +55,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _read_body(self, request: Any, client: Any, address: Any) -> bool:
         """False when there is more of it than anybody needs: the rest was not read."""
-        limit = LARGEST_API_BODY if _is_for_the_api(request) else LARGEST_BODY
+        limit = LARGEST_API_BODY if is_api_path(unquote(request.path)) else LARGEST_BODY
         headers = dict(request.headers)
         declared = headers.get("CONTENT-LENGTH", "0")
         if limit == LARGEST_API_BODY and int(declared) > limit:
-            # It was not asked to go on with it, and is refused for the number alone.
+            # The API refuses it for the number alone, after it has judged the key.
             request._expected_100_continue = False
             request.body = BytesIO()
             return False
@@ -96,11 +96,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
             client.sendall(raw_refusal(ApiError(code, message), peer))
         except OSError:
             logger.debug("The client had gone before it was refused.")
-
-
-def _is_for_the_api(request: Any) -> bool:
-    path = unquote(request.path)
-    return path == "/v1" or path.startswith("/v1/")
 
 
 def _say_length(request: Any, length: int) -> None:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from apikeys.answers import ApiResponse
 from apikeys.api import ApiView, rate_limit_exceeded, refuse_unknown, take_text
 from apikeys.description import describe
-from apikeys.errors import REFUSALS, ApiError, unauthorized, unavailable
+from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
 from apikeys.requests import ApiHttpRequest, http_request, key_of
 from credits.permissions import HasCredits
 from credits.services import insufficient_credits
@@ -26,6 +26,13 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="Sent again within 24 hours with the same address, the request is answered with "
     "the first answer, byte for byte, and costs nothing.",
+)
+REPLAYED = OpenApiParameter(
+    "Idempotent-Replayed",
+    {"type": "string", "enum": ["true"]},
+    OpenApiParameter.HEADER,
+    response=[200],
+    description="There, and `true`, when this is the answer to an earlier request.",
 )
 
 
@@ -60,7 +67,7 @@ class ValidateView(ApiView):
         "Addresses at `sandbox.test` answer every result and error on demand, for free.",
         ResultSerializer,
         request=OpenApiRequest(ValidateSerializer, examples=[AN_ADDRESS]),
-        parameters=[IDEMPOTENCY_KEY],
+        parameters=[IDEMPOTENCY_KEY, REPLAYED],
         examples=EXAMPLES,
         refusals=REFUSALS,
     )
@@ -100,4 +107,4 @@ def _sandbox_error(code: str, request: ApiHttpRequest) -> ApiError:
     }
     if REFUSALS[code].status == 401:
         return unauthorized(code)
-    return made.get(code) or ApiError(code)
+    return made.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))

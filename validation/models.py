@@ -21,23 +21,25 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
     def find(self, account: Account, idempotency_key: str) -> "Replay | None":
         return self.live().filter(account=account, key_digest=_digest(idempotency_key)).first()
 
-    def keep(self, account: Account, idempotency_key: str, email: str, body: bytes) -> "Replay":
-        """The row that counts: this one, or that of a request which was here first."""
+    def keep(
+        self, account: Account, idempotency_key: str, email: str, body: bytes
+    ) -> "tuple[Replay, bool]":
+        """The row that counts, and whether it is this one: another request may have been first."""
         of_this_key = self.filter(account=account, key_digest=_digest(idempotency_key))
         of_this_key.outdated().delete()
-        replay, _ = of_this_key.get_or_create(
+        return of_this_key.get_or_create(
             account=account,
             key_digest=_digest(idempotency_key),
             defaults={"email_digest": _digest(email), "body": body.decode()},
         )
-        return replay
 
 
 class Replay(models.Model):
     """The answer to a request that came with an Idempotency-Key, to give it again word for word."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
-    # Neither the client's key nor the address is kept as it came: either may be a secret.
+    # The client's key may be a secret, and need not be known to be compared. The address stands in
+    # the body, until the day's work deletes the row.
     key_digest = models.CharField(max_length=64)
     email_digest = models.CharField(max_length=64)
     body = models.TextField()

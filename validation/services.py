@@ -39,11 +39,8 @@ def validate(*, account: Account, email: str, idempotency_key: str | None) -> An
 
 def _record(account: Account, email: str, idempotency_key: str, body: bytes) -> Answer:
     with transaction.atomic():
-        replay = Replay.objects.keep(account, idempotency_key, email, body)
-    if replay.body.encode() == body:
-        return Answer(body)
-    # Another request with this key was faster: its answer is the one.
-    return _replayed(replay, email)
+        replay, is_ours = Replay.objects.keep(account, idempotency_key, email, body)
+    return Answer(body) if is_ours else _replayed(replay, email)
 
 
 def _replayed(replay: Replay, email: str) -> Answer:

@@ -10,7 +10,8 @@ from accounts.requests import AccountRequest
 from accounts.roles import Act
 from apikeys import services
 from apikeys.forms import CreateKeyForm, RotateKeyForm
-from apikeys.models import MOST_ACTIVE, ApiKey, KeyRefused
+from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, KeyRefused
+from apikeys.services import KeyIsNotActive
 
 PAGE = "apikeys:show-keys"
 SHOWN_INACTIVE = 20
@@ -24,6 +25,7 @@ def show_keys(request: AccountRequest) -> HttpResponse:
     context = {
         "keys": active,
         "inactive": keys.exclude(pk__in=[key.pk for key in active])[:SHOWN_INACTIVE],
+        "shown_inactive": SHOWN_INACTIVE,
         "most": MOST_ACTIVE,
         "may_create": len(active) < MOST_ACTIVE,
     }
@@ -59,6 +61,9 @@ def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
 @for_account(Act.MANAGE_KEYS)
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _key(request, key_id)
+    if request.method != "POST" and (key.replaced_by or not key.is_active):
+        messages.error(request, str(AlreadyRotated() if key.replaced_by else KeyIsNotActive()))
+        return redirect(PAGE)
     form = RotateKeyForm(request.POST or None)
     if form.is_valid():
         try:
@@ -98,5 +103,5 @@ def _shown_before(request: AccountRequest, key: ApiKey) -> HttpResponse:
 
 
 def _key(request: AccountRequest, key_id: str) -> ApiKey:
-    keys = request.account.api_keys.select_related("account", "created_by")
+    keys = request.account.api_keys.select_related("account", "created_by", "replaced_by")
     return get_object_or_404(keys, public_id=key_id)

@@ -33,8 +33,12 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = !navigator.clipboard;
   said.setAttribute("aria-live", "polite");
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    said.textContent = "Copied";
+    try {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      said.textContent = "Copied";
+    } catch {
+      said.textContent = "Copy it by hand";
+    }
     setTimeout(() => {
       said.textContent = "Copy";
     }, 2000);

@@ -3,7 +3,9 @@
 import logging
 
 import pytest
+from django.db import DatabaseError
 
+from accounts.models import User
 from accounts.tracing import LineFormatter
 
 SECRET = "svc_live_" + "a1B2" * 9
@@ -30,6 +32,16 @@ def test_a_key_is_masked(form: str) -> None:
     text = line(form.format(SECRET))
     assert "a1B2" not in text
     assert "svc_live_…" in text
+
+
+@pytest.mark.django_db
+def test_a_crash_below_the_orm_names_the_database_error_and_our_own_place() -> None:
+    try:
+        User.objects.raw("SELECT 1 FROM no_such_table")[0]
+    except DatabaseError as error:
+        text = line("Crash", error)
+    assert "test_tracing.py:" in text
+    assert "(SQLITE_ERROR)" in text or "(42P01)" in text
 
 
 def test_a_crash_is_its_places_in_one_line_without_its_text() -> None:

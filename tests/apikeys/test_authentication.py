@@ -118,6 +118,27 @@ def test_a_key_made_under_the_previous_pepper_works_and_moves_to_the_new_one(
     assert Caller(secret).get("/v1/me").status_code == 200
 
 
+def test_a_pepper_is_replaced_machine_by_machine(
+    settings: Settings, secret: str, key: ApiKey
+) -> None:
+    """First the new one is known everywhere as the second, then the two are swapped."""
+    old, new = settings.API_KEY_PEPPER, "new"
+    machines = {"first": (old, new), "second": (old, new)}
+
+    def call(machine: str) -> int:
+        settings.API_KEY_PEPPER, settings.API_KEY_PEPPER_PREVIOUS = machines[machine]
+        ApiKey.objects.update(last_used_at=None)
+        return int(Caller(secret).get("/v1/me").status_code)
+
+    assert [call("first"), call("second")] == [200, 200]
+    machines["first"] = (new, old)
+    assert [call("first"), call("second"), call("first")] == [200, 200, 200]
+    machines["second"] = (new, old)
+    assert [call("second"), call("first")] == [200, 200]
+    machines["first"] = machines["second"] = (new, "")
+    assert [call("first"), call("second")] == [200, 200]
+
+
 def test_under_another_pepper_no_key_is_known(settings: Settings, secret: str) -> None:
     settings.API_KEY_PEPPER = "another"
     with pytest.raises(ApiError, match="invalid_api_key"):
@@ -136,6 +157,14 @@ def test_the_last_use_is_noted_once_a_minute(key: ApiKey, secret: str) -> None:
     Caller(secret, ip="198.51.100.2").get("/v1/me")
     key.refresh_from_db()
     assert key.last_used_ip == "198.51.100.2"
+
+
+def test_what_was_refused_is_no_use(account: Account, key: ApiKey, caller: Caller) -> None:
+    Account.objects.update(suspended_at=timezone.now())
+    ApiKey.objects.update(allowed_networks=["203.0.113.0/24"])
+    caller.get("/v1/me")
+    key.refresh_from_db()
+    assert key.last_used_at is None
 
 
 def test_a_suspended_accounts_keys_answer_403_until_it_is_lifted(

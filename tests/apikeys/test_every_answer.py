@@ -7,12 +7,13 @@ from typing import Any, NoReturn
 
 import pytest
 from django.db import OperationalError
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.test import override_settings
 from django.urls import URLPattern, get_resolver, re_path
 from pytest_django import Settings
 
 from accounts.models import Account
+from accounts.tracing import LineFormatter
 from apikeys.api import ApiView
 from apikeys.errors import REFUSALS
 from config.urls import urlpatterns
@@ -114,6 +115,11 @@ def crash_before_the_key(request: HttpRequest) -> NoReturn:
     raise ValueError(SECRET)
 
 
+class LookingUpView(ApiView):
+    def get(self, request: Any) -> NoReturn:
+        raise Http404("not in this account")
+
+
 class WithoutDatabase(ApiView):
     def get(self, request: Any) -> NoReturn:
         raise OperationalError(f"server closed the connection beside {SECRET}")
@@ -123,6 +129,7 @@ crashing = [
     re_path(r"^v1/crash$", CrashingView.as_view()),
     re_path(r"^v1/crash-early$", crash_before_the_key),
     re_path(r"^v1/no-database$", WithoutDatabase.as_view()),
+    re_path(r"^v1/looking-up$", LookingUpView.as_view()),
     *urlpatterns,
 ]
 
@@ -144,6 +151,7 @@ class CrashingUrls:
 def test_a_crash_has_the_one_shape_and_tells_nothing(
     caller: Caller, caplog: pytest.LogCaptureFixture, path: str, code: str, debug: bool
 ) -> None:
+    caplog.handler.setFormatter(LineFormatter())
     with override_settings(ROOT_URLCONF=CrashingUrls, DEBUG=debug):
         answer = caller.get(path)
     expect_the_one_shape(answer, code)
@@ -152,6 +160,11 @@ def test_a_crash_has_the_one_shape_and_tells_nothing(
     assert SECRET not in answer.content.decode() + caplog.text
     assert "Traceback" not in answer.content.decode() + caplog.text
     assert f"{Path(__file__).name}:" in caplog.text
+
+
+def test_what_a_view_does_not_find_is_404_in_the_one_shape(caller: Caller) -> None:
+    with override_settings(ROOT_URLCONF=CrashingUrls):
+        expect_the_one_shape(caller.get("/v1/looking-up"), "not_found")
 
 
 def test_503_says_in_its_details_how_long_to_wait(caller: Caller) -> None:

@@ -164,7 +164,7 @@ def test_rotating_shows_the_new_key_once_and_keeps_the_old_for_the_grace(
     assert ApiKey.objects.count() == 2
     listed = client.get("/apikeys/").content.decode()
     assert "Rotated:" in listed
-    assert "in 59\xa0minutes" in listed
+    assert "in 1\xa0hour" in listed
 
 
 def test_a_key_that_cannot_be_rotated_says_why(client: Client, key: ApiKey, owner: User) -> None:

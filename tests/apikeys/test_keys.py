@@ -63,6 +63,16 @@ def test_a_new_key_is_recorded_and_its_owners_and_admins_are_told(
     assert all(key.display in mail.text for mail in mails)
 
 
+def test_customers_are_not_told_who_of_the_staff_it_was(
+    key: ApiKey, owner: User, staff: User
+) -> None:
+    services.revoke_key(key=key, actor=staff)
+    mail = Mail.objects.latest("pk")
+    assert "Our support revoked the API key" in mail.text
+    assert staff.email not in mail.text + mail.html
+    assert AuditEntry.objects.latest("pk").actor == staff
+
+
 def test_a_creator_who_left_the_account_is_told_nothing_more(account: Account, owner: User) -> None:
     developer = make_member(account, Role.DEVELOPER)
     key, _ = services.create_key(account=account, name="Sign-up form", actor=developer)
@@ -155,7 +165,7 @@ def test_an_account_has_at_most_20_active_keys(account: Account, owner: User) ->
 def test_also_rotation_keeps_to_20(account: Account, owner: User) -> None:
     fill(account, owner)
     key = account.api_keys.latest("pk")
-    with pytest.raises(TooManyKeys):
+    with pytest.raises(services.NoRoomForBoth, match="Stop the old one at once"):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
     key.refresh_from_db()
     assert key.is_active
@@ -235,8 +245,14 @@ def test_an_expiry_is_announced_once_a_week_before(account: Account, owner: User
     assert mail.subject == "API key expires soon in The Shop: Soon"
 
 
-def test_the_end_of_a_grace_period_is_not_announced(key: ApiKey, owner: User) -> None:
-    services.rotate_key(key=key, grace=HOUR, actor=owner)
+@pytest.mark.parametrize("days", [None, 3])
+def test_the_end_of_a_rotated_key_is_not_announced(
+    account: Account, owner: User, days: int | None
+) -> None:
+    end = days and timezone.now() + timedelta(days=days)
+    key, _ = services.create_key(account=account, name="Old", actor=owner, expires_at=end or None)
+    services.rotate_key(key=key, grace=timedelta(days=7), actor=owner)
+    ApiKey.objects.exclude(pk=key.pk).update(expires_at=None)
     Mail.objects.all().delete()
     services.announce_expiries()
     assert not Mail.objects.exists()

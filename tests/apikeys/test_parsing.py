@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -74,3 +75,17 @@ def test_a_number_of_five_thousand_digits_is_a_number() -> None:
 def test_eight_kilobytes_of_anything_are_judged(piece: bytes) -> None:
     with pytest.raises(InvalidJSON):
         parse_json((piece * 8192)[:8192])
+
+
+def test_the_time_to_judge_a_body_grows_with_its_length_alone() -> None:
+    """A ratio, not a time: eight times the quotes that never end, not sixty-four times as long."""
+
+    def seconds(quotes: int) -> float:
+        body = b"[" * 33 + b'\\"' * quotes
+        started = time.process_time()
+        for _ in range(5):
+            with pytest.raises(InvalidJSON):
+                parse_json(body)
+        return time.process_time() - started
+
+    assert seconds(32_000) < 40 * seconds(4_000)

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+import time_machine
 from django.conf import settings as django_settings
 from pytest_django import Settings
 
@@ -171,16 +172,44 @@ def test_a_look_spends_nothing() -> None:
     assert limits.look(request, bucket).remaining == 1
 
 
-def test_the_last_second_of_a_window_belongs_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_second_of_a_window_belongs_to_it() -> None:
     """The time at which django-ratelimit opens the next window is the time we promise."""
     request = Caller().client.get("/").wsgi_request
     bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 1)
-    begun = time.time()
     first = limits.spend(request, bucket)
     for moment, refused in ((first.reset - 0.001, True), (float(first.reset), False)):
-        monkeypatch.setattr(time, "time", lambda moment=moment: moment)
-        assert limits.spend(request, bucket).refused is refused
-    assert first.reset > begun
+        with time_machine.travel(moment, tick=False):
+            assert limits.spend(request, bucket).refused is refused
+
+
+def test_a_worker_that_counts_for_itself_does_so_in_the_stores_windows() -> None:
+    request = Caller().client.get("/").wsgi_request
+    for number in range(70):
+        bucket = Bucket("account", f"acc_{number}", f"acc_{number}", 10)
+        assert limits.LocalCounter().use(bucket, 1).reset == limits.spend(request, bucket).reset
+
+
+def test_a_worker_that_counts_for_itself_lets_its_share_pass(settings: Settings) -> None:
+    settings.WEB_WORKERS = 4
+    counter = limits.LocalCounter()
+    bucket = Bucket("account", "acc_1", "acc_1", 10)
+    assert [counter.use(bucket, 1).refused for _ in range(4)] == [False, False, True, True]
+    end = counter.use(bucket, 0).reset
+    with time_machine.travel(float(end), tick=False):
+        assert counter.use(bucket, 1).refused is False
+    single = Bucket("account", "acc_2", "acc_2", 1)
+    assert [counter.use(single, 1).refused for _ in range(2)] == [False, True]
+
+
+def test_a_worker_that_counts_for_itself_forgets_windows_that_have_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "MOST_LOCAL", 5)
+    counter = limits.LocalCounter()
+    for minute in range(10):
+        with time_machine.travel(1_800_000_000 + 120 * minute, tick=False):
+            counter.use(Bucket("address", f"192.0.2.{minute}", f"192.0.2.{minute}", 1), 1)
+    assert len(counter._windows) < 10
 
 
 def test_the_counters_are_shared_by_all_processes() -> None:

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from django.core.cache import BaseCache
 from django.core.cache.backends.redis import RedisCache
+from redis import Redis
+from redis.exceptions import RedisError
 
-from config.cache import SQLiteCache
+from config.cache import SQLiteCache, SQLiteCounters
+from config.redis_cache import RedisCounters
 from tests.servers.redis import redis
 
 pytestmark = pytest.mark.process
@@ -74,6 +77,47 @@ def test_a_torn_counters_file_is_begun_afresh(tmp_path: Path) -> None:
     cache = SQLiteCache(str(file), {})
     cache.set("key", 1)
     assert cache.get("key") == 1
+
+
+def open_torn(location: str, barrier: Any, results: Any) -> None:
+    barrier.wait()
+    counters = SQLiteCounters(location, {"TIMEOUT": 60})
+    results.put([counters.incr("hits") for _ in range(EACH)])
+
+
+@pytest.mark.parametrize("time", range(3))
+def test_eight_processes_that_find_the_file_torn_begin_one_afresh(
+    tmp_path: Path, time: int
+) -> None:
+    file = tmp_path / "counters.sqlite3"
+    file.write_bytes(b"no database at all" * 100)
+    context = multiprocessing.get_context("spawn")
+    results, barrier = context.Queue(), context.Barrier(PROCESSES)
+    workers = [
+        context.Process(target=open_torn, args=(str(file), barrier, results))
+        for _ in range(PROCESSES)
+    ]
+    for worker in workers:
+        worker.start()
+    counts = [number for _ in workers for number in results.get(timeout=60)]
+    for worker in workers:
+        worker.join()
+    assert sorted(counts) == list(range(1, PROCESSES * EACH + 1))
+
+
+def test_a_redis_that_answers_but_refuses_to_write_is_not_well(redis_url: str) -> None:
+    counters = RedisCounters(redis_url, {"TIMEOUT": 60})
+    assert counters.is_well()
+    server = Redis.from_url(redis_url)
+    server.config_set("min-replicas-to-write", 1)
+    try:
+        assert server.ping()
+        with pytest.raises(RedisError):
+            counters.is_well()
+    finally:
+        server.config_set("min-replicas-to-write", 0)
+        server.close()
+        counters.close()
 
 
 def test_add_does_not_overwrite_what_lives(cache: BaseCache) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.test import override_settings
 from django.urls import re_path
+from rest_framework.permissions import BasePermission
 
 from apikeys.answers import ApiResponse, answer
 from apikeys.api import ApiView
@@ -44,6 +45,19 @@ def test_what_costs_more_than_the_balance_is_402(caller: Caller) -> None:
     error = refused.json()["error"]
     assert (error["details"]["required"], error["details"]["balance"]) == (2, 0)
     assert error["message"].startswith("This request costs 2 credits and your balance is 0.")
+
+
+class ClosedView(PricedView):
+    billing_classes = [type("Closed", (BasePermission,), {"has_permission": lambda *_: False})]
+
+
+class ClosedUrls:
+    urlpatterns = [re_path(r"^v1/priced$", ClosedView.as_view()), *urlpatterns]
+
+
+@override_settings(ROOT_URLCONF=ClosedUrls)
+def test_a_permission_that_says_no_in_the_usual_way_lets_nobody_in(caller: Caller) -> None:
+    assert caller.call("POST", "/v1/priced", b'{"price": 0}').status_code == 500
 
 
 @override_settings(ROOT_URLCONF=Urls)

@@ -8,8 +8,9 @@ from contextlib import contextmanager, suppress
 
 
 class Relay:
-    def __init__(self, port: int) -> None:
-        self.target = port
+    def __init__(self, target: int | str) -> None:
+        """The target is a port, or the path of a socket."""
+        self.target = target
         self.delay = 0.0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
@@ -35,10 +36,17 @@ class Relay:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
-                server = socket.create_connection(("127.0.0.1", self.target))
+                server = self._connect()
                 self._open += [client, server]
                 self._start(self._pass_on, client, server)
                 self._start(self._pass_on, server, client)
+
+    def _connect(self) -> socket.socket:
+        if isinstance(self.target, int):
+            return socket.create_connection(("127.0.0.1", self.target))
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(self.target)
+        return server
 
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
@@ -52,8 +60,8 @@ class Relay:
 
 
 @contextmanager
-def relay(port: int) -> Iterator[Relay]:
-    running = Relay(port)
+def relay(target: int | str) -> Iterator[Relay]:
+    running = Relay(target)
     try:
         yield running
     finally:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apikeys.errors import REFUSALS
+from apikeys.errors import REFUSALS, SAMPLE_PARAMS
 from tests.caller import Caller, code_of
 from validation.engine.verdict import VERDICT_OF, Verdict
 
@@ -48,6 +48,7 @@ def test_every_error_has_a_word_and_is_the_real_one(caller: Caller, code: str) -
     assert ("WWW-Authenticate" in answer.headers) is (answer.status_code == 401)
     assert ("Retry-After" in answer.headers) is (answer.status_code == 429)
     assert ("Allow" in answer.headers) is (answer.status_code == 405)
+    assert answer.json()["error"]["param"] == SAMPLE_PARAMS.get(code)
 
 
 def test_the_429_of_the_sandbox_has_the_headers_of_a_real_one(caller: Caller) -> None:
