@@ -4,7 +4,6 @@ A request is judged in one order, whatever it asks for: 401 and 429, 403, 404, 4
 415, 400, 422, 402. Django REST framework's own order is another one.
 """
 
-import re
 from typing import Any, NoReturn
 
 from django.http import HttpResponseBase
@@ -13,14 +12,13 @@ from rest_framework.views import APIView
 
 from apikeys.answers import ApiResponse, answer
 from apikeys.authentication import BearerAuthentication
-from apikeys.bounds import LARGEST_BODY
+from apikeys.bodies import refuse_length
 from apikeys.crypto import PREFIX
 from apikeys.description import describe
 from apikeys.errors import ApiError
 from apikeys.limits import WINDOW_SECONDS
 from apikeys.models import ApiKey
-from apikeys.negotiation import accepts_json, refuse_media_type
-from apikeys.parsing import InvalidJSON, parse_json
+from apikeys.negotiation import accepts_json
 from apikeys.permissions import (
     AccountIsNotSuspended,
     CameFromAllowedNetwork,
@@ -30,9 +28,6 @@ from apikeys.permissions import (
 from apikeys.requests import ApiHttpRequest, http_request, key_of
 from apikeys.serializers import MeSerializer
 from apikeys.throttling import CallerThrottle
-
-# A field's name is only repeated where it is a name, and never a key.
-_NAME = re.compile(r"(?!.*svc_live_)[A-Za-z0-9_.-]{1,64}", re.IGNORECASE)
 
 
 class ApiView(APIView):
@@ -50,7 +45,7 @@ class ApiView(APIView):
         self.check_method(request)
         if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
-        self.check_length(request)
+        refuse_length(request.META)
         self.prepare(request)
         for permission in self.billing_classes:
             if not permission().has_permission(request, self):
@@ -88,29 +83,6 @@ class ApiView(APIView):
         names = ("get", "head", "post", "put", "patch", "delete")
         return [name.upper() for name in names if hasattr(self, name)]
 
-    def check_length(self, request: Request) -> None:
-        length = request.META.get("CONTENT_LENGTH") or "0"
-        if request.META.get("HTTP_TRANSFER_ENCODING") and not request.META.get("CONTENT_LENGTH"):
-            raise ApiError("length_required")
-        if not (length.isascii() and length.isdigit()):
-            raise ApiError("bad_request", "The Content-Length header is not a number.")
-        if len(length) > 9 or int(length) > LARGEST_BODY:
-            raise ApiError("request_too_large")
-
-    def read_object(self, request: Request) -> dict[str, Any]:
-        """The body, which must be a JSON object."""
-        refuse_media_type(request.META)
-        body = request._request.body
-        if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
-            raise ApiError("bad_request", "The body ended before its Content-Length.")
-        try:
-            document = parse_json(body)
-        except InvalidJSON as error:
-            raise ApiError("invalid_json", str(error)) from None
-        if not isinstance(document, dict):
-            raise ApiError("invalid_field", "The body must be a JSON object.")
-        return document
-
     def raise_uncaught_exception(self, exc: Exception) -> NoReturn:
         """The middleware answers it, in the same way whether DEBUG is on or off."""
         raise exc
@@ -134,24 +106,6 @@ def rate_limit_exceeded(request: ApiHttpRequest) -> ApiError:
             "reset": usage.reset,
         },
     )
-
-
-def take_text(document: dict[str, Any], name: str, *, shortest: int, longest: int) -> str:
-    if name not in document:
-        raise ApiError("missing_field", f"The field {name} is required.", param=name)
-    value = document[name]
-    if not isinstance(value, str) or not shortest <= len(value) <= longest:
-        message = f"{name} must be a string of {shortest} to {longest} characters."
-        raise ApiError("invalid_field", message, param=name)
-    return value
-
-
-def refuse_unknown(document: dict[str, Any], *known: str) -> None:
-    for name in document:
-        if name not in known:
-            param = name if _NAME.fullmatch(name) else None
-            message = f"The body may have these fields only: {', '.join(known)}."
-            raise ApiError("unknown_field", message, param=param)
 
 
 class UnknownView(ApiView):

@@ -2,12 +2,12 @@
 
 import os
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import django_stubs_ext
 from csp.constants import NONE, SELF
 
+from config.caches import cache_settings
 from config.databases import database_settings
 from config.environment import FALSE_WORDS, Environment
 from config.mail import mail_settings
@@ -141,36 +141,7 @@ REDIS_URL = env.matching(
     r"rediss?://[^/:@]*(:[^/@]*@)?[\w.-]+(:[0-9]{1,5})?(/[0-9]*)?(\?.*)?|unix://.+",
     "must be of the form redis://host:6379/0.",
 )
-
-
-def _redis_options(seconds: float) -> dict[str, Any]:
-    """What is asked of Redis is waited for so long."""
-    return {
-        "pool_class": "config.redis_cache.SharedPool",
-        "socket_timeout": seconds,
-        "socket_connect_timeout": seconds,
-    }
-
-
-_COUNTERS_FILE = str(DATA_DIR / "counters.sqlite3")
-CACHES: dict[str, dict[str, Any]] = (
-    {
-        "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
-            "LOCATION": REDIS_URL,
-            "OPTIONS": _redis_options(1),
-        },
-        "counters": {"BACKEND": "config.redis_cache.RedisCounters", "LOCATION": REDIS_URL},
-    }
-    if REDIS_URL
-    else {
-        "default": {"BACKEND": "config.cache.SQLiteCache", "LOCATION": _COUNTERS_FILE},
-        "counters": {"BACKEND": "config.cache.SQLiteCounters", "LOCATION": _COUNTERS_FILE},
-    }
-)
-# What counts requests outlives its window a little, and nobody waits for it longer than this.
-CACHES["counters"]["TIMEOUT"] = 70
-CACHES["counters"]["OPTIONS"] = _redis_options(0.5) if REDIS_URL else {"busy_seconds": 0.5}
+CACHES = cache_settings(REDIS_URL, DATA_DIR / "counters.sqlite3")
 RATELIMIT_USE_CACHE = "counters"
 
 # --- Sign-in --------------------------------------------------------------------------------------

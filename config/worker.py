@@ -66,7 +66,6 @@ class Worker(GeventWorker):  # type: ignore[misc]
         body = self._receive(request, client, address, limit)
         if len(body) > limit == LARGEST_BODY:
             self._refuse(client, address, "request_too_large", "At most 3 MB are read.")
-            _linger(client)
             raise StopIteration
         request.body = BytesIO(body)
         if "TRANSFER-ENCODING" in headers:
@@ -96,6 +95,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
             client.sendall(raw_refusal(ApiError(code, message), peer))
         except OSError:
             logger.debug("The client had gone before it was refused.")
+        else:
+            _linger(client)
 
 
 def _say_length(request: Any, length: int) -> None:

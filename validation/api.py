@@ -6,7 +6,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiReque
 from rest_framework.request import Request
 
 from apikeys.answers import ApiResponse
-from apikeys.api import ApiView, rate_limit_exceeded, refuse_unknown, take_text
+from apikeys.api import ApiView, rate_limit_exceeded
+from apikeys.bodies import read_object, refuse_unknown, take_text
 from apikeys.description import describe
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
 from apikeys.requests import ApiHttpRequest, http_request, key_of
@@ -44,7 +45,7 @@ class ValidateView(ApiView):
     replay: services.Answer | None = None
 
     def prepare(self, request: Request) -> None:
-        document = self.read_object(request)
+        document = read_object(request)
         self.email = take_text(document, "email", shortest=1, longest=LONGEST_EMAIL)
         self.idempotency_key = _idempotency_key(request)
         refuse_unknown(document, "email")

@@ -9,6 +9,7 @@ from rest_framework.permissions import BasePermission
 
 from apikeys.answers import ApiResponse, answer
 from apikeys.api import ApiView
+from apikeys.bodies import read_object
 from config.urls import urlpatterns
 from credits.permissions import HasCredits
 from tests.caller import Caller, code_of
@@ -20,7 +21,7 @@ class PricedView(ApiView):
     billing_classes = [HasCredits]
 
     def prepare(self, request: Any) -> None:
-        self.document = self.read_object(request)
+        self.document = read_object(request)
 
     def price(self, request: Any) -> int:
         return int(self.document["price"])

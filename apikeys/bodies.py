@@ -1,0 +1,58 @@
+"""The body of a request, from its length to its fields, and what is refused of it: 411 to 400."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.request import Request
+
+from apikeys.bounds import LARGEST_BODY
+from apikeys.errors import ApiError
+from apikeys.negotiation import refuse_media_type
+from apikeys.parsing import InvalidJSON, parse_json
+
+# A field's name is only repeated where it is a name, and never a key.
+_NAME = re.compile(r"(?!.*svc_live_)[A-Za-z0-9_.-]{1,64}", re.IGNORECASE)
+
+
+def refuse_length(meta: Mapping[str, Any]) -> None:
+    """Also of requests that take no body."""
+    length = meta.get("CONTENT_LENGTH") or ""
+    if not length and meta.get("HTTP_TRANSFER_ENCODING"):
+        raise ApiError("length_required")
+    if length and not (length.isascii() and length.isdigit()):
+        raise ApiError("bad_request", "The Content-Length header is not a number.")
+    if len(length) > 9 or int(length or 0) > LARGEST_BODY:
+        raise ApiError("request_too_large")
+
+
+def read_object(request: Request) -> dict[str, Any]:
+    refuse_media_type(request.META)
+    body = request._request.body
+    if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
+        raise ApiError("bad_request", "The body ended before its Content-Length.")
+    try:
+        document = parse_json(body)
+    except InvalidJSON as error:
+        raise ApiError("invalid_json", str(error)) from None
+    if not isinstance(document, dict):
+        raise ApiError("invalid_field", "The body must be a JSON object.")
+    return document
+
+
+def take_text(document: dict[str, Any], name: str, *, shortest: int, longest: int) -> str:
+    if name not in document:
+        raise ApiError("missing_field", f"The field {name} is required.", param=name)
+    value = document[name]
+    if not isinstance(value, str) or not shortest <= len(value) <= longest:
+        message = f"{name} must be a string of {shortest} to {longest} characters."
+        raise ApiError("invalid_field", message, param=name)
+    return value
+
+
+def refuse_unknown(document: dict[str, Any], *known: str) -> None:
+    for name in document:
+        if name not in known:
+            param = name if _NAME.fullmatch(name) else None
+            message = f"The body may have these fields only: {', '.join(known)}."
+            raise ApiError("unknown_field", message, param=param)
