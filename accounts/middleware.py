@@ -8,6 +8,7 @@ from django.contrib.auth import logout
 from django.db import connections
 from django.http import HttpResponse
 from django.utils.cache import patch_cache_control
+from django.utils.module_loading import import_string
 
 from accounts import ids, tracing
 from accounts.models import Account, Membership, User
@@ -17,8 +18,7 @@ from accounts.requests import SiteRequest
 Handler = Callable[[SiteRequest], HttpResponse]
 
 CURRENT_ACCOUNT = "account"
-# Never a key: the id goes into logs.
-_CLIENTS_OWN_ID = re.compile(r"(?!.*svc_live_)[A-Za-z0-9_-]{8,64}", re.IGNORECASE)
+_CLIENTS_OWN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 class IdentifyRequestMiddleware:
@@ -26,10 +26,10 @@ class IdentifyRequestMiddleware:
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
+        self.holds_a_secret = import_string(settings.KNOWS_SECRETS)
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
-        given = request.headers.get("X-Request-Id", "")
-        request.id = given if _CLIENTS_OWN_ID.fullmatch(given) else ids.request_id()
+        request.id = self._own_id(request.headers.get("X-Request-Id", "")) or ids.request_id()
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
         # Never reset: Django logs a refusal after the last middleware has returned.
         tracing.request_id.set(request.id)
@@ -37,6 +37,11 @@ class IdentifyRequestMiddleware:
         response["X-Request-Id"] = request.id
         response["Cross-Origin-Resource-Policy"] = "same-origin"
         return response
+
+    def _own_id(self, given: str) -> str:
+        """The client's, if it is well formed and no key: it goes into logs and answers."""
+        well_formed = _CLIENTS_OWN_ID.fullmatch(given)
+        return given if well_formed and not self.holds_a_secret(given) else ""
 
 
 class EvenTimeMiddleware:

@@ -12,8 +12,12 @@ from pathlib import Path
 
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
-# Links that open something, and keys: a refused request is logged with its path.
-_SECRETS = re.compile(r"(/accounts/(?:invitations|password/reset/key)/|svc_live_)[^/\s'\"\\]+")
+# Links that open something, and keys, also without their prefix or oddly written: a refused request
+# is logged with its path. The request's own id is known to be none, and stays whole.
+_SECRETS = re.compile(
+    r"(/accounts/(?:invitations|password/reset/key)/|(?i:svc.?live.?))[^/\s'\"\\]+"
+    r"|[0-9A-Za-z]{38,}"
+)
 _UNPRINTABLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -24,12 +28,12 @@ _PLACES = 6
 class LineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         record.request_id = request_id.get()
-        record.message = record.getMessage()
+        record.message = _SECRETS.sub(_masked, record.getMessage())
         record.asctime = self.formatTime(record, self.datefmt)
         line = self.formatMessage(record)
         if record.exc_info and record.exc_info[1] is not None:
             line += f" | {crash_in_a_line(record.exc_info[1])}"
-        return _UNPRINTABLE.sub(_escaped, _SECRETS.sub(r"\1…", line))
+        return _UNPRINTABLE.sub(_escaped, line)
 
 
 def crash_in_a_line(error: BaseException) -> str:
@@ -53,6 +57,10 @@ def _code_of(error: BaseException) -> str:
     cause = error.__cause__
     code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)
     return f" ({code})" if code else ""
+
+
+def _masked(match: re.Match[str]) -> str:
+    return f"{match[1] or ''}…"
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -7,12 +7,12 @@ from typing import Any
 from rest_framework.request import Request
 
 from apikeys.bounds import LARGEST_BODY
+from apikeys.crypto import holds_a_secret
 from apikeys.errors import ApiError
 from apikeys.negotiation import refuse_media_type
 from apikeys.parsing import InvalidJSON, parse_json
 
-# A field's name is only repeated where it is a name, and never a key.
-_NAME = re.compile(r"(?!.*svc_live_)[A-Za-z0-9_.-]{1,64}", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def refuse_length(meta: Mapping[str, Any]) -> None:
@@ -53,6 +53,7 @@ def take_text(document: dict[str, Any], name: str, *, shortest: int, longest: in
 def refuse_unknown(document: dict[str, Any], *known: str) -> None:
     for name in document:
         if name not in known:
-            param = name if _NAME.fullmatch(name) else None
+            # It is only repeated where it is a name, and never a key.
+            param = name if _NAME.fullmatch(name) and not holds_a_secret(name) else None
             message = f"The body may have these fields only: {', '.join(known)}."
             raise ApiError("unknown_field", message, param=param)

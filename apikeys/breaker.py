@@ -21,6 +21,7 @@ class Breaker:
         self._is_well = is_well
         self._lock = threading.Lock()
         self._logged_at = -LOG_SECONDS
+        self._told = False
 
     def trip(self, error: Exception) -> None:
         with self._lock:
@@ -35,7 +36,7 @@ class Breaker:
             time.sleep(PROBE_SECONDS)
             if self._answers():
                 self.is_open = False
-                logger.info("The store of the counters answers again.")
+                self._log_recovery()
             else:
                 self._log("still away")
 
@@ -46,9 +47,16 @@ class Breaker:
         except Exception:
             return False
 
+    def _log_recovery(self) -> None:
+        """Once for each outage that was told."""
+        if self._told:
+            self._told = False
+            logger.warning("The store of the counters answers again.")
+
     def _log(self, what: str) -> None:
         if time.monotonic() - self._logged_at >= LOG_SECONDS:
             self._logged_at = time.monotonic()
+            self._told = True
             logger.error(
                 "The store of the counters does not answer (%s): each worker counts requests for "
                 "itself, with its share of the limits.",

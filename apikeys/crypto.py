@@ -15,6 +15,7 @@ ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 RANDOM_LENGTH, CHECKSUM_LENGTH = 32, 6
 
 _FORM = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH}}}")
+_RUN = re.compile(rf"[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH},}}")
 
 
 def generate() -> str:
@@ -34,6 +35,18 @@ def is_well_formed(secret: str) -> bool:
     if not _FORM.fullmatch(secret):
         return False
     return secret.endswith(checksum(secret[:-CHECKSUM_LENGTH]))
+
+
+def holds_a_secret(text: str) -> bool:
+    """Whether a whole key is in it, or the part after the prefix alone: told by the checksum."""
+    if PREFIX in text.lower():
+        return True
+    length = RANDOM_LENGTH + CHECKSUM_LENGTH
+    return any(
+        is_well_formed(PREFIX + run[start : start + length])
+        for run in _RUN.findall(text)
+        for start in range(len(run) - length + 1)
+    )
 
 
 def digest(secret: str, pepper: str) -> str:

@@ -92,6 +92,9 @@ class RotateKeyForm(OneTimeForm):
 def _network(text: str) -> str:
     try:
         network = ip_network(text, strict=False)
+        # "fe80::1%eth0": the zone is a name inside one machine, which no caller's address has.
+        if "%" in text:
+            raise ValueError
     except ValueError:
         raise ValidationError(
             f"“{text}” is no address or network. Write 203.0.113.7 or 203.0.113.0/24."

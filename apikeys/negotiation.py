@@ -37,6 +37,6 @@ def refuse_media_type(meta: Mapping[str, Any]) -> None:
     coding = str(meta.get("HTTP_CONTENT_ENCODING", "identity")).strip().lower()
     if message.get_content_type() != "application/json" or coding not in {"", "identity"}:
         raise ApiError("unsupported_media_type")
-    charset = message.get_param("charset", "utf-8")
-    if str(charset).strip().lower() not in {"utf-8", "utf8"}:
+    charsets = [value for name, value in message.get_params([]) if name.lower() == "charset"]
+    if any(str(charset).strip().lower() not in {"utf-8", "utf8"} for charset in charsets):
         raise ApiError("invalid_json", "The body must be in UTF-8: leave the charset out.")

@@ -49,6 +49,7 @@ _COUNT = """
     RETURNING value
 """
 _SWEEP_SECONDS = 60
+_LOOK_SECONDS = 1
 _BUSY_SECONDS = 5.0
 
 
@@ -63,7 +64,15 @@ class _Store:
         except sqlite3.DatabaseError:
             self._connection = _begin_afresh(path, busy_seconds)
         self._lock = threading.Lock()
-        self._swept_at = time.monotonic()
+        self._swept_at = self._looked_at = time.monotonic()
+        self._path, self._file = path, _file_at(path)
+
+    def is_where_it_was(self) -> bool:
+        """False when the file was removed: other processes may count in a new one by now."""
+        if time.monotonic() - self._looked_at < _LOOK_SECONDS:
+            return True
+        self._looked_at = time.monotonic()
+        return _file_at(self._path) == self._file
 
     def run(self, statement: str, values: dict[str, Any]) -> tuple[int, list[Any]]:
         """How many rows changed, and the rows that came back."""
@@ -75,6 +84,13 @@ class _Store:
             cursor = self._connection.execute(statement, {**values, "now": now})
             rows = cursor.fetchall()
             return cursor.rowcount, rows
+
+
+def _file_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def _open(path: Path, busy_seconds: float) -> sqlite3.Connection:
@@ -161,7 +177,11 @@ class SQLiteCache(BaseCache):
 
     def _run(self, statement: str, **values: Any) -> tuple[int, list[Any]]:
         try:
-            return _store(self._path, self._busy_seconds, os.getpid()).run(statement, values)
+            store = _store(self._path, self._busy_seconds, os.getpid())
+            if not store.is_where_it_was():
+                _store.cache_clear()
+                store = _store(self._path, self._busy_seconds, os.getpid())
+            return store.run(statement, values)
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
                 # Torn or gone: the next one opens it afresh.

@@ -12,35 +12,44 @@ POSTGRESQL = "django.db.backends.postgresql"
 FORM = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
 
 
+# How long a writer waits for SQLite. A caller of the API is told within two seconds that it has to
+# come back; a command or the background worker has time.
+WEB_PATIENCE, OTHER_PATIENCE = 1.8, 20.0
+
+
 def database_settings(env: Environment, default_file: Path, *, pool_size: int) -> dict[str, Any]:
+    """A web worker has a pool; what has none is a process with one line of work."""
     url = env.text("DATABASE_URL")
+    patience = WEB_PATIENCE if pool_size else OTHER_PATIENCE
     if not url:
-        return _sqlite(str(default_file))
+        return _sqlite(str(default_file), patience)
     try:
         parsed: dict[str, Any] = {**dj_database_url.parse(url)}
     # The URL is not repeated: it may hold a password.
     except (ValueError, KeyError):
         parsed = {}
     if parsed.get("NAME", ":memory:") != ":memory:" and url.startswith("sqlite://"):
-        return _sqlite(parsed["NAME"])
+        return _sqlite(parsed["NAME"], patience)
     if parsed.get("NAME") and url.startswith(("postgres://", "postgresql://")):
         return _postgresql(parsed, pool_size)
     env.problem("DATABASE_URL", FORM)
-    return _sqlite(str(default_file))
+    return _sqlite(str(default_file), patience)
 
 
 def is_postgresql(database: dict[str, Any]) -> bool:
     return bool(database["ENGINE"] == POSTGRESQL)
 
 
-def _sqlite(file: str) -> dict[str, Any]:
+def _sqlite(file: str, patience: float) -> dict[str, Any]:
     return {
         "ENGINE": SQLITE,
         "NAME": file,
+        "PATIENCE": patience,
         "OPTIONS": {
             # Taking the write lock at BEGIN avoids the upgrade of a read lock, which cannot wait.
             "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
+            # It waits by asking again, which stops nobody else: config/sqlite/base.py.
+            "timeout": 0,
             # FULL: a charge that was answered survives a power cut.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
         },

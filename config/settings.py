@@ -263,7 +263,7 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 SECURE_SSL_REDIRECT = PRODUCTION
 # The API refuses plain HTTP instead: a redirect would hide that the key was read on the way.
-SECURE_REDIRECT_EXEMPT = [r"^v1(/|$)"]
+SECURE_REDIRECT_EXEMPT = [r"^v1(?:/|\Z)"]
 SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
 SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
@@ -340,6 +340,8 @@ METRICS_PORT = (
     if env.text("METRICS_PORT", "off").lower() in FALSE_WORDS
     else env.integer("METRICS_PORT", 9100, minimum=1, maximum=65535)
 )
+# Says whether a text holds an API key, or the secret part of one alone.
+KNOWS_SECRETS = "apikeys.crypto.holds_a_secret"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -352,7 +354,11 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     # Without its own handlers Django's loggers follow the root: one line a record, never a mail.
-    "loggers": {"django": {"handlers": [], "level": LOG_LEVEL, "propagate": True}},
+    "loggers": {
+        "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
+        # It warns that the answer to each HEAD had a body, which it has not sent.
+        "gunicorn.http.wsgi": {"level": "ERROR"},
+    },
 }
 
 # --- Seams: what a lower floor tells the upper ones, inside its own transaction -------------------

@@ -23,7 +23,7 @@ urlpatterns = [
     path("docs/", include("validation.docs_urls")),
     re_path(r"^v1/validate/?$", ValidateView.as_view()),
     re_path(r"^v1/me/?$", MeView.as_view()),
-    re_path(r"^v1(/|$)", UnknownView.as_view()),
+    re_path(r"^v1(?:/|\Z)", UnknownView.as_view()),
     # Browsers ask for it unbidden.
     path("favicon.ico", login_not_required(icon)),
 ]

@@ -7,7 +7,7 @@ refusal of the API. Nothing of Django is imported before gevent has patched the 
 import logging
 from io import BytesIO
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import gevent
 from gunicorn.http import errors
@@ -47,11 +47,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
         """gunicorn would answer in HTML, and log what it could not read: a key, perhaps."""
         if isinstance(error, UNREADABLE) and not isinstance(error, OURS):
-            logger.warning("A request that cannot be read: %s", type(error).__name__)
-            self._refuse(client, address, "bad_request")
+            self._refuse(client, address, "bad_request", reason=type(error).__name__)
         elif not isinstance(error, SystemExit | gevent.GreenletExit):
             logger.error("Crash of the web worker", exc_info=error)
-            self._refuse(client, address, "internal_error")
+            self._refuse(client, address, "internal_error", reason=type(error).__name__)
 
     def _read_body(self, request: Any, client: Any, address: Any) -> bool:
         """False when there is more of it than anybody needs: the rest was not read."""
@@ -63,6 +62,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             request._expected_100_continue = False
             request.body = BytesIO()
             return False
+        self._refuse_ambiguity(request, client, address)
         body = self._receive(request, client, address, limit)
         if len(body) > limit == LARGEST_BODY:
             self._refuse(client, address, "request_too_large", "At most 3 MB are read.")
@@ -76,27 +76,52 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if request._expected_100_continue:
             request._expected_100_continue = False
             client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        body: bytes | None = None
-        with gevent.Timeout(BODY_SECONDS, False):
-            body = request.body.read(limit + 1)
-        if body is None:
-            message = f"The body did not arrive within {BODY_SECONDS} seconds."
-            self._refuse(client, address, "bad_request", message)
-            raise StopIteration
-        return body
+        message = f"The body did not arrive within {BODY_SECONDS} seconds."
+        try:
+            with gevent.Timeout(BODY_SECONDS, False):
+                body: bytes = request.body.read(limit + 1)
+                return body
+        except errors.NoMoreData:
+            message = "The body ended in the middle of a chunk."
+        self._refuse(client, address, "bad_request", message)
+        raise StopIteration
+
+    def _refuse_ambiguity(self, request: Any, client: Any, address: Any) -> None:
+        """What a proxy in front might read in another way than Django: RFC 9112, 3.2 and 6.1."""
+        hosts = [value for name, value in request.headers if name == "HOST"]
+        codings = [v.strip().lower() for n, v in request.headers if n == "TRANSFER-ENCODING"]
+        if request.version >= (1, 1) and not hosts:
+            message = "The Host header is missing."
+        elif codings not in ([], ["chunked"]):
+            message = "Of the transfer codings only chunked is known."
+        elif not request.uri.startswith(("/", "*")) and not _names(request.uri, hosts):
+            message = "The request's target names another host than its Host header."
+        else:
+            return
+        self._refuse(client, address, "bad_request", message)
+        raise StopIteration
 
     @staticmethod
-    def _refuse(client: Any, address: Any, code: str, message: str = "") -> None:
+    def _refuse(
+        client: Any, address: Any, code: str, message: str = "", *, reason: str = ""
+    ) -> None:
         from apikeys.errors import ApiError
         from apikeys.refusals import raw_refusal
 
         peer = address[0] if isinstance(address, tuple) else ""
+        answer = raw_refusal(ApiError(code, message), peer, reason or message)
         try:
-            client.sendall(raw_refusal(ApiError(code, message), peer))
+            client.sendall(answer)
         except OSError:
             logger.debug("The client had gone before it was refused.")
         else:
             _linger(client)
+
+
+def _names(target: str, hosts: list[str]) -> bool:
+    """Whether an absolute target is of the host that was asked, which Django then checks."""
+    parts = urlsplit(target)
+    return parts.scheme in {"http", "https"} and [parts.netloc] == hosts
 
 
 def _say_length(request: Any, length: int) -> None:

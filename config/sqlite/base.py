@@ -1,12 +1,16 @@
-"""Django's SQLite backend, with one writer at a time inside a process.
+"""Django's SQLite backend, whose writers wait without stopping their process.
 
-SQLite waits for its write lock inside C, which stops every greenlet of a web worker. If the lock's
-holder is another greenlet of that same worker, which had to wait for a socket in the middle of its
-transaction, the two would wait for each other until the time-out. So writers of one process queue
-on a lock that greenlets (and threads) can wait for, and only the first of them asks SQLite.
+SQLite waits for its write lock inside C, which stops every greenlet of a web worker: those that
+need no database, and the one that holds the lock and had to wait for a socket in the middle of its
+transaction. So writers of one process queue on a lock that greenlets (and threads) can wait for,
+and the first of them asks SQLite again and again instead of waiting in it. After the database's
+PATIENCE, in seconds, all of them give up.
 """
 
+import random
+import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +18,8 @@ from django.db.backends.sqlite3 import base
 
 _writer = threading.RLock()
 _READS = ("SELECT", "PRAGMA", "EXPLAIN", "SAVEPOINT", "RELEASE", "ROLLBACK")
+# Between two tries, in seconds: uneven, so that several processes do not keep step.
+_PAUSES = (0.001, 0.01)
 
 
 class Cursor(base.SQLiteCursorWrapper):
@@ -26,14 +32,25 @@ class Cursor(base.SQLiteCursorWrapper):
         return self._alone(super().executemany, query, param_list)
 
     def _alone(self, run: Callable[[str, Any], Any], query: str, params: Any) -> Any:
-        if self.wrapper.holds_writer or query.lstrip()[:9].upper().startswith(_READS):
-            return run(query, params)
-        with _writer:
-            return run(query, params)
+        if query.lstrip()[:9].upper().startswith(_READS):
+            # Another process that cleans up after itself can lock even a reader out for a moment.
+            return _ask(lambda: run(query, params), self.wrapper.patience_ends())
+        if self.wrapper.holds_writer:
+            return _ask(lambda: run(query, params), self.wrapper.gives_up_at)
+        self.wrapper.take_writer()
+        try:
+            return _ask(lambda: run(query, params), self.wrapper.gives_up_at)
+        finally:
+            self.wrapper.leave_writer()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
     holds_writer = False
+    gives_up_at = 0.0
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        connect = super().get_new_connection
+        return _ask(lambda: connect(conn_params), self.patience_ends())
 
     def create_cursor(self, name: str | None = None) -> Cursor:
         cursor: Cursor = self.connection.cursor(factory=Cursor)
@@ -41,35 +58,52 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return cursor
 
     def _start_transaction_under_autocommit(self) -> None:
-        self._take_writer()
+        with self.wrap_database_errors:
+            self.take_writer()
         try:
             super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
-            self._leave_writer()
+            self.leave_writer()
             raise
 
     def _commit(self) -> None:
         # A commit that fails leaves the transaction open: the rollback that follows leaves it.
         super()._commit()  # type: ignore[misc]
-        self._leave_writer()
+        self.leave_writer()
 
     def _rollback(self) -> None:
         try:
             super()._rollback()  # type: ignore[misc]
         finally:
-            self._leave_writer()
+            self.leave_writer()
 
     def _close(self) -> None:
         try:
             super()._close()  # type: ignore[misc]
         finally:
-            self._leave_writer()
+            self.leave_writer()
 
-    def _take_writer(self) -> None:
-        _writer.acquire()
+    def take_writer(self) -> None:
+        self.gives_up_at = self.patience_ends()
+        if not _writer.acquire(timeout=self.settings_dict["PATIENCE"]):
+            raise sqlite3.OperationalError("database is locked")
         self.holds_writer = True
 
-    def _leave_writer(self) -> None:
+    def patience_ends(self) -> float:
+        return float(time.monotonic() + self.settings_dict["PATIENCE"])
+
+    def leave_writer(self) -> None:
         if self.holds_writer:
             self.holds_writer = False
             _writer.release()
+
+
+def _ask(run: Callable[[], Any], gives_up_at: float) -> Any:
+    while True:
+        try:
+            return run()
+        except sqlite3.OperationalError as error:
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > gives_up_at:
+                raise
+        time.sleep(random.uniform(*_PAUSES))  # noqa: S311 - nothing secret about it

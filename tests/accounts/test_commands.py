@@ -33,7 +33,8 @@ def test_staff_and_the_own_limit_are_set_when_asked_for() -> None:
     ("arguments", "sentence"),
     [
         (["not an address"], "is not an e-mail address"),
-        (["jane@shop.example", "--requests-per-minute", "0"], "must be at least 1"),
+        (["jane@shop.example", "--requests-per-minute", "0"], "must be 1 to 1,000,000"),
+        (["jane@shop.example", "--requests-per-minute", str(10**20)], "must be 1 to 1,000,000"),
     ],
 )
 def test_bad_input_is_named_and_leaves_nothing(arguments: list[str], sentence: str) -> None:

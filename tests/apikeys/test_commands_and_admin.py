@@ -35,6 +35,8 @@ def test_create_key_takes_the_account_that_was_owned_first(account: Account, own
 def test_create_key_says_what_is_wrong(account: Account, owner: User) -> None:
     with pytest.raises(CommandError, match=r"nobody@shop.example owns no open account"):
         create_key("nobody@shop.example")
+    with pytest.raises(CommandError, match="valid email"):
+        create_key("\udcff@shop.example")
     for name in ("", "  ", "x" * 51):
         with pytest.raises(CommandError, match="1 to 50 characters"):
             create_key(owner.email, name)

@@ -43,6 +43,14 @@ def test_what_has_another_form_is_no_key(odd: str) -> None:
     assert not crypto.is_well_formed(crypto.generate()[:-1])
 
 
+def test_a_secret_is_recognised_inside_other_text_and_without_its_prefix() -> None:
+    secret = crypto.generate()
+    for text in (secret, secret.upper(), secret[9:], f"x{secret[9:]}y", f"a-{secret[9:]}_b"):
+        assert crypto.holds_a_secret(text)
+    for text in ("", "client-id_123", "a" * 64, "0" * 38, "5f" * 32, crypto.generate()[9:46]):
+        assert not crypto.holds_a_secret(text)
+
+
 def test_the_digest_depends_on_the_pepper() -> None:
     secret = crypto.generate()
     assert crypto.digest(secret, "one") != crypto.digest(secret, "two")

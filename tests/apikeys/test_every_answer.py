@@ -34,7 +34,16 @@ def api_paths() -> Iterator[str]:
         if isinstance(pattern, URLPattern) and str(pattern.pattern).startswith("^v1"):
             path = "/" + re.sub(r"\^|\(.*|/\?\$", "", str(pattern.pattern))
             yield from (path, f"{path}/")
-    yield from ("/v1/nothing", "/v1/validate/more", "/v1/%0A", "/v1//me", "/v1/me//", "/v1/é")
+    yield from (
+        "/v1/nothing",
+        "/v1/validate/more",
+        "/v1/validate%0A",
+        "/v1/me/%0A",
+        "/v1/%0A",
+        "/v1//me",
+        "/v1/me//",
+        "/v1/é",
+    )
 
 
 PATHS = sorted(set(api_paths()))
@@ -103,6 +112,33 @@ def test_with_a_key_every_path_and_method_has_its_answer(
 def test_the_clients_own_request_id_is_in_header_and_body(caller: Caller) -> None:
     answer = caller.get("/v1/nothing", X_Request_Id="client-id_123")
     assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"] == "client-id_123"
+
+
+def test_a_key_is_no_request_id(caller: Caller, secret: str) -> None:
+    for given in (secret, secret[9:], f"id-{secret[9:]}"):
+        answer = caller.get("/v1/me", X_Request_Id=given)
+        assert answer.headers["X-Request-Id"].startswith("req_")
+    for given in ("a" * 64, "5f" * 16, "A1" * 19):
+        assert caller.get("/v1/me", X_Request_Id=given).headers["X-Request-Id"] == given
+
+
+PLACES = [
+    *("/v1/{}", "/{}", "/v1/me?key={}", "/v1/{}/{}", "/docs/{}/"),
+    *("/v1/%2573vc_live_{s}", "/v1/svc-live-{s}", "/v1/svc_live_/{s}", "/v1/svc_live_%20{s}"),
+    *("/v1/svc_live_%0A{s}", "/v1/{s}", "/{s}/", "/v1/SVC_LIVE_{s}", "/v1/svc_live_'{s}"),
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_key_in_the_wrong_place_gets_into_no_log_line(
+    secret: str, caplog: pytest.LogCaptureFixture, place: str
+) -> None:
+    caplog.set_level("INFO")
+    caplog.handler.setFormatter(LineFormatter())
+    Caller().get(place.format(secret, secret, s=secret[9:]))
+    Caller().get("/v1/me", X_Request_Id=secret[9:])
+    assert caplog.text
+    assert secret[9:20] not in caplog.text
 
 
 class CrashingView(ApiView):
@@ -194,7 +230,7 @@ def test_one_request_is_one_line_in_the_log(
 def test_a_page_that_is_not_of_the_api_keeps_its_own_manners(
     method: str, settings: Settings, db: None
 ) -> None:
-    for path in ("/v1x", "/V1/me", "/v2/me", "/docs/v1/"):
+    for path in ("/v1%0A", "/v1%0A/me", "/v1x", "/V1/me", "/v2/me", "/docs/v1/"):
         answer = Caller().call(method, path)
         assert answer.status_code == 404
         assert answer.headers["Content-Type"].startswith("text/html")

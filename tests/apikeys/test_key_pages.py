@@ -105,6 +105,7 @@ def test_the_settings_of_the_form_are_the_keys(client: Client) -> None:
         ({"name": "x" * 51}, "at most 50 characters"),
         ({"name": "a\u202eb"}, "cannot be shown"),
         ({"allowed_networks": "somewhere"}, "“somewhere” is no address or network"),
+        ({"allowed_networks": "fe80::1%eth0"}, "is no address or network"),
         ({"allowed_networks": "203.0.113.0/33"}, "is no address or network"),
         ({"allowed_networks": " ".join(f"203.0.113.{n}" for n in range(51))}, "At most 50"),
         ({"requests_per_minute": "61"}, "The account&#x27;s own limit is 60"),

@@ -56,6 +56,11 @@ def test_another_charset_makes_it_no_json(charset: str) -> None:
         refuse_media_type({"CONTENT_TYPE": f"application/json; charset={charset}"})
 
 
+def test_two_charsets_are_one_too_many() -> None:
+    with pytest.raises(ApiError, match="invalid_json"):
+        refuse_media_type({"CONTENT_TYPE": "application/json; charset=utf-8; charset=latin-1"})
+
+
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate, gzip", "x"])
 def test_a_compressed_body_is_refused(coding: str) -> None:
     with pytest.raises(ApiError, match="unsupported_media_type"):

@@ -85,9 +85,9 @@ def open_torn(location: str, barrier: Any, results: Any) -> None:
     results.put([counters.incr("hits") for _ in range(EACH)])
 
 
-@pytest.mark.parametrize("time", range(3))
+@pytest.mark.parametrize("number", range(3))
 def test_eight_processes_that_find_the_file_torn_begin_one_afresh(
-    tmp_path: Path, time: int
+    tmp_path: Path, number: int
 ) -> None:
     file = tmp_path / "counters.sqlite3"
     file.write_bytes(b"no database at all" * 100)
@@ -103,6 +103,26 @@ def test_eight_processes_that_find_the_file_torn_begin_one_afresh(
     for worker in workers:
         worker.join()
     assert sorted(counts) == list(range(1, PROCESSES * EACH + 1))
+
+
+def count_once(location: str, results: Any) -> None:
+    results.put(SQLiteCounters(location, {"TIMEOUT": 60}).incr("hits"))
+
+
+def test_when_the_file_is_removed_all_processes_go_on_in_a_new_one(tmp_path: Path) -> None:
+    file = tmp_path / "counters.sqlite3"
+    counters = SQLiteCounters(str(file), {"TIMEOUT": 60})
+    assert counters.incr("hits") == 1
+    for part in tmp_path.iterdir():
+        part.unlink()
+    context = multiprocessing.get_context("spawn")
+    results = context.Queue()
+    other = context.Process(target=count_once, args=(str(file), results))
+    other.start()
+    assert results.get(timeout=60) == 1
+    other.join()
+    time.sleep(1.1)
+    assert counters.incr("hits") == 2
 
 
 def test_a_redis_that_answers_but_refuses_to_write_is_not_well(redis_url: str) -> None:

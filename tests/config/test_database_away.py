@@ -1,6 +1,8 @@
-"""PostgreSQL goes away and comes back: 503 in between, in the one shape, and nobody waits long."""
+"""The database is away for a while: 503 in the one shape, nobody waits long, and it comes back."""
 
+import sqlite3
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -45,3 +47,30 @@ def test_without_its_database_the_api_answers_503_and_recovers_by_itself(tmp_pat
     # A mistyped key is recognised without the database.
     assert stranger.status == 401
     assert back.status == 200
+
+
+def test_a_locked_sqlite_refuses_writers_in_time_and_holds_up_nobody_else(tmp_path: Path) -> None:
+    with product(tmp_path, WEB_WORKERS="1") as site:
+        secret = make_key(site, "locked@shop.example", 1000)
+        writers = [HttpCaller(site, secret) for _ in range(4)]
+        reader = HttpCaller(site, secret)
+        assert reader.get().status == 200
+        lock = sqlite3.connect(tmp_path / "db.sqlite3", isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(4) as threads:
+            waiting = [
+                threads.submit(writer.validate, "no address", Idempotency_Key=f"key-{number}")
+                for number, writer in enumerate(writers)
+            ]
+            read = [reader.get() for _ in range(10)]
+            refused = [future.result() for future in waiting]
+        lock.execute("ROLLBACK")
+        lock.close()
+        again = writers[0].validate("no address", Idempotency_Key="key-0")
+        for caller in (*writers, reader):
+            caller.close()
+    assert {answer.status for answer in read} == {200}
+    assert sum(answer.seconds for answer in read) < LONGEST_SECONDS
+    assert {answer.status for answer in refused} == {503}
+    assert max(answer.seconds for answer in refused) < 2 * LONGEST_SECONDS
+    assert again.status == 200

@@ -162,7 +162,7 @@ def test_a_web_worker_that_dies_is_replaced(served: Product) -> None:
 
 def test_the_worker_sends_the_mails_that_pages_promise(served: Product) -> None:
     PlainBrowser(served.url).send("/accounts/password/reset/", email="owner@example.com")
-    mail = served.newest_mail("owner@example.com")
+    mail = served.newest_mail("owner@example.com", "password")
     assert f"{served.url}/accounts/password/reset/key/" in text_of(mail)
 
 

@@ -63,6 +63,23 @@ UNREADABLE = {
     "a chunk without its end": (
         b"POST /v1/validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloworld\r\n"
     ),
+    "a chunk that is cut": (
+        b"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b'12\r\n{"ema'
+    ),
+    "chunks that never end": (
+        b"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"2\r\n{}\r\n"
+    ),
+    "compressed and chunked": (
+        b"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: gzip, chunked\r\n"
+        b"\r\n2\r\n{}\r\n0\r\n\r\n"
+    ),
+    "no host": b"GET /v1/me HTTP/1.1\r\n\r\n",
+    "a target of another host": (
+        b"GET http://evil.example/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    ),
+    "a target of another scheme": b"GET ftp://127.0.0.1/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     "an unknown expectation": b"GET /v1/me HTTP/1.1\r\nExpect: a-miracle\r\n\r\n",
 }
 
@@ -116,11 +133,30 @@ def test_what_is_not_http_gets_a_clean_400(site: Product, sent: bytes) -> None:
     assert answer.headers["Connection"] == "close"
 
 
+def test_a_target_may_be_absolute(site: Product, secret: str) -> None:
+    target = f"GET {site.url}/v1/me HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n"
+    sent = f"{target}Authorization: Bearer {secret}\r\n\r\n"
+    assert say(site, sent.encode()).status == 200
+
+
+def test_the_request_id_of_what_could_not_be_read_is_in_the_log(site: Product) -> None:
+    answer = say(site, b"GARBAGE\r\n\r\n")
+    wanted = f"[{answer.headers['X-Request-Id']}] - - 400 bad_request - 127.0.0.1"
+    assert wanted in site.output()
+
+
+def test_a_request_is_one_line_in_the_log_also_a_head(site: Product, secret: str) -> None:
+    before = len(site.output().splitlines())
+    head = f"HEAD /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n\r\n"
+    assert say(site, head.encode(), body=False).status == 200
+    assert len(site.output().splitlines()) == before + 1
+
+
 def test_nothing_unreadable_got_into_the_log(site: Product) -> None:
     for sent in UNREADABLE.values():
         say(site, sent, end=True)
     log = site.output()
-    assert "A request that cannot be read: InvalidHeader" in log
+    assert "400 bad_request - 127.0.0.1: InvalidHeader" in log
     assert "x1Y2" not in log
     assert "Traceback" not in log
     assert not re.search(r"[^\n\x20-\x7e…]", log)

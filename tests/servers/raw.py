@@ -13,7 +13,9 @@ class RawAnswer:
     body: bytes
 
 
-def say(site: Product, *pieces: bytes, end: bool = False, seconds: float = 20) -> RawAnswer:
+def say(
+    site: Product, *pieces: bytes, end: bool = False, seconds: float = 20, body: bool = True
+) -> RawAnswer:
     """Sends the pieces; with `end` it then says that nothing more will come."""
     with socket.create_connection(("127.0.0.1", site.port), timeout=seconds) as connection:
         try:
@@ -24,10 +26,10 @@ def say(site: Product, *pieces: bytes, end: bool = False, seconds: float = 20) -
         except OSError:
             # It has heard enough; what it answered is still to be read.
             pass
-        return read_answer(connection)
+        return read_answer(connection, body)
 
 
-def read_answer(connection: socket.socket) -> RawAnswer:
+def read_answer(connection: socket.socket, has_body: bool = True) -> RawAnswer:
     received = b""
     while b"\r\n\r\n" not in received:
         more = connection.recv(65536)
@@ -40,7 +42,7 @@ def read_answer(connection: socket.socket) -> RawAnswer:
     status = int(first.split()[1])
     if status == 100:
         return read_answer(connection)
-    while len(body) < int(headers.get("Content-Length", 0)):
+    while has_body and len(body) < int(headers.get("Content-Length", 0)):
         more = connection.recv(65536)
         if not more:
             break

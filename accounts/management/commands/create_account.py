@@ -10,6 +10,8 @@ from django.db import transaction
 from accounts.models import Account, User
 from accounts.services import create_confirmed_user
 
+MOST_REQUESTS = 1_000_000
+
 
 class Command(BaseCommand):
     help = "Creates a user with an account of their own. Prints the e-mail and a random password."
@@ -25,8 +27,8 @@ class Command(BaseCommand):
             validate_email(email)
         except ValidationError as error:
             raise CommandError(f"{email!r} is not an e-mail address.") from error
-        if requests_per_minute is not None and requests_per_minute < 1:
-            raise CommandError("--requests-per-minute must be at least 1.")
+        if requests_per_minute is not None and not 1 <= requests_per_minute <= MOST_REQUESTS:
+            raise CommandError(f"--requests-per-minute must be 1 to {MOST_REQUESTS:,}.")
         if User.objects.filter(email=email.lower()).exists():
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(12)

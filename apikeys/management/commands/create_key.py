@@ -3,6 +3,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.core.validators import validate_email
 
 from accounts.models import Account
 from accounts.roles import Role
@@ -23,6 +24,7 @@ class Command(BaseCommand):
     def handle(self, *, email: str, name: str, **_: Any) -> None:
         name = name.strip()
         try:
+            validate_email(email)
             validate_line(name)
         except ValidationError as error:
             raise CommandError(error.messages[0]) from error
