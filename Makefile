@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup -rs
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test setup bench check lint lock browser
+.PHONY: help serve test proofs setup bench check lint lock browser
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,15 +17,18 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 	@exec $(BIN)/python -m config.serve
 
 test: .venv/.workshop browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
-	$(PYTEST)
+	$(PYTEST) -m "not proof"
 	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process"
+
+proofs: .venv/.workshop ## what takes longer: limits over eight processes, databases and counters away
+	$(PYTEST) -m proof
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
 
 bench: .venv/.workshop ## measure, and print the table of docs/performance.md
 	$(BIN)/python -m tests.bench
 
-check: lint test ## what CI runs: format, lint, types, import contracts, migrations, deploy check, tests
+check: lint test proofs ## what CI runs: format, lint, types, import contracts, migrations, deploy check, tests
 
 lint: .venv/.workshop ## the part of check that runs no tests
 	$(BIN)/ruff format --check .

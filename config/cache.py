@@ -57,12 +57,7 @@ class _Store:
     """One connection for all threads and greenlets of a process; no statement waits inside."""
 
     def __init__(self, path: Path, busy_seconds: float) -> None:
-        try:
-            self._connection = _open(path, busy_seconds)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            self._connection = _begin_afresh(path, busy_seconds)
+        self._connection = _open_alone(path, busy_seconds)
         self._lock = threading.Lock()
         self._swept_at = self._looked_at = time.monotonic()
         self._path, self._file = path, _file_at(path)
@@ -101,15 +96,18 @@ def _open(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return connection
 
 
-def _begin_afresh(path: Path, busy_seconds: float) -> sqlite3.Connection:
-    """A power cut can leave the file torn. What it counted is worth less than an answer.
+def _open_alone(path: Path, busy_seconds: float) -> sqlite3.Connection:
+    """One process at a time: those that make a new file side by side lock each other out.
 
-    All processes find it torn at the same moment: one begins afresh, the others find it whole.
+    A power cut can leave the file torn. What it counted is worth less than an answer, so the first
+    that finds it torn begins afresh, and the others find it whole.
     """
     with path.with_name(path.name + ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
             return _open(path, busy_seconds)
+        except sqlite3.OperationalError:
+            raise
         except sqlite3.DatabaseError:
             for end in ("", "-wal", "-shm"):
                 path.with_name(path.name + end).unlink(missing_ok=True)

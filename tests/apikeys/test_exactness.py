@@ -18,7 +18,7 @@ from tests.servers.product import Product, product
 from tests.servers.redis import redis
 from tests.servers.relay import Relay, relay
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 LIMIT = 120
 WORKERS = 2

@@ -14,7 +14,7 @@ from tests.servers.postgres import postgres
 from tests.servers.product import product
 from tests.servers.relay import relay
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 LONGEST_SECONDS = 2
 
