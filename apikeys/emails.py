@@ -12,6 +12,10 @@ def queue_key_created(*, key: ApiKey, actor: User | None) -> None:
     _queue("apikeys/mails/key_created", key, actor)
 
 
+def queue_key_changed(*, key: ApiKey, actor: User | None) -> None:
+    _queue("apikeys/mails/key_changed", key, actor)
+
+
 def queue_key_rotated(*, key: ApiKey, replacement: ApiKey, actor: User | None) -> None:
     _queue("apikeys/mails/key_rotated", key, actor, replacement=replacement)
 

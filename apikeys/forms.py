@@ -34,14 +34,13 @@ class OneTimeForm(forms.Form):
         self.fields["form_token"].initial = get_random_string(32)
 
 
-class CreateKeyForm(OneTimeForm):
+class KeySettingsForm(forms.Form):
     name = forms.CharField(
         max_length=50,
         validators=ApiKey._meta.get_field("name").validators,
         help_text="Which server or job uses it: “Sign-up form”, “Nightly clean-up”.",
         widget=forms.TextInput({"autocomplete": "off"}),
     )
-    expires_at = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False, label="Expires")
     allowed_networks = forms.CharField(
         required=False,
         label="Allowed networks (optional)",
@@ -62,10 +61,6 @@ class CreateKeyForm(OneTimeForm):
     def clean_name(self) -> str:
         return " ".join(self.cleaned_data["name"].split())
 
-    def clean_expires_at(self) -> datetime | None:
-        days = self.cleaned_data["expires_at"]
-        return timezone.now() + timedelta(days=int(days)) if days else None
-
     def clean_allowed_networks(self) -> list[str]:
         given = re.split(r"[\s,]+", self.cleaned_data["allowed_networks"].strip())
         networks = list(dict.fromkeys(_network(text) for text in given if text))
@@ -78,6 +73,15 @@ class CreateKeyForm(OneTimeForm):
         if limit is not None and limit > self.most:
             raise ValidationError(f"The account's own limit is {self.most:,}: choose a lower one.")
         return limit
+
+
+class CreateKeyForm(KeySettingsForm, OneTimeForm):
+    expires_at = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False, label="Expires")
+    field_order = ("name", "expires_at")
+
+    def clean_expires_at(self) -> datetime | None:
+        days = self.cleaned_data["expires_at"]
+        return timezone.now() + timedelta(days=int(days)) if days else None
 
 
 class RotateKeyForm(OneTimeForm):

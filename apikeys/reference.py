@@ -118,6 +118,8 @@ def _resolved(schema: Any, schemas: Any) -> Any:
 def _kind(schema: Any, schemas: Any) -> str:
     inner = _resolved(schema, schemas)
     types = inner.get("type", "object")
+    if types == "array":
+        types = f"array of {_kind(inner['items'], schemas)}"
     names = [types] if isinstance(types, str) else list(types)
     if any(part.get("type") == "null" for part in schema.get("oneOf", [])):
         names.append("null")

@@ -73,6 +73,31 @@ def create_key(
 
 
 @transaction.atomic
+def change_key(
+    *,
+    key: ApiKey,
+    name: str,
+    allowed_networks: list[str],
+    requests_per_minute: int | None,
+    actor: User,
+    ip: str | None = None,
+) -> None:
+    """The next request is judged by the new settings."""
+    if not ApiKey.objects.active().filter(pk=key.pk).exists():
+        raise KeyIsNotActive
+    before = str(key)
+    key.name = name
+    key.allowed_networks = allowed_networks
+    key.requests_per_minute = requests_per_minute
+    key.save(update_fields=["name", "allowed_networks", "requests_per_minute"])
+    networks = ", ".join(allowed_networks) or "anywhere"
+    limit = requests_per_minute or "the account's"
+    target = f"{before}: {name}, from {networks}, limit {limit}"
+    audit.record(key.account, actor, "key.changed", target, ip)
+    emails.queue_key_changed(key=key, actor=actor)
+
+
+@transaction.atomic
 def rotate_key(
     *,
     key: ApiKey,

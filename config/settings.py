@@ -311,6 +311,7 @@ SPECTACULAR_SETTINGS = {
     "EXTERNAL_DOCS": {"url": f"{BASE_URL}/docs/"},
     "POSTPROCESSING_HOOKS": ["apikeys.description.complete"],
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # As the URL table has them: what people come for stands first.
     "SORT_OPERATIONS": False,
 }

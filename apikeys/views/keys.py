@@ -9,7 +9,7 @@ from accounts.access import for_account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
 from apikeys import services
-from apikeys.forms import CreateKeyForm, RotateKeyForm
+from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm
 from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, KeyRefused
 from apikeys.services import KeyIsNotActive
 
@@ -55,6 +55,27 @@ def create_key(request: AccountRequest) -> HttpResponse:
 def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
     """Where reload and back lead from the page that showed the secret."""
     return _shown_before(request, _key(request, key_id))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.MANAGE_KEYS)
+def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
+    key = _key(request, key_id)
+    now = {
+        "name": key.name,
+        "allowed_networks": "\n".join(key.allowed_networks),
+        "requests_per_minute": key.requests_per_minute,
+    }
+    form = KeySettingsForm(request.account, request.POST or None, initial=now)
+    if form.is_valid():
+        try:
+            services.change_key(key=key, actor=request.user, ip=request.ip, **form.cleaned_data)
+        except KeyRefused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            messages.success(request, f"{key.name} is saved. The next request is judged by it.")
+            return redirect(PAGE)
+    return render(request, "apikeys/change_key.html", {"form": form, "key": key})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

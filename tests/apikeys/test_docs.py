@@ -98,7 +98,9 @@ def test_the_types_of_the_reference_are_for_people() -> None:
     assert kinds["evidence"] == '"syntax" or "dns" or "smtp"'
     assert kinds["mx.fallback"] == '"a" or "aaaa" or null'
     assert kinds["syntax_error"] == "object or null"
-    assert kinds["reasons"] == "array"
+    assert kinds["reasons"] == "array of string"
+    assert kinds["mx.records"] == "array of object"
+    assert all(field.text for field in validate.result)
 
 
 def test_the_guide_says_all_the_rules_about_keys() -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from accounts.models import Account, User
+from accounts.models import Account, AuditEntry, Mail, User
 from accounts.roles import Role
 from apikeys import services
 from apikeys.models import MOST_ACTIVE, ApiKey
@@ -166,6 +166,33 @@ def test_rotating_shows_the_new_key_once_and_keeps_the_old_for_the_grace(
     listed = client.get("/apikeys/").content.decode()
     assert "Rotated:" in listed
     assert "in 1\xa0hour" in listed
+
+
+def test_what_a_key_may_is_changed_for_the_next_request(
+    client: Client, key: ApiKey, caller: Caller
+) -> None:
+    path = f"/apikeys/{key.public_id}/change/"
+    sent = {"name": "Renamed", "allowed_networks": "203.0.113.0/24", "requests_per_minute": "7"}
+    assert "Renamed is saved." in client.post(path, sent, follow=True).content.decode()
+    assert caller.get("/v1/me").status_code == 403
+    there = Caller(caller.secret, ip="203.0.113.9").get("/v1/me")
+    assert there.json()["rate_limit"]["limit"] == 7
+    page = client.get(path).content.decode()
+    assert 'value="Renamed"' in page
+    assert "203.0.113.0/24</textarea>" in page
+    assert AuditEntry.objects.latest("pk").action == "key.changed"
+    assert "from 203.0.113.0/24 only, for 7 requests a minute" in Mail.objects.latest("pk").text
+
+
+def test_wrong_settings_change_nothing(client: Client, key: ApiKey, owner: User) -> None:
+    path = f"/apikeys/{key.public_id}/change/"
+    for sent in ({"name": ""}, {"name": "x", "allowed_networks": "nowhere"}):
+        assert "errorlist" in client.post(path, sent).content.decode()
+    services.revoke_key(key=key, actor=owner)
+    page = client.post(path, {"name": "Too late"}).content.decode()
+    assert "This key does not work any more" in page
+    key.refresh_from_db()
+    assert key.name == "The Shop's server"
 
 
 def test_a_key_that_cannot_be_rotated_says_why(client: Client, key: ApiKey, owner: User) -> None:

@@ -53,6 +53,7 @@ FOR_MEMBERS = [
     "/accounts/logout/",
     "/apikeys/",
     "/apikeys/create/",
+    "/apikeys/{key}/change/",
     "/apikeys/{key}/rotate/",
     "/apikeys/{key}/revoke/",
     "/no-such-page/",
