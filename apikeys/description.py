@@ -7,7 +7,7 @@ import orjson
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 
-from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError
+from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
 from apikeys.serializers import ErrorSerializer
 
 # Any operation may answer these.
@@ -60,20 +60,8 @@ def describe(
     return decorator
 
 
-DETAILS: dict[str, dict[str, Any]] = {
-    "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
-    "rate_limit_exceeded": {
-        "limit": 60,
-        "window": 60,
-        "retry_after": 17,
-        "reset": 1_795_000_020,
-    },
-    "service_unavailable": {"retry_after": 5},
-}
-
-
 def _example(code: str) -> Any:
-    error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=DETAILS.get(code, {}))
+    error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=SAMPLE_DETAILS.get(code, {}))
     return orjson.loads(error.body(EXAMPLE_ID))
 
 

@@ -232,6 +232,16 @@ SAMPLE_PARAMS = {
     "unknown_field": "emial",
     "idempotency_key_reused": "Idempotency-Key",
 }
+SAMPLE_DETAILS: dict[str, dict[str, Any]] = {
+    "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
+    "rate_limit_exceeded": {
+        "limit": 60,
+        "window": 60,
+        "retry_after": 17,
+        "reset": 1_795_000_020,
+    },
+    "service_unavailable": {"retry_after": 5},
+}
 
 
 def unauthorized(code: str) -> ApiError:

@@ -6,7 +6,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apikeys import reference
-from apikeys.errors import REFUSALS
+from apikeys.errors import REFUSALS, SAMPLE_DETAILS
 
 
 @login_not_required
@@ -28,4 +28,7 @@ def show_reference(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def show_errors(request: HttpRequest) -> HttpResponse:
-    return render(request, "docs/show_errors.html", {"refusals": REFUSALS.items()})
+    entries = [
+        (code, refusal, SAMPLE_DETAILS.get(code, {}).items()) for code, refusal in REFUSALS.items()
+    ]
+    return render(request, "docs/show_errors.html", {"entries": entries})
