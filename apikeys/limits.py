@@ -93,8 +93,8 @@ def _in_store(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
     )
     if usage is None or usage["limit"] == 0:
         raise RuntimeError("The counter gave no count.")
-    # The window's last second belongs to it.
-    return _usage(bucket, usage["count"], bucket.limit, usage["time_left"] + 1)
+    # The window's last second belongs to it. It may have ended while it was counted in.
+    return _usage(bucket, usage["count"], bucket.limit, max(1, usage["time_left"] + 1))
 
 
 def _usage(bucket: Bucket, count: int, limit: int, seconds_left: int) -> Usage:
@@ -117,7 +117,8 @@ class LocalCounter:
             if len(self._windows) > MOST_LOCAL:
                 self._windows = {n: w for n, w in self._windows.items() if w[0] > now}
             end, count = self._windows.get(name, (0, 0))
-            if end <= now:
+            # The clock may have been set back meanwhile: no window is longer than a minute.
+            if not now < end <= now + WINDOW_SECONDS:
                 end, count = _window_end(bucket.owner, now), 0
             count += amount
             self._windows[name] = (end, count)

@@ -16,8 +16,6 @@ from apikeys import crypto
 MOST_ACTIVE = 20
 # When a key was used last is written at most this often.
 USE_NOTED_EVERY = timedelta(minutes=1)
-
-
 # An expiry is announced so long before.
 SOON = timedelta(days=7)
 

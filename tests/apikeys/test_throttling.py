@@ -201,6 +201,25 @@ def test_a_worker_that_counts_for_itself_lets_its_share_pass(settings: Settings)
     assert [counter.use(single, 1).refused for _ in range(2)] == [False, True]
 
 
+def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
+    counter = limits.LocalCounter()
+    bucket = Bucket("account", "acc_1", "acc_1", 2)
+    with time_machine.travel(1_800_003_600, tick=False):
+        assert [counter.use(bucket, 1).refused for _ in range(3)][-1] is True
+    with time_machine.travel(1_800_000_000, tick=False):
+        assert counter.use(bucket, 1).refused is False
+
+
+def test_a_window_that_ends_while_it_is_counted_in_still_says_to_wait_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What django-ratelimit answers when the second ticks between its two looks at the clock."""
+    ended = {"count": 9, "limit": 2, "should_limit": True, "time_left": -1}
+    monkeypatch.setattr(limits, "get_usage", lambda *_, **__: ended)
+    request = Caller().client.get("/").wsgi_request
+    assert limits.spend(request, Bucket("account", "acc_1", "acc_1", 2)).seconds_left == 1
+
+
 def test_a_worker_that_counts_for_itself_forgets_windows_that_have_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,7 +5,7 @@ what the domain says: reserved.
 """
 
 from validation.engine.check import check
-from validation.engine.verdict import VERDICT_OF, Finding, SyntaxProblem, Verdict
+from validation.engine.verdict import VERDICT_OF, Finding, SyntaxProblem
 
 DOMAIN = "sandbox.test"
 
@@ -76,6 +76,3 @@ def sandbox_finding(email: str, word: str) -> Finding:
         {**checks, "has_tag": plain.checks["has_tag"]},
         did_you_mean=suggestion,
     )
-
-
-WORDS = (*(verdict.value for verdict in Verdict), *VERDICT_OF)
