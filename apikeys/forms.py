@@ -103,4 +103,8 @@ def _network(text: str) -> str:
         raise ValidationError(
             f"“{text}” is no address or network. Write 203.0.113.7 or 203.0.113.0/24."
         ) from None
+    # 203.0.113.7 written as IPv6: callers are known by their IPv4 address.
+    mapped = getattr(network.network_address, "ipv4_mapped", None)
+    if mapped is not None and network.prefixlen >= 96:
+        return f"{mapped}/{network.prefixlen - 96}"
     return str(network)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
@@ -51,7 +51,8 @@ class ApiMiddleware:
             response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))
-        except (OperationalError, InterfaceError) as error:
+        # The last is what a standby says that cannot write.
+        except (OperationalError, InterfaceError, InternalError) as error:
             logger.error("The database does not answer", exc_info=error)
             return self._refuse(request, unavailable())
         # The outermost fence: a caller gets the one shape, and the log the places of the crash.

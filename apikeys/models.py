@@ -1,10 +1,11 @@
+import logging
 from datetime import timedelta
 from ipaddress import ip_address, ip_network
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.validators import MinValueValidator
-from django.db import models
+from django.db import DatabaseError, models
 from django.db.models import Q
 from django.utils import timezone
 
@@ -12,6 +13,8 @@ from accounts import ids
 from accounts.models import Account, User
 from accounts.text import validate_line
 from apikeys import crypto
+
+logger = logging.getLogger(__name__)
 
 MOST_ACTIVE = 20
 # When a key was used last is written at most this often.
@@ -54,7 +57,11 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         if key.last_used_at is not None and key.last_used_at > before:
             return
         due = self.filter(Q(last_used_at=None) | Q(last_used_at__lte=before), pk=key.pk)
-        due.update(last_used_at=timezone.now(), last_used_ip=ip, digest=key.digest)
+        try:
+            due.update(last_used_at=timezone.now(), last_used_ip=ip, digest=key.digest)
+        except DatabaseError as error:
+            # A note that cannot be written is no reason to refuse a request that needs no writing.
+            logger.warning("The use of a key was not noted", exc_info=error)
 
     def create_key(self, *, account: Account, name: str, **fields: Any) -> "tuple[ApiKey, str]":
         """The key, and its secret, which is nowhere else. Call it with the account locked."""

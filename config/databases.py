@@ -61,8 +61,15 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
     if pool_size:
-        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 1.5}
+        options["pool"] = {
+            "min_size": 1,
+            "max_size": pool_size,
+            "timeout": 1.5,
+            # It would wait longer after each failure, up to minutes after PostgreSQL is back.
+            "reconnect_timeout": 2,
+        }
     else:
         database["CONN_MAX_AGE"] = 60
-        database["CONN_HEALTH_CHECKS"] = True
+    # A connection that died while it was idle is replaced instead of failing somebody's request.
+    database["CONN_HEALTH_CHECKS"] = True
     return database

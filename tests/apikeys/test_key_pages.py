@@ -88,7 +88,7 @@ def test_the_settings_of_the_form_are_the_keys(client: Client) -> None:
     create(
         client,
         expires_at="90",
-        allowed_networks="203.0.113.7\n203.0.113.9/24\n203.0.113.0/24",
+        allowed_networks="203.0.113.7\n203.0.113.9/24\n203.0.113.0/24\n::ffff:203.0.113.0/120",
         requests_per_minute="10",
     )
     key = ApiKey.objects.get()

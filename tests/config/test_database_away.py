@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from tests.servers.client import HttpCaller
-from tests.servers.keys import make_key
+from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import product
 from tests.servers.relay import relay
@@ -27,6 +27,8 @@ def test_without_its_database_the_api_answers_503_and_recovers_by_itself(tmp_pat
             with product(tmp_path, DATABASE_URL=database) as site:
                 caller = HttpCaller(site, make_key(site, "away@shop.example", 1000))
                 assert caller.get().status == 200
+                between.drop()
+                after_a_blip = [caller.get().status for _ in range(10)]
                 between.cut()
                 away = [caller.get() for _ in range(6)]
                 stranger = HttpCaller(site, "svc_live_mistyped").get()
@@ -36,6 +38,7 @@ def test_without_its_database_the_api_answers_503_and_recovers_by_itself(tmp_pat
                     time.sleep(0.2)
                 back = caller.get()
                 caller.close()
+    assert after_a_blip == [200] * 10
     assert {answer.status for answer in away} == {503}
     for answer in away:
         error = answer.document["error"]
@@ -54,6 +57,7 @@ def test_a_locked_sqlite_refuses_writers_in_time_and_holds_up_nobody_else(tmp_pa
         secret = make_key(site, "locked@shop.example", 1000)
         writers = [HttpCaller(site, secret) for _ in range(4)]
         reader = HttpCaller(site, secret)
+        unnoted = HttpCaller(site, manage(site, "create_key", "locked@shop.example", "--name", "2"))
         assert reader.get().status == 200
         lock = sqlite3.connect(tmp_path / "db.sqlite3", isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")
@@ -64,13 +68,16 @@ def test_a_locked_sqlite_refuses_writers_in_time_and_holds_up_nobody_else(tmp_pa
             ]
             read = [reader.get() for _ in range(10)]
             refused = [future.result() for future in waiting]
+        first_use = unnoted.get()
         lock.execute("ROLLBACK")
         lock.close()
         again = writers[0].validate("no address", Idempotency_Key="key-0")
-        for caller in (*writers, reader):
+        for caller in (*writers, reader, unnoted):
             caller.close()
     assert {answer.status for answer in read} == {200}
     assert sum(answer.seconds for answer in read) < LONGEST_SECONDS
     assert {answer.status for answer in refused} == {503}
     assert max(answer.seconds for answer in refused) < 2 * LONGEST_SECONDS
     assert again.status == 200
+    # Only the note of the key's use could not be written.
+    assert first_use.status == 200

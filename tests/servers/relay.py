@@ -19,14 +19,21 @@ class Relay:
 
     def cut(self) -> None:
         """From now on connections are refused, and those there are have ended."""
-        # Closing alone does not wake the thread that waits in accept.
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        for connection in [self._listener, *self._open]:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            connection.close()
+        self._end(self._listener)
+        self.drop()
+
+    def drop(self) -> None:
+        """The connections there are have ended; new ones may come."""
+        for connection in self._open:
+            self._end(connection)
         self._open.clear()
+
+    @staticmethod
+    def _end(connection: socket.socket) -> None:
+        # Closing alone does not wake the thread that waits in accept or recv.
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+        connection.close()
 
     def mend(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", self.port))
