@@ -61,7 +61,11 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
     if pool_size:
+        # Not at the top: a copy on SQLite need not load the driver.
+        from config.postgresql import PatientConnection
+
         options["pool"] = {
+            "connection_class": PatientConnection,
             "min_size": 1,
             "max_size": pool_size,
             "timeout": 1.5,

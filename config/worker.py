@@ -15,6 +15,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from apikeys.bounds import LARGEST_BODY as LARGEST_API_BODY
 from apikeys.bounds import is_api_path
+from config.patience import API_SECONDS, PAGE_SECONDS, database_seconds
 
 # A body is read whole before Django is called: a client that sends it slowly, or never, holds no
 # database connection meanwhile.
@@ -32,6 +33,8 @@ logger = logging.getLogger("config.worker")
 
 class Worker(GeventWorker):  # type: ignore[misc]
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
+        is_api = is_api_path(unquote(request.path))
+        database_seconds.set(API_SECONDS if is_api else PAGE_SECONDS)
         whole = self._read_body(request, client, address)
         if not whole:
             request.force_close()
