@@ -33,7 +33,7 @@ def _in_sqlite(file: str) -> dict[str, dict[str, Any]]:
 def _in_redis(url: str) -> dict[str, dict[str, Any]]:
     return {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "config.redis_cache.SturdyRedisCache",
             "LOCATION": url,
             "OPTIONS": _redis_options(PAGES_WAIT_SECONDS),
         },

@@ -1,12 +1,21 @@
 """Redis, where several machines share counters and cache: one pool of connections a process."""
 
+import logging
 import os
+import time
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import redis
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
+
+logger = logging.getLogger(__name__)
+
+# After a failure nobody asks Redis for so long: each would wait for it in vain.
+_PAUSE_SECONDS = 5.0
 
 # The first one sets when the counter expires; one round trip.
 _COUNT = """
@@ -27,6 +36,44 @@ class SharedPool(redis.ConnectionPool):
 @lru_cache(maxsize=8)
 def _pool(url: str, options: tuple[tuple[str, Any], ...], process: int) -> redis.ConnectionPool:
     return redis.ConnectionPool.from_url(url, **dict(options))
+
+
+class _Away:
+    until = 0.0
+
+
+def _or_alone(name: str) -> Callable[..., Any]:
+    """The method of Redis; while that is away, the same of this process's memory."""
+
+    def method(cache: "SturdyRedisCache", *args: Any, **kwargs: Any) -> Any:
+        if time.monotonic() >= _Away.until:
+            try:
+                return getattr(RedisCache, name)(cache, *args, **kwargs)
+            except (redis.RedisError, OSError) as error:
+                _Away.until = time.monotonic() + _PAUSE_SECONDS
+                logger.warning("Redis does not answer: %s", type(error).__name__)
+        return getattr(cache.alone, name)(*args, **kwargs)
+
+    return method
+
+
+class SturdyRedisCache(RedisCache):
+    """What pages remember, such as failed sign-ins: without Redis each worker does so alone."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self.alone = LocMemCache("without-redis", params)
+
+    add = _or_alone("add")
+    get = _or_alone("get")
+    set = _or_alone("set")
+    touch = _or_alone("touch")
+    delete = _or_alone("delete")
+    has_key = _or_alone("has_key")
+    incr = _or_alone("incr")
+    get_many = _or_alone("get_many")
+    set_many = _or_alone("set_many")
+    delete_many = _or_alone("delete_many")
 
 
 class RedisCounters(RedisCache):

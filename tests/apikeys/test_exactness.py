@@ -142,6 +142,20 @@ def test_without_its_store_each_worker_counts_its_share_and_holds_nobody_up(
     wait_until_it_counts_again(site, patient)
 
 
+def test_without_its_store_people_still_sign_in(behind_relay: tuple[Product, Relay]) -> None:
+    site, between = behind_relay
+    between.cut()
+    try:
+        browser = PlainBrowser(site.url)
+        password = site.owner_password()
+        page = browser.send("/accounts/login/", login="owner@example.com", password=password)
+    finally:
+        between.mend()
+    assert "<h1>Overview</h1>" in page
+    patient = HttpCaller(site, make_key(site, "patient-sign-in@shop.example", 100_000))
+    wait_until_it_counts_again(site, patient)
+
+
 def test_when_the_store_is_back_it_counts_again(behind_relay: tuple[Product, Relay]) -> None:
     site, _ = behind_relay
     caller = caller_in_a_young_window(site, "back@shop.example", 10)

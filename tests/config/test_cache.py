@@ -13,8 +13,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from config.cache import SQLiteCache, SQLiteCounters
-from config.redis_cache import RedisCounters
-from tests.servers.redis import redis
+from config.redis_cache import RedisCounters, SturdyRedisCache
+from tests.servers.redis import free_port, redis
 
 pytestmark = pytest.mark.process
 
@@ -138,6 +138,19 @@ def test_a_redis_that_answers_but_refuses_to_write_is_not_well(redis_url: str) -
         server.config_set("min-replicas-to-write", 0)
         server.close()
         counters.close()
+
+
+def test_without_redis_a_process_remembers_for_itself() -> None:
+    cache = SturdyRedisCache(f"redis://127.0.0.1:{free_port()}/0", {})
+    assert cache.get("key", "nothing") == "nothing"
+    assert cache.add("key", 1)
+    assert not cache.add("key", 2)
+    assert cache.incr("key") == 2
+    cache.set("other", [1.5])
+    assert cache.get_many(["key", "other"]) == {"key": 2, "other": [1.5]}
+    assert cache.delete("other")
+    with pytest.raises(ValueError, match="not found"):
+        cache.incr("other")
 
 
 def test_add_does_not_overwrite_what_lives(cache: BaseCache) -> None:
