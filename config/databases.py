@@ -8,7 +8,7 @@ import dj_database_url
 from config.environment import Environment
 
 SQLITE = "config.sqlite"
-POSTGRESQL = "django.db.backends.postgresql"
+POSTGRESQL = "config.postgresql"
 FORM = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
 
 
@@ -62,13 +62,12 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     options.setdefault("connect_timeout", 2)
     if pool_size:
         # Not at the top: a copy on SQLite need not load the driver.
-        from config.postgresql import PatientConnection
+        from config.postgresql.base import PatientConnection
 
         options["pool"] = {
             "connection_class": PatientConnection,
             "min_size": 1,
             "max_size": pool_size,
-            "timeout": 1.5,
             # It would wait longer after each failure, up to minutes after PostgreSQL is back.
             "reconnect_timeout": 2,
         }

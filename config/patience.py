@@ -4,7 +4,7 @@ worker sets it before Django is there."""
 from contextvars import ContextVar
 
 # A caller of the API is told within two seconds that it has to come back; a page may take longer.
-API_SECONDS, PAGE_SECONDS = 1.8, 15.0
+API_SECONDS, PAGE_SECONDS = 1.5, 15.0
 
 # None: as long as it takes, for commands and the background worker.
 database_seconds: ContextVar[float | None] = ContextVar("database_seconds", default=None)

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that gives up on a server which does not answer.
+"""Django's PostgreSQL backend, which in a web request waits only so long: config/patience.py.
 
 A frozen machine, or a network that swallows packets, ends no connection: each request would wait
 for it as long as that lasts. No setting of the server helps, for it is the server that is silent.
@@ -7,6 +7,7 @@ for it as long as that lasts. No setting of the server helps, for it is the serv
 from typing import Any
 
 import psycopg
+from django.db.backends.postgresql import base
 from psycopg import errors
 
 from config.patience import database_seconds
@@ -20,3 +21,12 @@ class PatientConnection(psycopg.Connection[Any]):
             # What it was about to answer is unknown now: nobody may use it again.
             self.pgconn.finish()
             raise psycopg.OperationalError("The database did not answer in time.") from None
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        seconds = database_seconds.get()
+        if self.pool and seconds is not None:
+            # For a connection that is free, as long as for an answer: read as soon as it is set.
+            self.pool.timeout = seconds
+        return super().get_new_connection(conn_params)
