@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from django.db import OperationalError
+from django.db import InternalError, OperationalError
 from django.http import Http404, HttpRequest
 from django.test import override_settings
 from django.urls import URLPattern, get_resolver, re_path
@@ -153,6 +153,11 @@ class LookingUpView(ApiView):
         raise Http404("not in this account")
 
 
+class StandbyView(ApiView):
+    def get(self, request: Any) -> NoReturn:
+        raise InternalError("cannot execute UPDATE in a read-only transaction")
+
+
 class WithoutDatabase(ApiView):
     def get(self, request: Any) -> NoReturn:
         raise OperationalError(f"server closed the connection beside {SECRET}")
@@ -162,6 +167,7 @@ crashing = [
     re_path(r"^v1/crash$", CrashingView.as_view()),
     re_path(r"^v1/crash-early$", crash_before_the_key),
     re_path(r"^v1/no-database$", WithoutDatabase.as_view()),
+    re_path(r"^v1/standby$", StandbyView.as_view()),
     re_path(r"^v1/looking-up$", LookingUpView.as_view()),
     *urlpatterns,
 ]
@@ -179,6 +185,7 @@ class CrashingUrls:
         ("/v1/crash", "internal_error"),
         ("/v1/crash-early", "internal_error"),
         ("/v1/no-database", "service_unavailable"),
+        ("/v1/standby", "service_unavailable"),
     ],
 )
 def test_a_crash_has_the_one_shape_and_tells_nothing(
