@@ -129,7 +129,8 @@ class SQLiteCache(BaseCache):
     def add(
         self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
     ) -> bool:
-        return self._run(_ADD, **self._entry(key, value, timeout, version))[0] == 1
+        entry = self._entry(key, timeout, version)
+        return self._run(_ADD, **entry, value=json.dumps(value))[0] == 1
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
         _, rows = self._run(
@@ -141,7 +142,7 @@ class SQLiteCache(BaseCache):
     def set(
         self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
     ) -> None:
-        self._run(_SET, **self._entry(key, value, timeout, version))
+        self._run(_SET, **self._entry(key, timeout, version), value=json.dumps(value))
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         _, rows = self._run(_ADD_TO, key=self._name(key, version), delta=delta)
@@ -150,11 +151,9 @@ class SQLiteCache(BaseCache):
         return int(rows[0][0])
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        entry = self._entry(key, None, timeout, version)
-        del entry["value"]
         statement = """UPDATE entries SET expires = :expires
             WHERE key = :key AND (expires IS NULL OR expires > :now)"""
-        return self._run(statement, **entry)[0] == 1
+        return self._run(statement, **self._entry(key, timeout, version))[0] == 1
 
     def delete(self, key: str, version: int | None = None) -> bool:
         changed, _ = self._run("DELETE FROM entries WHERE key = :key", key=self._name(key, version))
@@ -166,25 +165,22 @@ class SQLiteCache(BaseCache):
     def _name(self, key: str, version: int | None) -> str:
         return self.make_and_validate_key(key, version=version)
 
-    def _entry(self, key: str, value: Any, timeout: Any, version: int | None) -> dict[str, Any]:
-        return {
-            "key": self._name(key, version),
-            "value": json.dumps(value),
-            "expires": self.get_backend_timeout(timeout),
-        }
+    def _entry(self, key: str, timeout: Any, version: int | None = None) -> dict[str, Any]:
+        return {"key": self._name(key, version), "expires": self.get_backend_timeout(timeout)}
 
     def _run(self, statement: str, **values: Any) -> tuple[int, list[Any]]:
         try:
-            store = _store(self._path, self._busy_seconds, os.getpid())
-            if not store.is_where_it_was():
+            if not self._store().is_where_it_was():
                 _store.cache_clear()
-                store = _store(self._path, self._busy_seconds, os.getpid())
-            return store.run(statement, values)
+            return self._store().run(statement, values)
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
                 # Torn or gone: the next one opens it afresh.
                 _store.cache_clear()
             raise
+
+    def _store(self) -> _Store:
+        return _store(self._path, self._busy_seconds, os.getpid())
 
 
 class SQLiteCounters(SQLiteCache):
@@ -196,14 +192,11 @@ class SQLiteCounters(SQLiteCache):
         return False
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        entry = self._entry(key, None, DEFAULT_TIMEOUT, version)
-        del entry["value"]
-        _, rows = self._run(_COUNT, **entry, delta=delta)
+        _, rows = self._run(_COUNT, **self._entry(key, DEFAULT_TIMEOUT, version), delta=delta)
         return int(rows[0][0])
 
     def is_well(self) -> bool:
         """Counts, as a request would, but does not wait: that would stop the whole worker."""
-        entry = self._entry("is-well", None, DEFAULT_TIMEOUT, None)
-        del entry["value"]
+        entry = self._entry("is-well", DEFAULT_TIMEOUT)
         _Store(Path(self._path), 0).run(_COUNT, {**entry, "delta": 1})
         return True

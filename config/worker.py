@@ -33,9 +33,10 @@ logger = logging.getLogger("config.worker")
 
 class Worker(GeventWorker):  # type: ignore[misc]
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
+        self._refuse_ambiguity(request, client, address)
         is_api = is_api_path(unquote(request.path))
         database_seconds.set(API_SECONDS if is_api else PAGE_SECONDS)
-        whole = self._read_body(request, client, address)
+        whole = self._read_body(request, client, address, is_api=is_api)
         if not whole:
             request.force_close()
         try:
@@ -55,19 +56,17 @@ class Worker(GeventWorker):  # type: ignore[misc]
             logger.error("Crash of the web worker", exc_info=error)
             self._refuse(client, address, "internal_error", reason=type(error).__name__)
 
-    def _read_body(self, request: Any, client: Any, address: Any) -> bool:
+    def _read_body(self, request: Any, client: Any, address: Any, *, is_api: bool) -> bool:
         """False when there is more of it than anybody needs: the rest was not read."""
-        limit = LARGEST_API_BODY if is_api_path(unquote(request.path)) else LARGEST_BODY
+        limit = LARGEST_API_BODY if is_api else LARGEST_BODY
         headers = dict(request.headers)
-        declared = headers.get("CONTENT-LENGTH", "0")
-        if limit == LARGEST_API_BODY and int(declared) > limit:
+        if is_api and int(headers.get("CONTENT-LENGTH", 0)) > limit:
             # The API refuses it for the number alone, after it has judged the key.
             request._expected_100_continue = False
             request.body = BytesIO()
             return False
-        self._refuse_ambiguity(request, client, address)
         body = self._receive(request, client, address, limit)
-        if len(body) > limit == LARGEST_BODY:
+        if len(body) > limit and not is_api:
             self._refuse(client, address, "request_too_large", "At most 3 MB are read.")
             raise StopIteration
         request.body = BytesIO(body)

@@ -50,7 +50,7 @@ PATHS = sorted(set(api_paths()))
 OPERATIONS = {"/v1/validate": {"POST"}, "/v1/me": {"GET", "HEAD"}}
 
 
-def expect_headers(answer: Any) -> None:
+def assert_headers(answer: Any) -> None:
     headers = answer.headers
     limit, remaining = int(headers["X-RateLimit-Limit"]), int(headers["X-RateLimit-Remaining"])
     assert 0 <= remaining <= limit
@@ -66,8 +66,8 @@ def expect_headers(answer: Any) -> None:
     assert not [name for name in headers if name.startswith(("Access-Control", "Set-Cookie"))]
 
 
-def expect_the_one_shape(answer: Any, code: str) -> None:
-    expect_headers(answer)
+def assert_the_one_shape(answer: Any, code: str) -> None:
+    assert_headers(answer)
     assert answer.status_code == REFUSALS[code].status
     if answer.request["REQUEST_METHOD"] == "HEAD":
         return
@@ -84,7 +84,7 @@ def test_without_a_key_every_path_and_method_is_401_and_counted(path: str) -> No
     caller = Caller()
     for used, method in enumerate(METHODS, 1):
         answer = caller.call(method, path)
-        expect_the_one_shape(answer, "missing_api_key")
+        assert_the_one_shape(answer, "missing_api_key")
         assert answer.headers["X-RateLimit-Remaining"] == str(60 - used)
 
 
@@ -94,14 +94,14 @@ def test_with_a_key_every_path_and_method_has_its_answer(caller: Caller, path: s
     for used, method in enumerate(METHODS, 1):
         answer = caller.call(method, path)
         if allowed is None:
-            expect_the_one_shape(answer, "not_found")
+            assert_the_one_shape(answer, "not_found")
         elif method not in allowed:
-            expect_the_one_shape(answer, "method_not_allowed")
+            assert_the_one_shape(answer, "method_not_allowed")
             assert set(answer.headers["Allow"].split(", ")) == allowed
         elif method == "POST":
-            expect_the_one_shape(answer, "invalid_json")
+            assert_the_one_shape(answer, "invalid_json")
         else:
-            expect_headers(answer)
+            assert_headers(answer)
             assert answer.status_code == 200
         assert answer.headers["X-RateLimit-Remaining"] == str(60 - used)
 
@@ -194,7 +194,7 @@ def test_a_crash_has_the_one_shape_and_tells_nothing(
     caplog.handler.setFormatter(LineFormatter())
     with override_settings(ROOT_URLCONF=CrashingUrls, DEBUG=debug):
         answer = caller.get(path)
-    expect_the_one_shape(answer, code)
+    assert_the_one_shape(answer, code)
     bucket = '"address";r=60' if path == "/v1/crash-early" else '"account";r=59'
     assert answer.headers["RateLimit"].startswith(bucket)
     assert SECRET not in answer.content.decode() + caplog.text
@@ -204,7 +204,7 @@ def test_a_crash_has_the_one_shape_and_tells_nothing(
 
 def test_what_a_view_does_not_find_is_404_in_the_one_shape(caller: Caller) -> None:
     with override_settings(ROOT_URLCONF=CrashingUrls):
-        expect_the_one_shape(caller.get("/v1/looking-up"), "not_found")
+        assert_the_one_shape(caller.get("/v1/looking-up"), "not_found")
 
 
 def test_503_says_in_its_details_how_long_to_wait(caller: Caller) -> None:
@@ -216,7 +216,7 @@ def test_503_says_in_its_details_how_long_to_wait(caller: Caller) -> None:
 def test_a_bad_host_has_the_one_shape_and_shows_the_address_unspent(caller: Caller) -> None:
     for _ in range(2):
         answer = caller.get("/v1/me", Host="evil.example")
-        expect_the_one_shape(answer, "bad_request")
+        assert_the_one_shape(answer, "bad_request")
         assert answer.headers["RateLimit"].startswith('"address";r=60')
 
 

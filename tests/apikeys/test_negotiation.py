@@ -3,6 +3,15 @@ import pytest
 from apikeys.errors import ApiError
 from apikeys.negotiation import accepts_json, refuse_media_type
 
+
+def code_refused(content_type: str, **headers: str) -> str | None:
+    try:
+        refuse_media_type({"CONTENT_TYPE": content_type, **headers})
+    except ApiError as refusal:
+        return refusal.code
+    return None
+
+
 ACCEPTS = [
     *("", "  ", "*/*", "application/*", "application/json", "APPLICATION/JSON"),
     *("application/json; charset=utf-8", "text/html, application/json", "text/html,*/*;q=0.1"),
@@ -35,7 +44,7 @@ def test_a_client_that_excludes_json_is_told_so(accept: str) -> None:
     ],
 )
 def test_json_in_utf_8_is_read(content_type: str) -> None:
-    refuse_media_type({"CONTENT_TYPE": content_type})
+    assert code_refused(content_type) is None
 
 
 @pytest.mark.parametrize(
@@ -46,22 +55,20 @@ def test_json_in_utf_8_is_read(content_type: str) -> None:
     ],
 )
 def test_another_media_type_is_refused(content_type: str) -> None:
-    with pytest.raises(ApiError, match="unsupported_media_type"):
-        refuse_media_type({"CONTENT_TYPE": content_type})
+    assert code_refused(content_type) == "unsupported_media_type"
 
 
 @pytest.mark.parametrize("charset", ["latin-1", "utf-16", "utf-7", "bogus", "", "utf-8, utf-8"])
 def test_another_charset_makes_it_no_json(charset: str) -> None:
-    with pytest.raises(ApiError, match="invalid_json"):
-        refuse_media_type({"CONTENT_TYPE": f"application/json; charset={charset}"})
+    assert code_refused(f"application/json; charset={charset}") == "invalid_json"
 
 
 def test_two_charsets_are_one_too_many() -> None:
-    with pytest.raises(ApiError, match="invalid_json"):
-        refuse_media_type({"CONTENT_TYPE": "application/json; charset=utf-8; charset=latin-1"})
+    two = "application/json; charset=utf-8; charset=latin-1"
+    assert code_refused(two) == "invalid_json"
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate, gzip", "x"])
 def test_a_compressed_body_is_refused(coding: str) -> None:
-    with pytest.raises(ApiError, match="unsupported_media_type"):
-        refuse_media_type({"CONTENT_TYPE": "application/json", "HTTP_CONTENT_ENCODING": coding})
+    refused = code_refused("application/json", HTTP_CONTENT_ENCODING=coding)
+    assert refused == "unsupported_media_type"

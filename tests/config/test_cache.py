@@ -2,7 +2,7 @@
 
 import multiprocessing
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tests.servers.redis import free_port, redis
 pytestmark = pytest.mark.process
 
 PROCESSES, EACH = 8, 50
+CONTEXT = multiprocessing.get_context("spawn")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,18 @@ def count(kind: str, location: str, results: Any) -> None:
     results.put([_next(cache) for _ in range(EACH)])
 
 
+def counts_of(processes: int, target: Callable[..., None], *arguments: Any) -> list[int]:
+    """What all of them counted, in order."""
+    results = CONTEXT.Queue()
+    workers = [CONTEXT.Process(target=target, args=(*arguments, results)) for _ in range(processes)]
+    for worker in workers:
+        worker.start()
+    counts = [number for _ in workers for number in results.get(timeout=60)]
+    for worker in workers:
+        worker.join()
+    return sorted(counts)
+
+
 def _next(cache: BaseCache) -> int:
     cache.add("hits", 0, timeout=60)
     return cache.incr("hits")
@@ -60,15 +73,7 @@ def _next(cache: BaseCache) -> int:
 def test_no_count_of_eight_processes_is_lost_or_given_twice(
     store: tuple[str, str], cache: BaseCache
 ) -> None:
-    context = multiprocessing.get_context("spawn")
-    results = context.Queue()
-    workers = [context.Process(target=count, args=(*store, results)) for _ in range(PROCESSES)]
-    for worker in workers:
-        worker.start()
-    counts = [number for _ in workers for number in results.get(timeout=60)]
-    for worker in workers:
-        worker.join()
-    assert sorted(counts) == list(range(1, PROCESSES * EACH + 1))
+    assert counts_of(PROCESSES, count, *store) == list(range(1, PROCESSES * EACH + 1))
 
 
 def test_a_torn_counters_file_is_begun_afresh(tmp_path: Path) -> None:
@@ -91,22 +96,13 @@ def test_eight_processes_that_find_the_file_torn_begin_one_afresh(
 ) -> None:
     file = tmp_path / "counters.sqlite3"
     file.write_bytes(b"no database at all" * 100)
-    context = multiprocessing.get_context("spawn")
-    results, barrier = context.Queue(), context.Barrier(PROCESSES)
-    workers = [
-        context.Process(target=open_torn, args=(str(file), barrier, results))
-        for _ in range(PROCESSES)
-    ]
-    for worker in workers:
-        worker.start()
-    counts = [number for _ in workers for number in results.get(timeout=60)]
-    for worker in workers:
-        worker.join()
-    assert sorted(counts) == list(range(1, PROCESSES * EACH + 1))
+    barrier = CONTEXT.Barrier(PROCESSES)
+    counts = counts_of(PROCESSES, open_torn, str(file), barrier)
+    assert counts == list(range(1, PROCESSES * EACH + 1))
 
 
 def count_once(location: str, results: Any) -> None:
-    results.put(SQLiteCounters(location, {"TIMEOUT": 60}).incr("hits"))
+    results.put([SQLiteCounters(location, {"TIMEOUT": 60}).incr("hits")])
 
 
 def test_when_the_file_is_removed_all_processes_go_on_in_a_new_one(tmp_path: Path) -> None:
@@ -115,12 +111,7 @@ def test_when_the_file_is_removed_all_processes_go_on_in_a_new_one(tmp_path: Pat
     assert counters.incr("hits") == 1
     for part in tmp_path.iterdir():
         part.unlink()
-    context = multiprocessing.get_context("spawn")
-    results = context.Queue()
-    other = context.Process(target=count_once, args=(str(file), results))
-    other.start()
-    assert results.get(timeout=60) == 1
-    other.join()
+    assert counts_of(1, count_once, str(file)) == [1]
     time.sleep(1.1)
     assert counters.incr("hits") == 2
 

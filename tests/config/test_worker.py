@@ -111,7 +111,7 @@ def request(
     return b"\r\n".join([*lines, b"", b""]) + body
 
 
-def expect_the_one_shape(answer: RawAnswer, code: str) -> None:
+def assert_the_one_shape(answer: RawAnswer, code: str) -> None:
     (error,) = json.loads(answer.body).values()
     assert (error["code"], answer.status) == (code, REFUSALS[code].status), error
     assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
@@ -128,7 +128,7 @@ def expect_the_one_shape(answer: RawAnswer, code: str) -> None:
 @pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
 def test_what_is_not_http_gets_a_clean_400(site: Product, sent: bytes) -> None:
     answer = say(site, sent, end=True)
-    expect_the_one_shape(answer, "bad_request")
+    assert_the_one_shape(answer, "bad_request")
     assert SECRET.encode() not in answer.body
     assert answer.headers["Connection"] == "close"
 
@@ -181,12 +181,12 @@ def test_a_body_that_is_too_large_is_refused_for_its_length(
     site: Product, secret: str, length: int
 ) -> None:
     sent = b"x" * min(length, 10_000_000)
-    expect_the_one_shape(say(site, request(secret, sent, length=length)), "request_too_large")
+    assert_the_one_shape(say(site, request(secret, sent, length=length)), "request_too_large")
 
 
 def test_a_large_body_without_a_key_is_401(site: Product) -> None:
     answer = say(site, request("svc_live_wrong", b"x" * 1_000_000))
-    expect_the_one_shape(answer, "invalid_api_key")
+    assert_the_one_shape(answer, "invalid_api_key")
 
 
 def test_who_asks_before_sending_is_told_to_go_on(site: Product, secret: str) -> None:
@@ -200,17 +200,17 @@ def test_who_asks_before_sending_is_told_to_go_on(site: Product, secret: str) ->
 def test_who_asks_before_sending_too_much_is_refused_at_once(site: Product, secret: str) -> None:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(request(secret, b"", b"Expect: 100-continue", length=9000))
-        expect_the_one_shape(read_answer(connection), "request_too_large")
+        assert_the_one_shape(read_answer(connection), "request_too_large")
 
 
 def test_a_body_that_ends_early_is_400(site: Product, secret: str) -> None:
     answer = say(site, request(secret, OK_BODY, length=len(OK_BODY) + 10), end=True)
-    expect_the_one_shape(answer, "bad_request")
+    assert_the_one_shape(answer, "bad_request")
 
 
 def test_a_body_that_never_comes_is_400(site: Product, secret: str) -> None:
     answer = say(site, request(secret, b"", length=10))
-    expect_the_one_shape(answer, "bad_request")
+    assert_the_one_shape(answer, "bad_request")
     assert b"did not arrive within 10 seconds" in answer.body
 
 
@@ -271,7 +271,7 @@ def test_odd_headers_get_a_clean_answer(
 
 def test_a_form_of_a_page_larger_than_3_mb_is_refused_in_the_one_shape(site: Product) -> None:
     head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000000\r\n\r\n"
-    expect_the_one_shape(say(site, head, b"x" * 4_000_000), "request_too_large")
+    assert_the_one_shape(say(site, head, b"x" * 4_000_000), "request_too_large")
 
 
 def test_the_first_start_prints_a_line_that_answers_when_pasted(site: Product) -> None:

@@ -14,7 +14,7 @@ AXE = Axe()
 AXE_AGAIN = Axe("typeof axe")
 
 
-def expect_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> None:
+def assert_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> None:
     """In each width and both themes. One load serves all: nothing but styles knows of them."""
     found = _outline(page)
     for width in widths:
@@ -26,7 +26,7 @@ def expect_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> 
     assert not found, "\n".join([page.url, *found])
 
 
-def expect_skip_link_first(page: Page) -> None:
+def assert_skip_link_first(page: Page) -> None:
     """The first Tab reaches the link that skips the navigation."""
     page.keyboard.press("Tab")
     reached: str = page.evaluate("document.activeElement.outerHTML")

@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 from playwright.sync_api import expect
 
-from tests.journeys.findings import expect_no_findings
+from tests.journeys.findings import assert_no_findings
 from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.people import expect_heading, sign_up
@@ -53,7 +53,7 @@ def test_a_new_customer_gets_an_answer_from_the_api(windows: Windows, site: Prod
 def test_the_page_of_a_new_key_has_no_findings(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     create_key(page, "Looked at")
-    expect_no_findings(page)
+    assert_no_findings(page)
 
 
 def test_a_key_is_shown_once_whatever_one_does(windows: Windows, customer: Newcomer) -> None:

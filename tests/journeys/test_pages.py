@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.journeys.findings import expect_no_findings, expect_skip_link_first
+from tests.journeys.findings import assert_no_findings, assert_skip_link_first
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.settled import Settled, settle
 from tests.journeys.windows import Windows
@@ -89,8 +89,8 @@ def test_a_page_for_everybody_has_no_findings(
     stranger: Page, settled: Settled, lasting_windows: Windows, path: str
 ) -> None:
     stranger.goto(path.format(**settled.places))
-    expect_skip_link_first(stranger)
-    expect_no_findings(stranger)
+    assert_skip_link_first(stranger)
+    assert_no_findings(stranger)
     assert not lasting_windows.take_complaints()
 
 
@@ -99,12 +99,12 @@ def test_a_page_for_members_has_no_findings(
     settled: Settled, lasting_windows: Windows, path: str
 ) -> None:
     settled.page.goto(path.format(**settled.places))
-    expect_skip_link_first(settled.page)
-    expect_no_findings(settled.page)
+    assert_skip_link_first(settled.page)
+    assert_no_findings(settled.page)
     assert not lasting_windows.take_complaints()
 
 
 @pytest.mark.parametrize("path", WITH_NOTHING_YET)
 def test_a_page_with_nothing_on_it_yet_has_no_findings(beginner: Page, path: str) -> None:
     beginner.goto(path)
-    expect_no_findings(beginner)
+    assert_no_findings(beginner)

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.findings import expect_no_findings, sideways
+from tests.journeys.findings import assert_no_findings, sideways
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.people import expect_heading, fill_sign_up, sign_in
 from tests.journeys.teams import invitation_of, invite, rename_account, rename_yourself
@@ -33,19 +33,19 @@ def member(lasting_windows: Windows, newcomers: Newcomers) -> Page:
 def test_the_page_that_asks_for_the_code_has_no_findings(page: Page) -> None:
     fill_sign_up(page, "halfway@states.example")
     expect_heading(page, "Confirm your e-mail")
-    expect_no_findings(page)
+    assert_no_findings(page)
 
 
 def test_a_refused_sign_up_has_no_findings(page: Page) -> None:
     fill_sign_up(page, "weak@states.example", "password1234")
     expect(page.locator(".errorlist")).to_be_visible()
-    expect_no_findings(page)
+    assert_no_findings(page)
 
 
 def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
     sign_in(page, "nobody@states.example")
     expect(page.locator(".errorlist")).to_be_visible()
-    expect_no_findings(page)
+    assert_no_findings(page)
 
 
 def test_a_refused_invitation_has_no_findings(member: Page) -> None:
@@ -53,7 +53,7 @@ def test_a_refused_invitation_has_no_findings(member: Page) -> None:
     member.get_by_label("E-mail").fill(member.locator(".side .who").inner_text())
     member.get_by_role("button", name="Send the invitation").click()
     expect(member.get_by_text("is already in this account.")).to_be_visible()
-    expect_no_findings(member)
+    assert_no_findings(member)
 
 
 def test_the_page_that_stops_guessers_has_no_findings(member: Page) -> None:
@@ -64,7 +64,7 @@ def test_the_page_that_stops_guessers_has_no_findings(member: Page) -> None:
         with member.expect_navigation():
             member.get_by_role("button", name="Change password").click()
     expect_heading(member, "Too many tries")
-    expect_no_findings(member)
+    assert_no_findings(member)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_open_menu_has_no_findings(member: Page, width: int, menu: str) -> No
     member.set_viewport_size({"width": width, "height": HEIGHT})
     member.goto("/validation/")
     member.locator(menu).click()
-    expect_no_findings(member, widths=(width,))
+    assert_no_findings(member, widths=(width,))
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
