@@ -5,13 +5,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import django_stubs_ext
-from csp.constants import NONE, SELF
 
 from config.caches import cache_settings
 from config.databases import database_settings
+from config.description import description_settings
 from config.environment import FALSE_WORDS, Environment
+from config.logs import log_settings
 from config.mail import mail_settings
+from config.policy import PAGES_MAY
 from config.safeguards import require_safeguards
+from config.staff_groups import GROUPS
 
 # Lets our classes say which model they are for: ModelAdmin[Account].
 django_stubs_ext.monkeypatch()
@@ -198,26 +201,7 @@ MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 # In production staff reach the admin only with a second factor.
 STAFF_NEED_SECOND_FACTOR = PRODUCTION
-
-_LOOK_AT_CUSTOMERS = [
-    "accounts.view_account",
-    "accounts.view_auditentry",
-    "accounts.view_invitation",
-    "accounts.view_lease",
-    "accounts.view_mail",
-    "accounts.view_membership",
-    "accounts.view_user",
-    "apikeys.view_apikey",
-]
-STAFF_GROUPS = {
-    "Support": [
-        *_LOOK_AT_CUSTOMERS,
-        "accounts.suspend_account",
-        "accounts.change_mail",
-        "apikeys.revoke_apikey",
-    ],
-    "Finance": _LOOK_AT_CUSTOMERS,
-}
+STAFF_GROUPS = GROUPS
 
 # The answers that could tell whether an address has an account all take this long (seconds).
 EVEN_TIME_SECONDS = 0.5
@@ -271,21 +255,7 @@ SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "base-uri": [NONE],
-        "connect-src": [SELF],
-        "font-src": [SELF],
-        "form-action": [SELF],
-        "frame-ancestors": [NONE],
-        # Pico draws its form icons from data: addresses; allauth its QR code.
-        "img-src": [SELF, "data:"],
-        "manifest-src": [SELF],
-        "script-src": [SELF],
-        "style-src": [SELF],
-    }
-}
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": PAGES_MAY}
 
 # --- The API --------------------------------------------------------------------------------------
 
@@ -301,20 +271,7 @@ REST_FRAMEWORK = {
     # Every answer is of one shape, and no parameter of the address changes it.
     "URL_FORMAT_OVERRIDE": None,
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Email Validation API",
-    "DESCRIPTION": "Tells whether mail to an address will arrive.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.0",
-    "SERVERS": [{"url": BASE_URL}],
-    "CONTACT": {"email": SUPPORT_EMAIL},
-    "EXTERNAL_DOCS": {"url": f"{BASE_URL}/docs/"},
-    "POSTPROCESSING_HOOKS": ["apikeys.description.complete"],
-    "DISABLE_DOCSTRING_DESCRIPTIONS": True,
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    # As the URL table has them: what people come for stands first.
-    "SORT_OPERATIONS": False,
-}
+SPECTACULAR_SETTINGS = description_settings(BASE_URL, SUPPORT_EMAIL)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 
@@ -343,24 +300,7 @@ METRICS_PORT = (
 )
 # Says whether a text holds an API key, or the secret part of one alone.
 KNOWS_SECRETS = "apikeys.crypto.holds_a_secret"
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {
-            "()": "accounts.tracing.LineFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
-        }
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
-    # Without its own handlers Django's loggers follow the root: one line a record, never a mail.
-    "loggers": {
-        "django": {"handlers": [], "level": LOG_LEVEL, "propagate": True},
-        # It warns that the answer to each HEAD had a body, which it has not sent.
-        "gunicorn.http.wsgi": {"level": "ERROR"},
-    },
-}
+LOGGING = log_settings(LOG_LEVEL)
 
 # --- Seams: what a lower floor tells the upper ones, inside its own transaction -------------------
 # Each line is the dotted path of a function. docs/architecture.md says what each is handed.
