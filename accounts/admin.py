@@ -1,6 +1,6 @@
 """What staff see of customers. Buttons call the services; nothing here decides."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
@@ -66,8 +66,14 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Account)
 class AccountAdmin(admin.ModelAdmin[Account]):
-    list_display = ("name", "public_id", "state", "members", "created_at")
-    list_filter = (StateFilter, "created_at")
+    list_display: tuple[str, ...] = (
+        "name",
+        "public_id",
+        "state",
+        "members",
+        "created_at",
+    )
+    list_filter: ClassVar[tuple[Any, ...]] = (StateFilter, "created_at")
     search_fields = ("name", "public_id", "memberships__user__email")
     search_help_text = "Name, acc_… or a member's e-mail"
     date_hierarchy = "created_at"
@@ -79,7 +85,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "erased_at",
         "requests_per_minute",
     )
-    inlines = (MemberInline,)
+    inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
     actions = ("suspend", "lift_suspension", "reopen")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:

@@ -10,6 +10,8 @@ def site(request: HttpRequest) -> dict[str, Any]:
     return {
         "base_url": settings.BASE_URL,
         "support_email": settings.SUPPORT_EMAIL,
+        "currency": settings.CURRENCY,
+        "tax_rate": settings.TAX_RATE,
         # A copy without a mail server says where its mails went.
         "mail_folder": settings.MAIL_DIR if settings.MAILS_ARE_FILES else None,
         "passkeys_work": not is_address(request.get_host()),

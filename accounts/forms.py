@@ -7,6 +7,7 @@ from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import get_random_string
 
 from accounts.models import Account, Invitation, User
 from accounts.retention import forget_unconfirmed
@@ -106,6 +107,23 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
 def _name_email(field: forms.Field, label: str = "E-mail") -> None:
     field.label = label
     field.widget.attrs["placeholder"] = "you@company.com"
+
+
+class OneTimeForm(forms.Form):
+    """Each page of it does one thing: sent again, it is recognised by its token."""
+
+    form_token = forms.RegexField(
+        r"^[A-Za-z0-9]{32}$",
+        widget=forms.HiddenInput,
+        error_messages={
+            "required": "The form came back incomplete. Open this page again.",
+            "invalid": "The form came back changed. Open this page again.",
+        },
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["form_token"].initial = get_random_string(32)
 
 
 class ProfileForm(forms.ModelForm[User]):

@@ -29,3 +29,11 @@ def key_id() -> str:
 
 def request_id() -> str:
     return random_id("req")
+
+
+def pack_id() -> str:
+    return random_id("pck")
+
+
+def order_id() -> str:
+    return random_id("ord")

@@ -75,6 +75,13 @@ class AccountQuerySet(models.QuerySet["Account"]):
         """
         return self.open().select_for_update(no_key=True).filter(pk=account.pk).first() is not None
 
+    def owned_by(self, email: str) -> "Account | None":
+        """The open one that this user owns first."""
+        owned = self.open().filter(
+            memberships__user__email=email.lower(), memberships__role=Role.OWNER
+        )
+        return owned.order_by("memberships__joined_at", "pk").first()
+
     def due_for_erasure(self) -> "AccountQuerySet":
         before = timezone.now() - timedelta(days=settings.CLOSED_ACCOUNT_DAYS)
         return self.filter(closed_at__lt=before, erased_at=None)

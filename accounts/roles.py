@@ -20,6 +20,7 @@ class Act(StrEnum):
     CLOSE_ACCOUNT = "close_account"
     MANAGE_TEAM = "manage_team"
     MANAGE_KEYS = "manage_keys"
+    BUY = "buy"
 
 
 MAY: dict[Act, frozenset[Role]] = {
@@ -29,6 +30,7 @@ MAY: dict[Act, frozenset[Role]] = {
     Act.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
     Act.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     Act.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
+    Act.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
 }
 
 # Said on the team page and in the invitation.

@@ -32,7 +32,11 @@ def open_another_account(*, user: User, name: str, ip: str | None = None) -> Acc
     own = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
     if own.count() >= MOST_OWN_ACCOUNTS:
         raise TooManyAccounts(f"You own {MOST_OWN_ACCOUNTS} accounts, the most one may.")
-    return open_account(user=user, name=name, ip=ip)
+    with transaction.atomic():
+        account = open_account(user=user, name=name, ip=ip)
+        # Who came by an invitation confirmed their address before they had an account.
+        note_confirmed(user=user)
+    return account
 
 
 @transaction.atomic
@@ -44,13 +48,16 @@ def rename_user(*, user: User, name: str, account: Account | None, ip: str | Non
 
 @transaction.atomic
 def create_confirmed_user(*, email: str, password: str, staff: bool = False) -> User:
-    """For the command line: the operator vouches for the address."""
+    """For the command line: the operator vouches for the address. An account comes beside."""
     create = User.objects.create_superuser if staff else User.objects.create_user
     user = create(email, password)
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
-    open_account(user=user)
-    seams.call("ON_EMAIL_CONFIRMED", user=user)
     return user
+
+
+def note_confirmed(*, user: User) -> None:
+    """The user's address is known to be theirs, and they may have an account to begin with."""
+    seams.call("ON_EMAIL_CONFIRMED", user=user)
 
 
 @transaction.atomic

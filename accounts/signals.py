@@ -8,8 +8,9 @@ from django.contrib.auth import signals as auth_signals
 from django.dispatch import Signal
 from django.http import HttpRequest
 
-from accounts import audit, seams
+from accounts import audit
 from accounts.models import Account, User
+from accounts.services import note_confirmed
 
 # The Login that starts a session is told by Django, all else by allauth.
 ACTIONS: dict[Signal, str] = {
@@ -59,4 +60,4 @@ def _target(arguments: dict[str, Any]) -> str:
 
 
 def _tell_confirmed(sender: Any, email_address: Any, **kwargs: Any) -> None:
-    seams.call("ON_EMAIL_CONFIRMED", user=email_address.user)
+    note_confirmed(user=email_address.user)

@@ -1,4 +1,4 @@
-"""The base of every view under /v1, and the operations that need nothing but a key.
+"""The base of every view under /v1.
 
 A request is judged in one order, whatever it asks for: 401 and 429, 403, 404, 405, 406, 411, 413,
 415, 400, 422, 402. Django REST framework's own order is another one.
@@ -10,11 +10,8 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apikeys.answers import ApiResponse, answer
 from apikeys.authentication import BearerAuthentication
 from apikeys.bodies import refuse_length
-from apikeys.crypto import PREFIX
-from apikeys.description import describe
 from apikeys.errors import ApiError
 from apikeys.limits import WINDOW_SECONDS
 from apikeys.models import ApiKey
@@ -26,7 +23,6 @@ from apikeys.permissions import (
     HasApiKey,
 )
 from apikeys.requests import ApiHttpRequest, http_request, key_of
-from apikeys.serializers import MeSerializer
 from apikeys.throttling import CallerThrottle
 
 
@@ -115,39 +111,3 @@ class UnknownView(ApiView):
 
     def check_method(self, request: Request) -> None:
         raise ApiError("not_found")
-
-
-EXAMPLE_OF_ME = {
-    "account": {"id": "acc_8Jq2LxVbN4tRwYz6KpDm", "name": "Example Shop"},
-    "key": {
-        "id": "key_5Hc9TfWnQ3sEvXy7BgMk",
-        "name": "Sign-up form",
-        "display": f"{PREFIX}Ab1c…9xYz",
-        "expires_at": None,
-    },
-    "rate_limit": {"limit": 60, "window": WINDOW_SECONDS},
-}
-
-
-class MeView(ApiView):
-    @describe(
-        "show-me",
-        "Show whose key this is",
-        "The account and the key of this request, and how many requests a minute it may send.",
-        MeSerializer,
-        examples={"A key without a last day": EXAMPLE_OF_ME},
-    )
-    def get(self, request: Request) -> ApiResponse:
-        key = key_of(request)
-        return answer(
-            {
-                "account": {"id": key.account.public_id, "name": key.account.name},
-                "key": {
-                    "id": key.public_id,
-                    "name": key.name,
-                    "display": key.display,
-                    "expires_at": key.expires_at,
-                },
-                "rate_limit": {"limit": key.request_limit, "window": WINDOW_SECONDS},
-            }
-        )

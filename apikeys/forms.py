@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
-from django.utils.crypto import get_random_string
 
+from accounts.forms import OneTimeForm
 from accounts.models import Account
 from apikeys.models import ApiKey
 from apikeys.services import GRACES
@@ -15,23 +15,6 @@ from apikeys.services import GRACES
 MOST_NETWORKS = 50
 LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
 GRACE_LABELS = ("Stop at once", "For 1 hour", "For 24 hours", "For 7 days")
-
-
-class OneTimeForm(forms.Form):
-    """Each page of it makes one key: sent again, it is recognised by its token."""
-
-    form_token = forms.RegexField(
-        r"^[A-Za-z0-9]{32}$",
-        widget=forms.HiddenInput,
-        error_messages={
-            "required": "The form came back incomplete. Open this page again.",
-            "invalid": "The form came back changed. Open this page again.",
-        },
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["form_token"].initial = get_random_string(32)
 
 
 class KeySettingsForm(forms.Form):

@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
+from accounts import seams
 from accounts.requests import SiteRequest
 from apikeys import limits
 from apikeys.answers import limit_headers, refuse
@@ -18,6 +19,9 @@ from apikeys.errors import ApiError, unavailable
 from apikeys.requests import ApiHttpRequest
 
 logger = logging.getLogger("api")
+
+# Refusals that are no news of a key: too many requests, and a database that is away.
+UNTOLD = (429, 503)
 
 
 class ApiMiddleware:
@@ -40,7 +44,12 @@ class ApiMiddleware:
         response = self._answer(api_request)
         for name, value in self._limit_headers(api_request, response.status_code).items():
             response[name] = value
-        _log(api_request, response, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        _log(api_request, response, seconds)
+        if api_request.key and api_request.refusal and response.status_code not in UNTOLD:
+            duration = round(seconds * 1000)
+            told = {"request": api_request, "key": api_request.key, "duration_ms": duration}
+            seams.call("ON_API_REFUSAL", status=response.status_code, **told)
         return response
 
     def _answer(self, request: ApiHttpRequest) -> HttpResponseBase:

@@ -43,10 +43,10 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def active(self) -> "ApiKeyQuerySet":
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
 
-    def by_secret(self, secret: str) -> "ApiKey | None":
+    def by_secret(self, secret: str, related: tuple[str, ...] = ()) -> "ApiKey | None":
         """One query, also while the pepper is being replaced."""
         digests = [crypto.digest(secret, pepper) for pepper in _peppers()]
-        key = self.select_related("account").filter(digest__in=digests).first()
+        key = self.select_related("account", *related).filter(digest__in=digests).first()
         if key is not None:
             # The next note of its use brings it under the newest pepper: the old one can go then.
             key.digest = digests[0]

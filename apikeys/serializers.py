@@ -7,29 +7,6 @@ from rest_framework import serializers
 from apikeys.errors import REFUSALS
 
 
-class MeAccountSerializer(serializers.Serializer[Any]):
-    id = serializers.CharField(help_text="`acc_…`")
-    name = serializers.CharField(help_text="As its members named it")
-
-
-class MeKeySerializer(serializers.Serializer[Any]):
-    id = serializers.CharField(help_text="`key_…`")
-    name = serializers.CharField(help_text="Given at its creation")
-    display = serializers.CharField(help_text="Its beginning and end: `svc_live_Ab1c…9xYz`")
-    expires_at = serializers.DateTimeField(allow_null=True, help_text="Null: it never expires.")
-
-
-class RateLimitSerializer(serializers.Serializer[Any]):
-    limit = serializers.IntegerField(help_text="Requests a window, for this key")
-    window = serializers.IntegerField(help_text="Seconds")
-
-
-class MeSerializer(serializers.Serializer[Any]):
-    account = MeAccountSerializer(help_text="Who pays for requests with this key")
-    key = MeKeySerializer(help_text="The key of this request")
-    rate_limit = RateLimitSerializer(help_text="How much it may ask")
-
-
 class RefusalSerializer(serializers.Serializer[Any]):
     type = serializers.ChoiceField(
         sorted({refusal.type for refusal in REFUSALS.values()}),

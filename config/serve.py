@@ -103,13 +103,13 @@ def _greet(base_url: str, *, local: bool) -> None:
 
 @transaction.atomic
 def _create_owner() -> tuple[str, str]:
-    from accounts.models import Account
-    from accounts.services import create_confirmed_user
+    from accounts.services import create_confirmed_user, note_confirmed, open_account
     from apikeys.services import create_key
 
     password = secrets.token_urlsafe(12)
     owner = create_confirmed_user(email=OWNER, password=password, staff=True)
-    account = Account.objects.get(memberships__user=owner)
+    account = open_account(user=owner)
+    note_confirmed(user=owner)
     _, key = create_key(account=account, name="First key", actor=owner)
     return password, key
 

@@ -105,7 +105,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["accounts.templatetags.pages"],
+            "builtins": ["accounts.templatetags.pages", "credits.templatetags.money"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -285,6 +285,7 @@ SELLER_TAX_ID = env.text("SELLER_TAX_ID", "EX123456789")
 INVOICE_PAYMENT_DETAILS = env.text("INVOICE_PAYMENT_DETAILS", "Example Bank, account 000000")
 STRIPE_SECRET_KEY = env.text("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = env.text("STRIPE_WEBHOOK_SECRET")
+STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
 if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
     env.problem("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
 
@@ -305,12 +306,20 @@ LOGGING = log_settings(LOG_LEVEL)
 # --- Seams: what a lower floor tells the upper ones, inside its own transaction -------------------
 # Each line is the dotted path of a function. docs/architecture.md says what each is handed.
 
-ON_ACCOUNT_OPENED: list[str] = []
+ON_ACCOUNT_OPENED: list[str] = ["credits.plans.open_books"]
 ON_ACCOUNT_CLOSED: list[str] = ["apikeys.services.revoke_keys_of_closed"]
 ON_ACCOUNT_REOPENED: list[str] = []
-ON_ACCOUNT_ERASED: list[str] = ["apikeys.services.forget_people"]
-ON_ACCOUNT_EXPORTED: list[str] = ["apikeys.services.export_keys"]
-ON_EMAIL_CONFIRMED: list[str] = []
+ON_ACCOUNT_ERASED: list[str] = [
+    "apikeys.services.forget_people",
+    "validation.retention.forget_requests",
+]
+ON_ACCOUNT_EXPORTED: list[str] = [
+    "apikeys.services.export_keys",
+    "credits.export.export_books",
+    "validation.export.export_requests",
+]
+ON_EMAIL_CONFIRMED: list[str] = ["credits.services.give_sign_up_credits"]
+ON_API_REFUSAL: list[str] = ["validation.log.write_refusal"]
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",
     "accounts.retention.delete_unconfirmed_users",
@@ -318,7 +327,12 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_old_invitations",
     "accounts.retention.delete_old_mails",
     "apikeys.services.announce_expiries",
+    "credits.renewals.renew_subscriptions",
+    "credits.renewals.cancel_old_orders",
+    "credits.payments.end_what_is_over",
+    "credits.models.use.turn_hours_into_days",
     "validation.retention.delete_old_replays",
+    "validation.retention.delete_old_log_entries",
 ]
 
 # --- The start stops here when something is missing or wrong --------------------------------------

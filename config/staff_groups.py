@@ -9,6 +9,16 @@ _LOOK_AT_CUSTOMERS = [
     "accounts.view_membership",
     "accounts.view_user",
     "apikeys.view_apikey",
+    "credits.view_ledgerentry",
+    "credits.view_order",
+    "credits.view_pack",
+    "credits.view_plan",
+    "credits.view_providerevent",
+    "credits.view_subscription",
+    "credits.view_useday",
+    "credits.view_usehour",
+    "credits.view_wallet",
+    "validation.view_logentry",
 ]
 GROUPS = {
     "Support": [
@@ -17,5 +27,16 @@ GROUPS = {
         "accounts.change_mail",
         "apikeys.revoke_apikey",
     ],
-    "Finance": _LOOK_AT_CUSTOMERS,
+    "Finance": [
+        *_LOOK_AT_CUSTOMERS,
+        "credits.grant_credits",
+        "credits.take_back_credits",
+        "credits.mark_paid_order",
+        "credits.refund_order",
+        "credits.change_subscription",
+        "credits.add_plan",
+        "credits.change_plan",
+        "credits.add_pack",
+        "credits.change_pack",
+    ],
 }

@@ -7,8 +7,10 @@ from django.urls import include, path, re_path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
-from apikeys.api import MeView, UnknownView
+from apikeys.api import UnknownView
+from credits.api import CreditsView, MeView
 from validation.api import ValidateView
+from validation.usage import UsageView
 
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 
@@ -19,9 +21,12 @@ urlpatterns = [
     path("accounts/2fa/", RedirectView.as_view(pattern_name="accounts:show-security")),
     path("accounts/", include("allauth.urls")),
     path("apikeys/", include("apikeys.urls")),
+    path("credits/", include("credits.urls")),
     path("admin/", admin.site.urls),
     path("docs/", include("validation.docs_urls")),
     re_path(r"^v1/validate/?$", ValidateView.as_view()),
+    re_path(r"^v1/credits/?$", CreditsView.as_view()),
+    re_path(r"^v1/usage/?$", UsageView.as_view()),
     re_path(r"^v1/me/?$", MeView.as_view()),
     re_path(r"^v1(?:/|\Z)", UnknownView.as_view()),
     # Browsers ask for it unbidden.

@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class CreditsConfig(AppConfig):
     name = "credits"
+    verbose_name = "Credits and money"

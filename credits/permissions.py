@@ -3,15 +3,19 @@ from typing import Any
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from apikeys.requests import key_of
 from credits.services import insufficient_credits
 
 
 class HasCredits(BasePermission):
-    """402 before any work is done. It knows the view's price, and nothing else of it."""
+    """402 before any work is done. It knows the view's price, and nothing else of it.
+
+    The balance is the one read with the key: who is refused here had too little a moment ago, and
+    who gets past is charged by a statement that judges again.
+    """
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        price = view.price(request)
-        # No account holds credits yet, and nothing costs any.
-        if price > 0:
-            raise insufficient_credits(required=price, balance=0)
+        price, balance = view.price(request), key_of(request).account.wallet.balance
+        if price > balance:
+            raise insufficient_credits(required=price, balance=balance)
         return True

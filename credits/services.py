@@ -1,9 +1,36 @@
+"""What moves credits: charge, grant, take back. Each is one short transaction.
+
+The wallet's row is what those who come at once queue on. A charge is booked as use, all else as an
+entry of the ledger, whose source key says once and for all what it is for.
+"""
+
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.conf import settings
-from django.shortcuts import resolve_url
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import get_random_string, salted_hmac
 
+from accounts import audit
+from accounts.models import Account, User
 from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from credits import emails
+from credits.models import LedgerEntry, Order, Plan, Subscription, UseHour, Wallet
+from credits.models.catalogue import MOST_CREDITS
+from credits.models.use import bucket_of
+from validation.engine.aliases import canonical_address
+from validation.engine.syntax import parse_address
+from validation.engine.verdict import Parts
+
+Kind = LedgerEntry.Kind
+
+
+class InvalidAmount(ValueError):
+    def __init__(self) -> None:
+        super().__init__(f"An amount is a whole number from 1 to {MOST_CREDITS:,} credits.")
 
 
 @dataclass(eq=False)
@@ -14,18 +41,180 @@ class InsufficientCredits(ApiError):
 
 
 def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
-    dashboard = f"{settings.BASE_URL}{resolve_url(settings.LOGIN_REDIRECT_URL)}"
     return InsufficientCredits(
         message=f"This request costs {_credits(required)} and your balance is {balance}. "
         "Buy credits or upgrade your plan.",
         details={
             "required": required,
             "balance": balance,
-            "top_up_url": dashboard,
-            "upgrade_url": dashboard,
+            "top_up_url": f"{settings.BASE_URL}{reverse('credits:choose-pack')}",
+            "upgrade_url": f"{settings.BASE_URL}{reverse('credits:choose-plan')}",
         },
     )
 
 
+@transaction.atomic
+def charge(
+    *, account: Account, key: ApiKey | None, verdict: str, cost: int, duration_ms: int
+) -> int:
+    """Books one validation, and answers the balance after it. The caller records what it was for
+    in the same transaction; a balance that does not cover the cost undoes all of it."""
+    charged = Wallet.objects.charge(account, cost) if cost else None
+    if cost and charged is None:
+        raise insufficient_credits(required=cost, balance=balance_of(account))
+    _book_use(account, key, verdict, cost, duration_ms)
+    if charged is None:
+        return balance_of(account)
+    balance, threshold = charged
+    if balance == 0:
+        emails.queue_zero_balance(account=account)
+    # Of all charges exactly one crosses it, whatever happens at once.
+    elif balance <= threshold < balance + cost:
+        emails.queue_low_balance(account=account, balance=balance, threshold=threshold)
+    return balance
+
+
+def _book_use(
+    account: Account, key: ApiKey | None, verdict: str, cost: int, duration_ms: int
+) -> None:
+    hour: datetime = timezone.now().replace(minute=0, second=0, microsecond=0)
+    UseHour.objects.add(
+        account_id=account.pk,
+        key_id=key.pk if key else None,
+        at=hour,
+        verdict=verdict,
+        calls=1,
+        credits=cost,
+        duration_ms=duration_ms,
+        **{bucket_of(duration_ms): 1},
+    )
+
+
+def balance_of(account: Account) -> int:
+    return Wallet.objects.values_list("balance", flat=True).get(account=account)
+
+
+@transaction.atomic
+def book(
+    *,
+    account: Account,
+    kind: Kind,
+    amount: int,
+    source: str,
+    actor: User | None,
+    reason: str,
+    order: Order | None = None,
+) -> bool:
+    """One entry of the ledger, and the wallet with it. False when this source was booked before.
+
+    The entry goes in first: of two with one source the second waits here for the first.
+    """
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 1 <= amount <= MOST_CREDITS:
+        raise InvalidAmount
+    outgoing = kind in LedgerEntry.OUTGOING
+    _, is_new = LedgerEntry.objects.get_or_create(
+        source=source,
+        defaults={
+            "account": account,
+            "kind": kind,
+            "amount": -amount if outgoing else amount,
+            "actor": actor.email if actor else "system",
+            "reason": reason[:300],
+            "order": order,
+        },
+    )
+    if is_new:
+        move = Wallet.objects.take if outgoing else Wallet.objects.add
+        move(account, amount)
+    return is_new
+
+
+@transaction.atomic
+def grant(
+    *,
+    account: Account,
+    amount: int,
+    reason: str,
+    actor: User | None,
+    form_token: str | None = None,
+    ip: str | None = None,
+) -> bool:
+    """By staff. False when the form was sent before."""
+    source = f"grant:{form_token or get_random_string(32)}"
+    booked = book(
+        account=account, kind=Kind.GRANT, amount=amount, source=source, actor=actor, reason=reason
+    )
+    if booked:
+        audit.record(account, actor, "credits.granted", f"{amount:,}: {reason}", ip)
+    return booked
+
+
+@transaction.atomic
+def take_back(
+    *,
+    account: Account,
+    amount: int,
+    reason: str,
+    actor: User | None,
+    form_token: str | None = None,
+    ip: str | None = None,
+) -> bool:
+    """By staff. What was spent already becomes a debt, which the next grant pays first."""
+    source = f"take_back:{form_token or get_random_string(32)}"
+    kind = Kind.TAKE_BACK
+    booked = book(
+        account=account, kind=kind, amount=amount, source=source, actor=actor, reason=reason
+    )
+    if booked:
+        audit.record(account, actor, "credits.taken_back", f"{amount:,}: {reason}", ip)
+    return booked
+
+
+def give_sign_up_credits(*, user: User) -> None:
+    """Seam: an address was confirmed. Its first month of the Free plan comes once an account, and
+    once a mailbox however its address is written."""
+    account = Account.objects.owned_by(user.email)
+    if account is None or account.ledger.filter(kind=Kind.SIGNUP).exists():
+        return
+    free = Plan.objects.free()
+    first = book(
+        account=account,
+        kind=Kind.SIGNUP,
+        amount=free.monthly_credits,
+        source=f"signup:{_mailbox_digest(user.email)}",
+        actor=None,
+        reason="Sign-up credits: the first month of the Free plan",
+    )
+    if first:
+        Subscription.objects.filter(account=account).update(gets_free_credits=True)
+
+
+@transaction.atomic
+def open_with_credits(*, account: Account, credits: int) -> None:
+    """For the command line: exactly so many, in place of the sign-up credits."""
+    Subscription.objects.filter(account=account).update(gets_free_credits=True)
+    if credits:
+        book(
+            account=account,
+            kind=Kind.SIGNUP,
+            amount=credits,
+            source=f"opening:{account.public_id}",
+            actor=None,
+            reason="Opening balance",
+        )
+
+
+def _mailbox_digest(email: str) -> str:
+    """What is remembered of a mailbox for ever tells nobody its address."""
+    parts = parse_address(email)
+    mailbox = email.lower()
+    if isinstance(parts, Parts) and parts.local_part and parts.ascii_domain:
+        mailbox = canonical_address(parts.local_part, parts.ascii_domain)
+    digest = salted_hmac(
+        "credits.mailbox", mailbox, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
+    )
+    return digest.hexdigest()
+
+
 def _credits(number: int) -> str:
-    return "1 credit" if number == 1 else f"{number} credits"
+    return "1 credit" if number == 1 else f"{number:,} credits"

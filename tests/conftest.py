@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
-from accounts.services import open_account
+from accounts.services import note_confirmed, open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from tests.caller import Caller
@@ -49,6 +49,7 @@ def _empty_counters() -> Iterator[None]:
 def owner(db: None) -> User:
     user = make_user("owner@shop.example", name="Olive Owner")
     open_account(user=user, name="The Shop")
+    note_confirmed(user=user)
     return user
 
 
@@ -78,6 +79,7 @@ def stranger(db: None) -> User:
     """Another customer, who must see nothing of the owner's."""
     user = make_user("stranger@elsewhere.example")
     open_account(user=user, name="Elsewhere")
+    note_confirmed(user=user)
     return user
 
 

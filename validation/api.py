@@ -11,11 +11,13 @@ from apikeys.bodies import read_object, refuse_unknown, take_text
 from apikeys.description import describe
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
 from apikeys.requests import ApiHttpRequest, http_request, key_of
+from credits.authentication import MeteredAuthentication
 from credits.permissions import HasCredits
 from credits.services import insufficient_credits
 from validation import services
 from validation.engine.sandbox import sandbox_word
 from validation.examples import EXAMPLES
+from validation.log import Asker
 from validation.serializers import ResultSerializer, ValidateSerializer
 
 LONGEST_EMAIL = 320
@@ -36,10 +38,27 @@ REPLAYED = OpenApiParameter(
     description="There, and `true`, when this is the answer to an earlier request.",
 )
 
+COST = OpenApiParameter(
+    "X-Credits-Cost",
+    {"type": "integer", "minimum": 0},
+    OpenApiParameter.HEADER,
+    response=[200],
+    description="The credits that this request cost.",
+)
+REMAINING = OpenApiParameter(
+    "X-Credits-Remaining",
+    {"type": "integer", "minimum": 0},
+    OpenApiParameter.HEADER,
+    response=[200],
+    description="The balance after it.",
+)
+
 
 class ValidateView(ApiView):
+    authentication_classes = [MeteredAuthentication]
     billing_classes = [HasCredits]
 
+    asker: Asker
     email: str
     idempotency_key: str | None
     replay: services.Answer | None = None
@@ -49,37 +68,43 @@ class ValidateView(ApiView):
         self.email = take_text(document, "email", shortest=1, longest=LONGEST_EMAIL)
         self.idempotency_key = _idempotency_key(request)
         refuse_unknown(document, "email")
+        key = key_of(request)
+        self.asker = Asker(key.account, key, http_request(request).id)
         if self.idempotency_key is not None:
             self.replay = services.find_replay(
-                account=key_of(request).account,
-                idempotency_key=self.idempotency_key,
-                email=self.email,
+                asker=self.asker, idempotency_key=self.idempotency_key, email=self.email
             )
 
     def price(self, request: Request) -> int:
-        # Until accounts hold credits a validation costs none.
-        return 0
+        return 0 if self.replay else services.price_of(self.email)
 
     @describe(
         "validate",
         "Validate an address",
         "One address in, one verdict out. A badly written address is no error: it is a result. "
         "Every check is true, false or null, and null means that it was not run or could not tell. "
+        "A definite verdict costs 1 credit; an unknown costs nothing. "
         "Addresses at `sandbox.test` answer every result and error on demand, for free.",
         ResultSerializer,
         request=OpenApiRequest(ValidateSerializer, examples=[AN_ADDRESS]),
-        parameters=[IDEMPOTENCY_KEY, REPLAYED],
+        parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
         examples=EXAMPLES,
         refusals=REFUSALS,
     )
     def post(self, request: Request) -> ApiResponse:
-        if self.replay is None:
-            _refuse_as_the_sandbox_says(http_request(request), self.email)
-        answer = self.replay or services.validate(
-            account=key_of(request).account, email=self.email, idempotency_key=self.idempotency_key
-        )
-        headers = {"Idempotent-Replayed": "true"} if answer.replayed else {}
+        answer = self._answer(http_request(request))
+        headers = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
+        if answer.replayed:
+            headers["Idempotent-Replayed"] = "true"
         return ApiResponse(answer.body, headers=headers)
+
+    def _answer(self, request: ApiHttpRequest) -> services.Answer:
+        if self.replay is not None:
+            return services.answer_again(asker=self.asker, email=self.email, replayed=self.replay)
+        _refuse_as_the_sandbox_says(request, self.email)
+        return services.validate(
+            asker=self.asker, email=self.email, idempotency_key=self.idempotency_key
+        )
 
 
 def _idempotency_key(request: Request) -> str | None:

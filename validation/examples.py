@@ -13,7 +13,7 @@ def _example(word: str) -> dict[str, Any]:
         **sandbox_finding(f"{word}@{DOMAIN}", word).document(),
         "duration_ms": 14,
         "dns_cached": None,
-        "credits": {"charged": None, "remaining": None},
+        "credits": {"charged": 0, "remaining": 4211},
     }
 
 

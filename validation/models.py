@@ -7,8 +7,13 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
+from apikeys.models import ApiKey
 
 KEPT = timedelta(hours=24)
+
+
+class KeptBefore(Exception):
+    """Another request with this Idempotency-Key was first."""
 
 
 class ReplayQuerySet(models.QuerySet["Replay"]):
@@ -21,17 +26,16 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
     def find(self, account: Account, idempotency_key: str) -> "Replay | None":
         return self.live().filter(account=account, key_digest=_digest(idempotency_key)).first()
 
-    def keep(
-        self, account: Account, idempotency_key: str, email: str, body: bytes
-    ) -> "tuple[Replay, bool]":
-        """The row that counts, and whether it is this one: another request may have been first."""
+    def keep(self, account: Account, idempotency_key: str, email: str, body: bytes) -> None:
         of_this_key = self.filter(account=account, key_digest=_digest(idempotency_key))
         of_this_key.outdated().delete()
-        return of_this_key.get_or_create(
+        _, is_new = of_this_key.get_or_create(
             account=account,
             key_digest=_digest(idempotency_key),
             defaults={"email_digest": _digest(email), "body": body.decode()},
         )
+        if not is_new:
+            raise KeptBefore
 
 
 class Replay(models.Model):
@@ -58,6 +62,48 @@ class Replay(models.Model):
 
     def is_for(self, email: str) -> bool:
         return self.email_digest == _digest(email)
+
+
+class LogEntry(models.Model):
+    """The request log: one row for each answer to a valid key, but for 429. The address stands in
+    it masked, and as a keyed hash, by which who knows it can find it."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    # Null: the playground of the dashboard.
+    key = models.ForeignKey(ApiKey, null=True, on_delete=models.CASCADE, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    request_id = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    # The code of a refusal; empty for an answer.
+    refusal = models.CharField(max_length=40, blank=True)
+    path = models.CharField(max_length=100)
+    cost = models.PositiveSmallIntegerField(default=0)
+    duration_ms = models.PositiveIntegerField()
+    replayed = models.BooleanField(default=False)
+    sandbox = models.BooleanField(default=False)
+    # Of a validation; empty for a refusal and for other operations.
+    result_id = models.CharField(max_length=30, blank=True)
+    address = models.CharField(max_length=330, blank=True)
+    address_hash = models.CharField(max_length=32, blank=True)
+    domain = models.CharField(max_length=255, blank=True)
+    verdict = models.CharField(max_length=20, blank=True)
+    reason = models.CharField(max_length=40, blank=True)
+    score = models.PositiveSmallIntegerField(null=True)
+    # validation.addresses.pack_checks
+    checks = models.BigIntegerField(default=0)
+
+    class Meta:
+        verbose_name = "request"
+        verbose_name_plural = "request log"
+        indexes = [
+            models.Index(fields=["account", "-at"], name="log_by_account"),
+            models.Index(fields=["at"], name="log_by_age"),
+            models.Index(fields=["result_id"], name="log_by_result"),
+            models.Index(fields=["account", "address_hash"], name="log_by_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.request_id} {self.status} {self.verdict or self.refusal}".strip()
 
 
 def _digest(text: str) -> str:

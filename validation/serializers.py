@@ -84,8 +84,8 @@ class DomainAuthSerializer(Described):
 
 
 class ResultCreditsSerializer(Described):
-    charged = serializers.IntegerField(allow_null=True, help_text="What this request cost")
-    remaining = serializers.IntegerField(allow_null=True, help_text="The balance after it")
+    charged = serializers.IntegerField(min_value=0, help_text="What this request cost")
+    remaining = serializers.IntegerField(min_value=0, help_text="The balance after it")
 
 
 class ResultSerializer(Described):
@@ -147,4 +147,23 @@ class ResultSerializer(Described):
     dns_cached = serializers.BooleanField(
         allow_null=True, help_text="Whether the DNS answers were known already; null: none asked"
     )
-    credits = ResultCreditsSerializer(help_text="Null until credits are counted")
+    credits = ResultCreditsSerializer(help_text="A definite verdict costs 1, an unknown nothing")
+
+
+class UsageDaySerializer(Described):
+    date = serializers.DateField(help_text="In UTC")
+    requests = serializers.IntegerField(
+        min_value=0, help_text="Validations; without the sandbox and answers given again"
+    )
+    credits = serializers.IntegerField(min_value=0, help_text="What they cost")
+    deliverable = serializers.IntegerField(min_value=0, help_text="So many of each verdict")
+    risky = serializers.IntegerField(min_value=0, help_text="The same")
+    undeliverable = serializers.IntegerField(min_value=0, help_text="The same")
+    unknown = serializers.IntegerField(min_value=0, help_text="The same; they are free")
+
+
+class UsageSerializer(Described):
+    # A field cannot be named `from` in Python's own syntax.
+    vars()["from"] = serializers.DateField(help_text="The first day")
+    to = serializers.DateField(help_text="The last day")
+    days = UsageDaySerializer(many=True, help_text="Each day of them, also those without use")

@@ -1,61 +1,131 @@
-"""One validation: look for a replay, check, record, answer. The only place that knows all of it."""
+"""One validation: look for a replay, check, charge and record, answer. The only place that knows
+all of it."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import orjson
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Account
 from apikeys.answers import render
 from apikeys.errors import ApiError
+from credits.services import InsufficientCredits, charge
+from validation import log
 from validation.engine.check import check
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdict import Finding
 from validation.ids import result_id
-from validation.models import Replay
+from validation.log import Asker
+from validation.models import KeptBefore, Replay
+
+PRICE = 1
 
 
 @dataclass(frozen=True)
 class Answer:
     body: bytes
+    cost: int
+    balance: int
     replayed: bool = False
 
 
-def find_replay(*, account: Account, idempotency_key: str, email: str) -> Answer | None:
-    replay = Replay.objects.find(account, idempotency_key)
-    return _replayed(replay, email) if replay else None
+@dataclass
+class Validation:
+    """One on its way: what was asked, and what was found out about it."""
+
+    asker: Asker
+    email: str
+    finding: Finding
+    is_sandbox: bool
+    duration_ms: int
+    id: str = field(default_factory=result_id)
+
+    @property
+    def cost(self) -> int:
+        """Unknown is free, and so is the sandbox."""
+        return PRICE if self.finding.is_definite and not self.is_sandbox else 0
+
+    @property
+    def can_be_repeated(self) -> bool:
+        return self.finding.is_definite or self.is_sandbox
+
+    def body(self, balance: int) -> bytes:
+        return render(
+            {
+                "id": self.id,
+                "created_at": timezone.now(),
+                "sandbox": self.is_sandbox,
+                **self.finding.document(),
+                "duration_ms": self.duration_ms,
+                "dns_cached": None,
+                "credits": {"charged": self.cost, "remaining": balance},
+            }
+        )
 
 
-def validate(*, account: Account, email: str, idempotency_key: str | None) -> Answer:
+def price_of(email: str) -> int:
+    """What it costs at most; known before any work is done."""
+    return 0 if sandbox_word(email) is not None else PRICE
+
+
+def find_replay(*, asker: Asker, idempotency_key: str, email: str) -> Answer | None:
+    replay = Replay.objects.find(asker.account, idempotency_key)
+    if replay is None:
+        return None
+    if not replay.is_for(email):
+        raise ApiError("idempotency_key_reused", param="Idempotency-Key")
+    return Answer(replay.body.encode(), 0, asker.account.wallet.balance, replayed=True)
+
+
+def validate(*, asker: Asker, email: str, idempotency_key: str | None) -> Answer:
     started = time.perf_counter()
     word = sandbox_word(email)
     finding = check(email) if word is None else sandbox_finding(email, word)
-    body = render(_document(finding, started, sandbox=word is not None))
-    if idempotency_key is None or not (finding.is_definite or word is not None):
-        return Answer(body)
-    return _record(account, email, idempotency_key, body)
+    duration_ms = round((time.perf_counter() - started) * 1000)
+    validation = Validation(asker, email, finding, word is not None, duration_ms)
+    if not validation.can_be_repeated:
+        idempotency_key = None
+    try:
+        return _settle(validation, idempotency_key)
+    except (KeptBefore, InsufficientCredits):
+        # Of two at once with one key the first has charged: this is the answer to both.
+        if idempotency_key is None:
+            raise
+        replayed = find_replay(asker=asker, idempotency_key=idempotency_key, email=email)
+        if replayed is None:
+            raise
+        return answer_again(asker=asker, email=email, replayed=replayed)
 
 
-def _record(account: Account, email: str, idempotency_key: str, body: bytes) -> Answer:
-    with transaction.atomic():
-        replay, is_ours = Replay.objects.keep(account, idempotency_key, email, body)
-    return Answer(body) if is_ours else _replayed(replay, email)
+def answer_again(*, asker: Asker, email: str, replayed: Answer) -> Answer:
+    log.write_replay(asker, email, orjson.loads(replayed.body))
+    return replayed
 
 
-def _replayed(replay: Replay, email: str) -> Answer:
-    if not replay.is_for(email):
-        raise ApiError("idempotency_key_reused", param="Idempotency-Key")
-    return Answer(replay.body.encode(), replayed=True)
-
-
-def _document(finding: Finding, started: float, *, sandbox: bool) -> dict[str, object]:
-    return {
-        "id": result_id(),
-        "created_at": timezone.now(),
-        "sandbox": sandbox,
-        **finding.document(),
-        "duration_ms": round((time.perf_counter() - started) * 1000),
-        "dns_cached": None,
-        "credits": {"charged": None, "remaining": None},
-    }
+@transaction.atomic
+def _settle(validation: Validation, idempotency_key: str | None) -> Answer:
+    """Charge, record and remember, or none of it."""
+    asker = validation.asker
+    balance = asker.account.wallet.balance
+    if not validation.is_sandbox:
+        balance = charge(
+            account=asker.account,
+            key=asker.key,
+            verdict=validation.finding.verdict,
+            cost=validation.cost,
+            duration_ms=validation.duration_ms,
+        )
+    body = validation.body(balance)
+    if idempotency_key is not None:
+        Replay.objects.keep(asker.account, idempotency_key, validation.email, body)
+    log.write_validation(
+        asker,
+        validation.email,
+        validation.finding,
+        result_id=validation.id,
+        sandbox=validation.is_sandbox,
+        cost=validation.cost,
+        duration_ms=validation.duration_ms,
+    )
+    return Answer(body, validation.cost, balance)

@@ -45,6 +45,12 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
+// A button that prints the page. Without a script the browser's own menu does.
+for (const button of document.querySelectorAll("button[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => window.print());
+}
+
 // This page was the answer to a form. Reload and Back lead to one that can be asked for again.
 for (const element of document.querySelectorAll("[data-address]")) {
   history.replaceState(null, "", element.dataset.address);

@@ -9,7 +9,9 @@ from accounts.models import Account, User
 from apikeys import services
 from apikeys.errors import ApiError
 from apikeys.services import create_key
+from credits.services import balance_of
 from tests.caller import Caller, code_of
+from validation.log import Asker
 from validation.models import Replay
 from validation.retention import delete_old_replays
 from validation.services import validate
@@ -112,11 +114,14 @@ def test_who_comes_second_at_the_same_moment_gets_the_row_that_was_first(
     caller: Caller, account: Account
 ) -> None:
     """As if its row had gone in while the second one's checks ran."""
-    Replay.objects.keep(account, "order-1", DEFINITE, b'{"first": true}')
-    second = validate(account=account, email=DEFINITE, idempotency_key="order-1")
-    assert (second.body, second.replayed) == (b'{"first": true}', True)
+    first = caller.validate(DEFINITE).content
+    Replay.objects.keep(account, "order-1", DEFINITE, first)
+    asker = Asker(account, None, "req_second")
+    second = validate(asker=asker, email=DEFINITE, idempotency_key="order-1")
+    assert (second.body, second.replayed, second.cost) == (first, True, 0)
+    assert balance_of(account) == 99
     with pytest.raises(ApiError, match="idempotency_key_reused"):
-        validate(account=account, email=ANOTHER, idempotency_key="order-1")
+        validate(asker=asker, email=ANOTHER, idempotency_key="order-1")
 
 
 def test_neither_the_clients_key_nor_the_address_stands_in_a_column_of_its_own(

@@ -7,6 +7,7 @@ from email_validator import (
     validate_email,
 )
 
+from validation.engine.aliases import canonical_address
 from validation.engine.verdict import Parts, SyntaxProblem
 
 # RFC 2606 and 6761: names that no mail ever reaches, and all below them.
@@ -53,6 +54,7 @@ def _parts(address: ValidatedEmail) -> Parts:
         local_part=address.local_part,
         tag=tag if tagged else None,
         domain=address.domain,
+        canonical=canonical_address(address.local_part, address.domain),
         ascii_domain=address.ascii_domain,
     )
 

@@ -76,6 +76,7 @@ class Parts:
     tag: str | None = None
     domain: str | None = None
     ascii_domain: str | None = None
+    canonical: str | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Finding:
         return {
             "email": self.email,
             "normalized": parts.normalized,
-            "canonical": None,
+            "canonical": parts.canonical,
             "verdict": self.verdict,
             "reason": self.reason,
             "reasons": list(self.reasons),

@@ -6,7 +6,6 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 
 from accounts.models import Account
-from accounts.roles import Role
 from accounts.text import validate_line
 from apikeys.models import KeyRefused
 from apikeys.services import create_key
@@ -30,10 +29,7 @@ class Command(BaseCommand):
             raise CommandError(error.messages[0]) from error
         if not 1 <= len(name) <= 50:
             raise CommandError("--name must have 1 to 50 characters.")
-        owned = Account.objects.open().filter(
-            memberships__user__email=email.lower(), memberships__role=Role.OWNER
-        )
-        account = owned.order_by("memberships__joined_at", "pk").first()
+        account = Account.objects.owned_by(email)
         if account is None:
             raise CommandError(f"{email} owns no open account.")
         try:

@@ -1,0 +1,63 @@
+"""One function a mail. What is about money goes to the owners and to who has the role Billing."""
+
+from datetime import date
+from typing import Any
+
+from accounts.emails import link, queue_mail
+from accounts.models import Account
+from accounts.roles import Role
+from credits.models import Order, Plan
+from credits.money import in_words
+
+TOLD = (Role.OWNER, Role.BILLING)
+
+
+def queue_invoice(*, order: Order) -> None:
+    template = "renewal" if order.kind == Order.Kind.RENEWAL else "invoice"
+    _queue(template, order.account, **_of_order(order))
+
+
+def queue_receipt(*, order: Order) -> None:
+    _queue("receipt", order.account, **_of_order(order))
+
+
+def queue_refund(*, order: Order, cents: int) -> None:
+    context = _of_order(order)
+    _queue("refund", order.account, **{**context, "amount": in_words(cents, order.currency)})
+
+
+def queue_payment_failed(*, account: Account, plan: Plan, ends_on: date) -> None:
+    context = {"plan": plan, "ends_on": ends_on, "link": link("credits:show-billing")}
+    _queue("payment_failed", account, **context)
+
+
+def queue_plan_ended(*, account: Account, plan: Plan) -> None:
+    _queue("plan_ended", account, plan=plan, link=link("credits:choose-plan"))
+
+
+def queue_low_balance(*, account: Account, balance: int, threshold: int) -> None:
+    context = {"balance": balance, "threshold": threshold, "link": link("credits:choose-pack")}
+    _queue("low_balance", account, **context)
+
+
+def queue_zero_balance(*, account: Account) -> None:
+    _queue("zero_balance", account, link=link("credits:choose-pack"))
+
+
+def _of_order(order: Order) -> dict[str, Any]:
+    return {
+        "order": order,
+        "amount": in_words(order.total_cents, order.currency),
+        "link": link("credits:show-order", order_id=order.public_id),
+    }
+
+
+def _queue(template: str, account: Account, **context: Any) -> None:
+    members = account.memberships.select_related("user").order_by("pk")
+    for member in members:
+        if member.role in TOLD:
+            queue_mail(
+                member.user.email,
+                f"credits/mails/{template}",
+                {"account": account, **context},
+            )

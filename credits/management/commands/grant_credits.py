@@ -1,0 +1,36 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import Account
+from accounts.text import validate_line
+from credits.services import InvalidAmount, grant
+
+
+class Command(BaseCommand):
+    help = "Books a grant for the account this user owns first."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("email", help="of the account's owner")
+        parser.add_argument("credits", type=int, help="how many")
+        parser.add_argument("--reason", required=True, help="the customer reads it")
+
+    def handle(self, *, email: str, credits: int, reason: str, **_: Any) -> None:
+        reason = reason.strip()
+        try:
+            validate_line(reason)
+        except ValidationError as error:
+            raise CommandError(error.messages[0]) from error
+        if not 1 <= len(reason) <= 200:
+            raise CommandError("--reason must have 1 to 200 characters.")
+        account = Account.objects.owned_by(email)
+        if account is None:
+            raise CommandError(f"{email} owns no open account.")
+        try:
+            grant(account=account, amount=credits, reason=reason, actor=None)
+        except InvalidAmount as error:
+            raise CommandError(str(error)) from error
+        balance = account.wallet.balance
+        self.stdout.write(f"Granted {credits:,} credits. The balance is {balance:,}.")

@@ -1,0 +1,48 @@
+"""What is sold on the first day; staff change it from then on."""
+
+from django.db import migrations
+
+from accounts.ids import pack_id
+
+PLANS = [
+    ("free", "Free", 0, 100, 60),
+    ("starter", "Starter", 1_500, 5_000, 300),
+    ("growth", "Growth", 9_900, 50_000, 1_200),
+    ("scale", "Scale", 59_000, 500_000, 6_000),
+]
+PACKS = [
+    (1_000, 500, 300),
+    (10_000, 3_500, 600),
+    (100_000, 22_500, 1_200),
+    (1_000_000, 120_000, 6_000),
+]
+
+
+def fill(apps, schema_editor):
+    for code, name, cents, credits, limit in PLANS:
+        apps.get_model("credits", "Plan").objects.get_or_create(
+            code=code,
+            defaults={
+                "name": name,
+                "price_cents": cents,
+                "monthly_credits": credits,
+                "requests_per_minute": limit,
+            },
+        )
+    for credits, cents, limit in PACKS:
+        apps.get_model("credits", "Pack").objects.get_or_create(
+            credits=credits,
+            defaults={
+                "public_id": pack_id(),
+                "price_cents": cents,
+                "requests_per_minute": limit,
+            },
+        )
+    apps.get_model("credits", "InvoiceCounter").objects.get_or_create(pk=1)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("credits", "0001_initial")]
+
+    # What was sold refers to these rows: they stay until their tables go.
+    operations = [migrations.RunPython(fill, migrations.RunPython.noop)]

@@ -1,0 +1,26 @@
+"""Accounts that are older than the credits begin as new ones do: on Free, whose first month the
+next day's work grants."""
+
+from datetime import UTC, datetime
+
+from django.db import migrations
+
+
+def fill(apps, schema_editor):
+    today = datetime.now(UTC).date()
+    free = apps.get_model("credits", "Plan").objects.get(code="free")
+    for account in apps.get_model("accounts", "Account").objects.filter(wallet=None):
+        apps.get_model("credits", "Wallet").objects.create(account=account)
+        apps.get_model("credits", "Subscription").objects.create(
+            account=account,
+            plan=free,
+            started_on=today,
+            covered_until=today,
+            gets_free_credits=True,
+        )
+
+
+class Migration(migrations.Migration):
+    dependencies = [("credits", "0003_append_only_ledger")]
+
+    operations = [migrations.RunPython(fill, migrations.RunPython.noop)]

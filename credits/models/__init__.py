@@ -1,0 +1,20 @@
+"""The tables of this floor, a subject a file."""
+
+from credits.models.catalogue import Pack, Plan
+from credits.models.ledger import LedgerEntry, Wallet
+from credits.models.orders import InvoiceCounter, Order, ProviderEvent
+from credits.models.subscriptions import Subscription
+from credits.models.use import UseDay, UseHour
+
+__all__ = [
+    "InvoiceCounter",
+    "LedgerEntry",
+    "Order",
+    "Pack",
+    "Plan",
+    "ProviderEvent",
+    "Subscription",
+    "UseDay",
+    "UseHour",
+    "Wallet",
+]

@@ -1,0 +1,181 @@
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts import ids
+from accounts.models import Account
+from credits.models.catalogue import Pack, Plan
+
+
+class OrderQuerySet(models.QuerySet["Order"]):
+    def pending(self) -> "OrderQuerySet":
+        return self.filter(state=Order.State.PENDING)
+
+    def of_plans(self) -> "OrderQuerySet":
+        return self.exclude(kind=Order.Kind.PACK)
+
+
+class Order(models.Model):
+    """What a customer buys: its terms and names stand here as they were when it was placed."""
+
+    class Kind(models.TextChoices):
+        PACK = "pack", "Credit pack"
+        PLAN = "plan", "Plan"
+        UPGRADE = "upgrade", "Upgrade"
+        RENEWAL = "renewal", "Renewal"
+
+    class State(models.TextChoices):
+        PENDING = "pending", "Waiting for payment"
+        PAID = "paid", "Paid"
+        CANCELLED = "cancelled", "Cancelled"
+        REFUNDED = "refunded", "Refunded"
+
+    class Method(models.TextChoices):
+        INVOICE = "invoice", "Invoice"
+        STRIPE = "stripe", "Card"
+
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.order_id)
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="orders")
+    kind = models.CharField(max_length=10, choices=Kind)
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    method = models.CharField(max_length=10, choices=Method)
+    pack = models.ForeignKey(Pack, null=True, on_delete=models.PROTECT, related_name="+")
+    plan = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")
+    description = models.CharField(max_length=200)
+    credits = models.PositiveIntegerField()
+    # Of a pack: what it allows its account once it is paid.
+    requests_per_minute = models.PositiveIntegerField(null=True)
+    # The period that a plan order pays for. All but a renewal learn it when they are paid.
+    period_start = models.DateField(null=True)
+    period_end = models.DateField(null=True)
+
+    net_cents = models.PositiveIntegerField()
+    tax_cents = models.PositiveIntegerField()
+    tax_rate = models.DecimalField(max_digits=6, decimal_places=5)
+    currency = models.CharField(max_length=3)
+    refunded_cents = models.PositiveIntegerField(default=0)
+
+    # An invoice's is given when it is written, a card's when it was paid; without gaps.
+    invoice_number = models.PositiveIntegerField(null=True, unique=True)
+    invoiced_on = models.DateField(null=True)
+    buyer_name = models.CharField(max_length=200)
+    buyer_address = models.TextField(max_length=500, blank=True)
+    buyer_tax_id = models.CharField(max_length=50, blank=True)
+    seller_name = models.CharField(max_length=200)
+    seller_address = models.TextField()
+    seller_tax_id = models.CharField(max_length=100)
+    payment_details = models.TextField(blank=True)
+
+    # Who placed it, by name: the person may be erased.
+    placed_by = models.CharField(max_length=254)
+    placed_at = models.DateTimeField(default=timezone.now)
+    due_on = models.DateField()
+    paid_at = models.DateTimeField(null=True)
+    cancelled_at = models.DateTimeField(null=True)
+    refunded_at = models.DateTimeField(null=True)
+    # The form that placed it. Sent again, it places no second order.
+    form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
+
+    # What the payment provider calls its parts, and where the customer pays there.
+    provider_session = models.CharField(max_length=200, blank=True, editable=False)
+    provider_payment = models.CharField(max_length=200, blank=True, db_index=True, editable=False)
+    provider_invoice = models.CharField(max_length=200, blank=True, editable=False)
+    provider_url = models.URLField(max_length=2000, blank=True, editable=False)
+
+    objects: ClassVar[OrderQuerySet] = OrderQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["-placed_at", "-pk"]
+        permissions = [
+            ("mark_paid_order", "Can mark orders paid, or cancel them"),
+            ("refund_order", "Can refund orders"),
+        ]
+        indexes = [models.Index(fields=["account", "-placed_at"], name="order_by_account")]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "form_token"], name="one_order_for_a_form"),
+            models.UniqueConstraint(
+                fields=["account"],
+                condition=Q(state="pending", kind__in=("plan", "upgrade")),
+                name="one_plan_order_waits",
+            ),
+            models.UniqueConstraint(
+                fields=["account"],
+                condition=Q(state="pending", kind="renewal"),
+                name="one_renewal_waits",
+            ),
+            models.UniqueConstraint(
+                fields=["provider_invoice"],
+                condition=~Q(provider_invoice=""),
+                name="provider_invoice_is_one_order",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="pack", pack__isnull=False, plan=None)
+                | ~Q(kind="pack") & Q(plan__isnull=False, pack=None),
+                name="order_is_for_a_pack_or_a_plan",
+            ),
+            models.CheckConstraint(
+                condition=Q(refunded_cents__lte=F("net_cents") + F("tax_cents")),
+                name="no_more_is_refunded_than_was_paid",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=("pending", "cancelled"))
+                | Q(state="paid", paid_at__isnull=False)
+                | Q(state="refunded", refunded_at__isnull=False),
+                name="order_state_is_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.description}"
+
+    @property
+    def number(self) -> str:
+        return f"INV-{self.invoice_number:06}" if self.invoice_number else self.public_id
+
+    @property
+    def total_cents(self) -> int:
+        return self.net_cents + self.tax_cents
+
+    @property
+    def is_pending(self) -> bool:
+        return self.state == Order.State.PENDING
+
+    @property
+    def is_paid(self) -> bool:
+        return self.state == Order.State.PAID
+
+    @property
+    def is_overdue(self) -> bool:
+        return self.is_pending and self.due_on < timezone.now().date()
+
+
+class InvoiceCounter(models.Model):
+    """One row. Raised in the transaction that uses the number, so that none is ever left out."""
+
+    last = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.last} invoices"
+
+    @classmethod
+    def next(cls) -> int:
+        counter, _ = cls.objects.get_or_create(pk=1)
+        cls.objects.filter(pk=1).update(last=F("last") + 1)
+        counter.refresh_from_db()
+        return counter.last
+
+
+class ProviderEvent(models.Model):
+    """What the payment provider told us, each event once."""
+
+    event_id = models.CharField(max_length=200, unique=True)
+    kind = models.CharField(max_length=100)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-at"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.event_id}"

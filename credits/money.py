@@ -1,0 +1,38 @@
+"""Money is whole cents; a tax is rounded half up, once an order. Pure."""
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class Amount:
+    net_cents: int
+    tax_cents: int
+
+    @property
+    def total_cents(self) -> int:
+        return self.net_cents + self.tax_cents
+
+
+def with_tax(net_cents: int, tax_rate: Decimal) -> Amount:
+    tax = (net_cents * tax_rate).quantize(Decimal(1), ROUND_HALF_UP)
+    return Amount(net_cents, int(tax))
+
+
+def without_tax(total_cents: int, tax_rate: Decimal) -> int:
+    """The net amount of what was paid, tax included."""
+    return int((total_cents / (1 + tax_rate)).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def in_words(cents: int, currency: str) -> str:
+    """`USD 1,200.00`"""
+    whole, rest = divmod(abs(cents), 100)
+    sign = MINUS if cents < 0 else ""
+    return f"{sign}{currency} {whole:,}.{rest:02}"
+
+
+def percent(tax_rate: Decimal) -> str:
+    """`19 %`, `8.1 %`"""
+    return f"{(tax_rate * 100).normalize():f} %"

@@ -1,0 +1,49 @@
+"""What the answers of this floor hold, for the API description. Nothing is validated with them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+Described = serializers.Serializer[Any]
+PLAN = "The code of its plan: `free`, `starter`, `growth`, `scale`, or one made for you"
+
+
+class MeAccountSerializer(Described):
+    id = serializers.CharField(help_text="`acc_…`")
+    name = serializers.CharField(help_text="As its members named it")
+
+
+class MeKeySerializer(Described):
+    id = serializers.CharField(help_text="`key_…`")
+    name = serializers.CharField(help_text="Given at its creation")
+    display = serializers.CharField(help_text="Its beginning and end: `svc_live_Ab1c…9xYz`")
+    expires_at = serializers.DateTimeField(allow_null=True, help_text="Null: it never expires.")
+
+
+class RateLimitSerializer(Described):
+    limit = serializers.IntegerField(help_text="Requests a window, for this key")
+    window = serializers.IntegerField(help_text="Seconds")
+
+
+class MeSerializer(Described):
+    account = MeAccountSerializer(help_text="Who pays for requests with this key")
+    key = MeKeySerializer(help_text="The key of this request")
+    plan = serializers.CharField(help_text=PLAN)
+    rate_limit = RateLimitSerializer(help_text="How much it may ask")
+
+
+class CreditsSerializer(Described):
+    balance = serializers.IntegerField(min_value=0, help_text="What is left. It never expires")
+    used_this_period = serializers.IntegerField(
+        min_value=0, help_text="Credits used since the plan's month began"
+    )
+    plan = serializers.CharField(help_text=PLAN)
+    next_grant = serializers.IntegerField(
+        allow_null=True,
+        help_text="Credits that the plan's next month brings, once it is paid; Free tops the "
+        "balance up to them. Null: none will come by themselves",
+    )
+    next_grant_at = serializers.DateTimeField(allow_null=True, help_text="When that month begins")
+    low_balance_threshold = serializers.IntegerField(
+        min_value=0, help_text="When the balance falls to it, owners and Billing get a mail"
+    )

@@ -1,0 +1,90 @@
+"""Buttons on a staff page: each opens a form of its own, and calls one service."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.forms import Form
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+
+
+class ActRefused(Exception):
+    """The text is for the person who tried."""
+
+
+@dataclass(frozen=True)
+class StaffAct:
+    slug: str
+    label: str
+    permission: str
+    form: type[Form]
+    # What it does, said on its page.
+    words: str
+    # Handed the object, the form's data and the request; answers what happened.
+    run: Callable[[Any, dict[str, Any], Any], str]
+    # Whether it makes sense for this object now.
+    fits: Callable[[Any], bool] = lambda _: True
+
+
+class WithActs(admin.ModelAdmin[Any]):
+    acts: tuple[StaffAct, ...] = ()
+    change_form_template = "admin/credits/with_acts.html"
+
+    def get_urls(self) -> list[Any]:
+        own = [
+            path(
+                f"<path:object_id>/{act.slug}/",
+                self.admin_site.admin_view(partial(self.perform, act=act)),
+                name=self._name(act),
+            )
+            for act in self.acts
+        ]
+        return own + super().get_urls()
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        shown = self.get_object(request, object_id)
+        links = [
+            (reverse(f"admin:{self._name(act)}", args=[object_id]), act.label)
+            for act in self.acts
+            if shown and request.user.has_perm(act.permission) and act.fits(shown)
+        ]
+        extra_context = {**(extra_context or {}), "act_links": links}
+        return super().change_view(request, object_id, form_url, extra_context)
+
+    def perform(self, request: Any, object_id: str, act: StaffAct) -> HttpResponse:
+        if not request.user.has_perm(act.permission):
+            raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
+        found = self.get_object(request, object_id)
+        if found is None:
+            raise Http404
+        form = act.form(request.POST or None)
+        if form.is_valid():
+            try:
+                messages.success(request, act.run(found, form.cleaned_data, request))
+            except ActRefused as refusal:
+                messages.error(request, str(refusal))
+            return redirect(self._page(object_id))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{act.label}: {found}",
+            "act": act,
+            "form": form,
+            "opts": self.opts,
+            "object": found,
+            "page": self._page(object_id),
+        }
+        return render(request, "admin/credits/act.html", context)
+
+    def _name(self, act: StaffAct) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{act.slug}"
+
+    def _page(self, object_id: str) -> str:
+        name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
+        return reverse(name, args=[object_id])

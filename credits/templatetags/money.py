@@ -1,0 +1,37 @@
+from decimal import Decimal
+from typing import Any
+
+from django import template
+
+from credits import money as words
+
+register = template.Library()
+
+
+@register.filter
+def money(cents: int, currency: str) -> str:
+    return words.in_words(cents, currency)
+
+
+@register.filter
+def percent(rate: object) -> str:
+    return words.percent(Decimal(str(rate)))
+
+
+@register.filter
+def signed_balance(number: int) -> str:
+    """With a real minus sign: a debt is below zero."""
+    return f"{number:,}".replace("-", words.MINUS)
+
+
+@register.filter
+def signed(number: int) -> str:
+    """What came in with a plus, what went out with a minus."""
+    return f"+{number:,}" if number > 0 else signed_balance(number)
+
+
+@register.inclusion_tag("credits/meter.html", takes_context=True)
+def balance_meter(context: dict[str, Any]) -> dict[str, Any]:
+    """The account's balance, above the last links of the navigation; one query a page."""
+    account = getattr(context.get("request"), "account", None)
+    return {"wallet": account.wallet if account else None}

@@ -1,0 +1,126 @@
+"""Choosing a pack or a plan, and ordering it. What it costs is read from our rows, never from the
+form."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import for_account
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from credits import orders, plans
+from credits.forms import ConfirmForm, OrderForm
+from credits.models import Order, Pack, Plan
+from credits.money import with_tax
+from credits.orders import OrderRefused
+from credits.payments import PaymentUnavailable, follow_plan, method_of
+from credits.plans import PlanRefused
+
+
+@require_safe
+@for_account(Act.BUY)
+def choose_pack(request: AccountRequest) -> HttpResponse:
+    context = {
+        "packs": Pack.objects.offered(),
+        "wallet": request.account.wallet,
+        "limit": request.account.request_limit,
+    }
+    return render(request, "credits/choose_pack.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.BUY)
+def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
+    return _order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
+
+
+@require_safe
+@for_account(Act.BUY)
+def choose_plan(request: AccountRequest) -> HttpResponse:
+    subscription = request.account.subscription
+    offered = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
+    context = {"plans": offered, "subscription": subscription}
+    return render(request, "credits/choose_plan.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.BUY)
+def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
+    return _order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.BUY)
+def choose_lower_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
+    """From the end of what is paid; or the plan one has, which takes that back."""
+    subscription = request.account.subscription
+    known = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
+    plan = get_object_or_404(known, code=plan_code)
+    if plan.price_cents > subscription.plan.price_cents:
+        return redirect("credits:order-plan", plan_code=plan.code)
+    form = ConfirmForm(request.POST or None)
+    if form.is_valid():
+        try:
+            changed = plans.choose_lower_plan(
+                account=request.account, plan=plan, actor=request.user, ip=request.ip
+            )
+            follow_plan(changed)
+        except (PlanRefused, PaymentUnavailable) as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(request, _what_follows(plan, changed.next_plan_on))
+        return redirect("credits:choose-plan")
+    context = {"plan": plan, "subscription": subscription, "form": form}
+    return render(request, "credits/choose_lower_plan.html", context)
+
+
+def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
+    account = request.account
+    try:
+        offer = orders.offer_of(item, account.subscription)
+    except OrderRefused as refusal:
+        messages.error(request, str(refusal))
+        return redirect("credits:choose-plan")
+    last = orders.last_buyer(account)
+    form = OrderForm(
+        request.POST or None,
+        initial={"name": last.name, "address": last.address, "tax_id": last.tax_id},
+    )
+    if form.is_valid():
+        try:
+            order = orders.start_order(
+                account=account,
+                item=item,
+                buyer=form.buyer(),
+                actor=request.user,
+                form_token=form.cleaned_data["form_token"],
+                ip=request.ip,
+            )
+        except OrderRefused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            return _led_to_payment(request, order)
+    context = {
+        "item": item,
+        "offer": offer,
+        "amount": with_tax(offer.net_cents, orders.tax_rate()),
+        "tax_rate": orders.tax_rate(),
+        "method": orders.method_in_use(),
+        "form": form,
+        "subscription": account.subscription,
+    }
+    return render(request, "credits/place_order.html", context)
+
+
+def _led_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
+    try:
+        if order.is_pending:
+            method_of(order).begin(order)
+    except PaymentUnavailable as trouble:
+        messages.error(request, str(trouble))
+    return redirect("credits:show-order", order_id=order.public_id)
+
+
+def _what_follows(plan: Plan, day: object) -> str:
+    return f"From {day:%d %b %Y} on your plan is {plan}." if day else f"Your plan is {plan}."

@@ -1,0 +1,74 @@
+"""An account's orders, and their invoices."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.access import for_account, form_of
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from credits import orders
+from credits.models import Order
+from credits.payments import PaymentUnavailable, method_of
+
+PAGE = "credits:show-orders"
+SHOWN = 25
+
+
+@require_safe
+@for_account(Act.BUY)
+def show_orders(request: AccountRequest) -> HttpResponse:
+    pages = Paginator(request.account.orders.all(), SHOWN)
+    page = pages.get_page(request.GET.get("page"))
+    return render(request, "credits/show_orders.html", {"page": page})
+
+
+@require_safe
+@for_account(Act.BUY)
+def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
+    """Also where the payment provider leads back to: what is paid is known from its event alone."""
+    return render(request, "credits/show_order.html", {"order": _order(request, order_id)})
+
+
+@require_safe
+@for_account(Act.BUY)
+def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
+    order = _order(request, order_id)
+    if order.invoice_number is None:
+        messages.info(request, "The invoice is written when the order is paid.")
+        return redirect("credits:show-order", order_id=order.public_id)
+    return render(request, "credits/show_invoice.html", {"order": order})
+
+
+@form_of(PAGE)
+@for_account(Act.BUY)
+def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
+    """Opens the provider's page again; the order's own page leads there."""
+    order = _order(request, order_id)
+    try:
+        if order.is_pending:
+            method_of(order).begin(order)
+    except PaymentUnavailable as trouble:
+        messages.error(request, str(trouble))
+    return redirect("credits:show-order", order_id=order.public_id)
+
+
+@form_of(PAGE)
+@for_account(Act.BUY)
+def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
+    order = _order(request, order_id)
+    if order.kind == Order.Kind.RENEWAL:
+        messages.info(request, "A renewal ends with the plan: choose Free to end it.")
+        return redirect("credits:choose-plan")
+    if orders.cancel_order(order=order, actor=request.user, ip=request.ip):
+        messages.success(request, f"{order.number} is cancelled. Nothing is to be paid.")
+    else:
+        messages.info(request, f"{order.number} does not wait for payment any more.")
+    return redirect("credits:show-order", order_id=order.public_id)
+
+
+def _order(request: AccountRequest, order_id: str) -> Order:
+    found = request.account.orders.select_related("plan", "account")
+    return get_object_or_404(found, public_id=order_id)

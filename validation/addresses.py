@@ -1,0 +1,35 @@
+"""What of an address may be kept: enough to find it again, too little to read it back."""
+
+import unicodedata
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+
+def masked(email: str, domain: str | None) -> str:
+    """`j***@example.com`; of what is no address at all, only its first character."""
+    first = email[:1] if email[:1].isprintable() else ""
+    return f"{first}***@{domain}" if domain else f"{first}***"
+
+
+def address_hash(email: str) -> str:
+    """The same for every spelling in which a person would look for it."""
+    text = unicodedata.normalize("NFC", email).strip().lower()
+    digest = salted_hmac(
+        "validation.address", text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
+    )
+    return digest.hexdigest()[:32]
+
+
+def pack_checks(checks: dict[str, bool], names: tuple[str, ...]) -> int:
+    """Two bits a check, in the order of the names: 0 not run, 1 false, 2 true."""
+    packed = 0
+    for place, name in enumerate(names):
+        value = checks.get(name)
+        packed |= (0 if value is None else 1 + value) << (2 * place)
+    return packed
+
+
+def unpack_checks(packed: int, names: tuple[str, ...]) -> dict[str, bool | None]:
+    values = (None, False, True)
+    return {name: values[packed >> (2 * place) & 3] for place, name in enumerate(names)}

@@ -1,0 +1,15 @@
+from typing import Any
+
+from accounts.models import Account
+from validation.models import LogEntry
+
+_FIELDS = (
+    *("at", "key__public_id", "request_id", "result_id", "path", "status", "refusal", "address"),
+    *("domain", "verdict", "reason", "score", "cost", "duration_ms", "sandbox", "replayed"),
+)
+
+
+def export_requests(*, account: Account) -> dict[str, Any]:
+    """Seam: the request log, with its addresses masked as they are kept."""
+    entries = LogEntry.objects.filter(account=account).order_by("at", "pk")
+    return {"requests": list(entries.values(*_FIELDS))}

@@ -1,0 +1,97 @@
+"""The request log: what was asked with which key, and how it was answered."""
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from apikeys.requests import ApiHttpRequest
+from validation.addresses import address_hash, masked, pack_checks
+from validation.engine.verdict import CHECKS, Finding
+from validation.models import LogEntry
+
+logger = logging.getLogger(__name__)
+
+PATH = "/v1/validate"
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks: the key and its account, or somebody in the playground; and the request's id."""
+
+    account: Account
+    key: ApiKey | None
+    request_id: str
+
+
+def write_validation(
+    asker: Asker,
+    email: str,
+    finding: Finding,
+    *,
+    result_id: str,
+    sandbox: bool,
+    cost: int,
+    duration_ms: int,
+) -> None:
+    """In the transaction that charges it."""
+    domain = finding.parts.domain
+    LogEntry.objects.create(
+        **_of(asker, email, domain),
+        status=200,
+        result_id=result_id,
+        verdict=finding.verdict,
+        reason=finding.reason,
+        score=finding.score,
+        checks=pack_checks(finding.checks, CHECKS),
+        sandbox=sandbox,
+        cost=cost,
+        duration_ms=duration_ms,
+    )
+
+
+def write_replay(asker: Asker, email: str, result: dict[str, Any]) -> None:
+    """An answer that was given before, at no cost."""
+    LogEntry.objects.create(
+        **_of(asker, email, result["domain"]),
+        status=200,
+        result_id=result["id"],
+        verdict=result["verdict"],
+        reason=result["reason"],
+        score=result["score"],
+        checks=pack_checks(result["checks"], CHECKS),
+        sandbox=result["sandbox"],
+        replayed=True,
+        duration_ms=0,
+    )
+
+
+def write_refusal(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
+    """Seam: what was refused to a valid key. That it cannot be written is no reason to fail."""
+    try:
+        LogEntry.objects.create(
+            account=key.account,
+            key=key,
+            request_id=request.id,
+            status=status,
+            refusal=request.refusal,
+            path=request.path_info.replace("\0", "")[:100],
+            duration_ms=duration_ms,
+        )
+    except DatabaseError as error:
+        logger.warning("A refusal was not written to the request log", exc_info=error)
+
+
+def _of(asker: Asker, email: str, domain: str | None) -> dict[str, Any]:
+    return {
+        "account": asker.account,
+        "key": asker.key,
+        "request_id": asker.request_id,
+        "path": PATH,
+        "address": masked(email, domain),
+        "address_hash": address_hash(email),
+        "domain": domain or "",
+    }
