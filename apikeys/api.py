@@ -27,11 +27,15 @@ from apikeys.throttling import CallerThrottle
 
 
 class ApiView(APIView):
-    authentication_classes = [BearerAuthentication]
+    # What a view of an upper floor wants to know of the account: read with the key, in one query.
+    reads: tuple[str, ...] = ()
     throttle_classes = [CallerThrottle]
     permission_classes = [HasApiKey, CameOverHttps, CameFromAllowedNetwork, AccountIsNotSuspended]
     # Judged last, when the body is read and the price is known: 402.
     billing_classes: list[Any] = []
+
+    def get_authenticators(self) -> list[Any]:
+        return [BearerAuthentication(self.reads)]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.authenticate_and_count(request)

@@ -10,8 +10,9 @@ from apikeys.models import ApiKey
 
 
 class BearerAuthentication(BaseAuthentication):
-    # What a floor above wants to know of the account in the same query.
-    related: tuple[str, ...] = ()
+    def __init__(self, reads: tuple[str, ...] = ()) -> None:
+        """`reads`: what else of the account is wanted, in the same query."""
+        self.related = tuple(f"account__{name}" for name in reads)
 
     def authenticate(self, request: Request) -> tuple[Account, ApiKey] | None:
         scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")

@@ -67,7 +67,6 @@ def _example(code: str) -> Any:
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = "apikeys.authentication.BearerAuthentication"
-    match_subclasses = True
     name = "apiKey"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

@@ -8,7 +8,6 @@ from apikeys.crypto import PREFIX
 from apikeys.description import describe
 from apikeys.limits import WINDOW_SECONDS
 from apikeys.requests import key_of
-from credits.authentication import SubscriberAuthentication
 from credits.models.use import used_since
 from credits.periods import midnight
 from credits.serializers import CreditsSerializer, MeSerializer
@@ -35,7 +34,7 @@ EXAMPLE_OF_CREDITS = {
 
 
 class MeView(ApiView):
-    authentication_classes = [SubscriberAuthentication]
+    reads = ("subscription__plan",)
 
     @describe(
         "show-me",
@@ -62,7 +61,7 @@ class MeView(ApiView):
 
 
 class CreditsView(ApiView):
-    authentication_classes = [SubscriberAuthentication]
+    reads = ("wallet", "subscription__plan", "subscription__next_plan")
 
     @describe(
         "show-credits",

@@ -14,6 +14,9 @@ from accounts.services import note_confirmed, open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from tests.caller import Caller
+from tests.fresh import fresh_database
+
+__all__ = ["fresh_database"]
 
 PASSWORD = "correct horse battery"
 

@@ -11,7 +11,6 @@ from apikeys.bodies import read_object, refuse_unknown, take_text
 from apikeys.description import describe
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
 from apikeys.requests import ApiHttpRequest, http_request, key_of
-from credits.authentication import MeteredAuthentication
 from credits.permissions import HasCredits
 from credits.services import insufficient_credits
 from validation import services
@@ -55,7 +54,7 @@ REMAINING = OpenApiParameter(
 
 
 class ValidateView(ApiView):
-    authentication_classes = [MeteredAuthentication]
+    reads = ("wallet",)
     billing_classes = [HasCredits]
 
     asker: Asker

@@ -12,6 +12,9 @@ from tests.conftest import make_user, signed_in
 
 pytestmark = pytest.mark.django_db
 
+_BESIDE = ("memberships", "wallet", "subscription", "orders", "ledger")
+EMPTY_INLINES = {f"{of}-{count}_FORMS": "0" for of in _BESIDE for count in ("TOTAL", "INITIAL")}
+
 OURS = [model for model in admin.site._registry if model._meta.app_label == "accounts"]
 
 
@@ -121,7 +124,7 @@ def test_staff_remove_a_second_factor_that_was_lost_and_its_user_is_told(
 
 def test_making_somebody_staff_is_noted(staff: User, owner: User) -> None:
     form = {"name": "", "is_active": "on", "is_staff": "on"}
-    inline = {"memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+    inline = EMPTY_INLINES
     signed_in(staff).post(f"/admin/accounts/user/{owner.pk}/change/", {**form, **inline})
     entry = AuditEntry.objects.get(action="user.changed_by_staff")
     assert entry.actor == staff
@@ -145,7 +148,7 @@ def test_what_is_hidden_cannot_be_guessed_by_filtering(guess: str, staff: User) 
 def test_what_staff_change_in_an_account_is_noted(staff: User, account: Account) -> None:
     page = f"/admin/accounts/account/{account.pk}/change/"
     form = {"name": "The Shop", "requests_per_minute_override": "90"}
-    inline = {"memberships-TOTAL_FORMS": "0", "memberships-INITIAL_FORMS": "0"}
+    inline = EMPTY_INLINES
     signed_in(staff).post(page, {**form, **inline})
     entry = account.audit_entries.get(action="account.changed_by_staff")
     assert (entry.actor, entry.target) == (staff, "requests_per_minute_override")

@@ -35,7 +35,8 @@ def test_the_description_is_openapi_3_1_and_names_where_it_is_served(schema: Any
 
 def test_every_operation_is_described(schema: Any) -> None:
     described = {(m, p) for p, methods in schema["paths"].items() for m in methods}
-    assert described == {("post", "/v1/validate"), ("get", "/v1/me")}
+    read = {("get", f"/v1/{name}") for name in ("me", "credits", "usage")}
+    assert described == {("post", "/v1/validate"), *read}
     for methods in schema["paths"].values():
         for operation in methods.values():
             assert operation["summary"]

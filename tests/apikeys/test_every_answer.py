@@ -47,7 +47,8 @@ def api_paths() -> Iterator[str]:
 
 
 PATHS = sorted(set(api_paths()))
-OPERATIONS = {"/v1/validate": {"POST"}, "/v1/me": {"GET", "HEAD"}}
+READ = {"GET", "HEAD"}
+OPERATIONS = {"/v1/validate": {"POST"}, "/v1/me": READ, "/v1/credits": READ, "/v1/usage": READ}
 
 
 def assert_headers(answer: Any) -> None:

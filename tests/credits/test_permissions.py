@@ -7,6 +7,7 @@ from django.test import override_settings
 from django.urls import re_path
 from rest_framework.permissions import BasePermission
 
+from accounts.models import Account
 from apikeys.answers import ApiResponse, answer
 from apikeys.api import ApiView
 from apikeys.bodies import read_object
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 class PricedView(ApiView):
+    reads = ("wallet",)
     billing_classes = [HasCredits]
 
     def prepare(self, request: Any) -> None:
@@ -40,12 +42,20 @@ def test_what_costs_nothing_is_done_at_balance_0(caller: Caller) -> None:
 
 
 @override_settings(ROOT_URLCONF=Urls)
+def test_what_costs_no_more_than_the_balance_is_let_in(caller: Caller, account: Account) -> None:
+    assert account.wallet.balance == 100
+    assert caller.call("POST", "/v1/priced", b'{"price": 100}').status_code == 200
+
+
+@override_settings(ROOT_URLCONF=Urls)
 def test_what_costs_more_than_the_balance_is_402(caller: Caller) -> None:
-    refused = caller.call("POST", "/v1/priced", b'{"price": 2}')
+    refused = caller.call("POST", "/v1/priced", b'{"price": 101}')
     assert (refused.status_code, code_of(refused)) == (402, "insufficient_credits")
     error = refused.json()["error"]
-    assert (error["details"]["required"], error["details"]["balance"]) == (2, 0)
-    assert error["message"].startswith("This request costs 2 credits and your balance is 0.")
+    assert (error["details"]["required"], error["details"]["balance"]) == (101, 100)
+    assert error["message"].startswith("This request costs 101 credits and your balance is 100.")
+    assert error["details"]["top_up_url"].endswith("/credits/packs/")
+    assert error["details"]["upgrade_url"].endswith("/credits/plans/")
 
 
 class ClosedView(PricedView):

@@ -23,9 +23,12 @@ def manage(site: Product, *arguments: str) -> str:
     return ended.stdout.strip()
 
 
-def make_key(site: Product, email: str, requests_per_minute: int | None = None) -> str:
-    limit = ["--requests-per-minute", str(requests_per_minute)] if requests_per_minute else []
-    manage(site, "create_account", email, *limit)
+def make_key(
+    site: Product, email: str, requests_per_minute: int | None = None, credits: int | None = None
+) -> str:
+    terms = ["--requests-per-minute", str(requests_per_minute)] if requests_per_minute else []
+    terms += [] if credits is None else ["--credits", str(credits)]
+    manage(site, "create_account", email, *terms)
     return manage(site, "create_key", email, "--name", "Test")
 
 

@@ -1,0 +1,17 @@
+import pytest
+
+from credits.models import Pack, Plan
+from tests.frozen import freeze_time_but_not_processes
+
+__all__ = ["freeze_time_but_not_processes"]
+
+
+@pytest.fixture
+def pack(db: None) -> Pack:
+    """1,000 credits for USD 5."""
+    return Pack.objects.earliest("credits")
+
+
+@pytest.fixture
+def plans(db: None) -> dict[str, Plan]:
+    return {plan.code: plan for plan in Plan.objects.all()}

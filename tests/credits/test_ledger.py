@@ -1,0 +1,157 @@
+"""The ledger takes entries and gives none back, whoever asks; the wallet follows it."""
+
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from accounts.models import Account, User
+from credits.books import differences
+from credits.models import LedgerEntry, Wallet
+from credits.models.catalogue import MOST_CREDITS
+from credits.services import InvalidAmount, book, grant, take_back
+
+pytestmark = pytest.mark.django_db
+
+Kind = LedgerEntry.Kind
+REFUSED = "append-only"
+
+
+def run(statement: str, *parameters: Any) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+
+
+@pytest.fixture
+def entry(account: Account, owner: User) -> LedgerEntry:
+    return account.ledger.get()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE credits_ledgerentry SET amount = 1",
+        "UPDATE credits_ledgerentry SET reason = 'Another' WHERE amount > 0",
+        "DELETE FROM credits_ledgerentry",
+    ],
+)
+def test_a_direct_change_of_the_ledger_is_refused(entry: LedgerEntry, statement: str) -> None:
+    with pytest.raises(DatabaseError, match=REFUSED):
+        run(statement)
+    assert LedgerEntry.objects.get() == entry
+
+
+def test_the_ledger_cannot_be_emptied_or_replaced(entry: LedgerEntry) -> None:
+    values = "(id, account_id, at, kind, amount, source, actor, reason)"
+    if connection.vendor == "postgresql":
+        # PostgreSQL refuses it before our trigger does while foreign keys are still to be checked.
+        run("SET CONSTRAINTS ALL IMMEDIATE")
+        statement = "TRUNCATE credits_ledgerentry CASCADE"
+    else:
+        statement = (
+            f"INSERT OR REPLACE INTO credits_ledgerentry {values} SELECT id, account_id, at, kind, "
+            "amount + 1, source, actor, reason FROM credits_ledgerentry"
+        )
+    with pytest.raises(DatabaseError, match=REFUSED):
+        run(statement)
+    assert LedgerEntry.objects.get().amount == 100
+
+
+def test_also_our_own_code_cannot_change_an_entry(entry: LedgerEntry) -> None:
+    entry.amount = 1_000
+    with pytest.raises(DatabaseError, match=REFUSED), transaction.atomic():
+        entry.save()
+    with pytest.raises(DatabaseError, match=REFUSED), transaction.atomic():
+        entry.delete()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"balance": -1},
+        {"debt": -1},
+        {"balance": 1, "debt": 1},
+        {"low_balance_threshold": -1},
+    ],
+)
+def test_the_database_holds_what_a_wallet_may_be(account: Account, change: dict[str, int]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Wallet.objects.filter(account=account).update(**change)
+
+
+@pytest.mark.parametrize(
+    ("kind", "amount"),
+    [("grant", 0), ("grant", -1), ("refund", 1), ("take_back", 0), ("present", 5)],
+)
+def test_an_amount_of_the_wrong_sign_is_no_entry(account: Account, kind: str, amount: int) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        LedgerEntry.objects.create(
+            account=account, kind=kind, amount=amount, source="x", actor="me", reason="why"
+        )
+
+
+@pytest.mark.parametrize("missing", ["source", "actor", "reason"])
+def test_an_entry_says_who_and_why(account: Account, missing: str) -> None:
+    said = {"source": "x", "actor": "me", "reason": "why", missing: ""}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        LedgerEntry.objects.create(account=account, kind="grant", amount=1, **said)
+
+
+@pytest.mark.parametrize("amount", [0, -1, 1.5, "5", True, None, 2**63, MOST_CREDITS + 1])
+@pytest.mark.parametrize("act", [grant, take_back])
+def test_an_odd_amount_is_refused_and_books_nothing(
+    account: Account, act: Any, amount: Any
+) -> None:
+    with pytest.raises(InvalidAmount):
+        act(account=account, amount=amount, reason="Odd", actor=None)
+    assert account.ledger.count() == 1
+    assert Wallet.objects.get(account=account).balance == 100
+
+
+def test_one_source_is_booked_once(account: Account) -> None:
+    entry: Any = {"account": account, "kind": Kind.GRANT, "actor": None, "reason": "Once"}
+    assert book(**entry, amount=5, source="form:1") is True
+    assert book(**entry, amount=7, source="form:1") is False
+    assert Wallet.objects.get(account=account).balance == 105
+
+
+def test_what_is_taken_back_beyond_the_balance_is_a_debt_that_the_next_grant_pays(
+    account: Account, staff: User
+) -> None:
+    take_back(account=account, amount=130, reason="Granted in error", actor=staff)
+    wallet = Wallet.objects.get(account=account)
+    assert (wallet.balance, wallet.debt) == (0, 30)
+    grant(account=account, amount=20, reason="A part", actor=staff)
+    wallet.refresh_from_db()
+    assert (wallet.balance, wallet.debt) == (0, 10)
+    grant(account=account, amount=25, reason="The rest", actor=staff)
+    wallet.refresh_from_db()
+    assert (wallet.balance, wallet.debt) == (15, 0)
+    assert not list(differences())
+
+
+def test_an_entry_keeps_the_name_of_who_made_it_when_they_are_gone(
+    account: Account, staff: User
+) -> None:
+    grant(account=account, amount=5, reason="Sorry", actor=staff)
+    staff.delete()
+    assert account.ledger.get(kind=Kind.GRANT).actor == "staff@service.example"
+
+
+def test_staff_acts_are_in_the_audit_log(account: Account, staff: User) -> None:
+    grant(account=account, amount=5_000, reason="Sorry", actor=staff, ip="198.51.100.9")
+    take_back(account=account, amount=10, reason="Too many", actor=staff)
+    granted, taken = account.audit_entries.filter(action__startswith="credits.").order_by("pk")
+    assert (granted.actor, granted.target, granted.ip) == (staff, "5,000: Sorry", "198.51.100.9")
+    assert (taken.action, taken.target) == ("credits.taken_back", "10: Too many")
+
+
+def test_an_account_with_a_ledger_cannot_be_deleted(account: Account) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        account.delete()
+
+
+def test_the_books_are_found_to_differ_when_they_do(account: Account) -> None:
+    Wallet.objects.filter(account=account).update(balance=101)
+    (line,) = differences()
+    assert line == f"{account.public_id}: balance 101 - debt 0 is not 100 in the ledger - 0 used."

@@ -1,0 +1,130 @@
+"""Many at once, each with a connection of its own: one effect, and books that agree."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, Mail, User
+from accounts.services import note_confirmed, open_account
+from apikeys.services import create_key
+from credits import orders, services
+from credits.books import differences
+from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
+from credits.orders import Buyer
+from tests.caller import Caller
+from tests.conftest import make_user
+from tests.fresh import at_once
+from validation.models import LogEntry
+
+pytestmark = pytest.mark.usefixtures("fresh_database")
+
+
+@pytest.fixture
+def buyer() -> User:
+    return make_user("buyer@shop.example")
+
+
+@pytest.fixture
+def shop(buyer: User) -> Account:
+    account = open_account(user=buyer, name="The Shop")
+    Account.objects.update(requests_per_minute_override=10_000)
+    return account
+
+
+@pytest.fixture
+def secret(shop: Account, buyer: User) -> str:
+    return create_key(account=shop, name="Server", actor=buyer)[1]
+
+
+def wallet_of(account: Account) -> Wallet:
+    return Wallet.objects.get(account=account)
+
+
+def mails(subject: str) -> int:
+    return Mail.objects.filter(subject__contains=subject).count()
+
+
+def place(shop: Account, buyer: User, item: Pack | Plan, token: str | None = None) -> Order:
+    return orders.start_order(
+        account=shop, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer, form_token=token
+    )
+
+
+def test_of_50_callers_for_the_last_credit_one_gets_it(shop: Account, secret: str) -> None:
+    services.grant(account=shop, amount=1, reason="One", actor=None)
+    answers = at_once(50, lambda _: Caller(secret).validate("no address"))
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 402: 49}
+    assert wallet_of(shop).balance == 0
+    assert LogEntry.objects.filter(status=200, cost=1).count() == 1
+    assert not list(differences())
+
+
+def test_with_one_idempotency_key_20_callers_share_one_charge(shop: Account, secret: str) -> None:
+    services.grant(account=shop, amount=1, reason="One", actor=None)
+    answers = at_once(20, lambda _: Caller(secret).validate("no address", Idempotency_Key="one"))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1
+    assert sum(int(answer.headers["X-Credits-Cost"]) for answer in answers) == 1
+    assert wallet_of(shop).balance == 0
+
+
+def test_a_low_and_a_zero_balance_are_told_once_whoever_charges(shop: Account, secret: str) -> None:
+    services.grant(account=shop, amount=30, reason="Some", actor=None)
+    answers = at_once(20, lambda _: [Caller(secret).validate("none") for _ in range(2)])
+    assert sum(answer.status_code == 200 for pair in answers for answer in pair) == 30
+    assert (mails("10 credits are left"), mails("credits are left in")) == (1, 2)
+    assert mails("No credits are left") == 1
+
+
+def test_a_form_of_staff_sent_20_times_grants_once(shop: Account) -> None:
+    staff = make_user("staff@service.example", is_staff=True)
+
+    def send(_: int) -> Any:
+        return services.grant(
+            account=shop, amount=50, reason="Sorry", actor=staff, form_token="x" * 32
+        )
+
+    assert Counter(at_once(20, send)) == {True: 1, False: 19}
+    assert wallet_of(shop).balance == 50
+
+
+def test_a_checkout_sent_10_times_places_one_order(shop: Account, buyer: User) -> None:
+    pack = Pack.objects.earliest("credits")
+    placed = at_once(10, lambda _: place(shop, buyer, pack, "y" * 32).pk)
+    assert len(set(placed)) == 1
+    assert Order.objects.get().invoice_number == 1
+
+
+def test_an_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> None:
+    order = place(shop, buyer, Pack.objects.earliest("credits"))
+    fulfilled = at_once(10, lambda _: orders.fulfil_order(order=Order.objects.get(pk=order.pk)))
+    assert Counter(fulfilled) == {True: 1, False: 9}
+    assert wallet_of(shop).balance == 1_000
+    assert mails("Receipt") == 1
+
+
+def test_a_refund_told_10_times_takes_once(shop: Account, buyer: User) -> None:
+    order = place(shop, buyer, Pack.objects.earliest("credits"))
+    orders.fulfil_order(order=order)
+    refunded = at_once(10, lambda _: orders.refund_order(order=Order.objects.get(pk=order.pk)))
+    assert Counter(refunded) == {True: 1, False: 9}
+    assert wallet_of(shop).balance == 0
+    assert not list(differences())
+
+
+def test_invoices_written_at_once_have_every_number_once(shop: Account, buyer: User) -> None:
+    packs = list(Pack.objects.all())
+    numbers = at_once(8, lambda n: place(shop, buyer, packs[n % 4]).invoice_number)
+    assert sorted(numbers) == list(range(1, 9))
+    assert not list(differences())
+
+
+def test_one_mailbox_confirmed_in_many_spellings_at_once_gets_credits_once() -> None:
+    spellings = ["jane.doe@gmail.com", "janedoe+a@gmail.com", "j.a.n.e.d.o.e@googlemail.com"]
+    users = [make_user(email) for email in spellings]
+    for user in users:
+        open_account(user=user)
+    at_once(3, lambda number: note_confirmed(user=users[number]))
+    assert LedgerEntry.objects.filter(kind="signup").count() == 1
+    assert sum(Wallet.objects.values_list("balance", flat=True)) == 100
