@@ -164,6 +164,8 @@ def fulfil_order(
         # Told before the payment was.
         _take_share(order, 0, None, "")
     plans.set_terms(order.account)
+    # Who buys gets what Free gives as well, whoever else has the mailbox's sign-up credits.
+    Subscription.objects.filter(account=order.account).update(gets_free_credits=True)
     audit.record(order.account, actor, "order.paid", str(order), ip)
     emails.queue_receipt(order=order)
     return True

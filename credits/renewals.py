@@ -7,6 +7,7 @@ and a day that was missed is made up for.
 from datetime import date, timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from credits import emails, orders, plans, services
@@ -19,8 +20,8 @@ ENDS_AFTER = timedelta(days=7)
 
 def renew_subscriptions() -> None:
     today = timezone.now().date()
-    near = Subscription.objects.of_open_accounts().filter(covered_until__lte=today + RENEWED_BEFORE)
-    for subscription in near:
+    near = Q(covered_until__lte=today + RENEWED_BEFORE) | Q(next_plan_on__lte=today)
+    for subscription in Subscription.objects.of_open_accounts().filter(near):
         _renew(subscription, today)
 
 

@@ -3,15 +3,18 @@
 from typing import Any
 
 import pytest
-from django.db import DatabaseError
+from django.db import IntegrityError
 
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from credits.books import differences
 from credits.models import UseHour, Wallet
-from credits.services import charge
+from credits.services import InsufficientCredits, charge
 from tests.caller import Caller, code_of
+from validation.engine.check import check
+from validation.log import Asker
 from validation.models import LogEntry, Replay
+from validation.services import Validation, _settle, validate
 
 pytestmark = pytest.mark.django_db
 
@@ -78,34 +81,27 @@ def test_a_replay_works_at_balance_0_and_costs_nothing(caller: Caller, account: 
 
 
 def test_the_last_credit_that_went_meanwhile_is_402_and_nothing_is_recorded(
-    caller: Caller, account: Account, monkeypatch: pytest.MonkeyPatch
+    account: Account, key: ApiKey
 ) -> None:
-    """The balance was read with the key; another request takes the last credit during the checks."""
-    from validation import services
-
-    checked = services.check
-
-    def check_slowly(email: str) -> Any:
-        set_balance(account, 0)
-        return checked(email)
-
-    monkeypatch.setattr(services, "check", check_slowly)
-    answer = caller.validate(DEFINITE, Idempotency_Key="late")
-    assert (answer.status_code, code_of(answer)) == (402, "insufficient_credits")
-    assert answer.json()["error"]["details"]["balance"] == 0
+    """The balance was read with the key; another request takes the last credit meanwhile."""
+    asker = Asker(account, key, "req_late")
+    assert account.wallet.balance == 100
+    set_balance(account, 0)
+    with pytest.raises(InsufficientCredits) as refused:
+        validate(asker=asker, email=DEFINITE, idempotency_key="late")
+    assert refused.value.details["balance"] == 0
     assert not Replay.objects.exists()
-    assert not LogEntry.objects.filter(status=200).exists()
+    assert not LogEntry.objects.exists()
     assert not list(differences())
 
 
-def test_what_cannot_be_recorded_is_not_charged(
-    caller: Caller, account: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def cannot(**_: Any) -> None:
-        raise DatabaseError
-
-    monkeypatch.setattr(LogEntry.objects, "create", cannot)
-    assert caller.validate(DEFINITE).status_code == 500
+def test_what_cannot_be_recorded_is_not_charged(account: Account, key: ApiKey) -> None:
+    nameless: Any = {"id": None}
+    validation = Validation(
+        Asker(account, key, "req_x"), DEFINITE, check(DEFINITE), False, 1, **nameless
+    )
+    with pytest.raises(IntegrityError):
+        _settle(validation, None)
     assert Wallet.objects.get(account=account).balance == 100
     assert not UseHour.objects.exists()
 

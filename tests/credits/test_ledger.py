@@ -42,15 +42,15 @@ def test_a_direct_change_of_the_ledger_is_refused(entry: LedgerEntry, statement:
 
 
 def test_the_ledger_cannot_be_emptied_or_replaced(entry: LedgerEntry) -> None:
-    values = "(id, account_id, at, kind, amount, source, actor, reason)"
     if connection.vendor == "postgresql":
         # PostgreSQL refuses it before our trigger does while foreign keys are still to be checked.
         run("SET CONSTRAINTS ALL IMMEDIATE")
         statement = "TRUNCATE credits_ledgerentry CASCADE"
     else:
         statement = (
-            f"INSERT OR REPLACE INTO credits_ledgerentry {values} SELECT id, account_id, at, kind, "
-            "amount + 1, source, actor, reason FROM credits_ledgerentry"
+            "INSERT OR REPLACE INTO credits_ledgerentry "
+            "(id, account_id, at, kind, amount, source, actor, reason) "
+            "SELECT id, account_id, at, kind, 101, source, actor, reason FROM credits_ledgerentry"
         )
     with pytest.raises(DatabaseError, match=REFUSED):
         run(statement)

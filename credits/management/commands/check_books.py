@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 
 from accounts.models import Account
 from credits.books import differences
@@ -14,5 +15,6 @@ class Command(BaseCommand):
         for line in found:
             self.stdout.write(line)
         if found:
-            raise CommandError(f"The books differ: {len(found)} lines.")
-        self.stdout.write(f"The books of {Account.objects.count():,} accounts agree.")
+            raise CommandError(f"The books differ: {len(found)} line{pluralize(found)}.")
+        count = Account.objects.count()
+        self.stdout.write(f"The books of {count:,} account{pluralize(count)} agree.")

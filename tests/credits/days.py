@@ -1,0 +1,31 @@
+"""Tests that live through months, a day's work at a time."""
+
+from datetime import UTC, date, datetime, time
+
+import time_machine
+
+from accounts.models import Account
+from accounts.schedule import run_daily
+from credits.models import Subscription, Wallet
+
+
+def on(day: str, hour: int = 9) -> time_machine.travel:
+    moment = datetime.combine(date.fromisoformat(day), time(hour), UTC)
+    return time_machine.travel(moment, tick=False)
+
+
+def day_of_work(day: str) -> None:
+    """Twice, as it may happen."""
+    with on(day):
+        run_daily()
+        run_daily()
+
+
+def state_of(account: Account) -> tuple[str, int]:
+    """The plan's code and the balance."""
+    subscription = Subscription.objects.get(account=account)
+    return subscription.plan.code, Wallet.objects.get(account=account).balance
+
+
+def covered_until(account: Account) -> str:
+    return str(Subscription.objects.get(account=account).covered_until)

@@ -1,0 +1,226 @@
+"""Orders: what they say, what paying, cancelling and refunding them does."""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from pytest_django import Settings
+
+from accounts.models import Account, Mail, User
+from accounts.roles import Role
+from credits.books import differences
+from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
+from credits.orders import (
+    MOST_WAITING,
+    Buyer,
+    OrderRefused,
+    cancel_order,
+    fulfil_order,
+    refund_order,
+    start_order,
+)
+from credits.services import charge
+from tests.conftest import make_member
+
+pytestmark = pytest.mark.django_db
+
+SHOP = Buyer("The Shop Ltd", "1 Market Street\nShopton", "SH123")
+
+
+@pytest.fixture
+def order(account: Account, owner: User, pack: Pack) -> Order:
+    return start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+
+
+def wallet_of(account: Account) -> tuple[int, int]:
+    wallet = Wallet.objects.get(account=account)
+    return wallet.balance, wallet.debt
+
+
+def use(account: Account, amount: int) -> None:
+    charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1)
+
+
+def test_an_order_says_what_was_agreed_whatever_changes_later(
+    order: Order, pack: Pack, settings: Settings
+) -> None:
+    Pack.objects.filter(pk=pack.pk).update(price_cents=1, credits=7, requests_per_minute=1)
+    settings.SELLER_NAME, settings.TAX_RATE = "Another Ltd", 0.5
+    order.refresh_from_db()
+    assert (order.net_cents, order.credits, order.requests_per_minute) == (500, 1_000, 300)
+    assert (order.seller_name, order.tax_cents) == ("Example Validation Ltd", 0)
+    assert (order.buyer_name, order.buyer_tax_id) == ("The Shop Ltd", "SH123")
+    assert (order.number, order.state) == ("INV-000001", "pending")
+
+
+def test_tax_is_added_in_whole_cents(
+    account: Account, owner: User, pack: Pack, settings: Settings
+) -> None:
+    settings.TAX_RATE = 0.077
+    order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    assert (order.net_cents, order.tax_cents, order.total_cents) == (500, 39, 539)
+
+
+def test_an_order_alone_grants_nothing(order: Order, account: Account) -> None:
+    assert wallet_of(account) == (100, 0)
+    assert not account.ledger.filter(order=order).exists()
+
+
+def test_a_paid_order_is_granted_once(order: Order, account: Account, staff: User) -> None:
+    assert fulfil_order(order=order, actor=staff) is True
+    assert fulfil_order(order=order, actor=staff) is False
+    assert wallet_of(account) == (1_100, 0)
+    entry = account.ledger.get(order=order)
+    assert (entry.kind, entry.amount, entry.actor) == ("purchase", 1_000, staff.email)
+    assert entry.source == f"order:{order.public_id}"
+    paid = account.audit_entries.get(action="order.paid")
+    assert (paid.actor, paid.target) == (staff, "INV-000001: 1,000 credits")
+
+
+def test_a_cancelled_order_waits_no_more(order: Order, account: Account, owner: User) -> None:
+    assert cancel_order(order=order, actor=owner) is True
+    assert cancel_order(order=order, actor=owner) is False
+    order.refresh_from_db()
+    assert order.state == "cancelled"
+    assert wallet_of(account) == (100, 0)
+
+
+def test_money_that_comes_for_a_cancelled_order_is_honoured(
+    order: Order, account: Account, owner: User
+) -> None:
+    cancel_order(order=order, actor=owner)
+    assert fulfil_order(order=order) is True
+    assert wallet_of(account) == (1_100, 0)
+
+
+def test_a_refund_takes_the_credits(order: Order, account: Account, staff: User) -> None:
+    fulfil_order(order=order)
+    assert refund_order(order=order, actor=staff, reason="By mistake") is True
+    assert refund_order(order=order, actor=staff, reason="By mistake") is False
+    assert wallet_of(account) == (100, 0)
+    entry = account.ledger.get(kind="refund")
+    assert (entry.amount, entry.actor) == (-1_000, staff.email)
+    assert entry.reason == "INV-000001: 1,000 credits. By mistake"
+    order.refresh_from_db()
+    assert (order.state, order.refunded_cents) == ("refunded", 500)
+    assert fulfil_order(order=order) is False
+
+
+def test_a_refund_of_credits_that_were_spent_is_a_debt_which_the_next_purchase_pays(
+    order: Order, account: Account, owner: User, pack: Pack
+) -> None:
+    fulfil_order(order=order)
+    use(account, 900)
+    refund_order(order=order)
+    assert wallet_of(account) == (0, 800)
+    fulfil_order(order=start_order(account=account, item=pack, buyer=SHOP, actor=owner))
+    assert wallet_of(account) == (200, 0)
+    assert not list(differences())
+
+
+def test_parts_of_the_money_take_parts_of_the_credits(order: Order, account: Account) -> None:
+    fulfil_order(order=order)
+    assert refund_order(order=order, cents=167) is True
+    assert wallet_of(account) == (100 + 1_000 - 334, 0)
+    order.refresh_from_db()
+    assert order.state == "paid"
+    assert refund_order(order=order, cents=167) is False
+    assert refund_order(order=order, cents=100) is False
+    assert refund_order(order=order, cents=9_999) is True
+    assert wallet_of(account) == (100, 0)
+    assert Order.objects.get().state == "refunded"
+    assert not list(differences())
+
+
+def test_a_refund_that_is_told_before_its_payment_leaves_nothing_to_grant(
+    order: Order, account: Account
+) -> None:
+    refund_order(order=order)
+    assert fulfil_order(order=order) is False
+    assert wallet_of(account) == (100, 0)
+    assert not list(differences())
+
+
+def test_a_part_that_is_refunded_before_the_payment_is_told_is_not_granted(
+    order: Order, account: Account
+) -> None:
+    refund_order(order=order, cents=250)
+    assert fulfil_order(order=order) is True
+    assert wallet_of(account) == (600, 0)
+    assert not list(differences())
+
+
+def test_a_refunded_plan_is_free_again(
+    account: Account, owner: User, plans: dict[str, Plan]
+) -> None:
+    starter = start_order(account=account, item=plans["starter"], buyer=SHOP, actor=owner)
+    fulfil_order(order=starter)
+    upgrade = start_order(account=account, item=plans["growth"], buyer=SHOP, actor=owner)
+    fulfil_order(order=upgrade)
+    assert (plan_of(account), wallet_of(account)) == ("growth", (50_100, 0))
+    refund_order(order=upgrade)
+    assert (plan_of(account), wallet_of(account)) == ("starter", (5_100, 0))
+    refund_order(order=starter)
+    assert (plan_of(account), wallet_of(account)) == ("free", (100, 0))
+    assert Account.objects.get(pk=account.pk).request_limit == 60
+
+
+def plan_of(account: Account) -> str:
+    return Account.objects.get(pk=account.pk).subscription.plan.code
+
+
+def test_invoice_numbers_have_no_gap_even_after_a_failure(
+    order: Order, account: Account, owner: User, pack: Pack
+) -> None:
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        raise ZeroDivisionError
+    following = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    assert following.number == "INV-000002"
+    assert InvoiceCounter.objects.get().last == 2
+    assert not list(differences())
+
+
+def test_a_missing_invoice_is_found(order: Order) -> None:
+    InvoiceCounter.objects.update(last=2)
+    (line,) = differences()
+    assert line == "invoices: 1 are there, the highest is 1, 2 were given."
+
+
+def test_a_paid_order_without_its_credits_is_found(order: Order) -> None:
+    Order.objects.update(state="paid", paid_at=order.placed_at)
+    (line,) = differences()
+    assert line.endswith(f"{order.public_id} is paid, its credits are not granted.")
+
+
+def test_no_more_than_ten_packs_wait(
+    order: Order, account: Account, owner: User, pack: Pack
+) -> None:
+    for _ in range(MOST_WAITING - 1):
+        start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    with pytest.raises(OrderRefused, match="10 orders wait for payment"):
+        start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+
+
+@pytest.mark.parametrize(
+    "change", [{"refunded_cents": 501}, {"state": "lost"}, {"state": "paid"}, {"pack": None}]
+)
+def test_the_database_holds_what_an_order_may_be(order: Order, change: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Order.objects.update(**change)
+
+
+def test_mails_of_money_go_to_owners_and_billing(account: Account, owner: User, pack: Pack) -> None:
+    for role in Role:
+        make_member(account, role)
+    order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    fulfil_order(order=order)
+    refund_order(order=order)
+    told = {owner.email, "owner@team.example", "billing@team.example"}
+    for subject in ("Invoice INV-000001: 1,000", "Receipt INV-000001: 1,000", "Refund of INV-000"):
+        mails = Mail.objects.filter(subject__startswith=subject)
+        assert {mail.to for mail in mails} == told
+        assert all("USD 5.00" in mail.text for mail in mails)
+    invoice = Mail.objects.filter(subject__startswith="Invoice", to=owner.email).get()
+    assert "Example Bank, account 000000" in invoice.text
+    assert f"/credits/orders/{order.public_id}/" in invoice.text
