@@ -1,9 +1,12 @@
 """Many at once, each with a connection of its own: one effect, and books that agree."""
 
+import json
 from collections import Counter
 from typing import Any
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Account, Mail, User
 from accounts.services import note_confirmed, open_account
@@ -12,9 +15,11 @@ from credits import orders, services
 from credits.books import differences
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
 from credits.orders import Buyer
+from credits.payments import method_of
 from tests.caller import Caller
 from tests.conftest import make_user
 from tests.fresh import at_once
+from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
 from validation.models import LogEntry
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
@@ -73,8 +78,9 @@ def test_a_low_and_a_zero_balance_are_told_once_whoever_charges(shop: Account, s
     services.grant(account=shop, amount=30, reason="Some", actor=None)
     answers = at_once(20, lambda _: [Caller(secret).validate("none") for _ in range(2)])
     assert sum(answer.status_code == 200 for pair in answers for answer in pair) == 30
-    assert (mails("10 credits are left"), mails("credits are left in")) == (1, 2)
-    assert mails("No credits are left") == 1
+    assert mails("10 credits are left in The Shop") == 1
+    assert mails("No credits are left in The Shop") == 1
+    assert Mail.objects.filter(subject__contains="left in").count() == 2
 
 
 def test_a_form_of_staff_sent_20_times_grants_once(shop: Account) -> None:
@@ -128,3 +134,31 @@ def test_one_mailbox_confirmed_in_many_spellings_at_once_gets_credits_once() -> 
     at_once(3, lambda number: note_confirmed(user=users[number]))
     assert LedgerEntry.objects.filter(kind="signup").count() == 1
     assert sum(Wallet.objects.values_list("balance", flat=True)) == 100
+
+
+def test_one_event_of_stripe_ten_times_at_once_grants_once(
+    shop: Account, buyer: User, settings: Settings
+) -> None:
+    with fake_stripe() as stripe:
+        settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
+        settings.STRIPE_API_URL = stripe.url
+        order = place(shop, buyer, Pack.objects.earliest("credits"))
+        method_of(order).begin(order)
+        payload = json.dumps(stripe.pay(stripe.session_of(order.public_id))).encode()
+
+    def tell(_: int) -> int:
+        return (
+            Client()
+            .post(
+                "/credits/stripe/",
+                payload,
+                content_type="application/json",
+                headers={"Stripe-Signature": sign(payload)},
+            )
+            .status_code
+        )
+
+    assert set(at_once(10, tell)) == {200}
+    assert wallet_of(shop).balance == 1_000
+    assert mails("Receipt") == 1
+    assert not list(differences())

@@ -1,0 +1,403 @@
+"""Card payments: our product asks our Stripe over HTTP, and believes signed events alone."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import Account, Mail, User
+from accounts.schedule import run_daily
+from accounts.services import close_account
+from credits import orders
+from credits import plans as module
+from credits.books import differences
+from credits.models import Order, Pack, Plan, Subscription, Wallet
+from credits.payments import PaymentUnavailable, follow_plan, method_of
+from credits.services import charge
+from tests.conftest import signed_in
+from tests.credits.days import day_of_work, on
+from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
+
+pytestmark = pytest.mark.django_db
+
+Plans = dict[str, Plan]
+WEBHOOK = "/credits/stripe/"
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[FakeStripe]:
+    with fake_stripe() as stripe:
+        yield stripe
+
+
+@pytest.fixture
+def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
+    settings.STRIPE_SECRET_KEY = SECRET_KEY
+    settings.STRIPE_WEBHOOK_SECRET = WEBHOOK_SECRET
+    settings.STRIPE_API_URL = running.url
+    running.cancelled.clear()
+    running.refunds.clear()
+    yield running
+    running.is_down = False
+
+
+def place(account: Account, item: Pack | Plan) -> Order:
+    buyer = orders.Buyer("The Shop Ltd")
+    order = orders.start_order(
+        account=account, item=item, buyer=buyer, actor=User.objects.earliest("pk")
+    )
+    method_of(order).begin(order)
+    return order
+
+
+def tell(event: dict[str, Any], signature: str | None = None) -> int:
+    payload = json.dumps(event).encode()
+    given = sign(payload) if signature is None else signature
+    headers = {"Stripe-Signature": given} if given else {}
+    answer = Client(enforce_csrf_checks=True).post(
+        WEBHOOK, payload, content_type="application/json", headers=headers
+    )
+    return answer.status_code
+
+
+def buy(stripe: FakeStripe, account: Account, item: Pack | Plan) -> Order:
+    order = place(account, item)
+    assert tell(stripe.pay(stripe.session_of(order.public_id))) == 200
+    order.refresh_from_db()
+    return order
+
+
+def wallet_of(account: Account) -> tuple[int, int]:
+    wallet = Wallet.objects.get(account=account)
+    return wallet.balance, wallet.debt
+
+
+def subscription_of(account: Account) -> Subscription:
+    return Subscription.objects.select_related("plan", "next_plan").get(account=account)
+
+
+def test_a_pack_is_paid_on_stripes_page_and_granted_by_its_event(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = place(account, pack)
+    session = stripe.session_of(order.public_id)
+    assert (session["mode"], session["amount_total"], session["currency"]) == (
+        "payment",
+        500,
+        "usd",
+    )
+    assert session["success_url"].endswith(f"/credits/orders/{order.public_id}/")
+    assert order.provider_url == f"{stripe.url}/pay/{session['id']}"
+    signed_in(owner).get(session["success_url"])
+    assert wallet_of(account) == (100, 0)
+    assert tell(stripe.pay(session)) == 200
+    assert wallet_of(account) == (1_100, 0)
+    order.refresh_from_db()
+    assert (order.state, order.method, order.invoice_number) == ("paid", "stripe", 1)
+    assert Mail.objects.filter(subject__startswith="Receipt INV-000001").count() == 1
+
+
+@pytest.mark.parametrize("forgery", ["none", "wrong", "old", "moved", "nonsense", "another secret"])
+def test_a_forged_event_gets_nothing(
+    stripe: FakeStripe, account: Account, pack: Pack, forgery: str
+) -> None:
+    event = stripe.pay(stripe.session_of(place(account, pack).public_id))
+    payload = json.dumps(event).encode()
+    signature = {
+        "none": "",
+        "wrong": sign(payload)[:-4] + "0000",
+        "old": sign(payload, age=301),
+        "moved": sign(b"{}"),
+        "nonsense": "t=now,v1=,v0=x",
+        "another secret": sign(payload, secret="whsec_another"),
+    }[forgery]
+    assert tell(event, signature) == 400
+    assert wallet_of(account) == (100, 0)
+
+
+def test_without_stripe_there_is_no_webhook(account: Account) -> None:
+    assert tell({"id": "evt_1", "type": "invoice.paid", "data": {"object": {}}}) == 404
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"id": "evt_x", "type": "invoice.paid", "data": {"object": {"id": "in_x"}}},
+        {"id": "evt_y", "type": "something.new", "data": {"object": {}}},
+        {"id": "evt_z", "type": "charge.refunded", "data": {"object": {"amount_refunded": 5}}},
+        {"id": "evt_v", "type": "checkout.session.completed", "data": {"object": {"id": "x"}}},
+    ],
+)
+def test_an_event_of_somebody_elses_sale_changes_nothing(
+    stripe: FakeStripe, account: Account, event: dict[str, Any]
+) -> None:
+    assert tell(event) == 200
+    assert wallet_of(account) == (100, 0)
+
+
+def test_an_event_of_another_amount_or_currency_grants_nothing(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    session = stripe.session_of(place(account, pack).public_id)
+    for change in ({"amount_total": 1}, {"currency": "jpy"}, {"payment_status": "unpaid"}):
+        event = stripe.pay(session)
+        event["data"]["object"] |= change
+        tell(event)
+    assert wallet_of(account) == (100, 0)
+
+
+def test_the_same_event_twice_grants_once(stripe: FakeStripe, account: Account, pack: Pack) -> None:
+    event = stripe.pay(stripe.session_of(place(account, pack).public_id))
+    assert [tell(event), tell(event)] == [200, 200]
+    again = {**event, "id": "evt_of_the_same_payment"}
+    assert tell(again) == 200
+    assert wallet_of(account) == (1_100, 0)
+    assert not list(differences())
+
+
+def test_a_page_that_ran_out_cancels_its_order_and_a_late_payment_is_honoured(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = place(account, pack)
+    session = stripe.session_of(order.public_id)
+    tell(stripe.expire(session))
+    order.refresh_from_db()
+    assert order.state == "cancelled"
+    tell(stripe.pay(session))
+    assert wallet_of(account) == (1_100, 0)
+
+
+def test_events_out_of_order_end_the_same(stripe: FakeStripe, account: Account, pack: Pack) -> None:
+    """The refund is told before the payment it refunds."""
+    session = stripe.session_of(place(account, pack).public_id)
+    paid = stripe.pay(session)
+    assert tell(stripe.refund(session, 500)) == 200
+    assert tell(paid) == 200
+    assert wallet_of(account) == (100, 0)
+    assert Order.objects.get().state == "refunded"
+    assert not list(differences())
+
+
+def test_a_refund_of_spent_credits_is_a_debt(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = buy(stripe, account, pack)
+    charge(account=account, key=None, verdict="risky", cost=600, duration_ms=1)
+    refund = stripe.refund(stripe.session_of(order.public_id), 500)
+    assert [tell(refund), tell(refund)] == [200, 200]
+    assert wallet_of(account) == (0, 500)
+    assert Mail.objects.filter(subject__startswith="Refund of INV-000001").count() == 1
+
+
+def test_a_part_that_is_refunded_takes_its_share(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    session = stripe.session_of(buy(stripe, account, pack).public_id)
+    tell(stripe.refund(session, 200))
+    tell(stripe.refund(session, 100))
+    assert wallet_of(account) == (700, 0)
+    tell(stripe.refund(session, 500))
+    assert wallet_of(account) == (100, 0)
+
+
+def test_a_plan_is_a_subscription_that_renews_itself(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        order = place(account, plans["starter"])
+        session = stripe.session_of(order.public_id)
+        assert session["mode"] == "subscription"
+        price = session["line_items"][0]["price_data"]
+        assert price["recurring"] == {"interval": "month"}
+        assert tell(stripe.pay(session)) == 200
+    subscription = subscription_of(account)
+    assert (subscription.plan.code, wallet_of(account)) == ("starter", (5_100, 0))
+    day_of_work("2026-12-20")
+    assert not account.orders.pending().exists()
+    with on("2026-12-25"):
+        renewal = stripe.renew(subscription.provider_subscription, 1_500)
+        assert [tell(renewal), tell({**renewal, "id": "evt_again"})] == [200, 200]
+    assert wallet_of(account) == (10_100, 0)
+    assert str(subscription_of(account).covered_until) == "2027-01-25"
+    renewed = account.orders.get(kind="renewal")
+    assert (renewed.state, renewed.total_cents) == ("paid", 1_500)
+    assert str(renewed.period_start) == "2026-12-25"
+    assert not list(differences())
+
+
+def test_the_first_invoice_of_a_subscription_is_not_a_renewal(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    tell(stripe.renew(known, 1_500, billing_reason="subscription_create"))
+    assert wallet_of(account) == (5_100, 0)
+
+
+def test_a_renewal_that_fails_is_told_and_ends_the_plan_after_7_days(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    with on("2026-12-25"):
+        failed = stripe.fail_to_renew(known)
+        assert [tell(failed), tell(failed)] == [200, 200]
+    mail = Mail.objects.get(subject="The payment for your plan Starter failed")
+    assert "1 Jan 2027" in mail.text
+    day_of_work("2026-12-31")
+    assert subscription_of(account).plan.code == "starter"
+    day_of_work("2027-01-01")
+    assert subscription_of(account).plan.code == "free"
+    assert stripe.cancelled == [known]
+
+
+def test_a_renewal_paid_after_the_plan_ended_brings_it_back(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    stripe.is_down = True
+    day_of_work("2027-01-01")
+    stripe.is_down = False
+    with on("2027-01-02"):
+        tell(stripe.renew(known, 1_500))
+    assert (subscription_of(account).plan.code, wallet_of(account)) == ("starter", (10_100, 0))
+
+
+def test_an_upgrade_is_paid_once_and_the_subscription_follows(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    upgrade = place(account, plans["growth"])
+    session = stripe.session_of(upgrade.public_id)
+    assert (session["mode"], session["amount_total"]) == ("payment", 8_400)
+    assert tell(stripe.pay(session)) == 200
+    assert (subscription_of(account).plan.code, wallet_of(account)) == ("growth", (50_100, 0))
+    asked = stripe.subscriptions[known]["asked"]
+    assert asked["proration_behavior"] == "none"
+    assert asked["items"][0]["price_data"]["unit_amount"] == "9900"
+    assert subscription_of(account).provider_plan == "growth"
+
+
+def test_an_upgrade_that_stripe_could_not_be_told_is_told_again(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    buy(stripe, account, plans["starter"])
+    paid = stripe.pay(stripe.session_of(place(account, plans["growth"]).public_id))
+    stripe.is_down = True
+    assert tell(paid) == 503
+    assert wallet_of(account) == (50_100, 0)
+    stripe.is_down = False
+    assert tell(paid) == 200
+    assert wallet_of(account) == (50_100, 0)
+    assert subscription_of(account).provider_plan == "growth"
+
+
+def test_a_lower_plan_is_charged_from_the_next_month_on(
+    stripe: FakeStripe, account: Account, owner: User, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        buy(stripe, account, plans["growth"])
+        follow_plan(module.choose_lower_plan(account=account, plan=plans["starter"], actor=owner))
+    known = subscription_of(account).provider_subscription
+    asked = stripe.subscriptions[known]["asked"]
+    assert asked["items"][0]["price_data"]["unit_amount"] == "1500"
+    with on("2026-12-25"):
+        tell(stripe.renew(known, 1_500))
+    assert (subscription_of(account).plan.code, wallet_of(account)) == ("starter", (55_100, 0))
+
+
+def test_who_chose_free_is_not_charged_again(
+    stripe: FakeStripe, account: Account, owner: User, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        buy(stripe, account, plans["starter"])
+        follow_plan(module.choose_lower_plan(account=account, plan=plans["free"], actor=owner))
+    known = subscription_of(account).provider_subscription
+    assert stripe.subscriptions[known]["asked"] == {"cancel_at_period_end": "true"}
+    day_of_work("2026-12-25")
+    assert subscription_of(account).plan.code == "free"
+
+
+def test_a_subscription_that_is_cancelled_at_stripes_lasts_as_long_as_it_is_paid(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        buy(stripe, account, plans["starter"])
+        known = subscription_of(account).provider_subscription
+        tell(stripe.event("customer.subscription.deleted", {"id": known}))
+    day_of_work("2026-12-24")
+    assert subscription_of(account).plan.code == "starter"
+    day_of_work("2026-12-25")
+    assert subscription_of(account).plan.code == "free"
+
+
+def test_a_closed_account_is_not_charged_again(
+    stripe: FakeStripe, account: Account, owner: User, plans: Plans
+) -> None:
+    buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    close_account(account=account, actor=owner)
+    run_daily()
+    run_daily()
+    assert stripe.cancelled == [known]
+
+
+def test_the_refund_of_a_renewal_is_found_by_its_invoice(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    """A charge of a subscription names our order nowhere, and newer versions not its invoice."""
+    with on("2026-11-25"):
+        order = buy(stripe, account, plans["starter"])
+    known, customer = subscription_of(account).provider_subscription, "cus_1"
+    with on("2026-12-25"):
+        renewal = stripe.renew(known, 1_500)
+        payment = stripe.invoice_payments[renewal["data"]["object"]["id"]]
+        refund = stripe.refund_of(payment, 1_500, customer=customer)
+        assert tell(refund) == 503
+        assert tell(renewal) == 200
+        assert tell(refund) == 200
+    assert wallet_of(account) == (5_100, 0)
+    first = stripe.refund(stripe.session_of(order.public_id), 1_500)
+    with on("2026-12-26"):
+        assert tell(first) == 200
+    assert wallet_of(account) == (100, 0)
+    assert not list(differences())
+
+
+def test_a_refund_by_staff_goes_through_stripe_and_is_booked_once(
+    stripe: FakeStripe, account: Account, pack: Pack, staff: User
+) -> None:
+    order = buy(stripe, account, pack)
+    method_of(order).give_back(order)
+    orders.refund_order(order=order, actor=staff, reason="By mistake")
+    assert stripe.refunds == [{"payment_intent": order.provider_payment, "amount": "500"}]
+    tell(stripe.refund(stripe.session_of(order.public_id), 500))
+    assert wallet_of(account) == (100, 0)
+
+
+def test_a_stripe_that_is_down_is_told_and_the_order_waits(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    stripe.is_down = True
+    order = orders.start_order(account=account, item=pack, buyer=orders.Buyer("Shop"), actor=owner)
+    with pytest.raises(PaymentUnavailable, match="Nothing was charged"):
+        method_of(order).begin(order)
+    stripe.is_down = False
+    method_of(order).begin(order)
+    assert order.provider_url
+
+
+def test_no_card_number_field_is_on_any_page_of_ours(
+    stripe: FakeStripe, owner: User, pack: Pack
+) -> None:
+    page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
+    assert "Go on to the payment" in page
+    assert "cc-number" not in page
+    assert "We never see your card." in page

@@ -1,0 +1,257 @@
+"""A small Stripe of ours: the parts of its API that the product uses, a page to pay on, and events
+with its signature. It talks HTTP on loopback."""
+
+import hashlib
+import hmac
+import itertools
+import json
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl
+
+SECRET_KEY = "sk_test_invented"
+WEBHOOK_SECRET = "whsec_invented"
+
+Thing = dict[str, Any]
+
+
+class FakeStripe:
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        # By id, as the product asked for them; by Idempotency-Key, what was answered.
+        self.sessions: dict[str, Thing] = {}
+        self.subscriptions: dict[str, Thing] = {}
+        self.invoice_payments: dict[str, str] = {}
+        self.refunds: list[Thing] = []
+        self.cancelled: list[str] = []
+        self.answers: dict[str, Thing] = {}
+        self.is_down = False
+        # Where its events go, when it sends them itself.
+        self.webhook = ""
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "STRIPE_SECRET_KEY": SECRET_KEY,
+            "STRIPE_WEBHOOK_SECRET": WEBHOOK_SECRET,
+            "STRIPE_API_URL": self.url,
+        }
+
+    def new_id(self, prefix: str) -> str:
+        return f"{prefix}_{next(self._numbers):08}"
+
+    # --- What happens at Stripe's, as events ------------------------------------------------------
+
+    def session_of(self, order_id: str) -> Thing:
+        found = [s for s in self.sessions.values() if s["client_reference_id"] == order_id]
+        return found[-1]
+
+    def pay(self, session: Thing) -> Thing:
+        """The customer pays: the event that tells it."""
+        paid = {**session, "payment_status": "paid", "customer": session["customer"] or "cus_1"}
+        if session["mode"] == "subscription":
+            paid["subscription"], paid["invoice"] = self.new_id("sub"), self.new_id("in")
+            item = {"id": self.new_id("si"), "price": {"product": "prod_1"}}
+            self.subscriptions[paid["subscription"]] = {"items": {"data": [item]}}
+            self.invoice_payments[paid["invoice"]] = self.new_id("pi")
+        else:
+            paid["payment_intent"] = self.new_id("pi")
+        self.sessions[session["id"]] = paid
+        return self.event("checkout.session.completed", paid)
+
+    def expire(self, session: Thing) -> Thing:
+        return self.event("checkout.session.expired", {**session, "payment_status": "unpaid"})
+
+    def renew(self, subscription: str, cents: int, **more: Any) -> Thing:
+        invoice = self.new_id("in")
+        self.invoice_payments[invoice] = self.new_id("pi")
+        parent = {"subscription_details": {"subscription": subscription}}
+        return self.event(
+            "invoice.paid",
+            {
+                "id": invoice,
+                "billing_reason": "subscription_cycle",
+                "amount_paid": cents,
+                "parent": parent,
+                **more,
+            },
+        )
+
+    def fail_to_renew(self, subscription: str) -> Thing:
+        invoice = {**self.renew(subscription, 0)["data"]["object"], "amount_due": 1_500}
+        return self.event("invoice.payment_failed", invoice)
+
+    def refund(self, session: Thing, cents: int) -> Thing:
+        paid = self.sessions[session["id"]]
+        payment = paid.get("payment_intent") or self.invoice_payments[paid["invoice"]]
+        metadata = {} if paid["mode"] == "subscription" else paid["metadata"]
+        return self.refund_of(payment, cents, customer=paid.get("customer"), metadata=metadata)
+
+    def refund_of(self, payment: str, cents: int, **more: Any) -> Thing:
+        charge = {"id": self.new_id("ch"), "payment_intent": payment, "amount_refunded": cents}
+        return self.event("charge.refunded", {**charge, "metadata": {}, **more})
+
+    def event(self, kind: str, thing: Thing) -> Thing:
+        return {"id": self.new_id("evt"), "type": kind, "data": {"object": thing}}
+
+    def send(self, event: Thing) -> int:
+        """Over HTTP, as Stripe would."""
+        payload = json.dumps(event).encode()
+        headers = {"Stripe-Signature": sign(payload), "Content-Type": "application/json"}
+        request = urllib.request.Request(self.webhook, payload, headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return int(answer.status)
+
+    # --- What the product asks --------------------------------------------------------------------
+
+    def create_session(self, asked: Thing) -> Thing:
+        session_id = self.new_id("cs")
+        price = asked["line_items"][0]["price_data"]
+        self.sessions[session_id] = {
+            **asked,
+            "id": session_id,
+            "object": "checkout.session",
+            "url": f"{self.url}/pay/{session_id}",
+            "amount_total": int(price["unit_amount"]),
+            "currency": price["currency"],
+            "customer": asked.get("customer"),
+            "payment_status": "unpaid",
+        }
+        return self.sessions[session_id]
+
+    def answer(self, method: str, path: str, asked: Thing) -> Thing:
+        kind, _, name = path.removeprefix("/v1/").partition("/")
+        if (kind, name) == ("checkout", "sessions"):
+            return self.create_session(asked)
+        if kind == "subscriptions":
+            if method == "DELETE":
+                self.cancelled.append(name)
+            elif method == "POST":
+                self.subscriptions[name]["asked"] = asked
+            return {**self.subscriptions.get(name, {}), "id": name, "object": "subscription"}
+        if kind == "refunds":
+            self.refunds.append(asked)
+            return {"id": self.new_id("re"), "object": "refund"}
+        if kind == "invoice_payments":
+            return {"object": "list", "data": self._payments(asked)}
+        raise KeyError(path)
+
+    def _payments(self, asked: Thing) -> list[Thing]:
+        wanted = asked.get("payment", {}).get("payment_intent")
+        return [
+            {
+                "object": "invoice_payment",
+                "invoice": invoice,
+                "payment": {"type": "payment_intent", "payment_intent": payment},
+            }
+            for invoice, payment in self.invoice_payments.items()
+            if payment == wanted or invoice == asked.get("invoice")
+        ]
+
+
+def sign(payload: bytes, secret: str = WEBHOOK_SECRET, age: int = 0) -> str:
+    moment = int(time.time()) - age
+    signed = f"{moment}.".encode() + payload
+    return f"t={moment},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+
+
+@contextmanager
+def fake_stripe() -> Iterator[FakeStripe]:
+    running = FakeStripe()
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def _handler(stripe: FakeStripe) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path.startswith("/pay/"):
+                self._show_payment_page(stripe.sessions[self.path.removeprefix("/pay/")])
+            else:
+                self._answer()
+
+        def do_POST(self) -> None:
+            if self.path.startswith("/pay/"):
+                session = stripe.sessions[self.path.removeprefix("/pay/")]
+                stripe.send(stripe.pay(session))
+                self.send_response(303)
+                self.send_header("Location", session["success_url"])
+                self.end_headers()
+            else:
+                self._answer()
+
+        def do_DELETE(self) -> None:
+            self._answer()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+            path, _, query = self.path.partition("?")
+            asked = _nested(parse_qsl(body or query))
+            key = self.headers.get("Idempotency-Key")
+            if stripe.is_down:
+                return self._say(503, {"error": {"message": "Try later", "type": "api_error"}})
+            if self.headers.get("Authorization") != f"Bearer {SECRET_KEY}":
+                return self._say(401, {"error": {"message": "No such key", "type": "api_error"}})
+            if key is None or key not in stripe.answers:
+                answer = stripe.answer(self.command, path, asked)
+                stripe.answers[key or stripe.new_id("key")] = answer
+                return self._say(200, answer)
+            return self._say(200, stripe.answers[key])
+
+        def _show_payment_page(self, session: Thing) -> None:
+            page = (
+                f"<!doctype html><title>Pay</title><h1>Pay {session['amount_total']}</h1>"
+                f"<form method=post action=/pay/{session['id']}><button>Pay now</button></form>"
+                f"<a href='{session['cancel_url']}'>Not now</a>"
+            )
+            self._send(200, "text/html", page.encode())
+
+        def _say(self, status: int, document: Thing) -> None:
+            self._send(status, "application/json", json.dumps(document).encode())
+
+        def _send(self, status: int, kind: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    return Handler
+
+
+def _nested(pairs: list[tuple[str, str]]) -> Thing:
+    """`a[b][0][c]=d`, as Stripe's libraries write it."""
+    root: Thing = {}
+    for name, value in pairs:
+        *parents, last = name.replace("]", "").split("[")
+        place = root
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[last] = value
+    return dict(_with_lists(root))
+
+
+def _with_lists(thing: Any) -> Any:
+    if not isinstance(thing, dict):
+        return thing
+    inner = {name: _with_lists(value) for name, value in thing.items()}
+    if inner and all(name.isdigit() for name in inner):
+        return [inner[name] for name in sorted(inner, key=int)]
+    return inner

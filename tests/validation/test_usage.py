@@ -1,0 +1,118 @@
+"""GET /v1/usage: a line a day."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account, User
+from apikeys.models import ApiKey
+from apikeys.services import create_key
+from credits.books import differences
+from credits.models import UseDay, UseHour
+from credits.models.use import turn_hours_into_days
+from credits.services import charge
+from tests.caller import Caller, code_of
+from tests.credits.days import on
+
+pytestmark = pytest.mark.django_db
+
+
+def use(account: Account, day: str, verdict: str = "risky", key: ApiKey | None = None) -> None:
+    with on(day):
+        cost = 0 if verdict == "unknown" else 1
+        charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5)
+
+
+def test_the_last_30_days_are_told_when_nothing_is_asked(caller: Caller) -> None:
+    answer = caller.get("/v1/usage").json()
+    today = timezone.now().date()
+    assert (answer["from"], answer["to"]) == (str(today - timedelta(days=29)), str(today))
+    assert [day["date"] for day in answer["days"]] == [
+        str(today - timedelta(days=29 - n)) for n in range(30)
+    ]
+    assert all(day["requests"] == day["credits"] == 0 for day in answer["days"])
+
+
+def test_calls_are_counted_by_day_and_verdict(caller: Caller, account: Account) -> None:
+    for verdict in ("risky", "risky", "unknown", "deliverable"):
+        use(account, "2026-11-20", verdict)
+    use(account, "2026-11-21", "undeliverable")
+    answer = caller.get("/v1/usage?from=2026-11-20&to=2026-11-21").json()
+    assert answer["days"] == [
+        {
+            "date": "2026-11-20",
+            "requests": 4,
+            "credits": 3,
+            "deliverable": 1,
+            "risky": 2,
+            "undeliverable": 0,
+            "unknown": 1,
+        },
+        {
+            "date": "2026-11-21",
+            "requests": 1,
+            "credits": 1,
+            "deliverable": 0,
+            "risky": 0,
+            "undeliverable": 1,
+            "unknown": 0,
+        },
+    ]
+
+
+def test_one_keys_use_can_be_asked_for(
+    caller: Caller, account: Account, owner: User, key: ApiKey
+) -> None:
+    other, _ = create_key(account=account, name="Other", actor=owner)
+    use(account, "2026-11-20", key=key)
+    use(account, "2026-11-20", key=other)
+    use(account, "2026-11-20")
+    path = "/v1/usage?from=2026-11-20&to=2026-11-20"
+    assert caller.get(path).json()["days"][0]["requests"] == 3
+    assert caller.get(f"{path}&key={other.public_id}").json()["days"][0]["requests"] == 1
+
+
+def test_hours_become_days_after_13_months_and_nothing_is_lost(
+    caller: Caller, account: Account, key: ApiKey
+) -> None:
+    for verdict in ("risky", "risky", "unknown"):
+        use(account, "2025-10-01", verdict, key)
+    use(account, "2025-10-01")
+    use(account, "2026-11-20")
+    before = caller.get("/v1/usage?from=2025-09-01&to=2025-11-01").json()
+    with on("2026-11-21"):
+        turn_hours_into_days()
+        turn_hours_into_days()
+    assert caller.get("/v1/usage?from=2025-09-01&to=2025-11-01").json() == before
+    assert (UseHour.objects.count(), UseDay.objects.count()) == (1, 3)
+    assert UseDay.objects.get(verdict="risky", key=key).up_to_20_ms == 2
+    assert not list(differences())
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        *(("from=yesterday", "from"), ("to=2026-13-01", "to"), ("to=2026-02-30", "to")),
+        *(("from=20261120", "from"), ("from=2026-W47-5", "from"), ("from=0001-01-01", "from")),
+        *(("from=", "from"), ("from=2026-11-20T00:00", "from"), ("to=9999-12-31", "to")),
+        *(("from=2026-11-21&to=2026-11-20", "from"), ("from=2025-01-01&to=2026-11-20", "from")),
+        *(("from=2026-11-01&from=2026-11-02", "from"), ("key=a%00b", "key"), ("key=", "key")),
+        *(("key=key_00000000000000000000", "key"), ("from=%D9%A22026-11-20", "from")),
+    ],
+)
+def test_a_wrong_parameter_is_named(caller: Caller, query: str, param: str) -> None:
+    answer = caller.get(f"/v1/usage?{query}")
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_field")
+    assert answer.json()["error"]["param"] == param
+
+
+@pytest.mark.parametrize("query", ["from=2025-11-20&to=2026-11-20", "to=2099-12-31", "other=1"])
+def test_366_days_fit_and_days_to_come_are_empty(caller: Caller, query: str) -> None:
+    assert caller.get(f"/v1/usage?{query}").status_code == 200
+
+
+def test_another_accounts_key_is_not_found(caller: Caller, stranger: User) -> None:
+    theirs = Account.objects.get(memberships__user=stranger)
+    key, _ = create_key(account=theirs, name="Theirs", actor=stranger)
+    assert caller.get(f"/v1/usage?key={key.public_id}").status_code == 400
