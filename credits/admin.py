@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
 
 from accounts import audit
 from accounts import services as accounts
@@ -325,8 +326,8 @@ class PlanAdmin(CatalogueAdmin):
         if concerned:
             self.message_user(
                 request,
-                f"{concerned:,} accounts have this plan: their limit changed at once; price and "
-                "credits count from their next month.",
+                f"{concerned:,} account{pluralize(concerned)} on this plan: the limit changed at "
+                "once; price and credits count from the next month.",
             )
 
 

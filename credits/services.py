@@ -183,7 +183,7 @@ def give_sign_up_credits(*, user: User) -> None:
         amount=free.monthly_credits,
         source=f"signup:{_mailbox_digest(user.email)}",
         actor=None,
-        reason="Sign-up credits: the first month of the Free plan",
+        reason=f"The first month of the plan {free}",
     )
     if first:
         Subscription.objects.filter(account=account).update(gets_free_credits=True)

@@ -34,4 +34,9 @@ def signed(number: int) -> str:
 def balance_meter(context: dict[str, Any]) -> dict[str, Any]:
     """The account's balance, above the last links of the navigation; one query a page."""
     account = getattr(context.get("request"), "account", None)
-    return {"wallet": account.wallet if account else None}
+    if account is None:
+        return {}
+    wallet = account.wallet
+    # The usual threshold is a tenth of the plan's month: what a full meter stands for.
+    scale = wallet.usual_threshold * 10
+    return {"wallet": wallet, "scale": scale, "shown": min(wallet.balance, scale)}

@@ -1,0 +1,192 @@
+"""Whatever is done to an account, in whatever order: after each step both books agree, and the
+balance is what a child with a notebook would have got."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from accounts.services import note_confirmed, open_account
+from apikeys.services import create_key
+from credits import orders, plans, services
+from credits.books import differences
+from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
+from credits.renewals import renew_subscriptions
+from credits.services import InsufficientCredits
+from tests.conftest import make_user
+from validation.log import Asker
+from validation.models import Replay
+from validation.services import validate
+
+EMAILS = {"no address": 1, "jane@ordinary-shop.com": 0, "risky@sandbox.test": 0}
+AMOUNTS = st.integers(1, 3_000)
+INDEX = st.integers(0, 9)
+
+
+class Books(RuleBasedStateMachine):
+    """`net` is the notebook: what came in less what went out."""
+
+    number = 0
+
+    @initialize()
+    def sign_up(self) -> None:
+        Books.number += 1
+        self.moment = datetime(2026, 11, 21, 9, tzinfo=UTC)
+        self.travel = time_machine.travel(self.moment, tick=False)
+        self.travel.start()
+        self.user = make_user(f"buyer{Books.number}@shop.example")
+        self.account = open_account(user=self.user)
+        note_confirmed(user=self.user)
+        self.key, _ = create_key(account=self.account, name="Server", actor=self.user)
+        self.net = 100
+
+    def teardown(self) -> None:
+        self.travel.stop()
+
+    @rule(amount=AMOUNTS)
+    def grant(self, amount: int) -> None:
+        services.grant(account=self.account, amount=amount, reason="Gift", actor=None)
+        self.net += amount
+
+    @rule(amount=AMOUNTS)
+    def take_back(self, amount: int) -> None:
+        services.take_back(account=self.account, amount=amount, reason="Error", actor=None)
+        self.net -= amount
+
+    @rule(email=st.sampled_from(sorted(EMAILS)))
+    def call(self, email: str) -> None:
+        price = 0 if email.endswith("sandbox.test") else 1
+        self._call(email, None, EMAILS[email], refused=self.net < price and EMAILS[email] > 0)
+
+    @rule(name=st.sampled_from("abc"))
+    def call_with_an_idempotency_key(self, name: str) -> None:
+        """The same again is the same answer, and costs nothing."""
+        asker = self._asker()
+        before = Replay.objects.find(self.account, name)
+        if before:
+            answer = validate(asker=asker, email="no address", idempotency_key=name)
+            assert (answer.body.decode(), answer.cost) == (before.body, 0)
+        else:
+            self._call("no address", name, 1, refused=self.net < 1)
+
+    @rule(index=INDEX)
+    def order_a_pack(self, index: int) -> None:
+        pack = Pack.objects.all()[index % 2]
+        if self.account.orders.pending().count() < orders.MOST_WAITING:
+            self._order(pack)
+
+    @rule(code=st.sampled_from(["starter", "growth", "scale"]))
+    def order_a_plan(self, code: str) -> None:
+        try:
+            self._order(Plan.objects.get(code=code))
+        except orders.OrderRefused:
+            assert self._plan().price_cents >= Plan.objects.get(code=code).price_cents
+
+    @rule(code=st.sampled_from(["free", "starter", "growth"]))
+    def choose_a_lower_plan(self, code: str) -> None:
+        plan = Plan.objects.get(code=code)
+        try:
+            plans.choose_lower_plan(account=self.account, plan=plan, actor=self.user)
+        except plans.PlanRefused:
+            assert plan.price_cents > self._plan().price_cents
+
+    @precondition(lambda self: self.account.orders.exists())
+    @rule(index=INDEX)
+    def pay(self, index: int) -> None:
+        order = self._any_order(index)
+        could = order.state in ("pending", "cancelled")
+        left = order.credits - order.credits * order.refunded_cents // order.total_cents
+        assert orders.fulfil_order(order=order) is could
+        self.net += left if could else 0
+
+    @precondition(lambda self: self.account.orders.exists())
+    @rule(index=INDEX)
+    def cancel(self, index: int) -> None:
+        order = self._any_order(index)
+        assert orders.cancel_order(order=order) is order.is_pending
+
+    @precondition(lambda self: self.account.orders.exists())
+    @rule(index=INDEX, percent=st.integers(1, 100))
+    def refund(self, index: int, percent: int) -> None:
+        order = self._any_order(index)
+        cents, total = order.total_cents * percent // 100, order.total_cents
+        paid = order.state == "paid"
+        share = order.credits * cents // total - order.credits * order.refunded_cents // total
+        if orders.refund_order(order=order, cents=cents) and paid:
+            self.net -= share
+
+    @rule(days=st.integers(1, 40))
+    def days_pass(self, days: int) -> None:
+        self.travel.stop()
+        self.moment += timedelta(days=days)
+        self.travel = time_machine.travel(self.moment, tick=False)
+        self.travel.start()
+        before = LedgerEntry.objects.filter(account=self.account).count()
+        for _ in range(2):
+            renew_subscriptions()
+        topped_up = LedgerEntry.objects.filter(account=self.account).order_by("pk")[before:]
+        assert len(topped_up) <= 1
+        for entry in topped_up:
+            assert entry.amount <= 100
+            self.net += entry.amount
+
+    @invariant()
+    def books_agree(self) -> None:
+        if not hasattr(self, "net"):
+            return
+        assert not list(differences())
+        wallet = Wallet.objects.get(account=self.account)
+        assert wallet.balance - wallet.debt == self.net
+        assert (wallet.balance, wallet.debt) == (max(self.net, 0), max(-self.net, 0))
+
+    def _call(self, email: str, name: str | None, cost: int, *, refused: bool) -> None:
+        used = UseHour.objects.filter(account=self.account).credits()
+        try:
+            answer = validate(asker=self._asker(), email=email, idempotency_key=name)
+        except InsufficientCredits:
+            assert refused
+            assert UseHour.objects.filter(account=self.account).credits() == used
+        else:
+            assert (answer.cost, refused) == (cost, False)
+            self.net -= cost
+
+    def _asker(self) -> Asker:
+        self.account.refresh_from_db()
+        return Asker(self.account, self.key, "req_any")
+
+    def _order(self, item: Any) -> None:
+        buyer = orders.Buyer("The Shop Ltd")
+        orders.start_order(account=self.account, item=item, buyer=buyer, actor=self.user)
+
+    def _any_order(self, index: int) -> Order:
+        found = list(self.account.orders.order_by("pk"))
+        return found[index % len(found)]
+
+    def _plan(self) -> Plan:
+        self.account.refresh_from_db()
+        return self.account.subscription.plan
+
+
+@pytest.mark.django_db
+def test_in_any_order_the_books_agree_after_every_step() -> None:
+    run_state_machine_as_test(
+        Books,
+        settings=settings(
+            max_examples=30,
+            stateful_step_count=30,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,257 @@
+"""The billing pages: what they say in each state, and who may do what on them."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Account, User
+from accounts.roles import Role
+from apikeys.services import create_key
+from credits.models import Order, Pack, Plan, Wallet
+from credits.orders import Buyer, fulfil_order, refund_order, start_order
+from credits.services import charge, grant, take_back
+from credits.statement import month_of
+from tests.conftest import make_member, signed_in
+from tests.credits.days import on
+
+pytestmark = pytest.mark.django_db
+
+TOKEN = "a" * 32
+SHOP = Buyer("The Shop Ltd")
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    return signed_in(owner)
+
+
+@pytest.fixture
+def order(account: Account, owner: User, pack: Pack) -> Order:
+    return start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+
+
+def text(answer: Any) -> str:
+    assert answer.status_code == 200, answer
+    return " ".join(answer.content.decode().split())
+
+
+def use(account: Account, amount: int) -> None:
+    charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1)
+
+
+def test_the_balance_is_said_with_how_long_it_lasts(browser: Client, account: Account) -> None:
+    assert "Nothing was used in the last 7 days." in text(browser.get("/credits/"))
+    use(account, 10)
+    assert "Lasts about 9 days at this pace." in text(browser.get("/credits/"))
+    grant(account=account, amount=10_000, reason="Gift", actor=None)
+    assert "Lasts more than a year at this pace." in text(browser.get("/credits/"))
+
+
+def test_the_pace_is_that_of_the_days_since_the_first_use(
+    browser: Client, account: Account
+) -> None:
+    with on("2026-11-18", hour=10):
+        use(account, 30)
+    with on("2026-11-21", hour=10):
+        page = text(signed_in(User.objects.get(email="owner@shop.example")).get("/credits/"))
+    assert "Lasts about 7 days at this pace." in page
+
+
+def test_an_empty_balance_and_a_debt_are_said(browser: Client, account: Account) -> None:
+    use(account, 100)
+    assert "refused with 402 until there are credits again" in text(browser.get("/credits/"))
+    take_back(account=account, amount=5, reason="Error", actor=None)
+    assert "You owe 5 credits" in text(browser.get("/credits/"))
+
+
+def test_the_threshold_is_chosen_and_taken_back(browser: Client, account: Account) -> None:
+    for given, kept in (("40", 40), ("0", 0), ("", None)):
+        answer = browser.post("/credits/threshold/", {"threshold": given})
+        assert answer.status_code == 302
+        assert Wallet.objects.get(account=account).low_balance_threshold == kept
+
+
+@pytest.mark.parametrize("given", ["-1", "1.5", "many", str(2**63), "1000000001"])
+def test_an_odd_threshold_is_refused_on_its_page(browser: Client, given: str) -> None:
+    answer = browser.post("/credits/threshold/", {"threshold": given})
+    assert "errorlist" in text(answer)
+    assert Wallet.objects.get(account__name="The Shop").low_balance_threshold is None
+
+
+def test_a_pack_is_ordered_by_invoice(browser: Client, account: Account, pack: Pack) -> None:
+    page = text(browser.get(f"/credits/packs/{pack.public_id}/"))
+    assert "USD 5.00" in page
+    form = {"form_token": TOKEN, "name": "Shop Ltd", "address": "A\n\nB", "tax_id": "X1"}
+    answer = browser.post(f"/credits/packs/{pack.public_id}/", form)
+    order = account.orders.get()
+    assert answer.headers["Location"] == f"/credits/orders/{order.public_id}/"
+    assert (order.buyer_name, order.buyer_address) == ("Shop Ltd", "A\nB")
+    again = browser.post(f"/credits/packs/{pack.public_id}/", form)
+    assert again.headers["Location"] == answer.headers["Location"]
+    assert "Please transfer it by" in text(browser.get(answer.headers["Location"]))
+
+
+def test_the_form_cannot_say_what_it_costs_or_brings(
+    browser: Client, account: Account, pack: Pack
+) -> None:
+    form = {"form_token": TOKEN, "name": "Shop", "credits": "9999999", "net_cents": "1"}
+    browser.post(f"/credits/packs/{pack.public_id}/", {**form, "state": "paid", "account": "1"})
+    order = account.orders.get()
+    assert (order.credits, order.net_cents, order.state) == (1_000, 500, "pending")
+    assert Wallet.objects.get(account=account).balance == 100
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"name": "Shop"},
+        {"name": "", "form_token": TOKEN},
+        {"name": "x" * 201, "form_token": TOKEN},
+        {"name": "a\u202eb", "form_token": TOKEN},
+        {"name": "Shop", "address": "a\u202eb", "form_token": TOKEN},
+        {"name": "Shop", "form_token": "short"},
+    ],
+)
+def test_an_incomplete_or_odd_order_is_told_on_its_page(
+    browser: Client, account: Account, pack: Pack, form: dict[str, str]
+) -> None:
+    assert "errorlist" in text(browser.post(f"/credits/packs/{pack.public_id}/", form))
+    assert not account.orders.exists()
+
+
+def test_what_is_not_offered_is_not_sold(browser: Client, pack: Pack) -> None:
+    Pack.objects.update(is_offered=False)
+    Plan.objects.filter(code="growth").update(is_offered=False)
+    for path in (f"packs/{pack.public_id}", "packs/pck_00000000000000000000", "plans/growth"):
+        assert browser.get(f"/credits/{path}/").status_code == 404
+    assert "No packs are sold at the moment" in text(browser.get("/credits/packs/"))
+
+
+def test_names_of_customers_are_shown_and_never_run(
+    browser: Client, account: Account, owner: User, pack: Pack
+) -> None:
+    buyer = Buyer("<script>alert(1)</script>", "<b>1</b>\n2", "<i>")
+    order = start_order(account=account, item=pack, buyer=buyer, actor=owner)
+    for path in ("", "invoice/"):
+        page = text(browser.get(f"/credits/orders/{order.public_id}/{path}"))
+        assert "&lt;script&gt;alert(1)" in page
+        assert "<script>alert" not in page
+        assert "<b>1</b>" not in page
+
+
+def test_an_order_is_cancelled_by_its_buyer(
+    browser: Client, order: Order, account: Account
+) -> None:
+    path = f"/credits/orders/{order.public_id}/"
+    page = text(browser.post(f"{path}cancel/", follow=True))
+    assert "INV-000001 is cancelled. Nothing is to be paid." in page
+    assert "does not wait for payment any more" in text(browser.post(f"{path}cancel/", follow=True))
+    assert "Cancelled on" in text(browser.get(f"{path}invoice/"))
+
+
+def test_each_state_of_an_order_is_said(browser: Client, order: Order) -> None:
+    path = f"/credits/orders/{order.public_id}/"
+    assert "Waiting for payment" in text(browser.get(path))
+    fulfil_order(order=order)
+    assert "1,000 credits are in your balance" in text(browser.get(path))
+    refund_order(order=order, cents=100)
+    assert "but for those of the USD 1.00 that were refunded" in text(browser.get(path))
+    assert "Refunded of it: USD 1.00" in text(browser.get(f"{path}invoice/"))
+    refund_order(order=order)
+    assert "Its credits were taken back." in text(browser.get(path))
+    assert "Refunded" in text(browser.get("/credits/orders/"))
+
+
+def test_every_movement_of_a_month_is_told_in_words_with_the_balance_after_it(
+    account: Account, owner: User, staff: User, pack: Pack
+) -> None:
+    with on("2026-11-22"):
+        order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        fulfil_order(order=order, actor=staff)
+    with on("2026-11-23"):
+        use(account, 40)
+        use(account, 2)
+    with on("2026-11-24"):
+        grant(account=account, amount=50, reason="Sorry for the outage", actor=staff)
+        take_back(account=account, amount=5, reason="Too many", actor=staff)
+    with on("2026-12-02"):
+        refund_order(order=order, reason="As you wished")
+        use(account, 1)
+    november = month_of(account, timezone.now().date().replace(2026, 11, 1))
+    words = [(line.words, line.amount) for line in november.lines if line.day.day > 21]
+    assert words == [
+        ("Taken back by staff: Too many", -5),
+        ("Granted by staff: Sorry for the outage", 50),
+        ("2 validations", -42),
+        ("Purchase: INV-000001: 1,000 credits", 1_000),
+    ]
+    december = month_of(account, november.first.replace(month=12))
+    assert december.opening == november.closing
+    assert [line.balance for line in december.lines] == [december.closing, december.opening - 1_000]
+    assert december.closing == Wallet.objects.get(account=account).balance
+
+
+@pytest.mark.parametrize("month", ["", "2026-11", "1999-01", "2099-12", "2026-13", "x", "2026-1"])
+def test_any_month_in_the_address_has_a_page(browser: Client, month: str) -> None:
+    assert "Ledger" in text(browser.get(f"/credits/ledger/?month={month}"))
+
+
+def test_staff_are_not_named_to_customers(browser: Client, account: Account, staff: User) -> None:
+    grant(account=account, amount=50, reason="Sorry", actor=staff)
+    assert staff.email not in text(browser.get("/credits/ledger/"))
+
+
+def test_a_plan_is_changed_on_the_pages(
+    browser: Client, account: Account, plans: dict[str, Plan]
+) -> None:
+    form = {"form_token": TOKEN, "name": "Shop"}
+    browser.post("/credits/plans/growth/", form)
+    fulfil_order(order=account.orders.get())
+    assert "Growth" in text(browser.get("/credits/"))
+    browser.post("/credits/plans/starter/later/", {"form_token": TOKEN})
+    assert "on your plan is Starter" in text(browser.get("/credits/plans/"))
+    browser.post("/credits/plans/growth/later/", {"form_token": TOKEN})
+    assert "on your plan is" not in text(browser.get("/credits/plans/"))
+
+
+def test_a_plan_that_cannot_be_ordered_leads_back_with_the_reason(browser: Client) -> None:
+    page = text(browser.get("/credits/plans/free/", follow=True))
+    assert "Free is a lower plan" in page
+    assert browser.get("/credits/plans/growth/later/").headers["Location"].endswith("/growth/")
+
+
+@pytest.mark.parametrize("role", [Role.DEVELOPER, Role.VIEWER])
+def test_who_may_not_buy_sees_the_balance_and_who_may(account: Account, role: Role) -> None:
+    browser = signed_in(make_member(account, role))
+    page = text(browser.get("/credits/"))
+    assert "Buy credits" not in page
+    assert "who has the role Billing may buy" in page
+    answer = browser.get("/credits/packs/")
+    assert answer.status_code == 403
+    assert "Owner or Admin or Billing" in answer.content.decode()
+
+
+def test_the_links_of_a_402_lead_through_the_sign_in_to_their_pages(
+    account: Account, owner: User
+) -> None:
+    use(account, 100)
+    _, secret = create_key(account=account, name="Server", actor=owner)
+    details = (
+        Client()
+        .post(
+            "/v1/validate",
+            {"email": "x"},
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {secret}"},
+        )
+        .json()["error"]["details"]
+    )
+    for name, heading in (("top_up_url", "Buy credits"), ("upgrade_url", "Plans")):
+        browser = Client()
+        path = details[name].removeprefix("http://127.0.0.1:8000")
+        sign_in = browser.get(path).headers["Location"]
+        assert sign_in == f"/accounts/login/?next={path}"
+        form = {"login": owner.email, "password": "correct horse battery"}
+        assert f"<h1>{heading}</h1>" in text(browser.post(sign_in, form, follow=True))
