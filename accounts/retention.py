@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import ProtectedError
 from django.utils import timezone
 
 from accounts import seams
@@ -60,9 +61,20 @@ def forget_unconfirmed(*, email: str) -> bool:
         return False
     for account in Account.objects.filter(memberships__user=user):
         if not account.memberships.exclude(user=user).exists():
-            account.delete()
+            _delete_or_empty(account)
     user.delete()
     return True
+
+
+def _delete_or_empty(account: Account) -> None:
+    """What books refer to stays, as a closed account without a name."""
+    try:
+        with transaction.atomic():
+            account.delete()
+    except ProtectedError:
+        account.name = "Closed account"
+        account.closed_at = account.erased_at = timezone.now()
+        account.save(update_fields=["name", "closed_at", "erased_at"])
 
 
 def delete_expired_sessions() -> None:

@@ -307,7 +307,11 @@ LOGGING = log_settings(LOG_LEVEL)
 # Each line is the dotted path of a function. docs/architecture.md says what each is handed.
 
 ON_ACCOUNT_OPENED: list[str] = ["credits.plans.open_books"]
-ON_ACCOUNT_CLOSED: list[str] = ["apikeys.services.revoke_keys_of_closed"]
+ON_ACCOUNT_CLOSED: list[str] = [
+    "apikeys.services.revoke_keys_of_closed",
+    "credits.plans.close_books",
+    "credits.payments.catch_up_later",
+]
 ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
     "apikeys.services.forget_people",
@@ -329,7 +333,7 @@ ON_EVERY_DAY: list[str] = [
     "apikeys.services.announce_expiries",
     "credits.renewals.renew_subscriptions",
     "credits.renewals.cancel_old_orders",
-    "credits.payments.end_what_is_over",
+    "credits.payments.catch_up_all",
     "credits.models.use.turn_hours_into_days",
     "validation.retention.delete_old_replays",
     "validation.retention.delete_old_log_entries",

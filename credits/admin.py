@@ -1,6 +1,7 @@
 """What staff see of credits and money, and what they do about it. Balances and ledger are to be
 looked at; each act is a form whose service writes the books, the audit log and the mails."""
 
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import admin
@@ -26,7 +27,7 @@ from credits.models import (
     Wallet,
 )
 from credits.money import in_words
-from credits.payments import PaymentUnavailable, follow_plan, method_of
+from credits.payments import PaymentUnavailable, catch_up, method_of
 from credits.staff import ActRefused, StaffAct, WithActs
 
 SENT_BEFORE = "This form was sent before: nothing was done twice."
@@ -56,12 +57,12 @@ def _now(account: Account) -> str:
 def _change_plan(account: Account, data: dict[str, Any], request: Any) -> str:
     plan, reason = data["plan"], data["reason"]
     try:
-        plans.change_plan_by_staff(
+        plans.give_plan(
             account=account, plan=plan, reason=reason, actor=request.user, ip=request.ip
         )
-        follow_plan(Subscription.objects.select_related("plan", "next_plan").get(account=account))
-    except (plans.PlanRefused, PaymentUnavailable) as refusal:
+    except plans.PlanRefused as refusal:
         raise ActRefused(str(refusal)) from refusal
+    _tell_provider(account)
     return f"The plan is {plan}. No credits were granted."
 
 
@@ -82,20 +83,32 @@ def _mark_paid(order: Order, data: dict[str, Any], request: Any) -> str:
 
 
 def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
+    reason = data["reason"]
+    # The provider may tell us of it before this request goes on: who asked for it stands first.
+    audit.record(
+        order.account, request.user, "order.refund_asked", f"{order}: {reason}", request.ip
+    )
     try:
         method_of(order).give_back(order)
     except PaymentUnavailable as trouble:
         raise ActRefused(str(trouble)) from trouble
-    reason = data["reason"]
-    if not orders.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip):
-        raise ActRefused(f"{order.number} was refunded before.")
+    orders.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip)
+    _tell_provider(order.account)
     return f"{order.number} is refunded. {_now(order.account)}"
 
 
 def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
     if not orders.cancel_order(order=order, actor=request.user, ip=request.ip):
         raise ActRefused(f"{order.number} does not wait for payment any more.")
+    with suppress(PaymentUnavailable):
+        method_of(order).withdraw(order)
     return f"{order.number} is cancelled."
+
+
+def _tell_provider(account: Account) -> None:
+    # What it could not be told now the day's work tells it.
+    with suppress(PaymentUnavailable):
+        catch_up(account)
 
 
 class WalletInline(ReadOnlyInline):
@@ -106,7 +119,7 @@ class WalletInline(ReadOnlyInline):
 
 class SubscriptionInline(ReadOnlyInline):
     model = Subscription
-    fields = ("plan", "started_on", "covered_until", "next_plan", "next_plan_on")
+    fields = ("plan", "next_plan", "started_on", "covered_until", "topped_up_until")
     readonly_fields = fields
 
 
@@ -176,8 +189,8 @@ class CustomerAdmin(WithActs, AccountAdmin):
             "Change plan",
             "credits.change_subscription",
             PlanForm,
-            "At once, with a month that begins today, without an order and without credits: grant "
-            "those beside. It renews by an order as any other plan.",
+            "At once, for a month that begins today, without credits: grant those beside. It "
+            "renews by an order as any other plan. What is left of a paid month ends.",
             _change_plan,
         ),
         StaffAct(
@@ -236,7 +249,7 @@ class OrderAdmin(WithActs, ReadOnlyAdmin):
             "All that was paid is given back: by card at once, a transfer by you. The credits are "
             "taken; what was spent already becomes a debt. A plan ends.",
             _refund,
-            lambda order: order.state == Order.State.PAID,
+            lambda order: order.is_paid and order.total_cents > 0,
         ),
         StaffAct(
             "cancel",
@@ -272,7 +285,7 @@ class WalletAdmin(ReadOnlyAdmin):
 
 @admin.register(Subscription)
 class SubscriptionAdmin(ReadOnlyAdmin):
-    list_display = ("account", "plan", "started_on", "covered_until", "next_plan", "next_plan_on")
+    list_display = ("account", "plan", "next_plan", "started_on", "covered_until")
     list_filter = ("plan", "covered_until")
     list_select_related = ("account", "plan", "next_plan")
     search_fields = OF_ACCOUNT
@@ -302,7 +315,10 @@ class CatalogueAdmin(admin.ModelAdmin[Any]):
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        said = ", ".join(f"{name}: {form.cleaned_data[name]}" for name in form.changed_data)
+        said = ", ".join(
+            f"{name}: {form.initial.get(name, 'new')} → {form.cleaned_data[name]}"
+            for name in form.changed_data
+        )
         action = f"{obj._meta.model_name}.{'changed' if change else 'added'}_by_staff"
         audit.record(None, request.user, action, f"{obj}: {said}", request.ip)
 

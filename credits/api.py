@@ -10,6 +10,7 @@ from apikeys.limits import WINDOW_SECONDS
 from apikeys.requests import key_of
 from credits.models.use import used_since
 from credits.periods import midnight
+from credits.plans import next_grant
 from credits.serializers import CreditsSerializer, MeSerializer
 
 EXAMPLE_OF_ME = {
@@ -73,14 +74,14 @@ class CreditsView(ApiView):
     def get(self, request: Request) -> ApiResponse:
         account = key_of(request).account
         wallet, subscription = account.wallet, account.subscription
-        comes = subscription.next_grant is not None
+        grant, day = next_grant(subscription)
         return answer(
             {
                 "balance": wallet.balance,
                 "used_this_period": used_since(account, midnight(subscription.period.start)),
                 "plan": subscription.plan.code,
-                "next_grant": subscription.next_grant,
-                "next_grant_at": midnight(subscription.covered_until) if comes else None,
+                "next_grant": grant,
+                "next_grant_at": day and midnight(day),
                 "low_balance_threshold": wallet.threshold,
             }
         )

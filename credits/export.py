@@ -20,7 +20,11 @@ def export_books(*, account: Account) -> dict[str, Any]:
     hours, days = (model.objects.filter(account=account) for model in (UseHour, UseDay))
     return {
         "credits": {"balance": wallet.balance, "debt": wallet.debt},
-        "plan": {"code": subscription.plan.code, "covered_until": subscription.covered_until},
+        "plan": {
+            "code": subscription.plan.code,
+            "next": subscription.next_plan.code,
+            "covered_until": subscription.covered_until,
+        },
         "ledger": list(entries.values("at", "kind", "amount", "reason")),
         "orders": list(account.orders.order_by("placed_at").values(*_ORDER)),
         "use_by_hour": list(hours.order_by("hour").values("hour", *_USE)),

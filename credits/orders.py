@@ -17,9 +17,10 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from credits import emails, plans, services
+from credits.coverage import month_from
 from credits.models import InvoiceCounter, LedgerEntry, Order, Pack, Plan, Subscription
 from credits.money import with_tax, without_tax
-from credits.periods import Period, period_of
+from credits.periods import Period
 
 Kind, State, Method = Order.Kind, Order.State, Order.Method
 
@@ -50,22 +51,53 @@ class Offer:
     description: str
     credits: int
     net_cents: int
+    # Of an upgrade and a renewal: what it is sold for.
+    month: Period | None = None
 
 
 def offer_of(item: Pack | Plan, subscription: Subscription) -> Offer:
     if isinstance(item, Pack):
         return Offer(Kind.PACK, str(item), item.credits, item.price_cents)
-    now = subscription.plan
-    covered = not subscription.is_due(timezone.now().date())
-    if item.is_free or (item.price_cents < now.price_cents and covered):
-        raise OrderRefused(f"{item} is a lower plan: it begins when what you paid for ends.")
-    if item == now and (covered or subscription.account.orders.pending().of_plans().exists()):
-        raise OrderRefused(f"{item} is your plan already.")
-    if now.is_free or not covered:
+    now = plans.standing_of(subscription)
+    if item.is_free:
+        raise OrderRefused("Free is not bought: it begins when what you paid for ends.")
+    if now.plan is None or now.covered_until is None:
         return Offer(Kind.PLAN, f"{item} plan, one month", item.monthly_credits, item.price_cents)
-    more = max(0, item.monthly_credits - now.monthly_credits)
-    difference = item.price_cents - now.price_cents
-    return Offer(Kind.UPGRADE, f"Upgrade from {now} to {item}", more, difference)
+    if now.is_due:
+        return _renewal(item, month_from(now.covered_until, subscription.started_on))
+    if item.price_cents <= now.plan.price_cents:
+        raise OrderRefused(f"You have {now.plan}: {item} is chosen for when that ends.")
+    return _upgrade(item, subscription, now.covered_until)
+
+
+def _upgrade(item: Plan, subscription: Subscription, covered_until: date) -> Offer:
+    """For all that is covered: its price and credits less those that were paid for it."""
+    today = timezone.now().date()
+    paid = subscription.account.orders.filter(state=State.PAID, period_end__gt=today).of_plans()
+    covering = [order for order in paid if order.period_start]
+    months = sum(order.kind != Kind.UPGRADE for order in covering)
+    net_cents = item.price_cents * months - sum(order.net_cents for order in covering)
+    credits = item.monthly_credits * months - sum(order.credits for order in covering)
+    if net_cents <= 0:
+        raise OrderRefused(f"{item} costs no more than you paid. Write to support to change to it.")
+    start = min(order.period_start for order in covering if order.period_start)
+    return Offer(
+        Kind.UPGRADE,
+        f"Upgrade from {subscription.plan} to {item} until {covered_until:%d %b %Y}",
+        max(0, credits),
+        net_cents,
+        Period(start, covered_until),
+    )
+
+
+def _renewal(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
+    return Offer(
+        Kind.RENEWAL,
+        f"{plan} plan, {month.start:%d %b %Y} to {month.end:%d %b %Y}",
+        plan.monthly_credits,
+        plan.price_cents if net_cents is None else net_cents,
+        month,
+    )
 
 
 @transaction.atomic
@@ -86,37 +118,46 @@ def start_order(
     if not subscription.account.is_open:
         raise OrderRefused("The account is closed.")
     offer = offer_of(item, subscription)
-    if offer.kind == Kind.PACK:
+    if isinstance(item, Pack):
         _refuse_too_many(account)
     else:
-        # Another plan was chosen before, and not paid.
-        plans.cancel_waiting(account, Kind.PLAN, Kind.UPGRADE)
+        _make_room(subscription, item, offer)
     order = _place(account, item, offer, buyer=buyer, placed_by=actor.email, form_token=form_token)
     audit.record(account, actor, "order.placed", str(order), ip)
     return order
 
 
+def _make_room(subscription: Subscription, plan: Plan, offer: Offer) -> None:
+    """Of plans ordered and not paid, the last one waits; a renewal waits beside an upgrade."""
+    waiting = subscription.account.orders.pending().of_plans()
+    if offer.kind == Kind.RENEWAL:
+        # In the days of grace a plan is chosen by paying for it.
+        subscription.next_plan = plan
+        subscription.save(update_fields=["next_plan"])
+    else:
+        waiting = waiting.exclude(kind=Kind.RENEWAL)
+    waiting.update(state=State.CANCELLED, cancelled_at=timezone.now())
+
+
 @transaction.atomic
 def start_renewal(
-    *, account: Account, plan: Plan, period: Period, due_on: date, paid_cents: int | None = None
+    *, subscription: Subscription, plan: Plan, month: Period, paid_cents: int | None = None
 ) -> Order:
     """For the day's work, and for a provider that renewed by itself and says what was paid.
 
     The account is locked.
     """
-    description = f"{plan} plan, {period.start} to {period.end}"
-    net_cents = plan.price_cents if paid_cents is None else without_tax(paid_cents, tax_rate())
-    offer = Offer(Kind.RENEWAL, description, plan.monthly_credits, net_cents)
-    return _place(
-        account,
-        plan,
-        offer,
-        buyer=last_buyer(account),
-        placed_by="system",
-        period_start=period.start,
-        period_end=period.end,
-        due_on=due_on,
+    account = subscription.account
+    account.orders.pending().filter(kind=Kind.RENEWAL).update(
+        state=State.CANCELLED, cancelled_at=timezone.now()
     )
+    is_paid = paid_cents is not None
+    net_cents = without_tax(paid_cents, tax_rate()) if paid_cents is not None else None
+    offer = _renewal(plan, month, net_cents)
+    order = _place(account, plan, offer, buyer=last_buyer(account), placed_by="system")
+    if order.method == Method.STRIPE and not is_paid:
+        emails.queue_invoice(order=order)
+    return order
 
 
 def price_with_tax(plan: Plan) -> int:
@@ -137,11 +178,7 @@ def last_buyer(account: Account) -> Buyer:
 
 @transaction.atomic
 def fulfil_order(
-    *,
-    order: Order,
-    actor: User | None = None,
-    ip: str | None = None,
-    **learned: str,
+    *, order: Order, actor: User | None = None, ip: str | None = None, **learned: str
 ) -> bool:
     """What was paid for is granted: once, however often and at once this is called.
 
@@ -152,8 +189,9 @@ def fulfil_order(
     order.refresh_from_db()
     if order.state in (State.PAID, State.REFUNDED):
         return False
-    if order.kind != Kind.PACK:
-        _begin_plan(order, subscription)
+    if order.kind in (Kind.PLAN, Kind.RENEWAL):
+        month = plans.place_month(subscription)
+        order.period_start, order.period_end = month.start, month.end
     order.state, order.paid_at = State.PAID, timezone.now()
     _write_invoice(order)
     for name, value in learned.items():
@@ -163,12 +201,27 @@ def fulfil_order(
     if order.refunded_cents:
         # Told before the payment was.
         _take_share(order, 0, None, "")
-    plans.set_terms(order.account)
-    # Who buys gets what Free gives as well, whoever else has the mailbox's sign-up credits.
-    Subscription.objects.filter(account=order.account).update(gets_free_credits=True)
+    _follow_order(order, subscription)
     audit.record(order.account, actor, "order.paid", str(order), ip)
     emails.queue_receipt(order=order)
     return True
+
+
+def _follow_order(order: Order, subscription: Subscription) -> None:
+    """The plan that was bought is the one wanted from now on; a renewal changes nothing of that."""
+    today = timezone.now().date()
+    if order.kind == Kind.PLAN or (order.kind == Kind.UPGRADE and _holds(order, today)):
+        subscription.next_plan = cast(Plan, order.plan)
+        waiting = order.account.orders.pending().filter(kind=Kind.RENEWAL)
+        waiting.update(state=State.CANCELLED, cancelled_at=timezone.now())
+    elif subscription.next_plan.is_free and order.period_start == today:
+        # A renewal that is paid on its last day, or after the plan had ended: it is back.
+        subscription.next_plan = cast(Plan, order.plan)
+    plans.settle(subscription)
+
+
+def _holds(order: Order, day: date) -> bool:
+    return bool(order.period_end and order.period_end > day)
 
 
 @transaction.atomic
@@ -190,16 +243,17 @@ def refund_order(
     actor: User | None = None,
     reason: str = "",
     ip: str | None = None,
+    told_by_provider: bool = False,
 ) -> bool:
     """The credits of what was given back are taken: those that are left, the rest is debt.
 
-    `cents` is all that was given back of it so far; without it, everything. A refund that is told
-    before the payment leaves nothing to grant.
+    `cents` is all that was given back of it so far; without it, everything. A provider may tell of
+    a refund before it tells of the payment, which then leaves nothing to grant.
     """
     subscription = plans.locked(order.account)
     order.refresh_from_db()
     cents = order.total_cents if cents is None else min(cents, order.total_cents)
-    if cents <= order.refunded_cents:
+    if cents <= order.refunded_cents or not (order.is_paid or told_by_provider):
         return False
     was_paid, before = order.is_paid, order.refunded_cents
     order.refunded_cents = cents
@@ -209,12 +263,21 @@ def refund_order(
     if was_paid:
         _take_share(order, before, actor, reason)
     if order.state == State.REFUNDED:
-        _end_refunded_plan(order, subscription)
-        plans.set_terms(order.account)
+        _end_refunded(order, subscription)
     words = f"{order}: {reason}" if reason else str(order)
     audit.record(order.account, actor, "order.refunded", words, ip)
     emails.queue_refund(order=order, cents=cents - before)
     return True
+
+
+def _end_refunded(order: Order, subscription: Subscription) -> None:
+    """What the refund leaves of the plan is wanted from now on; an old month's changes nothing."""
+    today = timezone.now().date()
+    if order.kind != Kind.PACK and _holds(order, today):
+        left = plans.coverage_of(order.account).plan_on(today)
+        subscription.next_plan = left or Plan.objects.free()
+        plans.cancel_waiting(order.account)
+    plans.settle(subscription)
 
 
 def _refuse_too_many(account: Account) -> None:
@@ -228,21 +291,19 @@ def _refuse_too_many(account: Account) -> None:
 def _place(
     account: Account, item: Pack | Plan, offer: Offer, *, buyer: Buyer, placed_by: str, **more: Any
 ) -> Order:
-    today, method = timezone.now().date(), method_in_use()
+    method = method_in_use()
     amount = with_tax(offer.net_cents, tax_rate())
-    days = DAYS_TO_PAY if method == Method.INVOICE else CARD_DAYS_TO_PAY
-    more.setdefault("due_on", today + timedelta(days=days))
-    pack = item if isinstance(item, Pack) else None
-    plan = item if isinstance(item, Plan) else None
     order = Order(
         account=account,
         kind=offer.kind,
         method=method,
-        pack=pack,
-        plan=plan,
-        requests_per_minute=pack.requests_per_minute if pack else None,
+        pack=item if isinstance(item, Pack) else None,
+        plan=item if isinstance(item, Plan) else None,
+        requests_per_minute=item.requests_per_minute if isinstance(item, Pack) else None,
         description=offer.description,
         credits=offer.credits,
+        period_start=offer.month.start if offer.month else None,
+        period_end=offer.month.end if offer.month else None,
         net_cents=amount.net_cents,
         tax_cents=amount.tax_cents,
         tax_rate=tax_rate(),
@@ -255,6 +316,7 @@ def _place(
         seller_tax_id=settings.SELLER_TAX_ID,
         payment_details=settings.INVOICE_PAYMENT_DETAILS if method == Method.INVOICE else "",
         placed_by=placed_by,
+        due_on=_due_on(account, offer, method),
         **more,
     )
     if method == Method.INVOICE:
@@ -262,6 +324,13 @@ def _place(
         emails.queue_invoice(order=order)
     order.save()
     return order
+
+
+def _due_on(account: Account, offer: Offer, method: str) -> date:
+    if offer.kind == Kind.RENEWAL and offer.month:
+        return plans.deadline(Subscription.objects.get(account=account), offer.month.start)
+    days = DAYS_TO_PAY if method == Method.INVOICE else CARD_DAYS_TO_PAY
+    return timezone.now().date() + timedelta(days=days)
 
 
 def tax_rate() -> Decimal:
@@ -274,41 +343,15 @@ def _write_invoice(order: Order) -> None:
         order.invoiced_on = timezone.now().date()
 
 
-def _begin_plan(order: Order, subscription: Subscription) -> None:
-    """Sets the account's plan, and the period the order turns out to pay for."""
-    plan, today = cast(Plan, order.plan), timezone.now().date()
-    covered = not subscription.is_due(today) and not subscription.plan.is_free
-    if order.period_end and not subscription.plan.is_free:
-        # A renewal. A lower plan waits for its day; what was a plan's last days is not cut short.
-        subscription.covered_until = max(subscription.covered_until, order.period_end)
-        subscription.save(update_fields=["covered_until"])
-        return
-    if covered and plan == subscription.plan and order.kind == Kind.PLAN:
-        # Paid twice: the next month is covered too.
-        period = period_of(subscription.covered_until, subscription.started_on)
-        subscription.covered_until = period.end
-        subscription.save(update_fields=["covered_until"])
-    elif covered and plan.price_cents >= subscription.plan.price_cents:
-        plans.cancel_waiting(order.account, Kind.RENEWAL)
-        plans.have(subscription, plan)
-        period = subscription.period
-    elif covered:
-        # An old invoice of a lower plan: its credits, and the higher plan stays.
-        period = subscription.period
-    else:
-        plans.start_period(subscription, plan, today)
-        period = subscription.period
-    order.period_start, order.period_end = period.start, period.end
-
-
 def _book_purchase(order: Order, actor: User | None) -> None:
     if not order.credits:
         return
     kind, source = LedgerEntry.Kind.PURCHASE, f"order:{order.public_id}"
     if order.kind in (Kind.PLAN, Kind.RENEWAL):
+        plan = cast(Plan, order.plan)
         kind = LedgerEntry.Kind.PLAN
-        of_period = f"plan:{order.plan.code}:{order.account.public_id}:{order.period_start}"  # type: ignore[union-attr]
-        # Two orders may turn out to pay for one period: each brings what was paid for.
+        of_period = f"plan:{plan.code}:{order.account.public_id}:{order.period_start}"
+        # A refunded month that is bought again is another purchase of the same period.
         if not LedgerEntry.objects.filter(source=of_period).exists():
             source = of_period
     services.book(
@@ -336,22 +379,3 @@ def _take_share(order: Order, before: int, actor: User | None, reason: str) -> N
             reason=f"{order}. {reason}".strip(". "),
             order=order,
         )
-
-
-def _end_refunded_plan(order: Order, subscription: Subscription) -> None:
-    """The plan is the highest that is still paid for today."""
-    today = timezone.now().date()
-    if order.kind == Kind.PACK or order.plan != subscription.plan or order.period_start is None:
-        return
-    if order.period_start > today:
-        subscription.covered_until = min(subscription.covered_until, order.period_start)
-        subscription.save(update_fields=["covered_until"])
-        return
-    paid = order.account.orders.filter(
-        state=State.PAID, plan__isnull=False, period_start__lte=today, period_end__gt=today
-    )
-    still = paid.order_by("-plan__price_cents").first()
-    plan = still.plan if still and still.plan else Plan.objects.free()
-    if plan.is_free:
-        subscription.covered_until = subscription.period.end
-    plans.have(subscription, plan)

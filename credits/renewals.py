@@ -1,55 +1,68 @@
-"""What the days bring: a lower plan begins, Free is topped up, a paid plan is renewed or ends.
+"""What the days bring: Free is topped up, a paid plan is renewed or ends, a lower one begins.
 
 A job of the day. Each account is one transaction, judged by the day it is: so it may run twice,
 and a day that was missed is made up for.
 """
 
-from datetime import date, timedelta
+import logging
+from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
-from credits import emails, orders, plans, services
-from credits.models import LedgerEntry, Order, Plan, Subscription, Wallet
-from credits.periods import Period, period_of
+from accounts.models import Account
+from credits import orders, plans, services
+from credits.coverage import RENEWED_BEFORE, month_from
+from credits.models import LedgerEntry, Order, Subscription, Wallet
+from credits.periods import period_of
 
-RENEWED_BEFORE = timedelta(days=7)
-ENDS_AFTER = timedelta(days=7)
+logger = logging.getLogger(__name__)
+
+
+class RenewalsFailed(Exception):
+    """Names the accounts; the others are done."""
 
 
 def renew_subscriptions() -> None:
-    today = timezone.now().date()
-    near = Q(covered_until__lte=today + RENEWED_BEFORE) | Q(next_plan_on__lte=today)
-    for subscription in Subscription.objects.of_open_accounts().filter(near):
-        _renew(subscription, today)
+    failed = []
+    for subscription in Subscription.objects.to_look_after().select_related("account"):
+        try:
+            _renew(subscription.account)
+        except Exception:
+            logger.exception("The plan of %s was not looked after", subscription.account.public_id)
+            failed.append(subscription.account.public_id)
+    if failed:
+        raise RenewalsFailed(", ".join(failed))
 
 
 def cancel_old_orders() -> None:
-    """Long after the day on which they were due. A renewal ends with its plan."""
-    before = timezone.now().date() - timedelta(days=60)
-    old = Order.objects.pending().exclude(kind=Order.Kind.RENEWAL).filter(due_on__lt=before)
-    old.update(state=Order.State.CANCELLED, cancelled_at=timezone.now())
+    """Long after the day on which they were due. A renewal ends with its plan, an upgrade with the
+    month it is for."""
+    today, now = timezone.now().date(), timezone.now()
+    pending = Order.objects.pending().exclude(kind=Order.Kind.RENEWAL)
+    old = pending.filter(due_on__lt=today - timedelta(days=60))
+    late = pending.filter(kind=Order.Kind.UPGRADE, period_end__lte=today)
+    (old | late).update(state=Order.State.CANCELLED, cancelled_at=now)
 
 
 @transaction.atomic
-def _renew(listed: Subscription, today: date) -> None:
-    subscription = plans.locked(listed.account)
-    plans.turn_over(subscription, today)
-    if not subscription.plan.is_free:
-        _renew_paid(subscription, today)
-    # Also what has just become Free.
-    if subscription.plan.is_free and subscription.is_due(today):
-        _top_up(subscription, today)
+def _renew(account: Account) -> None:
+    subscription = plans.locked(account)
+    if not subscription.account.is_open:
+        return
+    plans.settle(subscription)
+    _ask_to_renew(subscription)
+    if subscription.plan.is_free and timezone.now().date() >= subscription.topped_up_until:
+        _top_up(subscription)
 
 
-def _top_up(subscription: Subscription, today: date) -> None:
+def _top_up(subscription: Subscription) -> None:
     """Up to the month's credits: who has more gets none, and months that were missed are one."""
     account, plan = subscription.account, subscription.plan
-    period = period_of(today, subscription.started_on)
+    period = period_of(timezone.now().date(), subscription.started_on)
     wallet = Wallet.objects.select_for_update().get(account=account)
     missing = plan.monthly_credits - wallet.balance
-    if subscription.gets_free_credits and missing > 0:
+    if missing > 0 and subscription.is_topped_up:
         services.book(
             account=account,
             kind=LedgerEntry.Kind.PLAN,
@@ -58,40 +71,21 @@ def _top_up(subscription: Subscription, today: date) -> None:
             actor=None,
             reason=f"{plan} plan: topped up to {plan.monthly_credits:,}",
         )
-    subscription.covered_until = period.end
-    subscription.save(update_fields=["covered_until"])
+    subscription.topped_up_until = period.end
+    subscription.save(update_fields=["topped_up_until"])
 
 
-def _renew_paid(subscription: Subscription, today: date) -> None:
-    waiting = subscription.account.orders.pending().filter(kind=Order.Kind.RENEWAL).first()
-    if (
-        waiting is None
-        and not subscription.renews_itself
-        and not subscription.following_plan.is_free
-    ):
-        period = _next_period(subscription, today)
-        # Whoever is told late has a week all the same.
-        due_on = max(period.start, today) + ENDS_AFTER
-        waiting = orders.start_renewal(
-            account=subscription.account,
-            plan=subscription.following_plan,
-            period=period,
-            due_on=due_on,
-        )
-    ends_on = waiting.due_on if waiting else subscription.covered_until + ENDS_AFTER
-    if subscription.is_due(today) and today >= ends_on:
-        _end(subscription)
-
-
-def _next_period(subscription: Subscription, today: date) -> Period:
-    """The one that follows what is covered; after a long pause, the one of today."""
-    first = max(subscription.covered_until, period_of(today, subscription.started_on).start)
-    return period_of(first, subscription.started_on)
-
-
-def _end(subscription: Subscription) -> None:
-    """It was not paid: the plan becomes Free, the credits stay."""
-    ended = subscription.plan
-    plans.cancel_waiting(subscription.account)
-    plans.have(subscription, Plan.objects.free())
-    emails.queue_plan_ended(account=subscription.account, plan=ended)
+def _ask_to_renew(subscription: Subscription) -> None:
+    """Writes the renewal of what is wanted for the time after what is covered, where none waits."""
+    today, ends = timezone.now().date(), subscription.covered_until
+    wanted = subscription.next_plan
+    if ends is None or wanted.is_free or subscription.renews_itself:
+        return
+    if today < ends - RENEWED_BEFORE:
+        return
+    # After a long pause the month of today is paid for, and none that has passed.
+    first = max(ends, period_of(today, subscription.started_on).start)
+    month = month_from(first, subscription.started_on)
+    waiting = subscription.account.orders.pending().filter(kind=Order.Kind.RENEWAL)
+    if not waiting.filter(plan=wanted, period_start=month.start).exists():
+        orders.start_renewal(subscription=subscription, plan=wanted, month=month)

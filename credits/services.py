@@ -170,11 +170,15 @@ def take_back(
     return booked
 
 
+@transaction.atomic
 def give_sign_up_credits(*, user: User) -> None:
     """Seam: an address was confirmed. Its first month of the Free plan comes once an account, and
     once a mailbox however its address is written."""
     account = Account.objects.owned_by(user.email)
-    if account is None or account.ledger.filter(kind=Kind.SIGNUP).exists():
+    if account is None or not Account.objects.lock_open(account):
+        return
+    subscription = Subscription.objects.get(account=account)
+    if subscription.gets_free_credits or account.ledger.filter(kind=Kind.SIGNUP).exists():
         return
     free = Plan.objects.free()
     first = book(
@@ -186,7 +190,8 @@ def give_sign_up_credits(*, user: User) -> None:
         reason=f"The first month of the plan {free}",
     )
     if first:
-        Subscription.objects.filter(account=account).update(gets_free_credits=True)
+        subscription.gets_free_credits = True
+        subscription.save(update_fields=["gets_free_credits"])
 
 
 @transaction.atomic

@@ -64,6 +64,9 @@ class WithActs(admin.ModelAdmin[Any]):
         found = self.get_object(request, object_id)
         if found is None:
             raise Http404
+        if not act.fits(found):
+            messages.error(request, f"{act.label}: this does not fit {found} as it is now.")
+            return redirect(self._page(object_id))
         form = act.form(request.POST or None)
         if form.is_valid():
             try:

@@ -1,5 +1,5 @@
-"""Accounts that are older than the credits begin as new ones do: on Free, whose first month the
-next day's work grants."""
+"""Accounts that are older than the credits begin with none: nobody knows any more whose address was
+confirmed first. Staff grant what is due, and the first purchase brings Free's monthly credits."""
 
 from datetime import UTC, datetime
 
@@ -14,9 +14,9 @@ def fill(apps, schema_editor):
         apps.get_model("credits", "Subscription").objects.create(
             account=account,
             plan=free,
+            next_plan=free,
             started_on=today,
-            covered_until=today,
-            gets_free_credits=True,
+            topped_up_until=today,
         )
 
 

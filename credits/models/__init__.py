@@ -3,7 +3,7 @@
 from credits.models.catalogue import Pack, Plan
 from credits.models.ledger import LedgerEntry, Wallet
 from credits.models.orders import InvoiceCounter, Order, ProviderEvent
-from credits.models.subscriptions import Subscription
+from credits.models.subscriptions import ProviderCancellation, Subscription
 from credits.models.use import UseDay, UseHour
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Order",
     "Pack",
     "Plan",
+    "ProviderCancellation",
     "ProviderEvent",
     "Subscription",
     "UseDay",

@@ -25,6 +25,7 @@ class Order(models.Model):
         PLAN = "plan", "Plan"
         UPGRADE = "upgrade", "Upgrade"
         RENEWAL = "renewal", "Renewal"
+        GIFT = "gift", "Given by staff"
 
     class State(models.TextChoices):
         PENDING = "pending", "Waiting for payment"
@@ -47,7 +48,7 @@ class Order(models.Model):
     credits = models.PositiveIntegerField()
     # Of a pack: what it allows its account once it is paid.
     requests_per_minute = models.PositiveIntegerField(null=True)
-    # The period that a plan order pays for. All but a renewal learn it when they are paid.
+    # What a plan order pays for. It is settled when it is paid: coverage.py reads it.
     period_start = models.DateField(null=True)
     period_end = models.DateField(null=True)
 

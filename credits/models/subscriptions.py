@@ -1,4 +1,3 @@
-from datetime import date
 from typing import ClassVar
 
 from django.db import models
@@ -6,51 +5,53 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models.catalogue import Plan
+from credits.models.catalogue import FREE, Plan
 from credits.periods import Period, period_of
 
 
 class SubscriptionQuerySet(models.QuerySet["Subscription"]):
-    def of_open_accounts(self) -> "SubscriptionQuerySet":
-        return self.filter(account__closed_at=None).select_related("account", "plan", "next_plan")
+    def with_plans(self) -> "SubscriptionQuerySet":
+        return self.select_related("account", "plan", "next_plan")
+
+    def to_look_after(self) -> "SubscriptionQuerySet":
+        """Those for whom a day may bring something: a top-up, a renewal, another plan, an end."""
+        today = timezone.now().date()
+        only_free = Q(plan__code=FREE, next_plan__code=FREE, topped_up_until__gt=today)
+        paid_ahead = Q(account__orders__state="paid", account__orders__period_end__gt=today)
+        return self.filter(~only_free | paid_ahead, account__closed_at=None).distinct()
 
 
 class Subscription(models.Model):
-    """Which plan an account has. One row an account, made when it is opened."""
+    """Which plan an account has. One row an account, made when it is opened.
+
+    `plan` and `covered_until` follow from the paid orders: `plans.settle` writes them.
+    """
 
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="subscription"
     )
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
+    # What the customer wants after what is paid for: renewals are written for it.
+    next_plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
     # Periods begin on this day of the month.
     started_on = models.DateField()
-    # The end of the last period whose credits were granted: the first day that is not covered.
-    covered_until = models.DateField()
-    # A downgrade waits here for the end of what is paid.
-    next_plan = models.ForeignKey(
-        Plan, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
-    next_plan_on = models.DateField(null=True, blank=True)
-    # The Free plan's credits come once a mailbox, like the sign-up credits.
+    # The first day that is not paid for; null where nothing ever was.
+    covered_until = models.DateField(null=True)
+    # The end of the Free plan's month that was topped up last.
+    topped_up_until = models.DateField()
+    # They come once a mailbox, like the sign-up credits, and to whoever buys something.
     gets_free_credits = models.BooleanField(default=False)
-    # What the payment provider calls them, where one renews the plan by itself.
+
+    # What the payment provider calls them, where one renews the plan by itself, and what it was
+    # told to charge for it.
     provider_customer = models.CharField(max_length=100, blank=True, editable=False)
     provider_subscription = models.CharField(
         max_length=100, blank=True, editable=False, db_index=True
     )
-    # The plan it charges there, as far as we have told it.
     provider_plan = models.CharField(max_length=30, blank=True, editable=False)
+    provider_cents = models.PositiveIntegerField(default=0, editable=False)
 
     objects: ClassVar[SubscriptionQuerySet] = SubscriptionQuerySet.as_manager()  # type: ignore[assignment]
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(next_plan=None, next_plan_on=None)
-                | Q(next_plan__isnull=False, next_plan_on__isnull=False),
-                name="next_plan_has_a_day",
-            )
-        ]
 
     def __str__(self) -> str:
         return f"{self.plan} since {self.started_on}"
@@ -66,15 +67,17 @@ class Subscription(models.Model):
         return period_of(timezone.now().date(), self.started_on)
 
     @property
-    def following_plan(self) -> Plan:
-        """The plan after the end of what is covered."""
-        return self.next_plan or self.plan
+    def is_topped_up(self) -> bool:
+        """Whether the Free plan's credits come to this account."""
+        paid = self.account.orders.filter(state="paid")
+        return self.gets_free_credits or paid.exists()
 
-    @property
-    def next_grant(self) -> int | None:
-        """What the following period brings; None where nothing will come."""
-        plan = self.following_plan
-        return None if plan.is_free and not self.gets_free_credits else plan.monthly_credits
 
-    def is_due(self, day: date) -> bool:
-        return day >= self.covered_until
+class ProviderCancellation(models.Model):
+    """A subscription at the payment provider's that must end there. The row goes when it has."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    provider_subscription = models.CharField(max_length=100, unique=True)
+
+    def __str__(self) -> str:
+        return self.provider_subscription

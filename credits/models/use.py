@@ -40,6 +40,8 @@ class UseQuerySet(models.QuerySet[Any]):
         """One statement: adds to the row there is, or makes it."""
         quote = connection.ops.quote_name
         table, moment = quote(self.model._meta.db_table), self.model.MOMENT
+        # As the ORM writes it: SQLite compares texts.
+        at = self.model._meta.get_field(moment).get_db_prep_value(at, connection)
         values = {"account_id": account_id, "key_id": key_id, moment: at, "verdict": verdict}
         values |= {name: counts.get(name, 0) for name in COUNTED}
         columns = ", ".join(map(quote, values))

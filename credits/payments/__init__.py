@@ -3,11 +3,16 @@
 An order remembers its method. Whoever learns that an order was paid calls `orders.fulfil_order`.
 """
 
+import logging
 from typing import Protocol
 
 from django.conf import settings
+from django.db import transaction
 
-from credits.models import Order, Subscription
+from accounts.models import Account, User
+from credits.models import Order, ProviderCancellation, Subscription
+
+logger = logging.getLogger(__name__)
 
 
 class PaymentUnavailable(Exception):
@@ -18,36 +23,49 @@ class PaymentMethod(Protocol):
     def begin(self, order: Order) -> None:
         """Makes ready what the customer needs to pay. May be called again."""
 
+    def withdraw(self, order: Order) -> None:
+        """The order was cancelled: from now on nobody can pay it."""
+
     def give_back(self, order: Order) -> None:
         """Sends the money back. May be called again."""
 
-    def follow_plan(self, subscription: Subscription) -> None:
-        """Where the provider renews by itself: from now on, what the plan says."""
-
 
 def method_of(order: Order) -> PaymentMethod:
-    return _method(order.method)
-
-
-def follow_plan(subscription: Subscription) -> None:
-    if subscription.renews_itself and settings.STRIPE_SECRET_KEY:
-        _method(Order.Method.STRIPE).follow_plan(subscription)
-
-
-def end_what_is_over() -> None:
-    """A job of the day: no provider goes on charging for what has ended here."""
-    if settings.STRIPE_SECRET_KEY:
-        from credits.payments.stripe import end_what_is_over as end_at_stripe
-
-        end_at_stripe()
-
-
-def _method(name: str) -> PaymentMethod:
     # The provider's library is large: who never asks for it never loads it.
-    if name == Order.Method.STRIPE:
+    if order.method == Order.Method.STRIPE:
         from credits.payments.stripe import Stripe
 
         return Stripe()
     from credits.payments.invoice import Invoice
 
     return Invoice()
+
+
+def catch_up(account: Account) -> None:
+    """Tells the provider that renews plans by itself what has changed here; nothing when it knows.
+    May be called at any time."""
+    if settings.STRIPE_SECRET_KEY:
+        from credits.payments.stripe import catch_up as catch_up_at_stripe
+
+        catch_up_at_stripe(account)
+
+
+def catch_up_later(*, account: Account, actor: User) -> None:
+    """Seam: an account was closed. As soon as that is certain, no provider charges it again."""
+    transaction.on_commit(lambda: _try_to_catch_up(account))
+
+
+def catch_up_all() -> None:
+    """A job of the day: whatever a provider could not be told when it happened."""
+    renewing = Subscription.objects.exclude(provider_subscription="").values("account")
+    ending = ProviderCancellation.objects.values("account")
+    for account in Account.objects.filter(pk__in=renewing.union(ending)):
+        _try_to_catch_up(account)
+
+
+def _try_to_catch_up(account: Account) -> None:
+    try:
+        catch_up(account)
+    except PaymentUnavailable:
+        # The day's work tries again; the others are not held up.
+        logger.warning("The payment provider was not told about %s", account.public_id)

@@ -1,15 +1,15 @@
-from credits.models import Order, Subscription
+from credits.models import Order
 
 
 class Invoice:
     """Needs no provider: the order is the invoice, and staff mark it paid when the money is there.
-    Written and mailed with the order, in its transaction."""
+    It is written and mailed with the order, in its transaction."""
 
     def begin(self, order: Order) -> None:
         """All that is needed to pay stands on the invoice."""
 
+    def withdraw(self, order: Order) -> None:
+        """The invoice says that it is cancelled."""
+
     def give_back(self, order: Order) -> None:
         """Staff send it by hand, as it came."""
-
-    def follow_plan(self, subscription: Subscription) -> None:
-        """Each renewal is an invoice of its own."""

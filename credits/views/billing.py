@@ -14,7 +14,7 @@ from accounts import audit
 from accounts.access import for_account, form_of
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from credits import statement
+from credits import plans, statement
 from credits.forms import ThresholdForm
 from credits.models import Pack, Wallet
 
@@ -72,6 +72,8 @@ def _billing_page(request: AccountRequest, form: ThresholdForm | None = None) ->
     context = {
         "wallet": wallet,
         "subscription": subscription,
+        "coming": plans.coming_change(subscription),
+        "is_due": plans.standing_of(subscription).is_due,
         "days_left": statement.days_left(account, wallet.balance),
         "packs": Pack.objects.offered(),
         "lines": month.lines[:SHOWN_MOVEMENTS],

@@ -14,8 +14,7 @@ from credits.forms import ConfirmForm, OrderForm
 from credits.models import Order, Pack, Plan
 from credits.money import with_tax
 from credits.orders import OrderRefused
-from credits.payments import PaymentUnavailable, follow_plan, method_of
-from credits.plans import PlanRefused
+from credits.payments import PaymentUnavailable, catch_up, method_of
 
 
 @require_safe
@@ -40,7 +39,12 @@ def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
 def choose_plan(request: AccountRequest) -> HttpResponse:
     subscription = request.account.subscription
     offered = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
-    context = {"plans": offered, "subscription": subscription}
+    context = {
+        "plans": offered,
+        "subscription": subscription,
+        "coming": plans.coming_change(subscription),
+        "is_due": plans.standing_of(subscription).is_due,
+    }
     return render(request, "credits/choose_plan.html", context)
 
 
@@ -52,8 +56,8 @@ def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_account(Act.BUY)
-def choose_lower_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
-    """From the end of what is paid; or the plan one has, which takes that back."""
+def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
+    """For the time after what is paid for: a lower plan, or after all the one there is."""
     subscription = request.account.subscription
     known = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
     plan = get_object_or_404(known, code=plan_code)
@@ -61,18 +65,25 @@ def choose_lower_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
         return redirect("credits:order-plan", plan_code=plan.code)
     form = ConfirmForm(request.POST or None)
     if form.is_valid():
-        try:
-            changed = plans.choose_lower_plan(
-                account=request.account, plan=plan, actor=request.user, ip=request.ip
-            )
-            follow_plan(changed)
-        except (PlanRefused, PaymentUnavailable) as refusal:
-            messages.error(request, str(refusal))
-        else:
-            messages.success(request, _what_follows(plan, changed.next_plan_on))
+        _choose(request, plan)
         return redirect("credits:choose-plan")
     context = {"plan": plan, "subscription": subscription, "form": form}
-    return render(request, "credits/choose_lower_plan.html", context)
+    return render(request, "credits/choose_later_plan.html", context)
+
+
+def _choose(request: AccountRequest, plan: Plan) -> None:
+    account = request.account
+    try:
+        plans.choose_plan(account=account, plan=plan, actor=request.user, ip=request.ip)
+        catch_up(account)
+    except plans.PlanRefused as refusal:
+        messages.error(request, str(refusal))
+    except PaymentUnavailable:
+        messages.success(
+            request, f"{plan} is noted. The payment service is told as soon as it answers again."
+        )
+    else:
+        messages.success(request, f"{plan} is noted: nothing else is to be done.")
 
 
 def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
@@ -120,7 +131,3 @@ def _led_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     except PaymentUnavailable as trouble:
         messages.error(request, str(trouble))
     return redirect("credits:show-order", order_id=order.public_id)
-
-
-def _what_follows(plan: Plan, day: object) -> str:
-    return f"From {day:%d %b %Y} on your plan is {plan}." if day else f"Your plan is {plan}."

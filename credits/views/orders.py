@@ -1,5 +1,7 @@
 """An account's orders, and their invoices."""
 
+from contextlib import suppress
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
@@ -63,6 +65,9 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
         messages.info(request, "A renewal ends with the plan: choose Free to end it.")
         return redirect("credits:choose-plan")
     if orders.cancel_order(order=order, actor=request.user, ip=request.ip):
+        with suppress(PaymentUnavailable):
+            # Its payment page runs out by itself; money that comes all the same is honoured.
+            method_of(order).withdraw(order)
         messages.success(request, f"{order.number} is cancelled. Nothing is to be paid.")
     else:
         messages.info(request, f"{order.number} does not wait for payment any more.")

@@ -14,7 +14,7 @@ def receive_event(request: HttpRequest) -> HttpResponse:
     """Stripe's webhook: its signature stands for the sign-in. What is not 200 it sends again."""
     if not settings.STRIPE_SECRET_KEY:
         raise Http404
-    from credits.payments import stripe
+    from credits.payments import stripe_events as stripe
 
     try:
         stripe.receive_event(request.body, request.headers.get("Stripe-Signature", ""))

@@ -35,7 +35,7 @@ WITHOUT_ACCOUNT = {
 # Pages of one object that take no form.
 READ_ONLY = {"apikeys:show-created", "credits:show-order", "credits:show-invoice"}
 # Pages of what is sold to everybody.
-OF_THE_CATALOGUE = {"credits:order-pack", "credits:order-plan", "credits:choose-lower-plan"}
+OF_THE_CATALOGUE = {"credits:order-pack", "credits:order-plan", "credits:choose-later-plan"}
 # A signature stands for the form's token: tests/credits/test_stripe.py.
 SIGNED = {"credits:receive-stripe-event"}
 FILLED_IN = {"role": "viewer", "email": "new@shop.example", "name": "A name"}

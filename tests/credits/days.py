@@ -29,3 +29,7 @@ def state_of(account: Account) -> tuple[str, int]:
 
 def covered_until(account: Account) -> str:
     return str(Subscription.objects.get(account=account).covered_until)
+
+
+def topped_up_until(account: Account) -> str:
+    return str(Subscription.objects.get(account=account).topped_up_until)

@@ -97,7 +97,7 @@ class Books(RuleBasedStateMachine):
     def choose_a_lower_plan(self, code: str) -> None:
         plan = Plan.objects.get(code=code)
         try:
-            plans.choose_lower_plan(account=self.account, plan=plan, actor=self.user)
+            plans.choose_plan(account=self.account, plan=plan, actor=self.user)
         except plans.PlanRefused:
             assert plan.price_cents > self._plan().price_cents
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import Account, User
 from credits.models import Plan, Subscription, Wallet
 from credits.orders import Buyer, fulfil_order, start_order
-from credits.plans import choose_lower_plan
+from credits.plans import choose_plan
 from tests.caller import Caller
 from tests.credits.days import on
 
@@ -20,7 +20,7 @@ def subscribe(account: Account, owner: User, plan: Plan) -> None:
 
 
 def test_a_new_account_on_free(caller: Caller, account: Account) -> None:
-    until = account.subscription.covered_until
+    until = account.subscription.topped_up_until
     assert caller.get("/v1/credits").json() == {
         "balance": 100,
         "used_this_period": 0,
@@ -49,7 +49,7 @@ def test_the_next_grant_is_that_of_the_plan_which_follows(
     caller: Caller, account: Account, owner: User, plans: dict[str, Plan]
 ) -> None:
     subscribe(account, owner, plans["growth"])
-    choose_lower_plan(account=account, plan=plans["starter"], actor=owner)
+    choose_plan(account=account, plan=plans["starter"], actor=owner)
     answer = caller.get("/v1/credits").json()
     assert (answer["plan"], answer["next_grant"]) == ("growth", 5_000)
 

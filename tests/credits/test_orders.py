@@ -135,7 +135,7 @@ def test_parts_of_the_money_take_parts_of_the_credits(order: Order, account: Acc
 def test_a_refund_that_is_told_before_its_payment_leaves_nothing_to_grant(
     order: Order, account: Account
 ) -> None:
-    refund_order(order=order)
+    refund_order(order=order, told_by_provider=True)
     assert fulfil_order(order=order) is False
     assert wallet_of(account) == (100, 0)
     assert not list(differences())
@@ -144,7 +144,7 @@ def test_a_refund_that_is_told_before_its_payment_leaves_nothing_to_grant(
 def test_a_part_that_is_refunded_before_the_payment_is_told_is_not_granted(
     order: Order, account: Account
 ) -> None:
-    refund_order(order=order, cents=250)
+    refund_order(order=order, cents=250, told_by_provider=True)
     assert fulfil_order(order=order) is True
     assert wallet_of(account) == (600, 0)
     assert not list(differences())

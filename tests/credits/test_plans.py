@@ -8,11 +8,11 @@ from accounts.services import close_account, note_confirmed, open_account
 from credits import orders
 from credits import plans as module
 from credits.books import differences
-from credits.models import Order, Pack, Plan, Subscription, Wallet
+from credits.models import Order, Pack, Plan, Wallet
 from credits.orders import Buyer, OrderRefused
 from credits.services import charge, grant
 from tests.conftest import make_user
-from tests.credits.days import covered_until, day_of_work, on, state_of
+from tests.credits.days import covered_until, day_of_work, on, state_of, topped_up_until
 
 pytestmark = pytest.mark.django_db
 
@@ -48,7 +48,7 @@ def subscribe(shop: Account, buyer: User, plan: Plan, day: str = "2026-11-25") -
 
 
 def choose_lower(shop: Account, buyer: User, plan: Plan) -> None:
-    module.choose_lower_plan(account=shop, plan=plan, actor=buyer)
+    module.choose_plan(account=shop, plan=plan, actor=buyer)
 
 
 def use(shop: Account, amount: int) -> None:
@@ -91,7 +91,7 @@ def test_plans_and_packs_are_those_of_the_price_list(plans: Plans) -> None:
 
 def test_a_new_account_has_the_first_month_of_free(shop: Account) -> None:
     assert state_of(shop) == ("free", 100)
-    assert covered_until(shop) == "2026-12-21"
+    assert topped_up_until(shop) == "2026-12-21"
     assert shop.ledger.get().kind == "signup"
 
 
@@ -110,14 +110,14 @@ def test_who_has_more_than_the_free_credits_is_given_none(shop: Account) -> None
     grant(account=shop, amount=1_000, reason="Gift", actor=None)
     day_of_work("2026-12-21")
     assert state_of(shop) == ("free", 1_100)
-    assert covered_until(shop) == "2027-01-21"
+    assert topped_up_until(shop) == "2027-01-21"
 
 
 def test_months_without_a_days_work_are_topped_up_once(shop: Account) -> None:
     use(shop, 100)
     day_of_work("2027-04-02")
     assert state_of(shop) == ("free", 100)
-    assert covered_until(shop) == "2027-04-21"
+    assert topped_up_until(shop) == "2027-04-21"
     assert shop.ledger.count() == 2
 
 
@@ -295,7 +295,7 @@ def test_who_chose_free_is_asked_for_no_money_and_topped_up(
     day_of_work("2026-12-20")
     assert not shop.orders.pending().exists()
     day_of_work("2026-12-25")
-    assert (state_of(shop), covered_until(shop)) == (("free", 100), "2027-01-25")
+    assert (state_of(shop), topped_up_until(shop)) == (("free", 100), "2027-01-25")
 
 
 def test_a_lower_plan_can_be_taken_back(shop: Account, buyer: User, plans: Plans) -> None:
@@ -386,11 +386,11 @@ def test_staff_change_a_plan_at_once_without_credits(
     shop: Account, staff: User, plans: Plans
 ) -> None:
     with on("2026-12-01"):
-        module.change_plan_by_staff(
+        module.give_plan(
             account=shop, plan=plans["scale"], reason="Pilot", actor=staff, ip="198.51.100.9"
         )
     assert (state_of(shop), limit_of(shop)) == (("scale", 100), 6_000)
-    entry = shop.audit_entries.get(action="plan.changed_by_staff")
+    entry = shop.audit_entries.get(action="plan.given_by_staff")
     assert (entry.actor, entry.target) == (staff, "Free → Scale: Pilot")
     day_of_work("2026-12-25")
     assert waiting(shop).net_cents == 59_000
@@ -406,5 +406,5 @@ def test_the_days_work_of_a_whole_year_keeps_the_books(
             pay(waiting(shop))
             use(shop, 4_000)
     assert shop.ledger.filter(kind="plan").count() == 13
-    assert Subscription.objects.get(account=shop).covered_until.isoformat() == "2027-12-25"
+    assert covered_until(shop) == "2027-12-25"
     assert not list(differences())

@@ -113,22 +113,24 @@ def test_an_invoice_is_marked_paid_and_refunded(
 ) -> None:
     said = act(finance, order, "mark-paid")
     assert "INV-000001 is paid. 1,000 credits are granted. The balance is 1,100." in said
-    assert "was paid before: nothing was granted again" in act(finance, order, "mark-paid")
+    assert "this does not fit INV-000001" in act(finance, order, "mark-paid")
     assert "INV-000001 is refunded. The balance is 100." in act(
         finance, order, "refund", reason="Asked for it"
     )
-    assert "was refunded before" in act(finance, order, "refund", reason="Again")
+    assert "this does not fit INV-000001" in act(finance, order, "refund", reason="Again")
     actions = account.audit_entries.filter(action__startswith="order.").order_by("pk")
     assert [(entry.action, entry.actor_name) for entry in actions] == [
         ("order.placed", "owner@shop.example"),
         ("order.paid", "finance@service.example"),
+        ("order.refund_asked", "finance@service.example"),
         ("order.refunded", "finance@service.example"),
     ]
 
 
 def test_an_order_is_cancelled_by_staff(finance: Client, order: Order) -> None:
     assert "INV-000001 is cancelled." in act(finance, order, "cancel")
-    assert "does not wait for payment" in act(finance, order, "cancel")
+    assert "this does not fit INV-000001" in act(finance, order, "cancel")
+    assert "this does not fit INV-000001" in act(finance, order, "refund", reason="Not paid")
 
 
 def test_a_plan_is_changed_by_staff_on_record(finance: Client, account: Account) -> None:
@@ -138,7 +140,7 @@ def test_a_plan_is_changed_by_staff_on_record(finance: Client, account: Account)
         finance, account, "change-plan", **form
     )
     assert "has the plan Growth already" in act(finance, account, "change-plan", **form)
-    assert account.audit_entries.get(action="plan.changed_by_staff").target.endswith("A pilot")
+    assert account.audit_entries.get(action="plan.given_by_staff").target.endswith("A pilot")
 
 
 def test_balances_and_ledger_cannot_be_edited(
@@ -164,7 +166,7 @@ def test_new_terms_of_a_plan_reach_its_accounts_at_once(finance: Client, account
     account.refresh_from_db()
     assert account.request_limit == 90
     entry = AuditEntry.objects.get(action="plan.changed_by_staff")
-    assert entry.target == "Free: monthly_credits: 200, requests_per_minute: 90"
+    assert entry.target == "Free: monthly_credits: 100 → 200, requests_per_minute: 60 → 90"
 
 
 @pytest.mark.parametrize(

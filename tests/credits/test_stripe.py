@@ -15,7 +15,7 @@ from credits import orders
 from credits import plans as module
 from credits.books import differences
 from credits.models import Order, Pack, Plan, Subscription, Wallet
-from credits.payments import PaymentUnavailable, follow_plan, method_of
+from credits.payments import PaymentUnavailable, catch_up, method_of
 from credits.services import charge
 from tests.conftest import signed_in
 from tests.credits.days import day_of_work, on
@@ -304,7 +304,8 @@ def test_a_lower_plan_is_charged_from_the_next_month_on(
 ) -> None:
     with on("2026-11-25"):
         buy(stripe, account, plans["growth"])
-        follow_plan(module.choose_lower_plan(account=account, plan=plans["starter"], actor=owner))
+        module.choose_plan(account=account, plan=plans["starter"], actor=owner)
+        catch_up(account)
     known = subscription_of(account).provider_subscription
     asked = stripe.subscriptions[known]["asked"]
     assert asked["items"][0]["price_data"]["unit_amount"] == "1500"
@@ -318,7 +319,8 @@ def test_who_chose_free_is_not_charged_again(
 ) -> None:
     with on("2026-11-25"):
         buy(stripe, account, plans["starter"])
-        follow_plan(module.choose_lower_plan(account=account, plan=plans["free"], actor=owner))
+        module.choose_plan(account=account, plan=plans["free"], actor=owner)
+        catch_up(account)
     known = subscription_of(account).provider_subscription
     assert stripe.subscriptions[known]["asked"] == {"cancel_at_period_end": "true"}
     day_of_work("2026-12-25")

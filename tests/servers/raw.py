@@ -48,3 +48,9 @@ def read_answer(connection: socket.socket, has_body: bool = True) -> RawAnswer:
             break
         body += more
     return RawAnswer(status, headers, body)
+
+
+def send_and_leave(site: Product, request: bytes) -> None:
+    """A caller who is gone before the answer is there."""
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(request)

@@ -29,6 +29,7 @@ class FakeStripe:
         self.invoice_payments: dict[str, str] = {}
         self.refunds: list[Thing] = []
         self.cancelled: list[str] = []
+        self.expired: list[str] = []
         self.answers: dict[str, Thing] = {}
         self.is_down = False
         # Where its events go, when it sends them itself.
@@ -64,7 +65,11 @@ class FakeStripe:
         if session["mode"] == "subscription":
             paid["subscription"], paid["invoice"] = self.new_id("sub"), self.new_id("in")
             item = {"id": self.new_id("si"), "price": {"product": "prod_1"}}
-            self.subscriptions[paid["subscription"]] = {"items": {"data": [item]}}
+            metadata = session["subscription_data"]["metadata"]
+            self.subscriptions[paid["subscription"]] = {
+                "items": {"data": [item]},
+                "metadata": metadata,
+            }
             self.invoice_payments[paid["invoice"]] = self.new_id("pi")
         else:
             paid["payment_intent"] = self.new_id("pi")
@@ -77,7 +82,9 @@ class FakeStripe:
     def renew(self, subscription: str, cents: int, **more: Any) -> Thing:
         invoice = self.new_id("in")
         self.invoice_payments[invoice] = self.new_id("pi")
-        parent = {"subscription_details": {"subscription": subscription}}
+        metadata = self.subscriptions[subscription]["metadata"]
+        details = {"subscription": subscription, "metadata": metadata}
+        parent = {"subscription_details": details}
         return self.event(
             "invoice.paid",
             {
@@ -135,6 +142,10 @@ class FakeStripe:
         kind, _, name = path.removeprefix("/v1/").partition("/")
         if (kind, name) == ("checkout", "sessions"):
             return self.create_session(asked)
+        if kind == "checkout":
+            session = self.sessions[name.split("/")[1]]
+            self.expired.append(session["id"])
+            return session
         if kind == "subscriptions":
             if method == "DELETE":
                 self.cancelled.append(name)
