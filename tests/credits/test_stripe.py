@@ -1,6 +1,7 @@
 """Card payments: our product asks our Stripe over HTTP, and believes signed events alone."""
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,6 +40,7 @@ def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
     settings.STRIPE_WEBHOOK_SECRET = WEBHOOK_SECRET
     settings.STRIPE_API_URL = running.url
     running.cancelled.clear()
+    running.expired.clear()
     running.refunds.clear()
     yield running
     running.is_down = False
@@ -403,3 +405,158 @@ def test_no_card_number_field_is_on_any_page_of_ours(
     assert "Go on to the payment" in page
     assert "cc-number" not in page
     assert "We never see your card." in page
+
+
+def test_of_an_order_only_one_page_is_open(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = place(account, pack)
+    first = order.provider_session
+    method_of(order).begin(order)
+    assert order.provider_session != first
+    assert stripe.expired == [first]
+
+
+def test_a_plan_paid_on_two_pages_is_one_subscription_and_staff_are_told(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    """The first page could not be closed in time."""
+    order = place(account, plans["starter"])
+    first = stripe.session_of(order.public_id)
+    method_of(order).begin(order)
+    second = stripe.session_of(order.public_id)
+    assert tell(stripe.pay(first)) == 200
+    kept = subscription_of(account).provider_subscription
+    paid_again = stripe.pay(second)
+    assert tell(paid_again) == 200
+    assert subscription_of(account).provider_subscription == kept
+    assert stripe.cancelled == [paid_again["data"]["object"]["subscription"]]
+    assert wallet_of(account) == (5_100, 0)
+    assert account.audit_entries.filter(action="order.paid_twice").count() == 1
+
+
+def test_the_refund_of_a_second_payment_takes_nothing_of_the_first(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = place(account, pack)
+    session = stripe.session_of(order.public_id)
+    tell(stripe.pay(session))
+    twice = stripe.pay({**session})
+    tell(twice)
+    payment = twice["data"]["object"]["payment_intent"]
+    metadata = {"order": order.public_id}
+    assert tell(stripe.refund_of(payment, 500, customer="cus_1", metadata=metadata)) == 200
+    assert wallet_of(account) == (1_100, 0)
+
+
+def test_an_old_event_sent_again_does_not_end_what_was_taken_since(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        first = stripe.pay(stripe.session_of(place(account, plans["starter"]).public_id))
+        tell(first)
+        old = subscription_of(account).provider_subscription
+    day_of_work("2027-01-01")
+    assert stripe.cancelled == [old]
+    with on("2027-01-02"):
+        buy(stripe, account, plans["growth"])
+        new = subscription_of(account).provider_subscription
+        assert [tell(first), tell({**first, "id": "evt_resent"})] == [200, 200]
+    assert subscription_of(account).provider_subscription == new
+    assert stripe.cancelled == [old]
+
+
+def test_who_takes_a_plan_anew_in_the_days_of_grace_does_not_pay_for_the_old_one(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        buy(stripe, account, plans["starter"])
+    old = subscription_of(account).provider_subscription
+    with on("2026-12-27"):
+        taken = buy(stripe, account, plans["growth"])
+    assert taken.kind == "renewal"
+    assert subscription_of(account).provider_subscription != old
+    assert stripe.cancelled == [old]
+    assert wallet_of(account) == (55_100, 0)
+
+
+def test_a_closed_account_is_left_at_once(
+    stripe: FakeStripe,
+    account: Account,
+    owner: User,
+    plans: Plans,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    with django_capture_on_commit_callbacks(execute=True):
+        close_account(account=account, actor=owner)
+    assert stripe.cancelled == [known]
+    # What was charged in that very moment is honoured all the same.
+    assert tell(stripe.renew(known, 1_500)) == 200
+    assert wallet_of(account) == (10_100, 0)
+
+
+def test_a_refunded_plan_is_not_charged_again(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    order = buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    tell(stripe.refund(stripe.session_of(order.public_id), 1_500))
+    assert subscription_of(account).plan.code == "free"
+    assert wallet_of(account) == (100, 0)
+    run_daily()
+    assert stripe.cancelled == [known]
+
+
+def test_a_new_price_reaches_stripe_with_the_next_days_work(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    Plan.objects.filter(code="starter").update(price_cents=2_000)
+    run_daily()
+    run_daily()
+    asked = stripe.subscriptions[known]["asked"]
+    assert asked["items"][0]["price_data"]["unit_amount"] == "2000"
+    assert subscription_of(account).provider_cents == 2_000
+
+
+def test_what_the_bank_takes_back_for_good_is_a_refund(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = buy(stripe, account, pack)
+    dispute = {"payment_intent": order.provider_payment, "amount": 500}
+    tell(stripe.event("charge.dispute.closed", {**dispute, "status": "won"}))
+    assert wallet_of(account) == (1_100, 0)
+    tell(stripe.event("charge.dispute.closed", {**dispute, "status": "lost"}))
+    assert wallet_of(account) == (100, 0)
+
+
+def test_an_order_marked_paid_by_hand_is_given_back_by_hand(
+    stripe: FakeStripe, account: Account, pack: Pack, staff: User
+) -> None:
+    order = place(account, pack)
+    orders.fulfil_order(order=order, actor=staff)
+    method_of(order).give_back(order)
+    assert not stripe.refunds
+
+
+def test_a_refund_of_another_sale_to_our_customer_is_waited_for_a_day_and_no_longer(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    buy(stripe, account, pack)
+    refund = stripe.refund_of("pi_of_another_sale", 100, customer="cus_1")
+    assert tell({**refund, "created": time.time() - 60}) == 503
+    assert tell({**refund, "created": time.time() - 90_000}) == 200
+    assert wallet_of(account) == (1_100, 0)
+
+
+def test_a_payment_that_fails_after_all_cancels_its_order(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = place(account, pack)
+    session = stripe.session_of(order.public_id)
+    tell(stripe.event("checkout.session.async_payment_failed", session))
+    order.refresh_from_db()
+    assert order.state == "cancelled"
