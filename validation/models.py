@@ -2,7 +2,7 @@ from datetime import timedelta
 from typing import ClassVar
 
 from django.conf import settings
-from django.db import models
+from django.db import IntegrityError, models
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
@@ -26,16 +26,21 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
     def find(self, account: Account, idempotency_key: str) -> "Replay | None":
         return self.live().filter(account=account, key_digest=_digest(idempotency_key)).first()
 
-    def keep(self, account: Account, idempotency_key: str, email: str, body: bytes) -> None:
+    def forget_outdated(self, account: Account, idempotency_key: str) -> None:
         of_this_key = self.filter(account=account, key_digest=_digest(idempotency_key))
         of_this_key.outdated().delete()
-        _, is_new = of_this_key.get_or_create(
-            account=account,
-            key_digest=_digest(idempotency_key),
-            defaults={"email_digest": _digest(email), "body": body.decode()},
-        )
-        if not is_new:
-            raise KeptBefore
+
+    def keep(self, account: Account, idempotency_key: str, email: str, body: bytes) -> None:
+        """At the end of a transaction, which does not outlive a KeptBefore."""
+        try:
+            self.create(
+                account=account,
+                key_digest=_digest(idempotency_key),
+                email_digest=_digest(email),
+                body=body.decode(),
+            )
+        except IntegrityError:
+            raise KeptBefore from None
 
 
 class Replay(models.Model):

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from apikeys.answers import render
 from apikeys.errors import ApiError
-from credits.services import InsufficientCredits, charge
+from credits.queueing import turn_of
+from credits.services import InsufficientCredits, balance_of, charge
 from validation import log
 from validation.engine.check import check
 from validation.engine.sandbox import sandbox_finding, sandbox_word
@@ -75,7 +76,7 @@ def find_replay(*, asker: Asker, idempotency_key: str, email: str) -> Answer | N
         return None
     if not replay.is_for(email):
         raise ApiError("idempotency_key_reused", param="Idempotency-Key")
-    return Answer(replay.body.encode(), 0, asker.account.wallet.balance, replayed=True)
+    return Answer(replay.body.encode(), 0, balance_of(asker.account), replayed=True)
 
 
 def validate(*, asker: Asker, email: str, idempotency_key: str | None) -> Answer:
@@ -84,18 +85,24 @@ def validate(*, asker: Asker, email: str, idempotency_key: str | None) -> Answer
     finding = check(email) if word is None else sandbox_finding(email, word)
     duration_ms = round((time.perf_counter() - started) * 1000)
     validation = Validation(asker, email, finding, word is not None, duration_ms)
-    if not validation.can_be_repeated:
-        idempotency_key = None
+    if idempotency_key is None:
+        return _settle(validation, None)
     try:
-        return _settle(validation, idempotency_key)
+        if validation.can_be_repeated:
+            return _settle(validation, idempotency_key)
+        # What could not tell is not kept, and gives way to one at the same moment that could.
+        return _first_answer(asker, email, idempotency_key) or _settle(validation, None)
     except (KeptBefore, InsufficientCredits):
         # Of two at once with one key the first has charged: this is the answer to both.
-        if idempotency_key is None:
+        first = _first_answer(asker, email, idempotency_key)
+        if first is None:
             raise
-        replayed = find_replay(asker=asker, idempotency_key=idempotency_key, email=email)
-        if replayed is None:
-            raise
-        return answer_again(asker=asker, email=email, replayed=replayed)
+        return first
+
+
+def _first_answer(asker: Asker, email: str, idempotency_key: str) -> Answer | None:
+    first = find_replay(asker=asker, idempotency_key=idempotency_key, email=email)
+    return first and answer_again(asker=asker, email=email, replayed=first)
 
 
 def answer_again(*, asker: Asker, email: str, replayed: Answer) -> Answer:
@@ -103,11 +110,27 @@ def answer_again(*, asker: Asker, email: str, replayed: Answer) -> Answer:
     return replayed
 
 
-@transaction.atomic
 def _settle(validation: Validation, idempotency_key: str | None) -> Answer:
-    """Charge, record and remember, or none of it."""
+    with turn_of(validation.asker.account), transaction.atomic():
+        return _charge_and_record(validation, idempotency_key)
+
+
+def _charge_and_record(validation: Validation, idempotency_key: str | None) -> Answer:
+    """Record, charge and remember, or none of it. The charge comes late: from then on other
+    requests of the account wait for the end of this transaction."""
     asker = validation.asker
     balance = asker.account.wallet.balance
+    log.write_validation(
+        asker,
+        validation.email,
+        validation.finding,
+        result_id=validation.id,
+        sandbox=validation.is_sandbox,
+        cost=validation.cost,
+        duration_ms=validation.duration_ms,
+    )
+    if idempotency_key is not None:
+        Replay.objects.forget_outdated(asker.account, idempotency_key)
     if not validation.is_sandbox:
         balance = charge(
             account=asker.account,
@@ -119,13 +142,4 @@ def _settle(validation: Validation, idempotency_key: str | None) -> Answer:
     body = validation.body(balance)
     if idempotency_key is not None:
         Replay.objects.keep(asker.account, idempotency_key, validation.email, body)
-    log.write_validation(
-        asker,
-        validation.email,
-        validation.finding,
-        result_id=validation.id,
-        sandbox=validation.is_sandbox,
-        cost=validation.cost,
-        duration_ms=validation.duration_ms,
-    )
     return Answer(body, validation.cost, balance)

@@ -138,3 +138,13 @@ def test_odd_characters_survive_in_the_kept_answer(caller: Caller, email: str) -
     again = caller.validate(email, Idempotency_Key="odd")
     assert again.content == first.content
     assert again.json()["email"] == email
+
+
+def test_what_could_not_tell_gives_way_to_one_at_the_same_moment_that_could(
+    caller: Caller, account: Account
+) -> None:
+    first = caller.validate(DEFINITE).content
+    Replay.objects.keep(account, "order-1", UNKNOWN, first)
+    asker = Asker(account, None, "req_second")
+    second = validate(asker=asker, email=UNKNOWN, idempotency_key="order-1")
+    assert (second.body, second.replayed) == (first, True)
