@@ -9,13 +9,15 @@ from accounts.requests import AccountRequest
 from accounts.roles import Act
 from accounts.second_factor import has_second_factor
 from apikeys.errors import REFUSALS
+from credits.models import Pack, Plan
 from validation.engine.verdict import REASONS
 
 
 @login_not_required
 @require_safe
 def show_landing(request: HttpRequest) -> HttpResponse:
-    return render(request, "validation/show_landing.html")
+    context = {"plans": Plan.objects.offered(), "packs": Pack.objects.offered()}
+    return render(request, "validation/show_landing.html", context)
 
 
 @login_not_required
@@ -24,6 +26,7 @@ def show_guide(request: HttpRequest) -> HttpResponse:
     context = {
         "verdicts": [(verdict.value, reasons) for verdict, reasons in REASONS.items()],
         "error_codes": list(REFUSALS),
+        "plans": Plan.objects.offered(),
         "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
     }
     return render(request, "docs/show_guide.html", context)
