@@ -9,6 +9,7 @@ from tests.journeys.authenticator_app import set_up
 from tests.journeys.keys import create_key, id_of_key
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
+from tests.journeys.purchases import order_pack
 from tests.journeys.teams import invitation_of, invite, join
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
@@ -34,6 +35,7 @@ def settle(windows: Windows, site: Product, owner: Newcomer) -> Settled:
     set_up(page, owner.email)
     add_passkey(page, "My laptop")
     create_key(page, KEY)
+    order_pack(page)
     return Settled(owner, page, _places(page, site))
 
 
@@ -43,7 +45,13 @@ def _places(page: Page, site: Product) -> dict[str, str]:
     member = colleague.get_by_text("Remove").get_attribute("href") or ""
     page.goto("/accounts/2fa/webauthn/")
     passkey = page.get_by_text("Rename").get_attribute("href") or ""
+    page.goto("/credits/packs/")
+    pack = page.get_by_role("button", name="Buy 1,000 credits", exact=True).get_attribute("href")
+    page.goto("/credits/orders/")
+    order = page.get_by_role("link", name="INV-").first.get_attribute("href")
     return {
+        "pack": (pack or "").split("/")[-2],
+        "order": (order or "").split("/")[-2],
         "key": id_of_key(page, KEY),
         "member": member.split("/")[-3],
         "passkey": re.sub(r"\D", "", passkey.removeprefix("/accounts/2fa/")),

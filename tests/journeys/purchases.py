@@ -1,0 +1,53 @@
+"""What people do with money: choose, order, and, as staff, see that it came."""
+
+import re
+from dataclasses import dataclass
+
+from playwright.sync_api import Page, expect
+
+from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.windows import Windows
+from tests.servers.keys import manage
+from tests.servers.product import Product
+
+
+@dataclass(frozen=True)
+class Customer:
+    """Made by an operator, with exactly so many credits."""
+
+    email: str
+    password: str
+    secret: str
+
+
+def make_customer(site: Product, email: str, credits: int) -> Customer:
+    printed = manage(site, "create_account", email, "--credits", str(credits))
+    secret = manage(site, "create_key", email, "--name", "Server")
+    return Customer(email, printed.split()[1], secret)
+
+
+def order_pack(page: Page, credits: str = "1,000") -> str:
+    """Ends on the order's page; answers its id."""
+    page.goto("/credits/packs/")
+    page.get_by_role("button", name=f"Buy {credits} credits", exact=True).click()
+    return place_order(page)
+
+
+def place_order(page: Page) -> str:
+    page.get_by_label("Name or company").fill("The Shop Ltd")
+    page.locator("main form button").click()
+    expect(page.get_by_role("heading", name="Terms")).to_be_visible()
+    found = re.search(r"/orders/(ord_\w+)/", page.url)
+    assert found, page.url
+    return found[1]
+
+
+def mark_paid(windows: Windows, site: Product, order_id: str) -> None:
+    staff = windows.open()
+    sign_in(staff, "owner@example.com", site.owner_password())
+    expect_heading(staff, "Overview")
+    staff.goto(f"/admin/credits/order/?q={order_id}")
+    staff.locator("#result_list tbody th a").click()
+    staff.get_by_role("link", name="Mark paid").click()
+    staff.get_by_role("button", name="Mark paid").click()
+    expect(staff.get_by_text("credits are granted.")).to_be_visible()

@@ -1,0 +1,175 @@
+"""From a 402 to the next 200: by invoice, by an upgrade, by card."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.journeys.findings import assert_no_findings
+from tests.journeys.newcomers import Newcomer, Newcomers
+from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.purchases import make_customer, mark_paid, order_pack, place_order
+from tests.journeys.windows import Windows, open_windows
+from tests.servers.client import HttpCaller
+from tests.servers.product import Product, product, text_of
+from tests.servers.stripe import FakeStripe, fake_stripe
+
+
+@pytest.fixture(scope="module")
+def buyer(newcomers: Newcomers) -> Newcomer:
+    return newcomers.take()
+
+
+def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(windows: Windows, site: Product) -> None:
+    customer = make_customer(site, "empty@shop.example", credits=1)
+    caller = HttpCaller(site, customer.secret)
+    assert caller.validate("no address").status == 200
+    refused = caller.validate("no address")
+    assert refused.status == 402
+    page = windows.open()
+    page.goto(refused.document["error"]["details"]["top_up_url"])
+    page.get_by_label("E-mail").fill(customer.email)
+    page.get_by_label("Password").fill(customer.password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect_heading(page, "Buy credits")
+    order_id = order_pack(page)
+    expect(page.get_by_text("Please transfer it by")).to_be_visible()
+    assert caller.validate("no address").status == 402
+
+    mark_paid(windows, site, order_id)
+    answer = caller.validate("no address")
+    assert (answer.status, answer.headers["X-Credits-Remaining"]) == (200, "999")
+    assert answer.headers["X-RateLimit-Limit"] == "300"
+    page.reload()
+    expect(page.get_by_text("1,000 credits are in your balance.")).to_be_visible()
+    page.get_by_role("button", name="Invoice to print").click()
+    expect_heading(page, "Invoice")
+    expect(page.get_by_text("Paid on")).to_be_visible()
+    receipt = text_of(site.newest_mail(customer.email, "Receipt"))
+    assert "1,000 credits are in your balance." in receipt
+    assert f"{site.url}/credits/orders/{order_id}/" in receipt
+
+
+def test_a_402_leads_to_an_upgrade_and_back_to_200(windows: Windows, site: Product) -> None:
+    customer = make_customer(site, "upgrade@shop.example", credits=0)
+    caller = HttpCaller(site, customer.secret)
+    details = caller.validate("no address").document["error"]["details"]
+    page = windows.open()
+    page.goto(details["upgrade_url"])
+    page.get_by_label("E-mail").fill(customer.email)
+    page.get_by_label("Password").fill(customer.password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect_heading(page, "Plans")
+    page.get_by_role("button", name="Choose Starter").click()
+    expect_heading(page, "Starter plan, one month")
+    mark_paid(windows, site, place_order(page))
+    answer = caller.validate("no address")
+    assert (answer.status, answer.headers["X-Credits-Remaining"]) == (200, "4999")
+    assert caller.get().document["plan"] == "starter"
+    page.goto("/credits/plans/")
+    expect(page.get_by_role("button", name="Upgrade to Growth")).to_be_visible()
+    assert_no_findings(page)
+    page.get_by_role("button", name="Change to Free").click()
+    page.get_by_role("button", name="Change to Free").click()
+    expect(page.get_by_text("on your plan is Free.")).to_be_visible()
+    page.get_by_role("link", name="Keep Starter").click()
+    page.get_by_role("button", name="Keep Starter").click()
+    expect(page.get_by_text("on your plan is Free.")).to_have_count(0)
+
+
+def test_a_double_click_places_one_order_also_without_a_script(
+    windows: Windows, buyer: Newcomer
+) -> None:
+    page = windows.open(buyer, java_script_enabled=False)
+    page.goto("/credits/packs/")
+    page.get_by_role("button", name="Buy 10,000 credits").click()
+    page.get_by_role("button", name="Order by invoice").dblclick()
+    expect(page.get_by_role("heading", name="Terms")).to_be_visible()
+    page.goto("/credits/orders/")
+    expect(page.get_by_role("row").filter(has_text="10,000 credits")).to_have_count(1)
+    page.get_by_role("link", name="INV-").first.click()
+    page.get_by_role("button", name="Cancel the order").click()
+    expect(page.get_by_text("is cancelled. Nothing is to be paid.")).to_be_visible()
+
+
+def test_who_spends_the_last_credits_is_told_by_mail(windows: Windows, site: Product) -> None:
+    customer = make_customer(site, "spender@shop.example", credits=12)
+    page = windows.open()
+    sign_in(page, customer.email, customer.password)
+    expect_heading(page, "Overview")
+    page.goto("/credits/")
+    page.get_by_label("Mail us when the balance falls to").fill("3")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("The next charge is judged by it.")).to_be_visible()
+    caller = HttpCaller(site, customer.secret)
+    for _ in range(12):
+        assert caller.validate("no address").status == 200
+    low = text_of(site.newest_mail(customer.email, "3 credits are left"))
+    assert "you wanted to know at 3" in low
+    empty = text_of(site.newest_mail(customer.email, "No credits are left"))
+    assert f"{site.url}/credits/packs/" in empty
+    page.reload()
+    expect(page.get_by_text("refused with 402 until there are credits again")).to_be_visible()
+    assert_no_findings(page)
+
+
+@pytest.fixture(scope="module")
+def stripe() -> Iterator[FakeStripe]:
+    with fake_stripe() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def shop(
+    stripe: FakeStripe, chromium: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
+    """A product that takes cards."""
+    folder = tmp_path_factory.mktemp("cards")
+    with product(folder, WEB_WORKERS="1", **stripe.environment) as running:
+        stripe.webhook = f"{running.url}/credits/stripe/"
+        yield running
+
+
+@pytest.fixture
+def card_windows(browser: Browser, shop: Product) -> Iterator[Windows]:
+    with open_windows(browser, shop.url) as windows:
+        yield windows
+
+
+def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product) -> None:
+    customer = make_customer(shop, "card@shop.example", credits=0)
+    page = card_windows.open()
+    sign_in(page, customer.email, customer.password)
+    expect_heading(page, "Overview")
+    order_pack(page)
+    assert_no_findings(page)
+    page.get_by_role("button", name="Pay USD 5.00 by card").click()
+    page.get_by_role("link", name="Not now").click()
+    expect(page.get_by_text("Waiting for payment")).to_be_visible()
+    page.get_by_role("button", name="Pay USD 5.00 by card").click()
+    page.get_by_role("button", name="Pay now").click()
+    expect(page.get_by_text("1,000 credits are in your balance.")).to_be_visible()
+    assert HttpCaller(shop, customer.secret).validate("no address").status == 200
+
+
+def test_a_plan_and_its_upgrade_are_paid_by_card(
+    card_windows: Windows, shop: Product, stripe: FakeStripe
+) -> None:
+    customer = make_customer(shop, "plan@shop.example", credits=0)
+    caller = HttpCaller(shop, customer.secret)
+    page = card_windows.open()
+    sign_in(page, customer.email, customer.password)
+    expect_heading(page, "Overview")
+    for button, price, limit in (
+        ("Choose Starter", "USD 15.00", "300"),
+        ("Upgrade to Growth", "USD 84.00", "1200"),
+    ):
+        page.goto("/credits/plans/")
+        page.get_by_role("button", name=button).click()
+        place_order(page)
+        page.get_by_role("button", name=f"Pay {price} by card").click()
+        page.get_by_role("button", name="Pay now").click()
+        expect(page.get_by_text("credits are in your balance.")).to_be_visible()
+        assert caller.validate("no address").headers["X-RateLimit-Limit"] == limit
+    (there,) = stripe.subscriptions.values()
+    assert there["asked"]["items"][0]["price_data"]["unit_amount"] == "9900"
