@@ -33,10 +33,5 @@ GROUPS = {
         "credits.take_back_credits",
         "credits.mark_paid_order",
         "credits.refund_order",
-        "credits.change_subscription",
-        "credits.add_plan",
-        "credits.change_plan",
-        "credits.add_pack",
-        "credits.change_pack",
     ],
 }

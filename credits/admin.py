@@ -38,14 +38,14 @@ def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
     done = services.grant(account=account, actor=request.user, ip=request.ip, **data)
     if not done:
         raise ActRefused(SENT_BEFORE)
-    return f"Granted {data['amount']:,} credits. {_now(account)}"
+    return f"Granted {services.in_words(data['amount'])}. {_now(account)}"
 
 
 def _take_back(account: Account, data: dict[str, Any], request: Any) -> str:
     done = services.take_back(account=account, actor=request.user, ip=request.ip, **data)
     if not done:
         raise ActRefused(SENT_BEFORE)
-    return f"Took back {data['amount']:,} credits. {_now(account)}"
+    return f"Took back {services.in_words(data['amount'])}. {_now(account)}"
 
 
 def _now(account: Account) -> str:
@@ -84,6 +84,10 @@ def _mark_paid(order: Order, data: dict[str, Any], request: Any) -> str:
 
 def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
     reason = data["reason"]
+    try:
+        orders.refuse_refund(order)
+    except orders.OrderRefused as refusal:
+        raise ActRefused(str(refusal)) from refusal
     # The provider may tell us of it before this request goes on: who asked for it stands first.
     audit.record(
         order.account, request.user, "order.refund_asked", f"{order}: {reason}", request.ip
@@ -315,6 +319,8 @@ class CatalogueAdmin(admin.ModelAdmin[Any]):
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
+        if not form.changed_data:
+            return
         said = ", ".join(
             f"{name}: {form.initial.get(name, 'new')} → {form.cleaned_data[name]}"
             for name in form.changed_data
@@ -338,7 +344,8 @@ class PlanAdmin(CatalogueAdmin):
 
     def save_model(self, request: Any, obj: Plan, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        concerned = plans.apply_new_terms(obj)
+        new_terms = {"requests_per_minute", "monthly_credits"} & {*form.changed_data}
+        concerned = plans.apply_new_terms(obj) if change and new_terms else 0
         if concerned:
             self.message_user(
                 request,

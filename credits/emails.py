@@ -21,9 +21,9 @@ def queue_receipt(*, order: Order) -> None:
     _queue("receipt", order.account, **_of_order(order))
 
 
-def queue_refund(*, order: Order, cents: int) -> None:
-    context = _of_order(order)
-    _queue("refund", order.account, **{**context, "amount": in_words(cents, order.currency)})
+def queue_refund(*, order: Order, cents: int, plan: Plan | None) -> None:
+    context = {**_of_order(order), "amount": in_words(cents, order.currency), "plan": plan}
+    _queue("refund", order.account, **context)
 
 
 def queue_payment_failed(*, account: Account, plan: Plan, ends_on: date) -> None:
@@ -36,7 +36,12 @@ def queue_plan_ended(*, account: Account, plan: Plan) -> None:
 
 
 def queue_low_balance(*, account: Account, balance: int, threshold: int) -> None:
-    context = {"balance": balance, "threshold": threshold, "link": link("credits:choose-pack")}
+    context = {
+        "balance": balance,
+        "threshold": threshold,
+        "link": link("credits:choose-pack"),
+        "threshold_link": link("credits:show-billing"),
+    }
     _queue("low_balance", account, **context)
 
 

@@ -65,6 +65,8 @@ def offer_of(item: Pack | Plan, subscription: Subscription) -> Offer:
         return Offer(Kind.PLAN, f"{item} plan, one month", item.monthly_credits, item.price_cents)
     if now.is_due:
         return _renewal(item, month_from(now.covered_until, subscription.started_on))
+    if item == now.plan:
+        raise OrderRefused(f"You have {item} already.")
     if item.price_cents <= now.plan.price_cents:
         raise OrderRefused(f"You have {now.plan}: {item} is chosen for when that ends.")
     return _upgrade(item, subscription, now.covered_until)
@@ -83,7 +85,7 @@ def _upgrade(item: Plan, subscription: Subscription, covered_until: date) -> Off
     start = min(order.period_start for order in covering if order.period_start)
     return Offer(
         Kind.UPGRADE,
-        f"Upgrade from {subscription.plan} to {item} until {covered_until:%d %b %Y}",
+        f"Upgrade from {subscription.plan} to {item} until {_last_day(covered_until)}",
         max(0, credits),
         net_cents,
         Period(start, covered_until),
@@ -93,11 +95,16 @@ def _upgrade(item: Plan, subscription: Subscription, covered_until: date) -> Off
 def _renewal(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
     return Offer(
         Kind.RENEWAL,
-        f"{plan} plan, {month.start:%d %b %Y} to {month.end:%d %b %Y}",
+        f"{plan} plan, {month.start:%d %b %Y} to {_last_day(month.end)}",
         plan.monthly_credits,
         plan.price_cents if net_cents is None else net_cents,
         month,
     )
+
+
+def _last_day(end: date) -> str:
+    """People count the last day as part of it."""
+    return f"{end - timedelta(days=1):%d %b %Y}"
 
 
 @transaction.atomic
@@ -121,6 +128,11 @@ def start_order(
     if isinstance(item, Pack):
         _refuse_too_many(account)
     else:
+        same = account.orders.pending().filter(
+            plan=item, kind=offer.kind, net_cents=offer.net_cents, method=method_in_use()
+        )
+        if waiting := same.first():
+            return waiting
         _make_room(subscription, item, offer)
     order = _place(account, item, offer, buyer=buyer, placed_by=actor.email, form_token=form_token)
     audit.record(account, actor, "order.placed", str(order), ip)
@@ -255,6 +267,8 @@ def refund_order(
     cents = order.total_cents if cents is None else min(cents, order.total_cents)
     if cents <= order.refunded_cents or not (order.is_paid or told_by_provider):
         return False
+    if not told_by_provider:
+        refuse_refund(order)
     was_paid, before = order.is_paid, order.refunded_cents
     order.refunded_cents = cents
     if cents == order.total_cents:
@@ -266,7 +280,8 @@ def refund_order(
         _end_refunded(order, subscription)
     words = f"{order}: {reason}" if reason else str(order)
     audit.record(order.account, actor, "order.refunded", words, ip)
-    emails.queue_refund(order=order, cents=cents - before)
+    plan = subscription.plan if order.state == State.REFUNDED and order.plan else None
+    emails.queue_refund(order=order, cents=cents - before, plan=plan)
     return True
 
 
@@ -276,8 +291,24 @@ def _end_refunded(order: Order, subscription: Subscription) -> None:
     if order.kind != Kind.PACK and _holds(order, today):
         left = plans.coverage_of(order.account).plan_on(today)
         subscription.next_plan = left or Plan.objects.free()
-        plans.cancel_waiting(order.account)
+        # What was to follow it, or to be built on it; another plan that was ordered waits on.
+        following = order.account.orders.pending().filter(kind__in=(Kind.RENEWAL, Kind.UPGRADE))
+        following.update(state=State.CANCELLED, cancelled_at=timezone.now())
     plans.settle(subscription)
+
+
+def refuse_refund(order: Order) -> None:
+    """An upgrade that is paid would be worth nothing without the month it is built on."""
+    if order.kind in (Kind.PACK, Kind.UPGRADE) or order.period_start is None:
+        return
+    built = order.account.orders.filter(
+        kind=Kind.UPGRADE,
+        state=State.PAID,
+        period_start__lt=order.period_end,
+        period_end__gt=max(order.period_start, timezone.now().date()),
+    ).first()
+    if built is not None:
+        raise OrderRefused(f"Refund {built.number} first: that upgrade is built on this month.")
 
 
 def _refuse_too_many(account: Account) -> None:

@@ -145,7 +145,7 @@ def choose_plan(
     subscription.next_plan = plan
     subscription.save(update_fields=["next_plan"])
     # An invoice for what will not be is withdrawn; the day's work writes the right one.
-    account.orders.pending().of_plans().exclude(plan=plan).update(
+    account.orders.pending().filter(kind=Kind.RENEWAL).exclude(plan=plan).update(
         state=State.CANCELLED, cancelled_at=timezone.now()
     )
     settle(subscription)
@@ -180,7 +180,7 @@ def _write_gift(account: Account, plan: Plan, month: Period, actor: User) -> Non
         account=account,
         kind=Kind.GIFT,
         state=State.PAID,
-        method=Order.Method.INVOICE,
+        method=Order.Method.NONE,
         plan=plan,
         description=f"{plan} plan, given by our staff",
         credits=0,

@@ -42,7 +42,7 @@ class InsufficientCredits(ApiError):
 
 def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
     return InsufficientCredits(
-        message=f"This request costs {_credits(required)} and your balance is {balance}. "
+        message=f"This request costs {in_words(required)} and your balance is {balance}. "
         "Buy credits or upgrade your plan.",
         details={
             "required": required,
@@ -140,7 +140,7 @@ def grant(
     ip: str | None = None,
 ) -> bool:
     """By staff. False when the form was sent before."""
-    source = f"grant:{form_token or get_random_string(32)}"
+    source = f"grant:{account.public_id}:{form_token or get_random_string(32)}"
     booked = book(
         account=account, kind=Kind.GRANT, amount=amount, source=source, actor=actor, reason=reason
     )
@@ -160,7 +160,7 @@ def take_back(
     ip: str | None = None,
 ) -> bool:
     """By staff. What was spent already becomes a debt, which the next grant pays first."""
-    source = f"take_back:{form_token or get_random_string(32)}"
+    source = f"take_back:{account.public_id}:{form_token or get_random_string(32)}"
     kind = Kind.TAKE_BACK
     booked = book(
         account=account, kind=kind, amount=amount, source=source, actor=actor, reason=reason
@@ -221,5 +221,5 @@ def _mailbox_digest(email: str) -> str:
     return digest.hexdigest()
 
 
-def _credits(number: int) -> str:
+def in_words(number: int) -> str:
     return "1 credit" if number == 1 else f"{number:,} credits"

@@ -65,7 +65,8 @@ class WithActs(admin.ModelAdmin[Any]):
         if found is None:
             raise Http404
         if not act.fits(found):
-            messages.error(request, f"{act.label}: this does not fit {found} as it is now.")
+            state = getattr(found, "get_state_display", lambda: "otherwise now")()
+            messages.error(request, f"{act.label} is not possible: {found} is {state.lower()}.")
             return redirect(self._page(object_id))
         form = act.form(request.POST or None)
         if form.is_valid():

@@ -65,6 +65,8 @@ def month_before(first: date) -> date:
 
 def words_of(entry: LedgerEntry) -> str:
     """Customers are told that it was our staff, and why; who it was is in the audit log."""
+    if entry.kind == LedgerEntry.Kind.SIGNUP:
+        return entry.reason
     return f"{entry.get_kind_display()}: {entry.reason}"
 
 
@@ -80,7 +82,8 @@ def _movements(account: Account, first: date, following: date) -> list[Movement]
     used: dict[date, tuple[int, int]] = {}
     for day, _, calls, credits in use_of_days(account, first, following - timedelta(days=1)):
         before = used.get(day, (0, 0))
-        used[day] = (before[0] + calls, before[1] + credits)
+        # What was free moved nothing.
+        used[day] = (before[0] + (calls if credits else 0), before[1] + credits)
     movements += [
         (day, None, f"{calls:,} validation{'' if calls == 1 else 's'}", -credits, None)
         for day, (calls, credits) in used.items()

@@ -2,15 +2,20 @@
 
 from typing import ClassVar
 
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
 
 from accounts import ids
 from accounts.text import validate_line
 
 MOST_CREDITS = 1_000_000_000
 _CREDITS = [MinValueValidator(1), MaxValueValidator(MOST_CREDITS)]
+# A million in the currency's units: no sum of a few of them leaves what a column holds.
+MOST_CENTS = 100_000_000
+_CENTS = [MaxValueValidator(MOST_CENTS)]
 _RATE = [MinValueValidator(1), MaxValueValidator(1_000_000)]
 FREE = "free"
 
@@ -24,9 +29,14 @@ class PlanQuerySet(models.QuerySet["Plan"]):
 
 
 class Plan(models.Model):
-    code = models.SlugField(max_length=30, unique=True, help_text="Seen in the API; cannot change")
+    code = models.SlugField(
+        max_length=30,
+        unique=True,
+        validators=[RegexValidator("^[a-z0-9-]+$", "Small letters, digits and hyphens only.")],
+        help_text="Seen in the API; cannot change",
+    )
     name = models.CharField(max_length=40, validators=[validate_line])
-    price_cents = models.PositiveIntegerField("price a month, cents, net")
+    price_cents = models.PositiveIntegerField("price a month, cents, net", validators=_CENTS)
     monthly_credits = models.PositiveIntegerField("credits a month", validators=_CREDITS)
     requests_per_minute = models.PositiveIntegerField("requests a minute", validators=_RATE)
     is_offered = models.BooleanField(
@@ -47,10 +57,19 @@ class Plan(models.Model):
                 condition=Q(monthly_credits__gt=0) & Q(requests_per_minute__gt=0),
                 name="plan_gives_something",
             ),
+            models.CheckConstraint(
+                condition=Q(price_cents__lte=MOST_CENTS), name="plan_price_is_bounded"
+            ),
+            models.UniqueConstraint(Lower("name"), name="plan_name_is_its_own"),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        # A form that shows no code checks no constraint on it.
+        if not self.is_free and self.price_cents == 0:
+            raise ValidationError({"price_cents": "Only Free costs nothing."})
 
     @property
     def is_free(self) -> bool:
@@ -71,7 +90,7 @@ class Pack(models.Model):
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.pack_id)
     credits = models.PositiveIntegerField(unique=True, validators=_CREDITS)
     price_cents = models.PositiveIntegerField(
-        "price, cents, net", validators=[MinValueValidator(1)]
+        "price, cents, net", validators=[MinValueValidator(1), *_CENTS]
     )
     requests_per_minute = models.PositiveIntegerField("requests a minute", validators=_RATE)
     is_offered = models.BooleanField("offered", default=True)
@@ -84,7 +103,10 @@ class Pack(models.Model):
             models.CheckConstraint(
                 condition=Q(credits__gt=0) & Q(price_cents__gt=0) & Q(requests_per_minute__gt=0),
                 name="pack_gives_something",
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(price_cents__lte=MOST_CENTS), name="pack_price_is_bounded"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,3 +1,4 @@
+from datetime import date, timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -36,6 +37,7 @@ class Order(models.Model):
     class Method(models.TextChoices):
         INVOICE = "invoice", "Invoice"
         STRIPE = "stripe", "Card"
+        NONE = "none", "Nothing to pay"
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.order_id)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="orders")
@@ -138,6 +140,15 @@ class Order(models.Model):
     @property
     def total_cents(self) -> int:
         return self.net_cents + self.tax_cents
+
+    @property
+    def last_day(self) -> date | None:
+        """People count it as part of the month."""
+        return self.period_end - timedelta(days=1) if self.period_end else None
+
+    @property
+    def was_paid_by_card(self) -> bool:
+        return bool(self.provider_payment or self.provider_invoice)
 
     @property
     def is_pending(self) -> bool:

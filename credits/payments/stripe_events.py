@@ -25,12 +25,18 @@ logger = logging.getLogger(__name__)
 OLDEST_SECONDS = 300
 # So long an event may be waited for which tells first what this one goes on about.
 PATIENCE_SECONDS = 24 * 3600
+# Stripe's ids are far shorter; our columns are as long.
+LONGEST_ID = 100
 
 Thing = dict[str, Any]
 
 
 class ForgedEvent(Exception):
     """It was not signed by Stripe, or too long ago."""
+
+
+class OddEvent(Exception):
+    """It is signed, and not of the form that Stripe's events have."""
 
 
 class EventTooEarly(Exception):
@@ -40,17 +46,22 @@ class EventTooEarly(Exception):
 def receive_event(payload: bytes, signature: str) -> None:
     """What Stripe's webhook sends. Sent again, it changes nothing again."""
     event = _read(payload, signature)
-    handle = HANDLERS.get(event["type"])
+    kind, event_id = _text(event, "type"), _text(event, "id")
+    if not (kind and event_id):
+        raise OddEvent
+    handle = HANDLERS.get(kind)
     if handle is None:
         return
-    thing = event["data"]["object"]
-    thing["age"] = time.time() - event.get("created", time.time())
+    thing = _part(_part(event, "data"), "object")
+    created = event.get("created")
+    thing["age"] = time.time() - created if isinstance(created, int | float) else 0
     if handle in (_on_refunded, _on_dispute_closed):
         # Asked before the transaction: none is held while Stripe is waited for.
-        thing["invoice"] = thing.get("invoice") or _invoice_behind(thing)
+        thing["invoice"] = _text(thing, "invoice") or _invoice_behind(thing)
     with transaction.atomic():
-        seen = {"kind": event["type"]}
-        _, is_new = ProviderEvent.objects.get_or_create(event_id=event["id"], defaults=seen)
+        _, is_new = ProviderEvent.objects.get_or_create(
+            event_id=event_id, defaults={"kind": kind[:100]}
+        )
         if is_new:
             handle(thing)
     # Also when only this failed the last time.
@@ -63,11 +74,11 @@ def _on_session_paid(session: Thing) -> None:
     order = _order_named_in(session)
     if order is None or session.get("payment_status") != "paid":
         return
-    paid = (session.get("amount_total"), str(session.get("currency")).upper())
+    paid = (_whole(session, "amount_total"), _text(session, "currency").upper())
     if paid != (order.total_cents, order.currency):
         logger.error("Stripe: %s was paid with another amount: %s", order.public_id, paid)
         return
-    payment, invoice = session.get("payment_intent") or "", session.get("invoice") or ""
+    payment, invoice = _text(session, "payment_intent"), _text(session, "invoice")
     if orders.fulfil_order(order=order, provider_payment=payment, provider_invoice=invoice):
         _remember_subscription(order, session)
     elif order.is_paid and (payment, invoice) != (order.provider_payment, order.provider_invoice):
@@ -76,12 +87,11 @@ def _on_session_paid(session: Thing) -> None:
 
 def _remember_subscription(order: Order, session: Thing) -> None:
     subscription = plans.locked(order.account)
-    if session.get("customer"):
-        subscription.provider_customer = session["customer"]
-    if session.get("subscription") and order.plan:
+    subscription.provider_customer = _text(session, "customer") or subscription.provider_customer
+    if _text(session, "subscription") and order.plan:
         # Who takes a plan anew does not pay for the old one as well.
         plans.leave_provider(subscription)
-        subscription.provider_subscription = session["subscription"]
+        subscription.provider_subscription = _text(session, "subscription")
         subscription.provider_plan = order.plan.code
         subscription.provider_cents = order.total_cents
     subscription.save()
@@ -89,17 +99,18 @@ def _remember_subscription(order: Order, session: Thing) -> None:
 
 def _note_paid_twice(order: Order, session: Thing) -> None:
     """Staff give the second payment back; a second subscription ends at once."""
-    logger.error("Stripe: %s was paid twice: %s", order.public_id, session["id"])
-    audit.record(order.account, None, "order.paid_twice", f"{order}: {session['id']}")
-    if session.get("subscription"):
+    session_id, subscription = _text(session, "id"), _text(session, "subscription")
+    logger.error("Stripe: %s was paid twice: %s", order.public_id, session_id)
+    audit.record(order.account, None, "order.paid_twice", f"{order}: {session_id}")
+    if subscription:
         ProviderCancellation.objects.get_or_create(
-            provider_subscription=session["subscription"], defaults={"account": order.account}
+            provider_subscription=subscription, defaults={"account": order.account}
         )
 
 
 def _on_session_ended(session: Thing) -> None:
     """It ran out, or the payment failed after all."""
-    waiting = Order.objects.pending().filter(provider_session=session["id"])
+    waiting = Order.objects.pending().filter(provider_session=_text(session, "id") or "none")
     # A renewal waits on: another page is opened for it when the customer asks.
     order = waiting.exclude(kind=Order.Kind.RENEWAL).first()
     if order is not None:
@@ -108,31 +119,40 @@ def _on_session_ended(session: Thing) -> None:
 
 def _on_invoice_paid(invoice: Thing) -> None:
     """A renewal. The first invoice of a subscription is told by its session."""
-    account = _account_of(invoice)
+    account, invoice_id = _account_of(invoice), _text(invoice, "id")
     if account is None or invoice.get("billing_reason") != "subscription_cycle":
         return
     subscription = plans.locked(account)
-    cents = int(invoice.get("total") or invoice["amount_paid"])
-    if cents <= 0 or Order.objects.filter(provider_invoice=invoice["id"]).exists():
+    if not invoice_id or Order.objects.filter(provider_invoice=invoice_id).exists():
         return
-    plan = _plan_paid(subscription, invoice, cents)
+    plan, cents = _plan_paid(subscription, invoice)
+    if plan is None:
+        logger.error("Stripe: the amount of invoice %s is that of no plan: %s", invoice_id, cents)
+        audit.record(account, None, "order.odd_payment", f"{invoice_id}: {cents}")
+        return
     month = plans.place_month(subscription)
     order = orders.start_renewal(
         subscription=subscription, plan=plan, month=month, paid_cents=cents
     )
     orders.fulfil_order(
-        order=order, provider_invoice=invoice["id"], provider_payment=_payment_in(invoice)
+        order=order, provider_invoice=invoice_id, provider_payment=_payment_in(invoice)
     )
 
 
-def _plan_paid(subscription: Subscription, invoice: Thing, cents: int) -> Plan:
-    """What Stripe was told last; for a subscription that we left meanwhile, what costs as much."""
+def _plan_paid(subscription: Subscription, invoice: Thing) -> tuple[Plan | None, int]:
+    """The plan whose price was paid: the one Stripe was told last, at its price then or today's,
+    or, for a subscription that we left meanwhile, what costs as much."""
+    cents = _whole(invoice, "total") or _whole(invoice, "amount_paid") or 0
+    if _text(invoice, "currency").upper() not in ("", settings.CURRENCY) or cents <= 0:
+        return None, cents
     known = Plan.objects.filter(code=subscription.provider_plan).first()
-    if known is not None and not known.is_free:
-        return known
+    before = subscription.account.orders.filter(state=Order.State.PAID, plan=known).first()
+    if known is not None and (
+        cents == subscription.provider_cents or (before and cents == before.total_cents)
+    ):
+        return known, cents
     of_price = [plan for plan in Plan.objects.all() if orders.price_with_tax(plan) == cents]
-    order = _order_named_in(_subscription_details(invoice))
-    return of_price[0] if of_price else (order and order.plan) or subscription.plan
+    return (of_price[0] if of_price else None), cents
 
 
 def _on_payment_failed(invoice: Thing) -> None:
@@ -147,11 +167,11 @@ def _on_payment_failed(invoice: Thing) -> None:
 
 
 def _on_refunded(charge: Thing) -> None:
-    order = _order_of_charge(charge)
-    if order is not None:
+    order, cents = _order_of_charge(charge), _whole(charge, "amount_refunded")
+    if order is not None and cents:
         orders.refund_order(
             order=order,
-            cents=charge["amount_refunded"],
+            cents=cents,
             reason="Refunded by card",
             told_by_provider=True,
         )
@@ -161,11 +181,11 @@ def _on_dispute_closed(dispute: Thing) -> None:
     """The bank has taken the money back for good."""
     if dispute.get("status") != "lost":
         return
-    order = _order_of_charge(dispute)
-    if order is not None:
+    order, cents = _order_of_charge(dispute), _whole(dispute, "amount")
+    if order is not None and cents:
         orders.refund_order(
             order=order,
-            cents=order.refunded_cents + dispute["amount"],
+            cents=order.refunded_cents + cents,
             reason="Charged back by the bank",
             told_by_provider=True,
         )
@@ -173,11 +193,12 @@ def _on_dispute_closed(dispute: Thing) -> None:
 
 def _on_subscription_ended(there: Thing) -> None:
     """Cancelled at Stripe's, or never paid: what is paid for lasts, then it is Free."""
-    known = Subscription.objects.filter(provider_subscription=there["id"]).first()
+    ended = _text(there, "id")
+    known = Subscription.objects.filter(provider_subscription=ended or "none").first()
     if known is None:
         return
     subscription = plans.locked(known.account)
-    if subscription.provider_subscription != there["id"]:
+    if subscription.provider_subscription != ended:
         # Another one was taken meanwhile.
         return
     subscription.provider_subscription = subscription.provider_plan = ""
@@ -204,20 +225,42 @@ def _read(payload: bytes, signature: str) -> Thing:
         stripe.WebhookSignature.verify_header(
             payload.decode(), signature, settings.STRIPE_WEBHOOK_SECRET, OLDEST_SECONDS
         )
-        event: Thing = json.loads(payload)
-        return event
     except (stripe.SignatureVerificationError, ValueError):
         raise ForgedEvent from None
+    try:
+        event = json.loads(payload)
+    except (ValueError, RecursionError):
+        raise OddEvent from None
+    if not isinstance(event, dict):
+        raise OddEvent
+    return event
+
+
+def _text(thing: Thing, name: str) -> str:
+    """Whatever a signed event holds, only what has the right form is believed."""
+    value = thing.get(name)
+    return value if isinstance(value, str) and len(value) <= LONGEST_ID else ""
+
+
+def _whole(thing: Thing, name: str) -> int | None:
+    value = thing.get(name)
+    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    return value if fits else None
+
+
+def _part(thing: Thing, name: str) -> Thing:
+    value = thing.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def _order_named_in(thing: Thing) -> Order | None:
-    named = (thing.get("metadata") or {}).get("order")
-    return Order.objects.select_related("account").filter(public_id=named).first()
+    named = _text(_part(thing, "metadata"), "order")
+    return Order.objects.select_related("account").filter(public_id=named or "none").first()
 
 
 def _account_of(thing: Thing) -> Account | None:
     """Whose it is, of ours: by the subscription it is about, or the order it names."""
-    about = thing.get("subscription") or _subscription_details(thing).get("subscription")
+    about = _text(thing, "subscription") or _text(_subscription_details(thing), "subscription")
     known = Subscription.objects.filter(provider_subscription=about or "none")
     subscription = known.select_related("account").first()
     if subscription is not None:
@@ -232,19 +275,18 @@ def _account_of(thing: Thing) -> Account | None:
 
 def _subscription_details(thing: Thing) -> Thing:
     """Older versions of Stripe's API name them elsewhere than newer ones."""
-    parent = thing.get("parent") or thing
-    details: Thing = parent.get("subscription_details") or {}
-    return details
+    return _part(_part(thing, "parent") or thing, "subscription_details")
 
 
 def _payment_in(invoice: Thing) -> str:
-    payments = (invoice.get("payments") or {}).get("data") or [{}]
-    newer = (payments[0].get("payment") or {}).get("payment_intent")
-    return str(invoice.get("payment_intent") or newer or "")
+    payments = _part(invoice, "payments").get("data")
+    first = payments[0] if isinstance(payments, list) and payments else {}
+    newer = _part(first, "payment") if isinstance(first, dict) else {}
+    return _text(invoice, "payment_intent") or _text(newer, "payment_intent")
 
 
 def _order_of_charge(charge: Thing) -> Order | None:
-    payment, invoice = charge.get("payment_intent") or "", charge.get("invoice") or ""
+    payment, invoice = _text(charge, "payment_intent"), _text(charge, "invoice")
     named = _order_named_in(charge)
     if named is not None and named.provider_payment in ("", payment):
         return named
@@ -261,7 +303,7 @@ def _order_of_charge(charge: Thing) -> Order | None:
 
 def _invoice_behind(charge: Thing) -> str:
     """Only asked for where our own rows do not know the payment."""
-    payment = charge.get("payment_intent")
+    payment = _text(charge, "payment_intent")
     if not payment or not _is_our_customer(charge) or _order_named_in(charge):
         return ""
     if Order.objects.filter(provider_payment=payment).exists():
@@ -270,5 +312,5 @@ def _invoice_behind(charge: Thing) -> str:
 
 
 def _is_our_customer(charge: Thing) -> bool:
-    customer = charge.get("customer")
+    customer = _text(charge, "customer")
     return bool(customer) and Subscription.objects.filter(provider_customer=customer).exists()

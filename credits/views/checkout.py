@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import for_account
+from accounts.models import Account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
 from credits import orders, plans
@@ -44,6 +45,7 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
         "subscription": subscription,
         "coming": plans.coming_change(subscription),
         "is_due": plans.standing_of(subscription).is_due,
+        "waiting": request.account.orders.pending().of_plans(),
     }
     return render(request, "credits/choose_plan.html", context)
 
@@ -63,6 +65,9 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     plan = get_object_or_404(known, code=plan_code)
     if plan.price_cents > subscription.plan.price_cents:
         return redirect("credits:order-plan", plan_code=plan.code)
+    if plan == subscription.plan == subscription.next_plan:
+        messages.info(request, f"You have {plan} already, and keep it.")
+        return redirect("credits:choose-plan")
     form = ConfirmForm(request.POST or None)
     if form.is_valid():
         _choose(request, plan)
@@ -74,7 +79,7 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 def _choose(request: AccountRequest, plan: Plan) -> None:
     account = request.account
     try:
-        plans.choose_plan(account=account, plan=plan, actor=request.user, ip=request.ip)
+        chosen = plans.choose_plan(account=account, plan=plan, actor=request.user, ip=request.ip)
         catch_up(account)
     except plans.PlanRefused as refusal:
         messages.error(request, str(refusal))
@@ -83,7 +88,9 @@ def _choose(request: AccountRequest, plan: Plan) -> None:
             request, f"{plan} is noted. The payment service is told as soon as it answers again."
         )
     else:
-        messages.success(request, f"{plan} is noted: nothing else is to be done.")
+        until = chosen.covered_until
+        when = f"after what is paid for, on {until:%d %b %Y}" if until else "from now on"
+        messages.success(request, f"Saved: your plan is {plan} {when}. Your credits stay.")
 
 
 def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
@@ -94,6 +101,7 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
         messages.error(request, str(refusal))
         return redirect("credits:choose-plan")
     last = orders.last_buyer(account)
+    replaced = _would_be_replaced(account, item)
     form = OrderForm(
         request.POST or None,
         initial={"name": last.name, "address": last.address, "tax_id": last.tax_id},
@@ -111,6 +119,8 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
         except OrderRefused as refusal:
             form.add_error(None, str(refusal))
         else:
+            for former in replaced:
+                messages.info(request, f"{former} is cancelled: this order takes its place.")
             return _led_to_payment(request, order)
     context = {
         "item": item,
@@ -119,9 +129,17 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
         "tax_rate": orders.tax_rate(),
         "method": orders.method_in_use(),
         "form": form,
-        "subscription": account.subscription,
+        "replaced": replaced,
     }
     return render(request, "credits/place_order.html", context)
+
+
+def _would_be_replaced(account: Account, item: Pack | Plan) -> list[Order]:
+    """Of plans that were ordered and not paid only the last one waits."""
+    if isinstance(item, Pack):
+        return []
+    waiting = account.orders.pending().filter(kind__in=(Order.Kind.PLAN, Order.Kind.UPGRADE))
+    return list(waiting.exclude(plan=item))
 
 
 def _led_to_payment(request: AccountRequest, order: Order) -> HttpResponse:

@@ -20,6 +20,8 @@ def receive_event(request: HttpRequest) -> HttpResponse:
         stripe.receive_event(request.body, request.headers.get("Stripe-Signature", ""))
     except stripe.ForgedEvent:
         return HttpResponse("This event is not signed.", status=400, content_type="text/plain")
+    except stripe.OddEvent:
+        return HttpResponse("This is no event.", status=400, content_type="text/plain")
     except (stripe.EventTooEarly, PaymentUnavailable):
         return HttpResponse("Send it again later.", status=503, content_type="text/plain")
     return HttpResponse(status=200)

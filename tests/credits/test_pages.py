@@ -155,9 +155,9 @@ def test_each_state_of_an_order_is_said(browser: Client, order: Order) -> None:
     path = f"/credits/orders/{order.public_id}/"
     assert "Waiting for payment" in text(browser.get(path))
     fulfil_order(order=order)
-    assert "1,000 credits are in your balance" in text(browser.get(path))
+    assert "1,000 credits were added to your balance" in text(browser.get(path))
     refund_order(order=order, cents=100)
-    assert "but for those of the USD 1.00 that were refunded" in text(browser.get(path))
+    assert "those of the USD 1.00 that were refunded were taken back" in text(browser.get(path))
     assert "Refunded of it: USD 1.00" in text(browser.get(f"{path}invoice/"))
     refund_order(order=order)
     assert "Its credits were taken back." in text(browser.get(path))

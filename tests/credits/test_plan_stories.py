@@ -41,10 +41,10 @@ def plan_on(shop: Account, day: str) -> str:
     return state_of(shop)[0]
 
 
-def refund(placed: Order, day: str) -> None:
+def refund(placed: Order, day: str, *, told_by_provider: bool = False) -> None:
     with on(day):
         placed.refresh_from_db()
-        assert orders.refund_order(order=placed)
+        assert orders.refund_order(order=placed, told_by_provider=told_by_provider)
 
 
 def test_another_plan_taken_in_the_days_of_grace_is_renewed_in_its_turn(
@@ -215,7 +215,9 @@ def test_an_upgrade_stands_and_falls_with_what_it_is_built_on(
     base = shop.orders.get()
     with on("2026-12-01"):
         pay(order(shop, buyer, plans["growth"]))
-    refund(base, "2026-12-02")
+    with pytest.raises(OrderRefused, match="Refund INV-000002 first"):
+        refund(base, "2026-12-02")
+    refund(base, "2026-12-02", told_by_provider=True)
     assert state_of(shop) == ("free", 45_000)
 
 

@@ -336,7 +336,9 @@ def test_two_invoices_of_one_plan_both_paid_are_two_months(
     shop: Account, buyer: User, plans: Plans
 ) -> None:
     with on("2026-11-25"):
-        first, second = order(shop, buyer, plans["starter"]), order(shop, buyer, plans["starter"])
+        first = order(shop, buyer, plans["starter"])
+        order(shop, buyer, plans["growth"])
+        second = order(shop, buyer, plans["starter"])
         pay(second)
         pay(first)
     assert state_of(shop) == ("starter", 10_100)

@@ -8,7 +8,7 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders import Buyer, start_order
+from credits.orders import Buyer, fulfil_order, start_order
 from tests.conftest import make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +30,11 @@ def finance(db: None) -> Client:
 @pytest.fixture
 def support(db: None) -> Client:
     return signed_in(of_group("Support"))
+
+
+@pytest.fixture
+def boss(staff: User) -> Client:
+    return signed_in(staff)
 
 
 @pytest.fixture
@@ -113,11 +118,11 @@ def test_an_invoice_is_marked_paid_and_refunded(
 ) -> None:
     said = act(finance, order, "mark-paid")
     assert "INV-000001 is paid. 1,000 credits are granted. The balance is 1,100." in said
-    assert "this does not fit INV-000001" in act(finance, order, "mark-paid")
+    assert "is not possible: INV-000001" in act(finance, order, "mark-paid")
     assert "INV-000001 is refunded. The balance is 100." in act(
         finance, order, "refund", reason="Asked for it"
     )
-    assert "this does not fit INV-000001" in act(finance, order, "refund", reason="Again")
+    assert "is not possible: INV-000001" in act(finance, order, "refund", reason="Again")
     actions = account.audit_entries.filter(action__startswith="order.").order_by("pk")
     assert [(entry.action, entry.actor_name) for entry in actions] == [
         ("order.placed", "owner@shop.example"),
@@ -129,17 +134,17 @@ def test_an_invoice_is_marked_paid_and_refunded(
 
 def test_an_order_is_cancelled_by_staff(finance: Client, order: Order) -> None:
     assert "INV-000001 is cancelled." in act(finance, order, "cancel")
-    assert "this does not fit INV-000001" in act(finance, order, "cancel")
-    assert "this does not fit INV-000001" in act(finance, order, "refund", reason="Not paid")
+    assert "is not possible: INV-000001" in act(finance, order, "cancel")
+    assert "is not possible: INV-000001" in act(finance, order, "refund", reason="Not paid")
 
 
-def test_a_plan_is_changed_by_staff_on_record(finance: Client, account: Account) -> None:
+def test_a_plan_is_changed_by_staff_on_record(boss: Client, account: Account) -> None:
     growth = Plan.objects.get(code="growth")
     form = {"plan": str(growth.pk), "reason": "A pilot"}
     assert "The plan is Growth. No credits were granted." in act(
-        finance, account, "change-plan", **form
+        boss, account, "change-plan", **form
     )
-    assert "has the plan Growth already" in act(finance, account, "change-plan", **form)
+    assert "has the plan Growth already" in act(boss, account, "change-plan", **form)
     assert account.audit_entries.get(action="plan.given_by_staff").target.endswith("A pilot")
 
 
@@ -158,10 +163,10 @@ def test_balances_and_ledger_cannot_be_edited(
     assert balance(account) == 100
 
 
-def test_new_terms_of_a_plan_reach_its_accounts_at_once(finance: Client, account: Account) -> None:
+def test_new_terms_of_a_plan_reach_its_accounts_at_once(boss: Client, account: Account) -> None:
     free = Plan.objects.free()
     form = {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90"}
-    said = finance.post(f"/admin/credits/plan/{free.pk}/change/", form, follow=True)
+    said = boss.post(f"/admin/credits/plan/{free.pk}/change/", form, follow=True)
     assert "1 account on this plan: the limit changed at once" in said.content.decode()
     account.refresh_from_db()
     assert account.request_limit == 90
@@ -171,15 +176,65 @@ def test_new_terms_of_a_plan_reach_its_accounts_at_once(finance: Client, account
 
 @pytest.mark.parametrize(
     "change",
-    [{"price_cents": "-1"}, {"price_cents": "0"}, {"monthly_credits": "0"}, {"code": "free"}],
+    [
+        *({"price_cents": price} for price in ("-1", "0", "1.5", "ten", str(2**63), "100000001")),
+        *({"monthly_credits": "0"}, {"requests_per_minute": "0"}, {"name": ""}),
+        *({"code": "free"}, {"code": "Free"}, {"code": "a b"}, {"name": "STARTER"}),
+    ],
 )
-def test_odd_terms_of_a_plan_are_told_and_not_kept(finance: Client, change: dict[str, str]) -> None:
+def test_odd_terms_of_a_plan_are_told_and_not_kept(boss: Client, change: dict[str, str]) -> None:
     form = {"code": "team", "name": "Team", "price_cents": "100", "monthly_credits": "5"}
     form |= {"requests_per_minute": "5", "is_offered": "on"}
-    answer = finance.post("/admin/credits/plan/add/", {**form, **change})
+    answer = boss.post("/admin/credits/plan/add/", {**form, **change})
     assert "errorlist" in answer.content.decode()
-    assert finance.post("/admin/credits/plan/add/", form).status_code == 302
+    assert boss.post("/admin/credits/plan/add/", form).status_code == 302
     assert Plan.objects.count() == 5
+
+
+@pytest.mark.parametrize("price", ["0", "-5", str(2**63)])
+def test_the_price_of_what_is_sold_cannot_become_odd(boss: Client, pack: Pack, price: str) -> None:
+    growth = Plan.objects.get(code="growth")
+    terms = {"price_cents": price, "requests_per_minute": "5", "is_offered": "on"}
+    plan = {**terms, "name": "Growth", "monthly_credits": "5"}
+    for path, form in (
+        (f"plan/{growth.pk}", plan),
+        (f"pack/{pack.pk}", {**terms, "credits": "1000"}),
+    ):
+        answer = boss.post(f"/admin/credits/{path}/change/", form)
+        assert "errorlist" in answer.content.decode()
+
+
+def test_the_month_under_a_paid_upgrade_is_not_refunded_alone(
+    finance: Client, account: Account, owner: User
+) -> None:
+    base, upgrade = (
+        start_order(
+            account=account,
+            item=Plan.objects.get(code=code),
+            buyer=Buyer("The Shop Ltd"),
+            actor=owner,
+        )
+        for code in ("starter", "growth")
+        if _pay_all(account)
+    )
+    _pay_all(account)
+    said = act(finance, base, "refund", reason="By mistake")
+    assert f"Refund {upgrade.number} first" in said
+    assert "is refunded." in act(finance, upgrade, "refund", reason="First")
+    assert "is refunded." in act(finance, base, "refund", reason="Then")
+    assert balance(account) == 100
+
+
+def _pay_all(account: Account) -> bool:
+    for order in account.orders.pending():
+        fulfil_order(order=order)
+    return True
+
+
+def test_finance_does_what_it_is_for_and_no_more(finance: Client, account: Account) -> None:
+    assert finance.post(page_of(account, "change-plan")).status_code == 403
+    assert finance.get("/admin/credits/plan/add/").status_code == 403
+    assert finance.get("/admin/credits/plan/").status_code == 200
 
 
 def test_what_is_sold_is_never_deleted(staff: User, pack: Pack) -> None:

@@ -16,7 +16,7 @@ from credits import orders
 from credits import plans as module
 from credits.books import differences
 from credits.models import Order, Pack, Plan, Subscription, Wallet
-from credits.payments import PaymentUnavailable, catch_up, method_of
+from credits.payments import PaymentUnavailable, catch_up, method_of, stripe_events
 from credits.services import charge
 from tests.conftest import signed_in
 from tests.credits.days import day_of_work, on
@@ -149,6 +149,81 @@ def test_an_event_of_another_amount_or_currency_grants_nothing(
         event["data"]["object"] |= change
         tell(event)
     assert wallet_of(account) == (100, 0)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *(b"", b"[]", b"null", b"1", b'"x"', b"{}", b"NaN", b"{", b"\xff", b"[" * 200_000),
+        *(b'{"a":' * 5_000, b'{"type": [], "id": "evt_a"}', b'{"type": "invoice.paid", "id": 5}'),
+        b'{"type": "invoice.paid", "id": "' + b"x" * 300 + b'"}',
+    ],
+)
+def test_a_signed_body_that_is_no_event_is_refused_cleanly(
+    stripe: FakeStripe, account: Account, payload: bytes
+) -> None:
+    answer = Client(raise_request_exception=False).post(
+        WEBHOOK,
+        payload,
+        content_type="application/json",
+        headers={"Stripe-Signature": sign(payload)},
+    )
+    assert answer.status_code == 400
+
+
+ODD: list[Any] = [None, [], {}, "x", 0, -1, 1.5, True, "1500", 2**63, {"id": 1}, "x" * 300]
+
+
+@pytest.mark.parametrize("kind", stripe_events.HANDLERS)
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
+def test_an_odd_part_of_a_signed_event_never_breaks_and_never_moves_money(
+    stripe: FakeStripe, account: Account, plans: Plans, kind: str, odd: Any
+) -> None:
+    order = buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    whole = {
+        "id": "in_odd",
+        "billing_reason": "subscription_cycle",
+        "payment_status": "paid",
+        "status": "lost",
+        "subscription": known,
+        "parent": {"subscription_details": {"subscription": known}},
+        "invoice": order.provider_invoice,
+        "customer": "cus_1",
+        "metadata": {"order": order.public_id},
+    }
+    amounts = dict.fromkeys(
+        ("amount_total", "total", "amount_paid", "amount_refunded", "amount"), odd
+    )
+    events = [stripe.event(kind, {**whole, **amounts})]
+    events += [stripe.event(kind, {**whole, part: odd}) for part in whole]
+    events += [{**stripe.event(kind, whole), "data": odd}, stripe.event(kind, odd)]
+    events += [{**stripe.event(kind, whole), "created": odd}]
+    for event in events:
+        assert tell(event) in {200, 400, 503}
+    assert wallet_of(account) == (5_100, 0)
+
+
+@pytest.mark.parametrize("change", [{"amount_paid": 1}, {"currency": "jpy"}, {"total": 149_999}])
+def test_a_renewal_of_an_amount_that_is_no_plans_is_for_staff_to_look_at(
+    stripe: FakeStripe, account: Account, plans: Plans, change: dict[str, Any]
+) -> None:
+    buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    assert tell(stripe.renew(known, 1_500, **change)) == 200
+    assert wallet_of(account) == (5_100, 0)
+    assert account.audit_entries.filter(action="order.odd_payment").count() == 1
+
+
+def test_a_renewal_at_the_price_before_the_last_change_is_honoured(
+    stripe: FakeStripe, account: Account, plans: Plans
+) -> None:
+    buy(stripe, account, plans["starter"])
+    known = subscription_of(account).provider_subscription
+    Plan.objects.filter(code="starter").update(price_cents=2_000)
+    run_daily()
+    assert tell(stripe.renew(known, 1_500)) == 200
+    assert wallet_of(account) == (10_100, 0)
 
 
 def test_the_same_event_twice_grants_once(stripe: FakeStripe, account: Account, pack: Pack) -> None:
@@ -404,7 +479,7 @@ def test_no_card_number_field_is_on_any_page_of_ours(
     page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
     assert "Go on to the payment" in page
     assert "cc-number" not in page
-    assert "We never see your card." in page
+    assert "we never see your card" in page
 
 
 def test_of_an_order_only_one_page_is_open(

@@ -41,12 +41,12 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(windows: Windows, site
     assert (answer.status, answer.headers["X-Credits-Remaining"]) == (200, "999")
     assert answer.headers["X-RateLimit-Limit"] == "300"
     page.reload()
-    expect(page.get_by_text("1,000 credits are in your balance.")).to_be_visible()
+    expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
     page.get_by_role("button", name="Invoice to print").click()
     expect_heading(page, "Invoice")
     expect(page.get_by_text("Paid on")).to_be_visible()
     receipt = text_of(site.newest_mail(customer.email, "Receipt"))
-    assert "1,000 credits are in your balance." in receipt
+    assert "1,000 credits were added to your balance." in receipt
     assert f"{site.url}/credits/orders/{order_id}/" in receipt
 
 
@@ -105,7 +105,7 @@ def test_who_spends_the_last_credits_is_told_by_mail(windows: Windows, site: Pro
     for _ in range(12):
         assert caller.validate("no address").status == 200
     low = text_of(site.newest_mail(customer.email, "3 credits are left"))
-    assert "you wanted to know at 3" in low
+    assert "This mail goes out at 3." in low
     empty = text_of(site.newest_mail(customer.email, "No credits are left"))
     assert f"{site.url}/credits/packs/" in empty
     page.reload()
@@ -148,7 +148,7 @@ def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product) -> None:
     expect(page.get_by_text("Waiting for payment")).to_be_visible()
     page.get_by_role("button", name="Pay USD 5.00 by card").click()
     page.get_by_role("button", name="Pay now").click()
-    expect(page.get_by_text("1,000 credits are in your balance.")).to_be_visible()
+    expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
     assert HttpCaller(shop, customer.secret).validate("no address").status == 200
 
 
@@ -169,7 +169,7 @@ def test_a_plan_and_its_upgrade_are_paid_by_card(
         place_order(page)
         page.get_by_role("button", name=f"Pay {price} by card").click()
         page.get_by_role("button", name="Pay now").click()
-        expect(page.get_by_text("credits are in your balance.")).to_be_visible()
+        expect(page.get_by_text("credits were added to your balance.")).to_be_visible()
         assert caller.validate("no address").headers["X-RateLimit-Limit"] == limit
     (there,) = stripe.subscriptions.values()
     assert there["asked"]["items"][0]["price_data"]["unit_amount"] == "9900"

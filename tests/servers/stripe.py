@@ -228,7 +228,8 @@ def _handler(stripe: FakeStripe) -> type[BaseHTTPRequestHandler]:
 
         def _show_payment_page(self, session: Thing) -> None:
             page = (
-                f"<!doctype html><title>Pay</title><link rel=icon href='data:,'><h1>Pay {session['amount_total']}</h1>"
+                "<!doctype html><title>Pay</title><link rel=icon href='data:,'>"
+                f"<h1>Pay {session['amount_total']}</h1>"
                 f"<form method=post action=/pay/{session['id']}><button>Pay now</button></form>"
                 f"<a href='{session['cancel_url']}'>Not now</a>"
             )
