@@ -146,6 +146,10 @@ class Order(models.Model):
         """People count it as part of the month."""
         return self.period_end - timedelta(days=1) if self.period_end else None
 
+    def holds_on(self, day: date) -> bool:
+        """Whether what it pays for, of a plan, has not ended before."""
+        return self.period_end is not None and self.period_end > day
+
     @property
     def was_paid_by_card(self) -> bool:
         return bool(self.provider_payment or self.provider_invoice)

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from accounts.emails import link
 from accounts.models import Account
-from credits import orders
+from credits import offers
 from credits.models import Order, ProviderCancellation, Subscription
 from credits.payments import PaymentUnavailable
 
@@ -99,7 +99,7 @@ def invoice_of_payment(payment: str) -> str:
 
 def _follow_plan(subscription: Subscription) -> None:
     plan, known = subscription.next_plan, subscription.provider_subscription
-    cents = orders.price_with_tax(plan)
+    cents = offers.price_with_tax(plan)
     if (plan.code, cents) == (subscription.provider_plan, subscription.provider_cents):
         return
     there = _client().v1.subscriptions

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from accounts import audit
 from accounts.models import Account
-from credits import emails, orders, plans
+from credits import emails, offers, orders, plans, refunds
 from credits.coverage import GRACE
 from credits.models import Order, Plan, ProviderCancellation, ProviderEvent, Subscription
 from credits.payments import catch_up
@@ -151,7 +151,7 @@ def _plan_paid(subscription: Subscription, invoice: Thing) -> tuple[Plan | None,
         cents == subscription.provider_cents or (before and cents == before.total_cents)
     ):
         return known, cents
-    of_price = [plan for plan in Plan.objects.all() if orders.price_with_tax(plan) == cents]
+    of_price = [plan for plan in Plan.objects.all() if offers.price_with_tax(plan) == cents]
     return (of_price[0] if of_price else None), cents
 
 
@@ -169,7 +169,7 @@ def _on_payment_failed(invoice: Thing) -> None:
 def _on_refunded(charge: Thing) -> None:
     order, cents = _order_of_charge(charge), _whole(charge, "amount_refunded")
     if order is not None and cents:
-        orders.refund_order(
+        refunds.refund_order(
             order=order,
             cents=cents,
             reason="Refunded by card",
@@ -183,7 +183,7 @@ def _on_dispute_closed(dispute: Thing) -> None:
         return
     order, cents = _order_of_charge(dispute), _whole(dispute, "amount")
     if order is not None and cents:
-        orders.refund_order(
+        refunds.refund_order(
             order=order,
             cents=order.refunded_cents + cents,
             reason="Charged back by the bank",

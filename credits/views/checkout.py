@@ -10,11 +10,11 @@ from accounts.access import for_account
 from accounts.models import Account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from credits import orders, plans
+from credits import offers, orders, plans
 from credits.forms import ConfirmForm, OrderForm
 from credits.models import Order, Pack, Plan
 from credits.money import with_tax
-from credits.orders import OrderRefused
+from credits.offers import OrderRefused
 from credits.payments import PaymentUnavailable, catch_up, method_of
 
 
@@ -96,7 +96,7 @@ def _choose(request: AccountRequest, plan: Plan) -> None:
 def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     account = request.account
     try:
-        offer = orders.offer_of(item, account.subscription)
+        offer = offers.offer_of(item, account.subscription)
     except OrderRefused as refusal:
         messages.error(request, str(refusal))
         return redirect("credits:choose-plan")
@@ -125,9 +125,9 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     context = {
         "item": item,
         "offer": offer,
-        "amount": with_tax(offer.net_cents, orders.tax_rate()),
-        "tax_rate": orders.tax_rate(),
-        "method": orders.method_in_use(),
+        "amount": with_tax(offer.net_cents, offers.tax_rate()),
+        "tax_rate": offers.tax_rate(),
+        "method": offers.method_in_use(),
         "form": form,
         "replaced": replaced,
     }

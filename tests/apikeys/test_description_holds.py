@@ -11,7 +11,7 @@ import pytest
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 # No schema can say that an Idempotency-Key must not have come with another address before, nor that
 # one day must not be after another, and a key one of the account's own.

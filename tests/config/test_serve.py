@@ -113,12 +113,14 @@ def test_two_hundred_slow_clients_hold_up_nobody(served: Product, sent: bytes) -
             connection.close()
 
 
+@pytest.mark.proof
 def test_a_client_that_never_finishes_its_head_is_let_go(served: Product) -> None:
     with socket.create_connection(("127.0.0.1", served.port), timeout=30) as slow:
         slow.sendall(HALF_A_HEAD)
         assert slow.recv(1000) == b""
 
 
+@pytest.mark.proof
 def test_a_silent_mail_server_does_not_keep_it_from_stopping(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         email_url = f"smtp://127.0.0.1:{silent.getsockname()[1]}"
@@ -166,6 +168,7 @@ def test_the_worker_sends_the_mails_that_pages_promise(served: Product) -> None:
     assert f"{served.url}/accounts/password/reset/key/" in text_of(mail)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_running_when_it_ends(tmp_path: Path, number: signal.Signals) -> None:
     running = Product(tmp_path)

@@ -208,6 +208,7 @@ def test_a_body_that_ends_early_is_400(site: Product, secret: str) -> None:
     assert_the_one_shape(answer, "bad_request")
 
 
+@pytest.mark.proof
 def test_a_body_that_never_comes_is_400(site: Product, secret: str) -> None:
     answer = say(site, request(secret, b"", length=10))
     assert_the_one_shape(answer, "bad_request")

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 
 from accounts.services import note_confirmed, open_account
 from apikeys.services import create_key
-from credits import orders, plans, services
+from credits import offers, orders, plans, refunds, services
 from credits.books import differences
 from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
 from credits.renewals import renew_subscriptions
@@ -90,7 +90,7 @@ class Books(RuleBasedStateMachine):
     def order_a_plan(self, code: str) -> None:
         try:
             self._order(Plan.objects.get(code=code))
-        except orders.OrderRefused:
+        except offers.OrderRefused:
             assert self._plan().price_cents >= Plan.objects.get(code=code).price_cents
 
     @rule(code=st.sampled_from(["free", "starter", "growth"]))
@@ -123,7 +123,7 @@ class Books(RuleBasedStateMachine):
         cents, total = order.total_cents * percent // 100, order.total_cents
         paid = order.state == "paid"
         share = order.credits * cents // total - order.credits * order.refunded_cents // total
-        if orders.refund_order(order=order, cents=cents, told_by_provider=paid) and paid:
+        if refunds.refund_order(order=order, cents=cents, told_by_provider=paid) and paid:
             self.net -= share
 
     @rule(days=st.integers(1, 40))

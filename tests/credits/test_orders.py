@@ -10,15 +10,9 @@ from accounts.models import Account, Mail, User
 from accounts.roles import Role
 from credits.books import differences
 from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
-from credits.orders import (
-    MOST_WAITING,
-    Buyer,
-    OrderRefused,
-    cancel_order,
-    fulfil_order,
-    refund_order,
-    start_order,
-)
+from credits.offers import OrderRefused
+from credits.orders import MOST_WAITING, Buyer, cancel_order, fulfil_order, start_order
+from credits.refunds import refund_order
 from credits.services import charge
 from tests.conftest import make_member
 

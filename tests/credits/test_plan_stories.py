@@ -6,11 +6,11 @@ import pytest
 from accounts.models import Account, User
 from accounts.retention import delete_unconfirmed_users, erase_account
 from accounts.services import close_account, note_confirmed, open_account, open_another_account
-from credits import orders
+from credits import orders, refunds
 from credits import plans as module
 from credits.books import differences
 from credits.models import Order, Plan
-from credits.orders import OrderRefused
+from credits.offers import OrderRefused
 from credits.renewals import RenewalsFailed, renew_subscriptions
 from credits.services import grant, open_with_credits
 from tests.conftest import make_user
@@ -44,7 +44,7 @@ def plan_on(shop: Account, day: str) -> str:
 def refund(placed: Order, day: str, *, told_by_provider: bool = False) -> None:
     with on(day):
         placed.refresh_from_db()
-        assert orders.refund_order(order=placed, told_by_provider=told_by_provider)
+        assert refunds.refund_order(order=placed, told_by_provider=told_by_provider)
 
 
 def test_another_plan_taken_in_the_days_of_grace_is_renewed_in_its_turn(

@@ -5,11 +5,12 @@ import pytest
 from accounts.models import Account, Mail, User
 from accounts.schedule import run_daily
 from accounts.services import close_account, note_confirmed, open_account
-from credits import orders
+from credits import orders, refunds
 from credits import plans as module
 from credits.books import differences
 from credits.models import Order, Pack, Plan, Wallet
-from credits.orders import Buyer, OrderRefused
+from credits.offers import OrderRefused
+from credits.orders import Buyer
 from credits.services import charge, grant
 from tests.conftest import make_user
 from tests.credits.days import covered_until, day_of_work, on, state_of, topped_up_until
@@ -128,7 +129,7 @@ def test_a_debt_is_paid_from_the_top_up(shop: Account, buyer: User) -> None:
         )
         pay(placed)
         use(shop, 1_100)
-        orders.refund_order(order=placed)
+        refunds.refund_order(order=placed)
     assert wallet_of(shop) == (0, 1_000)
     day_of_work("2026-12-21")
     assert wallet_of(shop) == (0, 900)
@@ -356,7 +357,7 @@ def test_packs_raise_the_limit_as_long_as_they_are_paid(
         assert limit_of(shop) == 1_200
         pay(order(shop, buyer, plans["starter"]))
         assert limit_of(shop) == 1_200
-        orders.refund_order(order=placed)
+        refunds.refund_order(order=placed)
         assert limit_of(shop) == 300
 
 

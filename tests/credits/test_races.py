@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import Account, Mail, User
 from accounts.services import note_confirmed, open_account
 from apikeys.services import create_key
-from credits import orders, services
+from credits import orders, refunds, services
 from credits.books import differences
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
 from credits.orders import Buyer
@@ -113,7 +113,7 @@ def test_an_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -
 def test_a_refund_told_10_times_takes_once(shop: Account, buyer: User) -> None:
     order = place(shop, buyer, Pack.objects.earliest("credits"))
     orders.fulfil_order(order=order)
-    refunded = at_once(10, lambda _: orders.refund_order(order=Order.objects.get(pk=order.pk)))
+    refunded = at_once(10, lambda _: refunds.refund_order(order=Order.objects.get(pk=order.pk)))
     assert Counter(refunded) == {True: 1, False: 9}
     assert wallet_of(shop).balance == 0
     assert not list(differences())

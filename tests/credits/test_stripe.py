@@ -12,7 +12,7 @@ from pytest_django import Settings
 from accounts.models import Account, Mail, User
 from accounts.schedule import run_daily
 from accounts.services import close_account
-from credits import orders
+from credits import orders, refunds
 from credits import plans as module
 from credits.books import differences
 from credits.models import Order, Pack, Plan, Subscription, Wallet
@@ -455,7 +455,7 @@ def test_a_refund_by_staff_goes_through_stripe_and_is_booked_once(
 ) -> None:
     order = buy(stripe, account, pack)
     method_of(order).give_back(order)
-    orders.refund_order(order=order, actor=staff, reason="By mistake")
+    refunds.refund_order(order=order, actor=staff, reason="By mistake")
     assert stripe.refunds == [{"payment_intent": order.provider_payment, "amount": "500"}]
     tell(stripe.refund(stripe.session_of(order.public_id), 500))
     assert wallet_of(account) == (100, 0)
