@@ -171,13 +171,12 @@ def test_a_signed_body_that_is_no_event_is_refused_cleanly(
     assert answer.status_code == 400
 
 
-ODD: list[Any] = [None, [], {}, "x", 0, -1, 1.5, True, "1500", 2**63, {"id": 1}, "x" * 300]
+ODD: list[Any] = [None, [], "x", -1, 1.5, True, "1500", 2**63, {"id": 1}]
 
 
 @pytest.mark.parametrize("kind", stripe_events.HANDLERS)
-@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
 def test_an_odd_part_of_a_signed_event_never_breaks_and_never_moves_money(
-    stripe: FakeStripe, account: Account, plans: Plans, kind: str, odd: Any
+    stripe: FakeStripe, account: Account, plans: Plans, kind: str
 ) -> None:
     order = buy(stripe, account, plans["starter"])
     known = subscription_of(account).provider_subscription
@@ -192,13 +191,13 @@ def test_an_odd_part_of_a_signed_event_never_breaks_and_never_moves_money(
         "customer": "cus_1",
         "metadata": {"order": order.public_id},
     }
-    amounts = dict.fromkeys(
-        ("amount_total", "total", "amount_paid", "amount_refunded", "amount"), odd
-    )
-    events = [stripe.event(kind, {**whole, **amounts})]
-    events += [stripe.event(kind, {**whole, part: odd}) for part in whole]
-    events += [{**stripe.event(kind, whole), "data": odd}, stripe.event(kind, odd)]
-    events += [{**stripe.event(kind, whole), "created": odd}]
+    amounts = ("amount_total", "total", "amount_paid", "amount_refunded", "amount")
+    events = []
+    for odd in ODD:
+        things = [{**whole, **dict.fromkeys(amounts, odd)}, odd]
+        things += [{**whole, part: odd} for part in whole]
+        events += [stripe.event(kind, thing) for thing in things]
+        events += [{**stripe.event(kind, whole), part: odd} for part in ("data", "created")]
     for event in events:
         assert tell(event) in {200, 400, 503}
     assert wallet_of(account) == (5_100, 0)
