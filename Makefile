@@ -18,9 +18,9 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 
 test: .venv/.workshop browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
 	$(PYTEST) -m "not proof"
-	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process"
+	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process and not anywhere"
 
-proofs: .venv/.workshop ## what takes longer: limits over eight processes, databases and counters away
+proofs: .venv/.workshop browser ## what takes longer: limits and credits over several processes, kills, outages
 	$(PYTEST) -m proof
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)

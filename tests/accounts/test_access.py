@@ -17,7 +17,7 @@ from credits.models import Pack
 from credits.orders import Buyer, start_order
 from tests.conftest import make_member, make_user, signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 OURS = ("accounts", "apikeys", "credits", "validation")
 # Pages without a role: open to everybody, or to who is signed in but in no account.

@@ -174,6 +174,7 @@ def test_a_signed_body_that_is_no_event_is_refused_cleanly(
 ODD: list[Any] = [None, [], "x", -1, 1.5, True, "1500", 2**63, {"id": 1}]
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("kind", stripe_events.HANDLERS)
 def test_an_odd_part_of_a_signed_event_never_breaks_and_never_moves_money(
     stripe: FakeStripe, account: Account, plans: Plans, kind: str

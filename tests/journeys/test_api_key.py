@@ -126,6 +126,7 @@ def test_the_keys_mail_goes_out_without_the_key(
     assert secret[9:41] not in mail
 
 
+@pytest.mark.proof
 def test_the_documented_retry_loop_waits_out_a_real_429(site: Product) -> None:
     page = PlainBrowser(site.url).get("/docs/")
     found = re.search(r'<code id="retry">(.*?)</code>', page, re.S)

@@ -152,6 +152,7 @@ def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product) -> None:
     assert HttpCaller(shop, customer.secret).validate("no address").status == 200
 
 
+@pytest.mark.proof
 def test_a_plan_and_its_upgrade_are_paid_by_card(
     card_windows: Windows, shop: Product, stripe: FakeStripe
 ) -> None:
