@@ -70,6 +70,7 @@ def _next(cache: BaseCache) -> int:
     return cache.incr("hits")
 
 
+@pytest.mark.proof
 def test_no_count_of_eight_processes_is_lost_or_given_twice(
     store: tuple[str, str], cache: BaseCache
 ) -> None:
@@ -90,6 +91,7 @@ def open_torn(location: str, barrier: Any, results: Any) -> None:
     results.put([counters.incr("hits") for _ in range(EACH)])
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("number", range(3))
 def test_eight_processes_that_find_the_file_torn_begin_one_afresh(
     tmp_path: Path, number: int
@@ -105,6 +107,7 @@ def count_once(location: str, results: Any) -> None:
     results.put([SQLiteCounters(location, {"TIMEOUT": 60}).incr("hits")])
 
 
+@pytest.mark.proof
 def test_when_the_file_is_removed_all_processes_go_on_in_a_new_one(tmp_path: Path) -> None:
     file = tmp_path / "counters.sqlite3"
     counters = SQLiteCounters(str(file), {"TIMEOUT": 60})

@@ -101,6 +101,7 @@ def test_a_port_that_is_taken_is_named_with_the_way_out(served: Product, tmp_pat
     assert "make serve" in ended.stderr
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("sent", [SILENT, HALF_A_HEAD], ids=["silent", "half a head"])
 def test_two_hundred_slow_clients_hold_up_nobody(served: Product, sent: bytes) -> None:
     slow = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(200)]
@@ -179,6 +180,7 @@ def test_nothing_is_left_running_when_it_ends(tmp_path: Path, number: signal.Sig
     assert happens(lambda: not any(is_alive(pid) for pid in family), seconds=40)
 
 
+@pytest.mark.proof
 def test_a_reload_under_load_fails_no_request(served: Product) -> None:
     statuses = []
     os.kill(served.process.pid, signal.SIGHUP)

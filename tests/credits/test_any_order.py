@@ -183,7 +183,7 @@ def test_in_any_order_the_books_agree_after_every_step() -> None:
     run_state_machine_as_test(
         Books,
         settings=settings(
-            max_examples=15,
+            max_examples=10,
             stateful_step_count=30,
             deadline=None,
             database=None,
