@@ -53,7 +53,7 @@ def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
     )
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def charge(
     *, account: Account, key: ApiKey | None, verdict: str, cost: int, duration_ms: int
 ) -> int:

@@ -165,3 +165,11 @@ def test_a_429_is_no_row(caller: Caller, account: Account) -> None:
     Account.objects.update(requests_per_minute_override=1)
     assert [caller.validate(SANDBOX).status_code for _ in range(3)] == [200, 429, 429]
     assert LogEntry.objects.count() == 1
+
+
+def test_a_charged_call_is_four_statements(caller: Caller, django_assert_num_queries: Any) -> None:
+    """The key with its account and balance; the log, the charge and the use, in a savepoint here
+    and a transaction in the product."""
+    caller.validate(DEFINITE)
+    with django_assert_num_queries(4 + 2):
+        caller.validate(DEFINITE)
