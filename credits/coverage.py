@@ -48,6 +48,14 @@ class Coverage:
         ends = [month.end for month in self._bases() if month.holds_on(day)]
         return self.end(max(ends)) if ends else day
 
+    def lower_until(self, day: date, plan: Plan) -> date:
+        """The end of the months, from this day's on, that are paid for with a lower plan."""
+        now = self.plan_on(day)
+        if now is None or now.price_cents >= plan.price_cents:
+            return day
+        ends = [month.end for month in self._bases() if month.holds_on(day)]
+        return self.lower_until(max(ends), plan)
+
     def ended(self, day: date) -> date | None:
         """For a day that is not covered: since when."""
         return max((month.end for month in self._bases() if month.end <= day), default=None)

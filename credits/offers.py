@@ -46,14 +46,15 @@ def offer_of(item: Pack | Plan, subscription: Subscription) -> Offer:
         raise OrderRefused(f"You have {item} already.")
     if item.price_cents <= now.plan.price_cents:
         raise OrderRefused(f"You have {now.plan}: {item} is chosen for when that ends.")
-    return _upgrade(item, subscription, now.covered_until)
+    return _upgrade(item, subscription)
 
 
-def _upgrade(item: Plan, subscription: Subscription, covered_until: date) -> Offer:
-    """For all that is covered: its price and credits less those that were paid for it."""
-    today = timezone.now().date()
-    paid = subscription.account.orders.filter(state=State.PAID, period_end__gt=today).of_plans()
-    covering = [order for order in paid if order.period_start]
+def _upgrade(item: Plan, subscription: Subscription) -> Offer:
+    """For the months that are covered by less: its price and credits, less those paid for."""
+    today, account = timezone.now().date(), subscription.account
+    until = plans.coverage_of(account).lower_until(today, item)
+    paid = account.orders.filter(state=State.PAID, period_end__gt=today, period_start__lt=until)
+    covering = list(paid.of_plans())
     months = sum(order.kind != Kind.UPGRADE for order in covering)
     net_cents = item.price_cents * months - sum(order.net_cents for order in covering)
     credits = item.monthly_credits * months - sum(order.credits for order in covering)
@@ -62,10 +63,10 @@ def _upgrade(item: Plan, subscription: Subscription, covered_until: date) -> Off
     start = min(order.period_start for order in covering if order.period_start)
     return Offer(
         Kind.UPGRADE,
-        f"Upgrade from {subscription.plan} to {item} until {_last_day(covered_until)}",
+        f"Upgrade from {subscription.plan} to {item} until {_last_day(until)}",
         max(0, credits),
         net_cents,
-        Period(start, covered_until),
+        Period(start, until),
     )
 
 

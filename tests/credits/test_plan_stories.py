@@ -99,6 +99,20 @@ def test_an_upgrade_is_paid_for_every_month_that_is_covered(
     assert plan_on(shop, "2027-01-24") == "growth"
 
 
+def test_an_upgrade_leaves_a_higher_month_that_is_paid_ahead_as_it_is(
+    shop: Account, buyer: User, plans: Plans
+) -> None:
+    with on("2026-11-25"):
+        scale = order(shop, buyer, plans["scale"])
+        pay(order(shop, buyer, plans["starter"]))
+        pay(scale)
+        upgrade = order(shop, buyer, plans["growth"])
+        assert (upgrade.net_cents, str(upgrade.period_end)) == (8_400, "2026-12-25")
+        pay(upgrade)
+    assert plan_on(shop, "2026-12-24") == "growth"
+    assert plan_on(shop, "2026-12-25") == "scale"
+
+
 def test_a_second_upgrade_counts_the_first(shop: Account, buyer: User, plans: Plans) -> None:
     subscribe(shop, buyer, plans["starter"])
     with on("2026-12-01"):
