@@ -7,25 +7,59 @@ the database decides.
 """
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import OperationalError
+from django.db import DatabaseError, OperationalError
 
 from accounts.models import Account
 
+# A queue that moves is only slow; in one where nobody was served for so long, the database is away.
+# Then the caller is told to come back.
+STANDSTILL_SECONDS = 1.8
+LONGEST_WAIT_SECONDS = 10.0
+
+
+class Queue:
+    def __init__(self, standstill_seconds: float = STANDSTILL_SECONDS) -> None:
+        self._standstill_seconds = standstill_seconds
+        self._lock = threading.Lock()
+        self.moved_at = 0.0
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        self._wait()
+        try:
+            yield
+        except DatabaseError:
+            raise
+        except BaseException:
+            self.moved_at = time.monotonic()
+            raise
+        else:
+            self.moved_at = time.monotonic()
+        finally:
+            self._lock.release()
+
+    def _wait(self) -> None:
+        came_at = time.monotonic()
+        remaining = self._standstill_seconds
+        while not self._lock.acquire(timeout=max(remaining, 0)):
+            gives_up_at = min(
+                max(came_at, self.moved_at) + self._standstill_seconds,
+                came_at + LONGEST_WAIT_SECONDS,
+            )
+            remaining = gives_up_at - time.monotonic()
+            if remaining <= 0:
+                raise OperationalError("Too many requests of one account wait to be charged.")
+
+
 # Accounts that share a queue now and then lose nothing but a moment.
-_QUEUES = tuple(threading.Lock() for _ in range(256))
-# Then the caller is told to come back, as by a database that does not answer.
-PATIENCE_SECONDS = 1.8
+_QUEUES = tuple(Queue() for _ in range(256))
 
 
 @contextmanager
 def turn_of(account: Account) -> Iterator[None]:
-    queue = _QUEUES[account.pk % len(_QUEUES)]
-    if not queue.acquire(timeout=PATIENCE_SECONDS):
-        raise OperationalError("Too many requests of one account wait to be charged.")
-    try:
+    with _QUEUES[account.pk % len(_QUEUES)].turn():
         yield
-    finally:
-        queue.release()
