@@ -1,0 +1,49 @@
+"""Who runs a domain's mail, by the names of its mail hosts. Pure."""
+
+import re
+from collections.abc import Iterable
+
+OTHER = "other"
+# The first that fits decides: Microsoft's consumer hosts lie below the name of its business ones.
+_HOSTS = (
+    ("google", r"(.+\.)?(google|googlemail)\.com"),
+    ("microsoft_consumer", r".+\.olc\.protection\.outlook\.com"),
+    ("microsoft_365", r".+\.protection\.outlook\.(com|de|cn)|.+\.mx\.microsoft"),
+    ("yahoo", r".+\.yahoodns\.net"),
+    ("apple", r"(.+\.)?icloud\.com"),
+    ("zoho", r"(.+\.)?zoho(mail)?\.[a-z]{2,}(\.[a-z]{2})?"),
+    ("proton", r"(.+\.)?protonmail\.ch"),
+    ("fastmail", r"(.+\.)?messagingengine\.com"),
+    ("mimecast", r".+\.mimecast(-offshore)?\.(com|co\.za)"),
+    ("proofpoint", r".+\.(pphosted|ppe-hosted)\.com"),
+    ("barracuda", r".+\.barracudanetworks\.com"),
+    ("cisco", r".+\.iphmx\.com"),
+    ("amazon_ses", r"inbound-smtp\..+\.amazonaws\.com"),
+    ("yandex", r"mx\.yandex\.(net|ru)"),
+    ("mail_ru", r"(.+\.)?(mxs\.mail\.ru|emx\.mail\.ru)"),
+    ("gmx", r"mx\d*\.(gmx|web)\.(net|de)|mx-ha\d*\.web\.de"),
+    ("ionos", r"mx\d*\.(kundenserver\.de|ionos\.[a-z.]+|1and1\.[a-z.]+)"),
+    ("ovh", r"mx\d*\.(mail\.)?ovh\.(net|ca)"),
+    ("gandi", r".+\.mail\.gandi\.net"),
+    ("rackspace", r".+\.emailsrvr\.com"),
+    ("godaddy", r".+\.secureserver\.net"),
+    ("namecheap", r"(eforward\d|mx\d)\.(registrar-servers|privateemail)\.com"),
+    ("cloudflare", r".+\.mx\.cloudflare\.net"),
+    ("improvmx", r"mx\d\.improvmx\.com"),
+    ("migadu", r"aspmx\d\.migadu\.com"),
+    ("tencent", r".+\.(qq\.com|mail\.qq\.com)"),
+    ("netease", r".+\.(netease\.com|163\.com|ntes53\.netease\.com)"),
+)
+PROVIDERS = (*(name for name, _ in _HOSTS), OTHER)
+_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _HOSTS))
+
+
+def provider_of(hosts: Iterable[str]) -> str | None:
+    """Of the first host that tells; None without hosts."""
+    provider = None
+    for host in hosts:
+        found = _PATTERN.fullmatch(host)
+        if found:
+            return found.lastgroup
+        provider = OTHER
+    return provider

@@ -1,0 +1,184 @@
+"""Asks resolvers, remembers what they said. One for a process, shared by all its threads."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from validation.engine.dns.cache import Cache
+from validation.engine.dns.exchange import Exchange
+from validation.engine.dns.messages import Outcome, Question, Reply
+from validation.engine.dns.streams import Server
+
+# So long an answer is remembered, whatever it says of itself, in seconds.
+SHORTEST, LONGEST = 5.0, 3600.0
+# A failure may be over in a moment.
+FAILURE_HOLDS = 5.0
+# A server that was silent is asked after the others, for so long.
+_SILENCE_COUNTS = 30.0
+CACHE_SIZE = 20_000
+
+
+class Answer(NamedTuple):
+    outcome: Outcome
+    records: tuple[Any, ...]
+    expires_at: float
+
+    @property
+    def could_tell(self) -> bool:
+        return self.outcome not in {Outcome.FAILURE, Outcome.TIMEOUT}
+
+
+class Resolver:
+    def __init__(
+        self,
+        servers: Sequence[str] | None = None,
+        *,
+        seconds: float = 3.0,
+        cache_size: int = CACHE_SIZE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`servers` as in 127.0.0.1:5353 or [::1]:53, the system's when there are none; `seconds`
+        for all questions of one call."""
+        self.seconds = seconds
+        self.clock = clock
+        self.cache_size = cache_size
+        self.cache: Cache[Question, Answer] = Cache(cache_size, clock)
+        self._servers = [parse_server(text) for text in servers] if servers else None
+        self._silent_at: dict[Server, float] = {}
+
+    def inquiry(self, owner_of: Callable[[str], str], deadline: float) -> "Inquiry":
+        """All that is asked for one call. An answer counts towards the share of the cache of
+        whoever owns its name."""
+        return Inquiry(self, owner_of, deadline)
+
+    @property
+    def servers(self) -> list[Server]:
+        """Those first that answered lately."""
+        servers = self._servers or system_servers()
+        if servers:
+            self._servers = servers
+        counts_from = self.clock() - _SILENCE_COUNTS
+        return sorted(servers, key=lambda one: self._silent_at.get(one, 0) > counts_from)
+
+    def note_silence(self, server: Server) -> None:
+        self._silent_at[server] = self.clock()
+
+
+class Inquiry:
+    """The questions of one call, until one deadline. What is not answered then is a timeout."""
+
+    def __init__(self, resolver: Resolver, owner_of: Callable[[str], str], deadline: float) -> None:
+        self._resolver = resolver
+        self._owner_of = owner_of
+        self.began_at = resolver.clock()
+        self.deadline = deadline
+        self.answers: dict[Question, Answer] = {}
+        # Called with each question that is answered; it may ask the next one.
+        self.on_answer: Callable[[Question], None] = lambda _: None
+        self._exchange: Exchange | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._exchange is not None:
+            self._exchange.close()
+
+    @property
+    def went_out(self) -> bool:
+        return self._exchange is not None
+
+    def ask(self, *questions: Question) -> None:
+        for question in questions:
+            known = self._resolver.cache.get(question)
+            if known is not None:
+                self.answers[question] = known
+                self.on_answer(question)
+            elif question not in self.answers and self._resolver.clock() < self.deadline:
+                self._open().send(question)
+
+    def wait(
+        self,
+        questions: Iterable[Question],
+        *,
+        until: float | None = None,
+        enough: Callable[[Answer], bool] | None = None,
+    ) -> bool:
+        """Until all are answered, or one answer is `enough`, which it says, or the time is over.
+        What is not answered by the deadline is a timeout."""
+        missing = set(questions)
+        known = [self.answers[one] for one in missing & self.answers.keys()]
+        missing -= self.answers.keys()
+        ends_at = self.deadline if until is None else min(until, self.deadline)
+        while not (enough and any(map(enough, known))):
+            event = self._open().receive(ends_at) if missing else None
+            if event is None:
+                self._time_out(missing if until is None else ())
+                return False
+            answer = self._keep(*event)
+            known = [answer] if event[0] in missing else []
+            missing.discard(event[0])
+        return True
+
+    def part_of_what_is_left(self, part: float) -> float:
+        now = self._resolver.clock()
+        return now + max(0.0, self.deadline - now) * part
+
+    def _open(self) -> Exchange:
+        if self._exchange is None:
+            self._exchange = Exchange(
+                self._resolver.servers,
+                seconds=self._resolver.seconds,
+                deadline=self.deadline,
+                clock=self._resolver.clock,
+                is_silent=self._resolver.note_silence,
+            )
+        return self._exchange
+
+    def _keep(self, question: Question, reply: Reply) -> Answer:
+        answer = Answer(reply.outcome, reply.records, self._resolver.clock() + _holds(reply))
+        self.answers[question] = answer
+        owner = self._owner_of(question.name)
+        self._resolver.cache.put(question, answer, until=answer.expires_at, owner=owner)
+        self.on_answer(question)
+        return answer
+
+    def _time_out(self, questions: Iterable[Question]) -> None:
+        """Nothing that the next caller should know: the last of them were perhaps asked for a
+        moment only."""
+        expires_at = self._resolver.clock() + FAILURE_HOLDS
+        for question in questions:
+            self.answers[question] = Answer(Outcome.TIMEOUT, (), expires_at)
+
+
+def _holds(reply: Reply) -> float:
+    if reply.outcome is Outcome.FAILURE:
+        return FAILURE_HOLDS
+    return min(max(reply.ttl or 0, SHORTEST), LONGEST)
+
+
+def parse_server(text: str) -> Server:
+    """127.0.0.1, 127.0.0.1:5353, ::1 or [::1]:5353."""
+    if text.count(":") > 1 and not text.startswith("["):
+        return Server(text)
+    host, _, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
+    if not host:
+        host, port = port, ""
+    return Server(host.strip("[]"), int(port or 53))
+
+
+def system_servers() -> list[Server]:
+    # Loaded late: it takes longer than all the rest together, and is used once if at all.
+    import dns.resolver
+
+    try:
+        system = dns.resolver.Resolver()
+    except (dns.resolver.NoResolverConfiguration, OSError):
+        return []
+    return [parse_server(f"[{one}]:{system.port}") for one in map(str, system.nameservers)]

@@ -1,0 +1,34 @@
+"""What is known of the way mail to a domain takes. Pure."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class MailHost(NamedTuple):
+    preference: int
+    host: str
+
+
+@dataclass(frozen=True)
+class Route:
+    """None where the DNS could not tell."""
+
+    domain_exists: bool | None = None
+    accepts_mail: bool | None = None
+    null_mx: bool | None = None
+    # The reason code that the DNS gives for a verdict, if it gives any.
+    problem: str | None = None
+    hosts: tuple[MailHost, ...] = ()
+    provider: str | None = None
+    # a or aaaa: there is no MX record, and this record of the domain itself takes its place.
+    fallback: str | None = None
+    spf: str | None = None
+    dmarc: str | None = None
+    expires_at: float = 0.0
+    # Whether a question had to be sent for it.
+    went_out: bool = field(default=False, compare=False)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the DNS said anything at all."""
+        return self.domain_exists is not None
