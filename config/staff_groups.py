@@ -18,6 +18,7 @@ _LOOK_AT_CUSTOMERS = [
     "credits.view_useday",
     "credits.view_usehour",
     "credits.view_wallet",
+    "validation.view_listeddomain",
     "validation.view_logentry",
 ]
 GROUPS = {
@@ -26,6 +27,9 @@ GROUPS = {
         "accounts.suspend_account",
         "accounts.change_mail",
         "apikeys.revoke_apikey",
+        "validation.add_listeddomain",
+        "validation.change_listeddomain",
+        "validation.delete_listeddomain",
     ],
     "Finance": [
         *_LOOK_AT_CUSTOMERS,

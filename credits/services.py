@@ -22,8 +22,7 @@ from credits.models import LedgerEntry, Order, Plan, Subscription, UseHour, Wall
 from credits.models.catalogue import MOST_CREDITS
 from credits.models.use import bucket_of
 from validation.engine.aliases import canonical_address
-from validation.engine.syntax import parse_address
-from validation.engine.verdict import Parts
+from validation.engine.syntax import Parts, parse_address
 
 Kind = LedgerEntry.Kind
 
@@ -213,7 +212,7 @@ def _mailbox_digest(email: str) -> str:
     """What is remembered of a mailbox for ever tells nobody its address."""
     parts = parse_address(email)
     mailbox = email.lower()
-    if isinstance(parts, Parts) and parts.local_part and parts.ascii_domain:
+    if isinstance(parts, Parts):
         mailbox = canonical_address(parts.local_part, parts.ascii_domain)
     digest = salted_hmac(
         "credits.mailbox", mailbox, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"

@@ -1,6 +1,7 @@
 """What of an address may be kept: enough to find it again, too little to read it back."""
 
 import unicodedata
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
@@ -21,7 +22,7 @@ def address_hash(email: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def pack_checks(checks: dict[str, bool], names: tuple[str, ...]) -> int:
+def pack_checks(checks: Mapping[str, bool | None], names: tuple[str, ...]) -> int:
     """Two bits a check, in the order of the names: 0 not run, 1 false, 2 true."""
     packed = 0
     for place, name in enumerate(names):

@@ -1,7 +1,14 @@
-from django.contrib import admin
+from typing import Any
 
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from accounts import audit
 from accounts.admin import ReadOnlyAdmin
-from validation.models import LogEntry
+from validation.forms import ListedDomainForm
+from validation.models import ListedDomain, LogEntry
 
 
 @admin.register(LogEntry)
@@ -18,3 +25,27 @@ class LogEntryAdmin(ReadOnlyAdmin):
     search_help_text = "req_…, val_…, domain, acc_… or key_…"
     exclude = ("address_hash",)
     show_full_result_count = False
+
+
+@admin.register(ListedDomain)
+class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
+    """Effective in every worker within seconds."""
+
+    form = ListedDomainForm
+    list_display = ("domain", "kind", "reason", "created_at")
+    list_filter = ("kind",)
+    search_fields = ("domain", "reason")
+
+    def save_model(self, request: Any, obj: ListedDomain, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        said = f"{obj.domain}: {obj.get_kind_display()}, {obj.reason}"
+        audit.record(None, request.user, "domain.listed", said, request.ip)
+
+    def delete_model(self, request: Any, obj: ListedDomain) -> None:
+        super().delete_model(request, obj)
+        audit.record(None, request.user, "domain.unlisted", obj.domain, request.ip)
+
+    @transaction.atomic
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ListedDomain]) -> None:
+        for listed in queryset:
+            self.delete_model(request, listed)

@@ -38,7 +38,7 @@ def write_validation(
     duration_ms: int,
 ) -> None:
     """In the transaction that charges it."""
-    domain = finding.parts.domain
+    domain = finding.parts.domain if finding.parts else None
     LogEntry.objects.create(
         **_of(asker, email, domain),
         status=200,

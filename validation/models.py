@@ -8,6 +8,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from validation.engine.lists import StaffDomains
 
 KEPT = timedelta(hours=24)
 
@@ -67,6 +68,40 @@ class Replay(models.Model):
 
     def is_for(self, email: str) -> bool:
         return self.email_digest == _digest(email)
+
+
+class ListedDomainQuerySet(models.QuerySet["ListedDomain"]):
+    def as_staff_domains(self) -> StaffDomains:
+        of_list: dict[str, set[str]] = {kind: set() for kind in ListedDomain.Kind.values}
+        for domain, kind in self.values_list("domain", "kind"):
+            of_list[kind].add(domain)
+        return StaffDomains(
+            allowed=frozenset(of_list[ListedDomain.Kind.ALLOW]),
+            denied=frozenset(of_list[ListedDomain.Kind.DENY]),
+        )
+
+
+class ListedDomain(models.Model):
+    """Staff's word on a domain and all below it; it counts before the list of throw-away ones."""
+
+    class Kind(models.TextChoices):
+        ALLOW = "allow", "never disposable"
+        DENY = "deny", "disposable"
+
+    domain = models.CharField(
+        max_length=253, unique=True, help_text="With all below it. International names as well."
+    )
+    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.DENY)
+    reason = models.CharField(max_length=200, help_text="For your colleagues: how you know.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects: ClassVar[ListedDomainQuerySet] = ListedDomainQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["domain"]
+
+    def __str__(self) -> str:
+        return f"{self.domain}: {self.get_kind_display()}"
 
 
 class LogEntry(models.Model):

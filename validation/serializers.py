@@ -4,7 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from validation.engine.verdict import CHECKS, Verdict
+from validation.engine.reasons import Verdict
+from validation.engine.verdict import CHECKS
 
 Described = serializers.Serializer[Any]
 

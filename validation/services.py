@@ -8,12 +8,12 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.engine import engine
 from apikeys.answers import render
 from apikeys.errors import ApiError
 from credits.queueing import turn_of
 from credits.services import InsufficientCredits, balance_of, charge
 from validation import log
-from validation.engine.check import check
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdict import Finding
 from validation.ids import result_id
@@ -59,7 +59,7 @@ class Validation:
                 "sandbox": self.is_sandbox,
                 **self.finding.document(),
                 "duration_ms": self.duration_ms,
-                "dns_cached": None,
+                "dns_cached": self.finding.dns_cached,
                 "credits": {"charged": self.cost, "remaining": balance},
             }
         )
@@ -82,7 +82,10 @@ def find_replay(*, asker: Asker, idempotency_key: str, email: str) -> Answer | N
 def validate(*, asker: Asker, email: str, idempotency_key: str | None) -> Answer:
     started = time.perf_counter()
     word = sandbox_word(email)
-    finding = check(email) if word is None else sandbox_finding(email, word)
+    if word is None:
+        finding = engine().check(email)
+    else:
+        finding = sandbox_finding(engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)
     validation = Validation(asker, email, finding, word is not None, duration_ms)
     if idempotency_key is None:

@@ -16,7 +16,7 @@ from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from apikeys.requests import key_of
 from credits.models.use import use_of_days
-from validation.engine.verdict import Verdict
+from validation.engine.reasons import Verdict
 from validation.serializers import UsageSerializer
 
 USUAL_DAYS, MOST_DAYS = 30, 366

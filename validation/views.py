@@ -10,7 +10,7 @@ from accounts.roles import Act
 from accounts.second_factor import has_second_factor
 from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
-from validation.engine.verdict import REASONS
+from validation.engine.reasons import REASONS
 
 
 @login_not_required

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from django.db import IntegrityError
 
+from accounts.engine import engine
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from credits.books import differences
 from credits.models import UseHour, Wallet
 from credits.services import InsufficientCredits, charge
 from tests.caller import Caller, code_of
-from validation.engine.check import check
 from validation.log import Asker
 from validation.models import LogEntry, Replay
 from validation.services import Validation, _settle, validate
@@ -98,7 +98,7 @@ def test_the_last_credit_that_went_meanwhile_is_402_and_nothing_is_recorded(
 def test_what_cannot_be_recorded_is_not_charged(account: Account, key: ApiKey) -> None:
     nameless: Any = {"id": None}
     validation = Validation(
-        Asker(account, key, "req_x"), DEFINITE, check(DEFINITE), False, 1, **nameless
+        Asker(account, key, "req_x"), DEFINITE, engine().check(DEFINITE), False, 1, **nameless
     )
     with pytest.raises(IntegrityError):
         _settle(validation, None)

@@ -24,7 +24,14 @@ class Product:
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "serve.log"
         folder.mkdir(parents=True, exist_ok=True)
-        given = {"DATA_DIR": str(folder), "PORT": str(self.port), "WEB_WORKERS": "2", **environment}
+        given = {
+            "DATA_DIR": str(folder),
+            "PORT": str(self.port),
+            "WEB_WORKERS": "2",
+            # Nobody listens there: what no test scripts is unknown, at once.
+            "DNS_RESOLVERS": "127.0.0.1:9",
+            **environment,
+        }
         self.environment = given
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(

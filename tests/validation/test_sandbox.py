@@ -4,7 +4,7 @@ import pytest
 
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS
 from tests.caller import Caller, code_of
-from validation.engine.verdict import VERDICT_OF, Verdict
+from validation.engine.reasons import VERDICT_OF, Verdict
 
 pytestmark = pytest.mark.django_db
 

@@ -39,7 +39,7 @@ def test_a_result_has_every_field_in_the_documented_order(caller: Caller) -> Non
 
 def test_what_syntax_cannot_decide_is_unknown_and_not_guessed(caller: Caller) -> None:
     result = caller.validate("jane@ordinary-shop.com").json()
-    assert (result["verdict"], result["reason"]) == ("unknown", "check_failed")
+    assert (result["verdict"], result["reason"]) == ("unknown", "dns_failure")
     assert (result["evidence"], result["score"]) == ("syntax", None)
     assert result["safe_to_send"] is None
     assert result["accept_for_signup"] is True

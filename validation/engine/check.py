@@ -1,25 +1,227 @@
-"""The door of the engine: one address in, one finding out."""
+"""The door of the engine: one address in, one finding out. It never raises.
 
-from validation.engine.syntax import is_reserved, parse_address
-from validation.engine.verdict import Finding, Parts, SyntaxProblem
+engine = Engine(Resolver(["127.0.0.1:5353"]))
+engine.check("jane@shop.com").document()
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import NamedTuple
+
+import idna
+
+from validation.engine.aliases import canonical_address, split_tag, without_plus
+from validation.engine.dns.cache import Cache
+from validation.engine.dns.resolver import Resolver
+from validation.engine.dns.route import Route
+from validation.engine.dns.routes import find_route
+from validation.engine.dns.slots import SearchSlots
+from validation.engine.lists import BUILT_IN_LISTS, NO_STAFF_DOMAINS, Lists, StaffDomains
+from validation.engine.reasons import PRECEDENCE
+from validation.engine.repair import repaired
+from validation.engine.scripts import is_mixed_domain, is_mixed_local_part
+from validation.engine.suggest import meant_domain
+from validation.engine.syntax import Parts, SyntaxProblem, parse_address
+from validation.engine.verdict import Finding
+
+logger = logging.getLogger(__name__)
+
+# Checks whose yes is a reason of the same name, whatever the DNS says.
+_RISKS = ("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required")
+# Beyond the resolver's time, for whoever waits for another's search.
+_GRACE_SECONDS = 0.5
 
 
-def check(email: str) -> Finding:
-    address = parse_address(email)
-    if isinstance(address, SyntaxProblem):
+class Domain(NamedTuple):
+    """All that is known of a domain, whoever's mailbox it is."""
+
+    route: Route
+    staff: StaffDomains
+    registrable: str | None
+    meant: str | None
+    checks: dict[str, bool | None]
+
+
+class Engine:
+    def __init__(
+        self,
+        resolver: Resolver | None = None,
+        *,
+        lists: Lists = BUILT_IN_LISTS,
+        slots: SearchSlots | None = None,
+        staff_domains: Callable[[], StaffDomains] = lambda: NO_STAFF_DOMAINS,
+        before_waiting: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`before_waiting` is called before a check waits for anything."""
+        self.resolver = resolver or Resolver()
+        self.lists = lists
+        self.lists.load()
+        self._staff_domains = staff_domains
+        self._before_waiting = before_waiting
+        self._domains: Cache[str, Domain] = Cache(self.resolver.cache_size, self.resolver.clock)
+        self._searches: dict[str, Future[Domain]] = {}
+        self._slots = slots or SearchSlots()
+        self._lock = threading.Lock()
+
+    def check(self, email: str) -> Finding:
+        return self._guarded(email, self._check)
+
+    def check_without_dns(self, email: str) -> Finding:
+        """What the text and the lists say alone; an address that may be one is `check_failed`."""
+        return self._guarded(email, lambda _, parts: self._by_lists(email, parts))
+
+    def _guarded(self, email: str, check: Callable[[str, Parts], Finding]) -> Finding:
+        try:
+            parts = parse_address(email)
+            if isinstance(parts, SyntaxProblem):
+                return self._no_address(email, parts)
+            return check(email, parts)
+        except Exception:
+            # Whatever it is, it is no verdict about the address. The address stays out of the log.
+            logger.exception("The engine failed")
+            return Finding(email, ("check_failed",), "syntax", lists=self.lists.versions)
+
+    def _check(self, email: str, parts: Parts) -> Finding:
+        domain = parts.ascii_domain
+        known, went_out = self._domains.get(domain), False
+        if known is None and self.lists.is_reserved(domain):
+            return self._by_lists(email, parts)
+        if known is None:
+            known, went_out = self._search(domain)
+        # Asked for after any wait: what staff say counts within seconds.
+        staff = self._staff_domains()
+        if known.staff is not staff:
+            known = self._about(domain, known.route, staff)
+            self._remember(domain, known)
+        return self._finding(email, parts, known, dns_cached=not went_out)
+
+    def _by_lists(self, email: str, parts: Parts) -> Finding:
+        domain = parts.ascii_domain
+        is_reserved = self.lists.is_reserved(domain)
+        route = Route(problem="reserved_domain" if is_reserved else "check_failed")
+        known = self._about(domain, route, self._staff_domains())
+        return self._finding(email, parts, known, is_reserved=is_reserved)
+
+    def _search(self, domain: str) -> tuple[Domain, bool]:
+        """Of several at once for one domain the first asks, the others wait for what it learns.
+        With it, whether anybody outside was asked."""
+        self._before_waiting()
+        with self._lock:
+            search = self._searches.get(domain)
+            is_first = search is None
+            if search is None:
+                search = self._searches[domain] = Future()
+        if not is_first:
+            try:
+                return search.result(self.resolver.seconds + _GRACE_SECONDS), True
+            except TimeoutError:
+                late = Route(problem="dns_timeout")
+                return self._about(domain, late, self._staff_domains()), True
+        try:
+            route = find_route(domain, self.resolver, self._slots, self.lists.owner_of)
+            known = self._about(domain, route, self._staff_domains())
+            # Before the search is over: whoever comes between would begin another.
+            self._remember(domain, known)
+            search.set_result(known)
+        except BaseException as error:
+            # That its thread is ended is the first one's fate alone.
+            is_ours = isinstance(error, Exception)
+            search.set_exception(error if is_ours else RuntimeError("The search was stopped"))
+            raise
+        finally:
+            with self._lock:
+                del self._searches[domain]
+        return known, route.went_out
+
+    def _remember(self, domain: str, known: Domain) -> None:
+        expires_at = known.route.expires_at
+        if expires_at > self.resolver.clock():
+            owner = self.lists.owner_of(domain)
+            self._domains.put(domain, known, until=expires_at, owner=owner)
+
+    def _about(self, domain: str, route: Route, staff: StaffDomains) -> Domain:
+        lists = self.lists
+        meant = None
+        if route.problem != "reserved_domain":
+            meant = meant_domain(domain, lists, works=route.accepts_mail, provider=route.provider)
+        checks = {
+            "syntax": True,
+            "domain_exists": route.domain_exists,
+            "accepts_mail": route.accepts_mail,
+            "null_mx": route.null_mx,
+            "disposable": lists.is_disposable(domain, staff),
+            "free_provider": domain in lists.free_providers,
+            "relay": lists.is_relay(domain),
+        }
+        return Domain(route, staff, lists.registrable(domain), _in_unicode(meant), checks)
+
+    def _no_address(self, email: str, problem: SyntaxProblem) -> Finding:
         return Finding(
-            email, ("invalid_syntax",), "syntax", checks={"syntax": False}, syntax_problem=address
+            email,
+            ("invalid_syntax",),
+            "syntax",
+            checks={"syntax": False},
+            syntax_problem=problem,
+            did_you_mean=repaired(email, self.lists),
+            lists=self.lists.versions,
         )
-    checks = _checks(address)
-    # What the syntax cannot decide is not guessed.
-    reason = "reserved_domain" if checks["reserved_domain"] else "check_failed"
-    return Finding(email, (reason,), "syntax", address, checks)
+
+    def _finding(
+        self,
+        email: str,
+        parts: Parts,
+        known: Domain,
+        *,
+        is_reserved: bool = False,
+        dns_cached: bool | None = None,
+    ) -> Finding:
+        local_part, route = parts.local_part, known.route
+        tag = split_tag(local_part, parts.ascii_domain, route.provider)[1]
+        # Only what stands behind a plus is a tag everywhere: no-reply is one word.
+        mailbox = without_plus(local_part).lower()
+        checks = known.checks | {
+            "role_account": self.lists.is_role_account(mailbox),
+            "no_reply": self.lists.is_no_reply(mailbox),
+            "has_tag": tag is not None,
+            "reserved_domain": is_reserved,
+            "smtputf8_required": not local_part.isascii(),
+            "mixed_script": is_mixed_domain(parts.domain) or is_mixed_local_part(local_part),
+        }
+        return Finding(
+            email,
+            _reasons(checks, route.problem, known.meant),
+            "dns" if route.is_known else "syntax",
+            parts=parts,
+            canonical=canonical_address(local_part, parts.domain, route.provider),
+            tag=tag,
+            registrable_domain=known.registrable,
+            checks=checks,
+            route=route,
+            did_you_mean=f"{local_part}@{known.meant}" if known.meant else None,
+            lists=self.lists.versions,
+            dns_cached=dns_cached,
+        )
 
 
-def _checks(address: Parts) -> dict[str, bool]:
-    return {
-        "syntax": True,
-        "has_tag": address.tag is not None,
-        "reserved_domain": is_reserved(address.ascii_domain or ""),
-        "smtputf8_required": not (address.local_part or "").isascii(),
-    }
+def _reasons(
+    checks: dict[str, bool | None], problem: str | None, meant: str | None
+) -> tuple[str, ...]:
+    reasons = [name for name in _RISKS if checks[name]]
+    if checks["accepts_mail"] is None and not checks["reserved_domain"]:
+        # The DNS failed: only the list of throw-away domains still decides.
+        return tuple(_in_order(reasons)) if checks["disposable"] else (problem or "check_failed",)
+    if problem is not None:
+        reasons.append(problem)
+    if meant is not None:
+        reasons.append("possible_typo")
+    return tuple(_in_order(reasons)) or ("domain_accepts_mail",)
+
+
+def _in_order(reasons: list[str]) -> list[str]:
+    return sorted(reasons, key=PRECEDENCE.index)
+
+
+def _in_unicode(domain: str | None) -> str | None:
+    return idna.decode(domain) if domain is not None and "xn--" in domain else domain

@@ -4,8 +4,11 @@ The word is a verdict, a reason or an error code; a +tag may follow it. What has
 what the domain says: reserved.
 """
 
-from validation.engine.check import check
-from validation.engine.verdict import VERDICT_OF, Finding, SyntaxProblem
+from dataclasses import replace
+
+from validation.engine.reasons import VERDICT_OF
+from validation.engine.syntax import SyntaxProblem
+from validation.engine.verdict import Finding
 
 DOMAIN = "sandbox.test"
 
@@ -18,6 +21,7 @@ _REASON_OF_VERDICT = {
 _DNS = {"syntax": True, "reserved_domain": False}
 _MAIL = {**_DNS, "domain_exists": True, "accepts_mail": True, "null_mx": False}
 _ASKED = {**_MAIL, "disposable": False, "accept_all": False}
+_SUGGESTION = "{0.local_part}@mailbox.test"
 # How far the service looked, and what it found, where the reason is one of these.
 _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "reserved_domain": ("syntax", {"syntax": True, "reserved_domain": True}),
@@ -57,22 +61,26 @@ def sandbox_word(email: str) -> str | None:
     return local.lower().partition("+")[0]
 
 
-def sandbox_finding(email: str, word: str) -> Finding:
-    plain = check(email)
+def sandbox_finding(plain: Finding, word: str) -> Finding:
+    """`plain`: what is true of the address without the sandbox."""
     reason = _REASON_OF_VERDICT.get(word, word)
     # An address that cannot be is wrong in the sandbox too.
-    if reason not in VERDICT_OF or not plain.checks["syntax"]:
+    if reason not in VERDICT_OF or plain.parts is None:
         return plain
     if reason == "invalid_syntax":
-        problem = SyntaxProblem("no_at_sign", "An email address must have an @-sign.")
-        return Finding(email, (reason,), "syntax", checks={"syntax": False}, syntax_problem=problem)
+        return Finding(
+            plain.email,
+            (reason,),
+            "syntax",
+            checks={"syntax": False},
+            syntax_problem=SyntaxProblem("no_at_sign"),
+            lists=plain.lists,
+        )
     evidence, checks = _EVIDENCE.get(reason, ("dns", _MAIL))
-    suggestion = f"{plain.parts.local_part}@mailbox.test" if reason == "possible_typo" else None
-    return Finding(
-        email,
-        (reason,),
-        evidence,
-        plain.parts,
-        {**checks, "has_tag": plain.checks["has_tag"]},
-        did_you_mean=suggestion,
+    return replace(
+        plain,
+        reasons=(reason,),
+        evidence=evidence,
+        checks={**checks, "has_tag": plain.checks["has_tag"]},
+        did_you_mean=_SUGGESTION.format(plain.parts) if reason == "possible_typo" else None,
     )

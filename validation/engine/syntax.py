@@ -1,5 +1,9 @@
 """Whether a text is an address at all: RFC 5321, 6531 and 5890, as email-validator reads them."""
 
+import unicodedata
+from dataclasses import dataclass
+
+import idna
 from email_validator import (
     SPECIAL_USE_DOMAIN_NAMES,
     EmailNotValidError,
@@ -7,64 +11,95 @@ from email_validator import (
     validate_email,
 )
 
-from validation.engine.aliases import canonical_address
-from validation.engine.verdict import Parts, SyntaxProblem
+from validation.engine.mistakes import SENTENCES, code_of_mistake
 
-# RFC 2606 and 6761: names that no mail ever reaches, and all below them.
-RESERVED = frozenset(
-    {
-        *("test", "invalid", "localhost", "local", "onion", "arpa"),
-        *("example", "example.com", "example.net", "example.org"),
-    }
-)
-# The library would call them wrong syntax. They are addresses, at names that take no mail.
+# The library would call these names wrong syntax. They are addresses, at names that take no mail.
 SPECIAL_USE_DOMAIN_NAMES.clear()
-# RFC 5321, 4.5.3.1.3: 254 characters fit between the angle brackets. Nothing longer is looked at.
-LONGEST = 254
+# RFC 5321, 4.5.3.1: 254 octets fit between the angle brackets, 64 of them before the @. What has
+# more characters than that is not looked at: how long Unicode takes depends on the length.
+LONGEST, LONGEST_LOCAL_PART = 254, 64
+# Invisible, and part of words in some scripts; RFC 5892, appendix A, says where they may stand.
+_JOINERS = ("\u200c", "\u200d")
+_ANY_DOMAIN = "shop.com"
+
+
+@dataclass(frozen=True)
+class SyntaxProblem:
+    code: str
+
+    @property
+    def message(self) -> str:
+        return SENTENCES[self.code]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An address taken apart."""
+
+    normalized: str
+    local_part: str
+    # In Unicode, and as the DNS has it.
+    domain: str
+    ascii_domain: str
 
 
 def parse_address(email: str) -> Parts | SyntaxProblem:
     if len(email) > LONGEST:
-        return SyntaxProblem("too_long", f"An address has at most {LONGEST} characters.")
+        return SyntaxProblem("too_long")
+    domains = _domains_of(email)
+    if domains is None:
+        return SyntaxProblem(code_of_mistake(email))
+    domain, ascii_domain = domains
+    # Not the library's own, which it makes small for some mailboxes.
+    local_part = email.rpartition("@")[0]
+    if not local_part.isascii():
+        local_part = unicodedata.normalize("NFC", local_part)
+        if len(local_part.encode()) > LONGEST_LOCAL_PART:
+            return SyntaxProblem("local_part_too_long")
+    code = _code_of_top_level(ascii_domain)
+    if code is not None:
+        return SyntaxProblem(code)
+    return Parts(f"{local_part}@{domain}", local_part, domain, ascii_domain)
+
+
+def _domains_of(email: str) -> tuple[str, str] | None:
+    """In Unicode and in ASCII; None for what is no address."""
     try:
-        address = validate_email(
-            email,
-            check_deliverability=False,
-            allow_quoted_local=True,
-            globally_deliverable=False,
-            strict=True,
-        )
-    except EmailNotValidError as error:
-        return SyntaxProblem(_code(email), str(error))
-    if "." not in address.ascii_domain:
-        return SyntaxProblem("invalid_domain", "The part after the @-sign should have a period.")
-    return _parts(address)
+        address = _validate(email)
+    except EmailNotValidError:
+        return _domains_with_joiners(email)
+    return address.domain, address.ascii_domain
 
 
-def is_reserved(ascii_domain: str) -> bool:
-    labels = ascii_domain.split(".")
-    return any(".".join(labels[start:]) in RESERVED for start in range(len(labels)))
+def _domains_with_joiners(email: str) -> tuple[str, str] | None:
+    """The library refuses each invisible character, also those that a domain may have."""
+    local_part, _, domain = email.rpartition("@")
+    if "xn--" not in domain.lower() and not any(joiner in domain for joiner in _JOINERS):
+        return None
+    try:
+        ascii_domain = idna.encode(domain, uts46=True).decode()
+        in_unicode = idna.decode(ascii_domain)
+        _validate(f"{local_part}@{_ANY_DOMAIN}")
+    except (idna.IDNAError, EmailNotValidError):
+        return None
+    if not any(joiner in in_unicode for joiner in _JOINERS) or domain.endswith("."):
+        return None
+    is_short = len(local_part.encode()) + len(ascii_domain) < LONGEST
+    return (in_unicode, ascii_domain) if is_short else None
 
 
-def _parts(address: ValidatedEmail) -> Parts:
-    local, separator, tag = address.local_part.partition("+")
-    tagged = bool(separator and tag and local) and not local.startswith('"')
-    return Parts(
-        normalized=address.normalized,
-        local_part=address.local_part,
-        tag=tag if tagged else None,
-        domain=address.domain,
-        canonical=canonical_address(address.local_part, address.domain),
-        ascii_domain=address.ascii_domain,
+def _validate(email: str) -> ValidatedEmail:
+    return validate_email(
+        email, check_deliverability=False, globally_deliverable=False, strict=True
     )
 
 
-def _code(email: str) -> str:
-    local, at_sign, domain = email.rpartition("@")
-    if not at_sign:
-        return "no_at_sign"
-    if not domain:
-        return "empty_domain"
-    if not local:
-        return "empty_local_part"
-    return "invalid_address"
+def _code_of_top_level(ascii_domain: str) -> str | None:
+    """What the library leaves to its check of deliverability, which is not asked."""
+    _, period, top_level = ascii_domain.rpartition(".")
+    if not period:
+        return "no_top_level_name"
+    if top_level.isdigit():
+        is_address = ascii_domain.count(".") == 3 and ascii_domain.replace(".", "").isdigit()
+        return "ip_address" if is_address else "numeric_top_level_name"
+    return None

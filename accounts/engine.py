@@ -1,0 +1,31 @@
+"""The engine as this copy runs it: with its resolvers, its time, and the domains staff listed."""
+
+from functools import cache
+
+from django.conf import settings
+from django.db import connection
+from django.utils.module_loading import import_string
+
+from validation.engine.check import Engine
+from validation.engine.dns.resolver import Resolver
+
+
+@cache
+def engine() -> Engine:
+    """One for the process: what it learned of a domain serves every thread."""
+    resolver = Resolver(
+        settings.DNS_RESOLVERS,
+        seconds=settings.DNS_TIMEOUT,
+        cache_size=settings.DNS_CACHE_SIZE,
+    )
+    return Engine(
+        resolver,
+        staff_domains=import_string(settings.STAFF_DOMAINS),
+        before_waiting=_give_back_connection,
+    )
+
+
+def _give_back_connection() -> None:
+    """Whoever waits for the DNS holds no connection of the pool meanwhile."""
+    if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
+        connection.close()

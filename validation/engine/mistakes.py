@@ -1,0 +1,105 @@
+"""What is wrong with a text that is no address: one stable code for each kind of mistake. Pure.
+
+It is asked only about what email-validator refuses; the first mistake that is found is told.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+SENTENCES = {
+    "too_long": "An address has at most 254 characters.",
+    "outer_space": "There is a space before or behind the address.",
+    "control_character": "The address contains a character that cannot be seen or written.",
+    "no_at_sign": "An address needs an @ between the mailbox and the domain.",
+    "display_name": "A name or angle brackets stand around the address; give the address alone.",
+    "quoted_local_part": "The part before the @ is in quotation marks, which no provider uses.",
+    "several_at_signs": "An address has only one @.",
+    "comment": "There is a comment in parentheses; give the address alone.",
+    "empty_local_part": "There is nothing before the @.",
+    "empty_domain": "There is nothing behind the @.",
+    "domain_literal": "There is an IP address in brackets behind the @; a domain name is needed.",
+    "ip_address": "There is an IP address behind the @; a domain name is needed.",
+    "space": "There is a space inside the address.",
+    "local_part_starts_with_dot": "The part before the @ cannot begin with a period.",
+    "local_part_ends_with_dot": "The part before the @ cannot end with a period.",
+    "double_dot": "There are two periods in a row.",
+    "local_part_character": "The part before the @ contains a character that cannot stand there.",
+    "local_part_too_long": "The part before the @ has more than 64 characters.",
+    "comma_in_domain": "There is a comma behind the @ where a period belongs.",
+    "domain_starts_with_dot": "The domain cannot begin with a period.",
+    "domain_ends_with_dot": "The domain cannot end with a period.",
+    "domain_character": "The domain contains a character that cannot stand in a domain name.",
+    "domain_hyphen": "There is a hyphen in the domain where none can stand.",
+    "label_too_long": "A part of the domain between two periods has more than 63 characters.",
+    "no_top_level_name": "The domain lacks its ending, such as .com.",
+    "numeric_top_level_name": "The domain ends in a number, which no domain does.",
+    "invalid_international_domain": "The domain is no valid international domain name.",
+    "invalid_address": "This is not an address.",
+}
+_LOCAL_PART = re.compile(r"[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~\u0080-\U0010FFFF-]*")
+_DOMAIN = re.compile(r"[a-zA-Z0-9.\u0080-\U0010FFFF-]*")
+_ANGLE_BRACKETS = re.compile(r"[^<]*<[^<>]*>\s*", re.DOTALL)
+_BRACKETS = re.compile(r"\[.*\]")
+# What UTS 46 takes for a period, besides the period.
+_PERIODS = str.maketrans("\u3002\uff0e\uff61", "...")
+
+
+def code_of_mistake(email: str) -> str:
+    for code, is_made in _OF_THE_WHOLE:
+        if is_made(email):
+            return code
+    local_part, _, domain = email.rpartition("@")
+    for code, is_made in _OF_THE_LOCAL_PART:
+        if is_made(local_part):
+            return code
+    for code, is_made in _OF_THE_DOMAIN:
+        if is_made(domain.translate(_PERIODS)):
+            return code
+    return "too_long" if len(email.encode()) > 254 else "invalid_address"
+
+
+def _is_invisible(character: str) -> bool:
+    """Controls, formats such as those that turn the direction of reading, what has no meaning, and
+    line ends."""
+    category = unicodedata.category(character)
+    return category[0] == "C" or category in {"Zl", "Zp"}
+
+
+_OF_THE_WHOLE: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("outer_space", lambda text: text != text.strip()),
+    ("control_character", lambda text: any(map(_is_invisible, text))),
+    ("display_name", lambda text: bool(_ANGLE_BRACKETS.fullmatch(text))),
+    ("no_at_sign", lambda text: "@" not in text),
+    ("quoted_local_part", lambda text: text.startswith('"') and '"@' in text),
+    ("several_at_signs", lambda text: text.count("@") > 1),
+    ("comment", lambda text: "(" in text and ")" in text),
+    ("empty_local_part", lambda text: text.startswith("@")),
+    ("empty_domain", lambda text: text.endswith("@")),
+    ("domain_literal", lambda text: bool(_BRACKETS.fullmatch(text.rpartition("@")[2]))),
+    ("space", lambda text: any(character.isspace() for character in text)),
+)
+_OF_THE_LOCAL_PART: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("local_part_starts_with_dot", lambda text: text.startswith(".")),
+    ("local_part_ends_with_dot", lambda text: text.endswith(".")),
+    ("double_dot", lambda text: ".." in text),
+    ("local_part_character", lambda text: not _LOCAL_PART.fullmatch(text)),
+    ("local_part_too_long", lambda text: len(text.encode()) > 64),
+)
+_OF_THE_DOMAIN: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("comma_in_domain", lambda text: "," in text),
+    ("domain_starts_with_dot", lambda text: text.startswith(".")),
+    ("domain_ends_with_dot", lambda text: text.endswith(".")),
+    ("double_dot", lambda text: ".." in text),
+    ("domain_character", lambda text: not _DOMAIN.fullmatch(text)),
+    ("domain_hyphen", lambda text: any(_misplaces_hyphens(label) for label in text.split("."))),
+    ("label_too_long", lambda text: any(len(label) > 63 for label in text.split("."))),
+    ("no_top_level_name", lambda text: "." not in text),
+    ("invalid_international_domain", lambda text: "xn--" in text.lower() or not text.isascii()),
+)
+
+
+def _misplaces_hyphens(label: str) -> bool:
+    # RFC 5891, 4.2.3.1: two in the third and fourth place announce an encoding, as xn-- does.
+    is_encoding = label[2:4] == "--" and not label.lower().startswith("xn")
+    return label.startswith("-") or label.endswith("-") or is_encoding

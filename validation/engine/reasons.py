@@ -1,0 +1,52 @@
+"""The verdicts, and the reasons for each, in the order in which they count. Pure."""
+
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    DELIVERABLE = "deliverable"
+    RISKY = "risky"
+    UNDELIVERABLE = "undeliverable"
+    UNKNOWN = "unknown"
+
+
+# Each verdict's reasons, the one that decides first.
+REASONS: dict[Verdict, tuple[str, ...]] = {
+    Verdict.UNDELIVERABLE: (
+        "invalid_syntax",
+        "reserved_domain",
+        "domain_not_found",
+        "null_mx",
+        "no_mail_server",
+        "unroutable_mail_server",
+        "mailbox_not_found",
+        "mailbox_disabled",
+    ),
+    Verdict.RISKY: (
+        "disposable",
+        "accept_all",
+        "mailbox_full",
+        "possible_typo",
+        "mixed_script",
+        "role_account",
+        "no_reply",
+        "smtputf8_required",
+        "no_mx_record",
+    ),
+    Verdict.UNKNOWN: (
+        "dns_timeout",
+        "dns_failure",
+        "smtp_unreachable",
+        "smtp_timeout",
+        "greylisted",
+        "server_temporary_error",
+        "server_refused_us",
+        "check_failed",
+    ),
+    Verdict.DELIVERABLE: ("mailbox_accepted", "domain_accepts_mail"),
+}
+VERDICT_OF: dict[str, Verdict] = {
+    reason: verdict for verdict, reasons in REASONS.items() for reason in reasons
+}
+# All of them, the one that decides first.
+PRECEDENCE = tuple(VERDICT_OF)

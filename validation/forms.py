@@ -1,0 +1,35 @@
+from typing import Any
+
+import idna
+from django import forms
+from django.core.exceptions import ValidationError
+
+from accounts.engine import engine
+from validation.engine.lists import read_list
+from validation.models import ListedDomain
+
+
+class ListedDomainForm(forms.ModelForm[ListedDomain]):
+    class Meta:
+        model = ListedDomain
+        fields = ("domain", "kind", "reason")
+
+    def clean_domain(self) -> str:
+        """In ASCII and small, as the engine compares it."""
+        typed = self.cleaned_data["domain"].strip().rpartition("@")[2].strip(".")
+        try:
+            domain = idna.encode(typed, uts46=True, std3_rules=True).decode()
+        except idna.IDNAError as error:
+            raise ValidationError("This is no domain name: one such as shop.com is.") from error
+        if engine().lists.registrable(domain) is None:
+            raise ValidationError(
+                f"{domain} is not one owner's domain: all of its owners would be listed."
+            )
+        return domain
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        well_known = {*read_list("never_disposable").entries, *engine().lists.typo_targets}
+        if data.get("kind") == ListedDomain.Kind.DENY and data.get("domain") in well_known:
+            self.add_error("domain", "Millions have their mail there: it is never disposable.")
+        return data
