@@ -6,9 +6,10 @@ from django import forms
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.crypto import get_random_string
 
+from accounts.engine import engine
 from accounts.models import Account, Invitation, User
 from accounts.retention import forget_unconfirmed
 from accounts.roles import Role
@@ -30,12 +31,33 @@ class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
 class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
     """Makes user, account and membership in one transaction."""
 
+    # The address to which a correction was offered: sent again, it is meant as it stands.
+    typed_email = forms.CharField(required=False, widget=forms.HiddenInput)
+    correction: str | None = None
+    data: QueryDict
     account_already_exists: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _name_email(self.fields["email"])
         self.fields["password1"].help_text = "At least 10 characters."
+
+    def clean_email(self) -> str:
+        """Nobody is kept out because the DNS could not tell, or a domain is set aside for tests."""
+        email: str = super().clean_email()
+        finding = engine().check(email)
+        if finding.checks.get("disposable"):
+            raise ValidationError(
+                "This is a throw-away address. Use one at which you can be reached next month."
+            )
+        if finding.did_you_mean and self.data.get("typed_email") != email:
+            self.correction = finding.did_you_mean
+            self.data = self.data.copy()
+            self.data["typed_email"] = email
+            raise ValidationError(
+                f"Did you mean {self.correction}? If {email} is right, send the form again."
+            )
+        return email
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         # Before anything that depends on the address, and outside the transaction: it is slow.

@@ -45,6 +45,16 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
+// A button that fills in a field, and leads to the next thing to do. Without a script one types.
+for (const button of document.querySelectorAll("button[data-fill]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    document.getElementById(button.dataset.fill).value = button.dataset.text;
+    button.form.querySelector("input[type=password]").focus();
+    button.hidden = true;
+  });
+}
+
 // A button that prints the page. Without a script the browser's own menu does.
 for (const button of document.querySelectorAll("button[data-print]")) {
   button.hidden = false;

@@ -109,3 +109,35 @@ def test_the_mail_with_the_code_is_sent_by_the_worker_and_then_blanked(client: C
 def test_a_copy_without_mail_server_names_the_folder_of_its_mails(client: Client) -> None:
     sign_up(client, "jane@shop.example")
     assert "/mail</code>" in client.get(CONFIRM).content.decode()
+
+
+def test_a_throw_away_address_is_refused(client: Client) -> None:
+    answer = client.post(SIGN_UP, {"email": "jane@mailinator.com", "password1": PASSWORD})
+    assert b"throw-away address" in answer.content
+    assert not User.objects.exists()
+
+
+def test_a_mistyped_address_is_corrected(client: Client) -> None:
+    answer = client.post(SIGN_UP, {"email": "jane@gmial.com", "password1": PASSWORD})
+    page = answer.content.decode()
+    assert "Did you mean jane@gmail.com?" in page
+    assert 'data-text="jane@gmail.com"' in page
+    assert not User.objects.exists()
+
+
+def test_a_corrected_address_that_is_right_is_sent_again(client: Client) -> None:
+    page = client.post(SIGN_UP, {"email": "jane@gmial.com", "password1": PASSWORD}).content.decode()
+    assert 'name="typed_email" value="jane@gmial.com"' in page
+    data = {"email": "jane@gmial.com", "password1": PASSWORD, "typed_email": "jane@gmial.com"}
+    client.post(SIGN_UP, data)
+    assert User.objects.get().email == "jane@gmial.com"
+
+
+def test_another_mistyped_address_is_corrected_as_well(client: Client) -> None:
+    data = {"email": "jane@yaho.com", "password1": PASSWORD, "typed_email": "jane@gmial.com"}
+    assert b"Did you mean jane@yahoo.com?" in client.post(SIGN_UP, data).content
+
+
+@pytest.mark.parametrize("email", ["jane@shop.example", "jane@some-company.com"])
+def test_what_nobody_can_tell_is_let_in(client: Client, email: str) -> None:
+    assert sign_up(client, email) == 302
