@@ -1,4 +1,4 @@
-"""`python -m tests.bench [--write]`: which web worker, measured in less than three minutes."""
+"""`python -m tests.bench [engine] [web-worker] [--write]`: measured in less than four minutes."""
 
 import argparse
 import multiprocessing
@@ -9,8 +9,9 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 
+from tests.bench import engine
 from tests.bench.server import REPOSITORY
-from tests.bench.table import Round, name_missed, render, write_between_markers
+from tests.bench.table import Round, markdown, name_missed, render, write_between_markers
 from tests.bench.web_worker import CONTENDERS, ROUNDS, WINDOW_SECONDS, measure
 from tests.bench.web_worker_rows import CHOSEN, ROWS
 
@@ -19,14 +20,39 @@ DOCUMENT = REPOSITORY / "docs" / "performance.md"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
+    parser.add_argument(
+        "subjects", nargs="*", choices=[[], *SUBJECTS], help="all of them unless named"
+    )
     parser.add_argument("--write", action="store_true", help=f"also into docs/{DOCUMENT.name}")
     arguments = parser.parse_args()
     # Whoever stops this stops the servers as well: SystemExit passes through every finally.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    report = describe(measure_rounds())
-    print(report)
-    if arguments.write:
-        write_between_markers(DOCUMENT, "the web worker, measured", report)
+    for subject in arguments.subjects or SUBJECTS:
+        report = SUBJECTS[subject]()
+        print(report, flush=True)
+        if arguments.write:
+            write_between_markers(DOCUMENT, f"the {subject}, measured", report)
+
+
+def report_engine() -> str:
+    # In a process of its own: it stays on one core.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as executor:
+        lines = executor.submit(engine.measure).result()
+    packages = ", ".join(f"{name} {version(name)}" for name in ("email-validator", "dnspython"))
+    missed = [line.label for line in lines if not line.is_met]
+    return "\n\n".join(
+        (
+            markdown([["", "measured", "target"], *(line.cells() for line in lines)]),
+            f"The median of {engine.ROUNDS} rounds (lowest to highest), on one core of "
+            f"{os.cpu_count()}. Python {platform.python_version()}, {packages}.",
+            f"Missed: {'; '.join(missed)}." if missed else "Every target is met.",
+        )
+    )
+
+
+def report_web_worker() -> str:
+    return describe(measure_rounds())
 
 
 def measure_rounds() -> list[Round]:
@@ -52,6 +78,9 @@ def describe(rounds: list[Round]) -> str:
             name_missed(ROWS, rounds, CHOSEN),
         )
     )
+
+
+SUBJECTS = {"engine": report_engine, "web-worker": report_web_worker}
 
 
 if __name__ == "__main__":

@@ -34,9 +34,14 @@ def render(
     for row in rows:
         spreads = [_spread(row.values(rounds, contender)) for contender in contenders]
         cells.append([row.label, *spreads, _verdict(row, rounds, chosen)])
+    return markdown(cells)
+
+
+def markdown(cells: Sequence[Sequence[str]]) -> str:
+    """The first row is the table's head."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cells.insert(1, ["-" * width for width in widths])
-    return "\n".join(_line(line, widths) for line in cells)
+    head, *rows = cells
+    return "\n".join(_line(line, widths) for line in (head, ["-" * w for w in widths], *rows))
 
 
 def name_missed(rows: Sequence[Row], rounds: Sequence[Round], chosen: str) -> str:
