@@ -10,7 +10,7 @@ from accounts.roles import Act
 from accounts.second_factor import has_second_factor
 from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
-from validation.engine.reasons import REASONS
+from validation.engine.meanings import by_verdict
 
 
 @login_not_required
@@ -24,7 +24,7 @@ def show_landing(request: HttpRequest) -> HttpResponse:
 @require_safe
 def show_guide(request: HttpRequest) -> HttpResponse:
     context = {
-        "verdicts": [(verdict.value, reasons) for verdict, reasons in REASONS.items()],
+        "verdicts": by_verdict(),
         "error_codes": list(REFUSALS),
         "plans": Plan.objects.offered(),
         "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 OTHER = "other"
 # The first that fits decides: Microsoft's consumer hosts lie below the name of its business ones.
-_HOSTS = (
+HOSTS = (
     ("google", r"(.+\.)?(google|googlemail)\.com"),
     ("microsoft_consumer", r".+\.olc\.protection\.outlook\.com"),
     ("microsoft_365", r".+\.protection\.outlook\.(com|de|cn)|.+\.mx\.microsoft"),
@@ -34,8 +34,7 @@ _HOSTS = (
     ("tencent", r".+\.(qq\.com|mail\.qq\.com)"),
     ("netease", r".+\.(netease\.com|163\.com|ntes53\.netease\.com)"),
 )
-PROVIDERS = (*(name for name, _ in _HOSTS), OTHER)
-_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _HOSTS))
+_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in HOSTS))
 
 
 def provider_of(hosts: Iterable[str]) -> str | None:
