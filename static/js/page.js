@@ -49,9 +49,12 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 for (const button of document.querySelectorAll("button[data-fill]")) {
   button.hidden = false;
   button.addEventListener("click", () => {
-    document.getElementById(button.dataset.fill).value = button.dataset.text;
+    const field = document.getElementById(button.dataset.fill);
+    field.value = button.dataset.text;
+    field.removeAttribute("aria-invalid");
+    field.parentElement.querySelector(".errorlist")?.remove();
     button.form.querySelector("input[type=password]").focus();
-    button.hidden = true;
+    button.remove();
   });
 }
 

@@ -2,8 +2,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.authenticator_app import AuthenticatorApp, set_up
+from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.people import expect_heading, sign_in, sign_out, sign_up
+from tests.journeys.people import (
+    PASSWORD,
+    expect_heading,
+    fill_sign_up,
+    sign_in,
+    sign_out,
+    sign_up,
+)
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
@@ -14,6 +22,19 @@ def test_a_new_customer_signs_up_and_comes_back(page: Page, site: Product) -> No
     sign_in(page, "jane@newcomer.example")
     expect_heading(page, "Overview")
     expect(page.get_by_text("jane@newcomer.example is yours.")).to_be_visible()
+
+
+def test_a_mistyped_address_is_corrected_with_one_click(page: Page) -> None:
+    fill_sign_up(page, "jane.corrected@gmial.com")
+    expect(page.get_by_text("Did you mean jane.corrected@gmail.com?")).to_be_visible()
+    assert_no_findings(page)
+    page.get_by_role("button", name="Use jane.corrected@gmail.com").click()
+    expect(page.get_by_label("E-mail")).to_have_value("jane.corrected@gmail.com")
+    expect(page.get_by_label("Password")).to_be_focused()
+    expect(page.get_by_text("Did you mean")).to_be_hidden()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
+    expect_heading(page, "Confirm your e-mail")
 
 
 @pytest.fixture(scope="module")

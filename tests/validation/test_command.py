@@ -1,6 +1,7 @@
 """The engine on the command line."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,3 +43,17 @@ def test_the_engine_works_without_django() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout == "reserved_domain\n"
+
+
+def test_an_address_that_begins_with_a_hyphen_is_no_option() -> None:
+    addresses = ("jane@example.com", "-jane@example.com", "--joe@example.com")
+    done = subprocess.run(
+        [sys.executable, "manage.py", "validate", *addresses],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "DNS_RESOLVERS": "127.0.0.1:9"},
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["normalized"] for line in lines] == [*addresses]

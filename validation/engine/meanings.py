@@ -14,15 +14,15 @@ _ASK_AGAIN = "Ask again {}; it was free. At a form, let the address in."
 _ASK_LATER = _ASK_AGAIN.format("later")
 MEANINGS = {
     "invalid_syntax": Meaning(
-        "It is not written as an address must be; `syntax_error` says where.",
-        "Ask for another one, and show `did_you_mean` if there is one.",
+        "It is not written as an address must be; syntax_error says where.",
+        "Ask for another one, and show did_you_mean if there is one.",
     ),
     "reserved_domain": Meaning(
         "The domain is set aside for tests, examples or private networks.", "Ask for another one."
     ),
     "domain_not_found": Meaning(
         "The domain does not exist.",
-        "Ask for another one, and show `did_you_mean` if there is one.",
+        "Ask for another one, and show did_you_mean if there is one.",
     ),
     "null_mx": Meaning("The domain says that it takes no mail (RFC 7505).", "Ask for another one."),
     "no_mail_server": Meaning(
@@ -45,7 +45,7 @@ MEANINGS = {
     "mailbox_full": Meaning("The mailbox has no room.", "Try again in some days."),
     "possible_typo": Meaning(
         "The domain is one slip away from a far better known one.",
-        "Show `did_you_mean`; do not block, and do not correct it unasked.",
+        "Show did_you_mean; do not block, and do not correct it unasked.",
     ),
     "mixed_script": Meaning(
         "It mixes letters of several scripts in one word, as forgeries do.",

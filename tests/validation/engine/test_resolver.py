@@ -1,8 +1,10 @@
 """Servers that are slow, dead, wrong or hostile: each ends in an answer in time, and in no lie."""
 
 import socket
+import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import dns.flags
 import dns.message
@@ -315,6 +317,26 @@ def test_negative_answers_need_no_soa_record(engine: Engine, world: World) -> No
     world.has("shop.com", A="8.8.8.8")
     assert reason_of(engine) == "no_mx_record"
     assert reason_of(engine, "jane@nowhere.com") == "domain_not_found"
+
+
+# An audit hook stays for ever; what it hears matters only while a test collects it.
+_connections: list[Any] = []
+sys.addaudithook(
+    lambda event, arguments: (
+        _connections.append(arguments[1]) if event == "socket.connect" else None
+    )
+)
+
+
+def test_nobody_but_the_resolvers_is_connected_to(engine: Engine, world: World) -> None:
+    world.has("shop.com", MX=["1 a.shop.com.", "2 127.0.0.1."], A="127.0.0.1")
+    world.has("a.shop.com", A=["8.8.8.8", "127.0.0.1", "169.254.169.254"], AAAA="::1")
+    world.has("own.com", A="127.0.0.1")
+    world.behaves("shop.com", "TXT", truncated)
+    _connections.clear()
+    for name in ("shop.com", "own.com"):
+        engine.check(f"jane@{name}")
+    assert set(_connections) == {server.address for server in engine.resolver.servers}
 
 
 def test_every_socket_is_closed(engine: Engine, world: World) -> None:

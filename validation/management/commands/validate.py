@@ -14,6 +14,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("addresses", nargs="+", metavar="ADDRESS")
 
+    def run_from_argv(self, argv: list[str]) -> None:
+        """An address may begin with a hyphen, and is no option."""
+        for place, argument in enumerate(argv):
+            if argument.startswith("-") and "@" in argument and "--" not in argv:
+                argv = [*argv[:place], "--", *argv[place:]]
+        super().run_from_argv(argv)
+
     def handle(self, *, addresses: list[str], **_: Any) -> None:
         for address in addresses:
             started = time.perf_counter()
