@@ -79,7 +79,7 @@ def _make_room(subscription: Subscription, plan: Plan, offer: Offer) -> None:
         subscription.save(update_fields=["next_plan"])
     else:
         waiting = waiting.exclude(kind=Kind.RENEWAL)
-    waiting.update(state=State.CANCELLED, cancelled_at=timezone.now())
+    waiting.cancel()
 
 
 @transaction.atomic
@@ -91,9 +91,7 @@ def start_renewal(
     The account is locked.
     """
     account = subscription.account
-    account.orders.pending().filter(kind=Kind.RENEWAL).update(
-        state=State.CANCELLED, cancelled_at=timezone.now()
-    )
+    account.orders.pending().filter(kind=Kind.RENEWAL).cancel()
     is_paid = paid_cents is not None
     net_cents = without_tax(paid_cents, tax_rate()) if paid_cents is not None else None
     offer = renewal_of(plan, month, net_cents)
@@ -148,7 +146,7 @@ def _follow_order(order: Order, subscription: Subscription) -> None:
     if order.kind == Kind.PLAN or (order.kind == Kind.UPGRADE and order.holds_on(today)):
         subscription.next_plan = cast(Plan, order.plan)
         waiting = order.account.orders.pending().filter(kind=Kind.RENEWAL)
-        waiting.update(state=State.CANCELLED, cancelled_at=timezone.now())
+        waiting.cancel()
     elif subscription.next_plan.is_free and order.period_start == today:
         # A renewal that is paid on its last day, or after the plan had ended: it is back.
         subscription.next_plan = cast(Plan, order.plan)
@@ -160,7 +158,7 @@ def cancel_order(*, order: Order, actor: User | None = None, ip: str | None = No
     """False when it does not wait any more."""
     plans.locked(order.account)
     waiting = Order.objects.pending().filter(pk=order.pk)
-    if not waiting.update(state=State.CANCELLED, cancelled_at=timezone.now()):
+    if not waiting.cancel():
         return False
     audit.record(order.account, actor, "order.cancelled", str(order), ip)
     return True

@@ -45,7 +45,7 @@ def open_books(*, account: Account, user: User) -> None:
 def close_books(*, account: Account, actor: User) -> None:
     """Seam: an account was closed. Nothing of it is to be paid any more."""
     subscription = locked(account)
-    account.orders.pending().update(state=State.CANCELLED, cancelled_at=timezone.now())
+    account.orders.pending().cancel()
     leave_provider(subscription)
 
 
@@ -145,9 +145,7 @@ def choose_plan(
     subscription.next_plan = plan
     subscription.save(update_fields=["next_plan"])
     # An invoice for what will not be is withdrawn; the day's work writes the right one.
-    account.orders.pending().filter(kind=Kind.RENEWAL).exclude(plan=plan).update(
-        state=State.CANCELLED, cancelled_at=timezone.now()
-    )
+    account.orders.pending().filter(kind=Kind.RENEWAL).exclude(plan=plan).cancel()
     settle(subscription)
     audit.record(account, actor, "plan.chosen", f"{plan} after {subscription.covered_until}", ip)
     return subscription
@@ -199,7 +197,7 @@ def _write_gift(account: Account, plan: Plan, month: Period, actor: User) -> Non
 
 def cancel_waiting(account: Account) -> None:
     """Plans that were ordered and not paid; packs wait on."""
-    account.orders.pending().of_plans().update(state=State.CANCELLED, cancelled_at=timezone.now())
+    account.orders.pending().of_plans().cancel()
 
 
 def leave_provider(subscription: Subscription) -> None:

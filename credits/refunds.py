@@ -58,7 +58,7 @@ def _end_refunded(order: Order, subscription: Subscription) -> None:
         subscription.next_plan = left or Plan.objects.free()
         # What was to follow it, or to be built on it; another plan that was ordered waits on.
         following = order.account.orders.pending().filter(kind__in=(Kind.RENEWAL, Kind.UPGRADE))
-        following.update(state=State.CANCELLED, cancelled_at=timezone.now())
+        following.cancel()
     plans.settle(subscription)
 
 

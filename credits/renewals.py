@@ -38,11 +38,11 @@ def renew_subscriptions() -> None:
 def cancel_old_orders() -> None:
     """Long after the day on which they were due. A renewal ends with its plan, an upgrade with the
     month it is for."""
-    today, now = timezone.now().date(), timezone.now()
+    today = timezone.now().date()
     pending = Order.objects.pending().exclude(kind=Order.Kind.RENEWAL)
     old = pending.filter(due_on__lt=today - timedelta(days=60))
     late = pending.filter(kind=Order.Kind.UPGRADE, period_end__lte=today)
-    (old | late).update(state=Order.State.CANCELLED, cancelled_at=now)
+    (old | late).cancel()
 
 
 @transaction.atomic

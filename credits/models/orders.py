@@ -14,6 +14,9 @@ class OrderQuerySet(models.QuerySet["Order"]):
     def pending(self) -> "OrderQuerySet":
         return self.filter(state=Order.State.PENDING)
 
+    def cancel(self) -> int:
+        return self.update(state=Order.State.CANCELLED, cancelled_at=timezone.now())
+
     def of_plans(self) -> "OrderQuerySet":
         return self.exclude(kind=Order.Kind.PACK)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-from tests.journeys.people import expect_heading
+from tests.journeys.people import assert_heading
 
 PERIOD_SECONDS = 30
 # A code that is typed in the last moment of its period is refused in the next.
@@ -33,7 +33,7 @@ def set_up(page: Page, email: str) -> AuthenticatorApp:
     app = AuthenticatorApp(email, page.get_by_label("type this secret").input_value(), [])
     page.get_by_label("Authenticator code").fill(app.code_now())
     page.get_by_role("button", name="Turn it on").click()
-    expect_heading(page, "Recovery codes")
+    assert_heading(page, "Recovery codes")
     app.recovery_codes = page.get_by_label("Unused codes").input_value().split()
     assert app.recovery_codes
     return app

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page
 
-from tests.journeys.people import expect_heading
+from tests.journeys.people import assert_heading
 
 
 def create_key(page: Page, name: str) -> str:
@@ -13,10 +13,10 @@ def create_key(page: Page, name: str) -> str:
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="API Keys").click()
     page.get_by_role("button", name="Create Key").click()
-    expect_heading(page, "Create Key")
+    assert_heading(page, "Create Key")
     page.get_by_label("Name").fill(name)
     page.get_by_role("button", name="Create Key").click()
-    expect_heading(page, "Your new key")
+    assert_heading(page, "Your new key")
     return page.locator("#secret").inner_text()
 
 

@@ -13,7 +13,7 @@ def sign_up(page: Page, site: Product, email: str) -> None:
     fill_sign_up(page, email)
     page.get_by_label("Code").fill(code_from_mail(site, email))
     page.get_by_role("button", name="Confirm").click()
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
 
 
 def fill_sign_up(page: Page, email: str, password: str = PASSWORD) -> None:
@@ -37,7 +37,7 @@ def sign_out(page: Page) -> None:
     expect(page.get_by_text("You are signed out.")).to_be_visible()
 
 
-def expect_heading(page: Page, heading: str) -> None:
+def assert_heading(page: Page, heading: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(heading)
 
 

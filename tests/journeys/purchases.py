@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, expect
 
-from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.windows import Windows
 from tests.servers.keys import manage
 from tests.servers.product import Product
@@ -45,7 +45,7 @@ def place_order(page: Page) -> str:
 def mark_paid(windows: Windows, site: Product, order_id: str) -> None:
     staff = windows.open()
     sign_in(staff, "owner@example.com", site.owner_password())
-    expect_heading(staff, "Overview")
+    assert_heading(staff, "Overview")
     staff.goto(f"/admin/credits/order/?q={order_id}")
     staff.locator("#result_list tbody th a").click()
     staff.get_by_role("link", name="Mark paid").click()

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomer
-from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.teams import rename_account
 from tests.journeys.windows import Windows
 
@@ -34,12 +34,12 @@ def test_an_account_closes_by_its_name_and_then_lets_nobody_in(
     type_the_name(page, "Long Life")
     expect(page.get_by_text("This is not the account's name.")).to_be_visible()
     type_the_name(page, "Short Life")
-    expect_heading(page, "The account is closed")
+    assert_heading(page, "The account is closed")
 
     sign_in(page, newcomer.email, "not the password")
     expect(page.get_by_text("not correct")).to_be_visible()
     sign_in(page, newcomer.email)
-    expect_heading(page, "The account is closed")
+    assert_heading(page, "The account is closed")
 
 
 def type_the_name(page: Page, name: str) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomer, Newcomers
-from tests.journeys.people import expect_heading, sign_up
+from tests.journeys.people import assert_heading, sign_up
 from tests.journeys.windows import Windows
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
@@ -60,12 +60,12 @@ def test_a_key_is_shown_once_whatever_one_does(windows: Windows, customer: Newco
     page = windows.open(customer)
     secret = create_key(page, "Shown once")
     page.reload()
-    expect_heading(page, "This key was created")
+    assert_heading(page, "This key was created")
     expect(page.get_by_text("It was shown once and cannot be shown again.")).to_be_visible()
     page.goto("/apikeys/")
     assert secret not in page.content()
     page.go_back()
-    expect_heading(page, "This key was created")
+    assert_heading(page, "This key was created")
     assert secret not in page.content()
     page.goto("/apikeys/")
     expect(page.get_by_role("row").filter(has_text="Shown once")).to_have_count(1)
@@ -77,9 +77,9 @@ def test_back_to_the_page_of_a_new_key_does_not_show_it(
     page = windows.open(customer)
     secret = create_key(page, "Left")
     page.get_by_role("button", name="I have copied it").click()
-    expect_heading(page, "API Keys")
+    assert_heading(page, "API Keys")
     page.go_back()
-    expect_heading(page, "This key was created")
+    assert_heading(page, "This key was created")
     assert secret not in page.content()
 
 
@@ -91,7 +91,7 @@ def test_without_javascript_a_reload_sends_the_form_again_and_shows_nothing(
     assert FORM.fullmatch(secret)
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
     page.reload()
-    expect_heading(page, "This key was created")
+    assert_heading(page, "This key was created")
     assert secret not in page.content()
 
 
@@ -109,7 +109,7 @@ def test_a_key_is_rotated_and_the_old_one_revoked(
 
     page.get_by_role("button", name="I have copied it").click()
     page.get_by_role("row").filter(has_text="Rotated:").get_by_text("Revoke").click()
-    expect_heading(page, "Revoke My server?")
+    assert_heading(page, "Revoke My server?")
     assert old.get().status == 200
     page.get_by_role("button", name="Revoke Key").click()
     expect(page.get_by_text("Requests with it are refused from now on.")).to_be_visible()

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomer, Newcomers
-from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.purchases import make_customer, mark_paid, order_pack, place_order
 from tests.journeys.windows import Windows, open_windows
 from tests.servers.client import HttpCaller
@@ -31,7 +31,7 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(windows: Windows, site
     page.get_by_label("E-mail").fill(customer.email)
     page.get_by_label("Password").fill(customer.password)
     page.get_by_role("button", name="Sign in", exact=True).click()
-    expect_heading(page, "Buy credits")
+    assert_heading(page, "Buy credits")
     order_id = order_pack(page)
     expect(page.get_by_text("Please transfer it by")).to_be_visible()
     assert caller.validate("no address").status == 402
@@ -43,7 +43,7 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(windows: Windows, site
     page.reload()
     expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
     page.get_by_role("button", name="Invoice to print").click()
-    expect_heading(page, "Invoice")
+    assert_heading(page, "Invoice")
     expect(page.get_by_text("Paid on")).to_be_visible()
     receipt = text_of(site.newest_mail(customer.email, "Receipt"))
     assert "1,000 credits were added to your balance." in receipt
@@ -59,9 +59,9 @@ def test_a_402_leads_to_an_upgrade_and_back_to_200(windows: Windows, site: Produ
     page.get_by_label("E-mail").fill(customer.email)
     page.get_by_label("Password").fill(customer.password)
     page.get_by_role("button", name="Sign in", exact=True).click()
-    expect_heading(page, "Plans")
+    assert_heading(page, "Plans")
     page.get_by_role("button", name="Choose Starter").click()
-    expect_heading(page, "Starter plan, one month")
+    assert_heading(page, "Starter plan, one month")
     mark_paid(windows, site, place_order(page))
     answer = caller.validate("no address")
     assert (answer.status, answer.headers["X-Credits-Remaining"]) == (200, "4999")
@@ -96,7 +96,7 @@ def test_who_spends_the_last_credits_is_told_by_mail(windows: Windows, site: Pro
     customer = make_customer(site, "spender@shop.example", credits=12)
     page = windows.open()
     sign_in(page, customer.email, customer.password)
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     page.goto("/credits/")
     page.get_by_label("Mail us when the balance falls to").fill("3")
     page.get_by_role("button", name="Save").click()
@@ -140,7 +140,7 @@ def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product) -> None:
     customer = make_customer(shop, "card@shop.example", credits=0)
     page = card_windows.open()
     sign_in(page, customer.email, customer.password)
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     order_pack(page)
     assert_no_findings(page)
     page.get_by_role("button", name="Pay USD 5.00 by card").click()
@@ -160,7 +160,7 @@ def test_a_plan_and_its_upgrade_are_paid_by_card(
     caller = HttpCaller(shop, customer.secret)
     page = card_windows.open()
     sign_in(page, customer.email, customer.password)
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     for button, price, limit in (
         ("Choose Starter", "USD 15.00", "300"),
         ("Upgrade to Growth", "USD 84.00", "1200"),

@@ -2,7 +2,7 @@ from playwright.sync_api import expect
 
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
-from tests.journeys.people import expect_heading, sign_out
+from tests.journeys.people import assert_heading, sign_out
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
@@ -10,12 +10,12 @@ from tests.servers.product import Product
 def test_a_passkey_signs_in_by_itself(windows: Windows, site: Product, newcomer: Newcomer) -> None:
     page = open_with_device(windows, site, newcomer)
     add_passkey(page, "My laptop")
-    expect_heading(page, "Recovery codes")
+    assert_heading(page, "Recovery codes")
     sign_out(page)
 
     page.goto("/accounts/login/")
     page.get_by_role("button", name="Sign in with a passkey").click()
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     page.goto("/accounts/2fa/webauthn/")
     expect(page.get_by_role("row").filter(has_text="My laptop")).not_to_contain_text("never")
 

@@ -1,7 +1,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomer
-from tests.journeys.people import PASSWORD, expect_heading, link_from_mail, sign_in
+from tests.journeys.people import PASSWORD, assert_heading, link_from_mail, sign_in
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
@@ -14,20 +14,20 @@ def test_the_link_from_the_mail_sets_a_new_password_once(
     page.goto("/accounts/password/reset/")
     page.get_by_label("E-mail").fill(newcomer.email)
     page.get_by_role("button", name="Send the link").click()
-    expect_heading(page, "Look into your mailbox")
+    assert_heading(page, "Look into your mailbox")
 
     link = link_from_mail(site, newcomer.email, "Choose a new password")
     page.goto(link)
     fill_new_password(page)
     page.get_by_role("button", name="Save the password").click()
-    expect_heading(page, "Your password is changed")
+    assert_heading(page, "Your password is changed")
 
     page.goto(link)
-    expect_heading(page, "This link no longer works")
+    assert_heading(page, "This link no longer works")
     sign_in(page, newcomer.email, PASSWORD)
     expect(page.get_by_text("not correct")).to_be_visible()
     sign_in(page, newcomer.email, NEW_PASSWORD)
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
 
 
 def test_one_click_signs_out_everywhere_else(windows: Windows, newcomer: Newcomer) -> None:
@@ -49,14 +49,14 @@ def test_a_changed_password_signs_out_everywhere_else(windows: Windows, newcomer
 
     expect_signed_out(elsewhere)
     here.goto("/validation/")
-    expect_heading(here, "Overview")
+    assert_heading(here, "Overview")
 
 
 def open_two(windows: Windows, newcomer: Newcomer) -> tuple[Page, Page]:
     """The same person at two computers."""
     here, elsewhere = windows.open(newcomer), windows.open()
     sign_in(elsewhere, newcomer.email)
-    expect_heading(elsewhere, "Overview")
+    assert_heading(elsewhere, "Overview")
     return here, elsewhere
 
 
@@ -67,4 +67,4 @@ def fill_new_password(page: Page) -> None:
 
 def expect_signed_out(page: Page) -> None:
     page.goto("/validation/")
-    expect_heading(page, "Sign in")
+    assert_heading(page, "Sign in")

@@ -6,7 +6,7 @@ from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.people import (
     PASSWORD,
-    expect_heading,
+    assert_heading,
     fill_sign_up,
     sign_in,
     sign_out,
@@ -20,7 +20,7 @@ def test_a_new_customer_signs_up_and_comes_back(page: Page, site: Product) -> No
     sign_up(page, site, "jane@newcomer.example")
     sign_out(page)
     sign_in(page, "jane@newcomer.example")
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     expect(page.get_by_text("jane@newcomer.example is yours.")).to_be_visible()
 
 
@@ -34,7 +34,7 @@ def test_a_mistyped_address_is_corrected_with_one_click(page: Page) -> None:
     expect(page.get_by_text("Did you mean")).to_be_hidden()
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
-    expect_heading(page, "Confirm your e-mail")
+    assert_heading(page, "Confirm your e-mail")
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +50,13 @@ def test_an_authenticator_app_stands_between_password_and_account(
     _type_code(page, "000000")
     expect(page.get_by_text("Incorrect code.")).to_be_visible()
     _type_code(page, guarded.code_now())
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
 
 
 def test_a_recovery_code_opens_the_account_once(page: Page, guarded: AuthenticatorApp) -> None:
     sign_in(page, guarded.email)
     _type_code(page, guarded.recovery_codes[0])
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     sign_out(page)
 
     sign_in(page, guarded.email)
@@ -65,6 +65,6 @@ def test_a_recovery_code_opens_the_account_once(page: Page, guarded: Authenticat
 
 
 def _type_code(page: Page, code: str) -> None:
-    expect_heading(page, "Second step")
+    assert_heading(page, "Second step")
     page.get_by_label("Code").fill(code)
     page.get_by_role("button", name="Sign in", exact=True).click()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
@@ -19,7 +19,7 @@ LISTS = [
 def staff(lasting_windows: Windows, site: Product) -> Page:
     page = lasting_windows.open()
     sign_in(page, "owner@example.com", site.owner_password())
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     return page
 
 
@@ -27,7 +27,7 @@ def test_the_front_page_of_the_staff_draws_without_complaints(
     staff: Page, lasting_windows: Windows
 ) -> None:
     staff.goto("/admin/")
-    expect_heading(staff, "Customers and what is theirs")
+    assert_heading(staff, "Customers and what is theirs")
     assert not lasting_windows.take_complaints()
 
 

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import assert_no_findings, sideways
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.people import expect_heading, fill_sign_up, sign_in
+from tests.journeys.people import assert_heading, fill_sign_up, sign_in
 from tests.journeys.teams import invitation_of, invite, rename_account, rename_yourself
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 from tests.servers.product import Product
@@ -32,7 +32,7 @@ def member(lasting_windows: Windows, newcomers: Newcomers) -> Page:
 
 def test_the_page_that_asks_for_the_code_has_no_findings(page: Page) -> None:
     fill_sign_up(page, "halfway@states.example")
-    expect_heading(page, "Confirm your e-mail")
+    assert_heading(page, "Confirm your e-mail")
     assert_no_findings(page)
 
 
@@ -63,7 +63,7 @@ def test_the_page_that_stops_guessers_has_no_findings(member: Page) -> None:
             member.get_by_label(label, exact=True).fill("a wrong guess")
         with member.expect_navigation():
             member.get_by_role("button", name="Change password").click()
-    expect_heading(member, "Too many tries")
+    assert_heading(member, "Too many tries")
     assert_no_findings(member)
 
 
@@ -82,16 +82,16 @@ def test_an_open_menu_has_no_findings(member: Page, width: int, menu: str) -> No
 def test_a_long_name_makes_nothing_scroll_sideways(member: Page, name: str) -> None:
     rename_account(member, name)
     rename_yourself(member, name)
-    expect_no_sideways_scrolling(member, SHOWING_NAMES)
+    assert_no_sideways_scrolling(member, SHOWING_NAMES)
 
 
 def test_a_long_address_makes_nothing_scroll_sideways(member: Page, site: Product) -> None:
     invite(member, LONG_ADDRESS)
     link = invitation_of(site, LONG_ADDRESS)
-    expect_no_sideways_scrolling(member, [link, "/accounts/team/"])
+    assert_no_sideways_scrolling(member, [link, "/accounts/team/"])
 
 
-def expect_no_sideways_scrolling(page: Page, paths: list[str]) -> None:
+def assert_no_sideways_scrolling(page: Page, paths: list[str]) -> None:
     found = {}
     for path in paths:
         page.goto(path)

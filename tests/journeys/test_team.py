@@ -2,7 +2,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.people import expect_heading
+from tests.journeys.people import assert_heading
 from tests.journeys.teams import invite, join, rename_account
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
@@ -36,7 +36,7 @@ def test_who_types_the_address_of_a_page_not_theirs_is_told_whose_it_is(develope
     answer = developer.goto("/accounts/account/close/")
     assert answer
     assert answer.status == 403
-    expect_heading(developer, "You may not do this")
+    assert_heading(developer, "You may not do this")
     expect(developer.get_by_text("This page is for the role Owner:")).to_be_visible()
 
 
@@ -53,7 +53,7 @@ def test_who_types_the_address_of_a_form_is_led_to_its_page(
 ) -> None:
     """It stands in the address bar after the form was refused."""
     owner.goto(address)
-    expect_heading(owner, page_of_the_form)
+    assert_heading(owner, page_of_the_form)
 
 
 def test_an_owner_changes_a_role_and_removes_the_member(

@@ -2,7 +2,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.newcomers import Newcomer
-from tests.journeys.people import expect_heading, sign_in
+from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.teams import invite, rename_account
 from tests.journeys.windows import NARROW, Windows
 
@@ -15,7 +15,7 @@ def page(windows: Windows) -> Page:
 
 def test_forms_and_menus_work_without_javascript(page: Page, newcomer: Newcomer) -> None:
     sign_in(page, newcomer.email)
-    expect_heading(page, "Overview")
+    assert_heading(page, "Overview")
     rename_account(page, "First Hat")
     invite(page, "colleague@no-script.example")
 

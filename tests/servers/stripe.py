@@ -34,7 +34,9 @@ class FakeStripe:
         self.is_down = False
         # Where its events go, when it sends them itself.
         self.webhook = ""
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(
+            ("127.0.0.1", 0), type("Handler", (_Handler,), {"stripe": self})
+        )
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -187,65 +189,64 @@ def fake_stripe() -> Iterator[FakeStripe]:
         running.close()
 
 
-def _handler(stripe: FakeStripe) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path.startswith("/pay/"):
-                self._show_payment_page(stripe.sessions[self.path.removeprefix("/pay/")])
-            else:
-                self._answer()
+class _Handler(BaseHTTPRequestHandler):
+    stripe: FakeStripe
 
-        def do_POST(self) -> None:
-            if self.path.startswith("/pay/"):
-                session = stripe.sessions[self.path.removeprefix("/pay/")]
-                stripe.send(stripe.pay(session))
-                self.send_response(303)
-                self.send_header("Location", session["success_url"])
-                self.end_headers()
-            else:
-                self._answer()
-
-        def do_DELETE(self) -> None:
+    def do_GET(self) -> None:
+        if self.path.startswith("/pay/"):
+            self._show_payment_page(self.stripe.sessions[self.path.removeprefix("/pay/")])
+        else:
             self._answer()
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-        def _answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            path, _, query = self.path.partition("?")
-            asked = _nested(parse_qsl(body or query))
-            key = self.headers.get("Idempotency-Key")
-            if stripe.is_down:
-                return self._say(503, {"error": {"message": "Try later", "type": "api_error"}})
-            if self.headers.get("Authorization") != f"Bearer {SECRET_KEY}":
-                return self._say(401, {"error": {"message": "No such key", "type": "api_error"}})
-            if key is None or key not in stripe.answers:
-                answer = stripe.answer(self.command, path, asked)
-                stripe.answers[key or stripe.new_id("key")] = answer
-                return self._say(200, answer)
-            return self._say(200, stripe.answers[key])
-
-        def _show_payment_page(self, session: Thing) -> None:
-            page = (
-                "<!doctype html><title>Pay</title><link rel=icon href='data:,'>"
-                f"<h1>Pay {session['amount_total']}</h1>"
-                f"<form method=post action=/pay/{session['id']}><button>Pay now</button></form>"
-                f"<a href='{session['cancel_url']}'>Not now</a>"
-            )
-            self._send(200, "text/html", page.encode())
-
-        def _say(self, status: int, document: Thing) -> None:
-            self._send(status, "application/json", json.dumps(document).encode())
-
-        def _send(self, status: int, kind: str, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
+    def do_POST(self) -> None:
+        if self.path.startswith("/pay/"):
+            session = self.stripe.sessions[self.path.removeprefix("/pay/")]
+            self.stripe.send(self.stripe.pay(session))
+            self.send_response(303)
+            self.send_header("Location", session["success_url"])
             self.end_headers()
-            self.wfile.write(body)
+        else:
+            self._answer()
 
-    return Handler
+    def do_DELETE(self) -> None:
+        self._answer()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        path, _, query = self.path.partition("?")
+        asked = _nested(parse_qsl(body or query))
+        key = self.headers.get("Idempotency-Key")
+        if self.stripe.is_down:
+            return self._say(503, {"error": {"message": "Try later", "type": "api_error"}})
+        if self.headers.get("Authorization") != f"Bearer {SECRET_KEY}":
+            return self._say(401, {"error": {"message": "No such key", "type": "api_error"}})
+        if key is None or key not in self.stripe.answers:
+            answer = self.stripe.answer(self.command, path, asked)
+            self.stripe.answers[key or self.stripe.new_id("key")] = answer
+            return self._say(200, answer)
+        return self._say(200, self.stripe.answers[key])
+
+    def _show_payment_page(self, session: Thing) -> None:
+        page = (
+            "<!doctype html><title>Pay</title><link rel=icon href='data:,'>"
+            f"<h1>Pay {session['amount_total']}</h1>"
+            f"<form method=post action=/pay/{session['id']}><button>Pay now</button></form>"
+            f"<a href='{session['cancel_url']}'>Not now</a>"
+        )
+        self._send(200, "text/html", page.encode())
+
+    def _say(self, status: int, document: Thing) -> None:
+        self._send(status, "application/json", json.dumps(document).encode())
+
+    def _send(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
 
 def _nested(pairs: list[tuple[str, str]]) -> Thing:
