@@ -119,6 +119,11 @@ def _with_right_ending(domain: str, lists: Lists) -> str | None:
     name, _, top_level = domain.rpartition(".")
     if lists.is_top_level_name(top_level):
         return None
+    if name in _main_domains(lists.typo_targets) and len(name) >= _SHORT:
+        return (
+            _nearest(domain, lists.typo_targets, _is_any_slip)
+            or _main_domains(lists.typo_targets)[name]
+        )
     second, _, second_level = name.rpartition(".")
     ending = None
     if second:

@@ -6,6 +6,8 @@ from validation.engine.aliases import canonical_address, split_tag
 from validation.engine.dns.providers import provider_of
 from validation.engine.scripts import is_mixed_domain, is_mixed_local_part
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.mark.parametrize(
     ("address", "provider", "canonical", "tag"),

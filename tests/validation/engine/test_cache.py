@@ -11,6 +11,8 @@ from validation.engine.dns.cache import LARGEST_SHARE, Cache
 from validation.engine.dns.resolver import Resolver
 from validation.engine.dns.slots import SearchSlots
 
+pytestmark = pytest.mark.anywhere
+
 
 class Clock:
     def __init__(self) -> None:

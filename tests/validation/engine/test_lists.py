@@ -6,6 +6,8 @@ from publicsuffixlist import PublicSuffixList
 
 from validation.engine.lists import DATA, Lists, StaffDomains, read_list
 
+pytestmark = pytest.mark.anywhere
+
 LISTS = Lists()
 
 

@@ -4,6 +4,8 @@ import pytest
 
 from validation.engine.dns.networks import is_public
 
+pytestmark = pytest.mark.anywhere
+
 
 def _words(text: str) -> list[str]:
     return text.split()

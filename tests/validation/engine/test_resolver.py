@@ -29,6 +29,8 @@ from validation.engine.check import Engine
 from validation.engine.dns.messages import Outcome, Question
 from validation.engine.dns.resolver import Resolver, parse_server
 
+pytestmark = pytest.mark.anywhere
+
 EMAIL = "jane@shop.com"
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.servers.dns import World, servfail, silence
 from validation.engine.check import Engine
 
+pytestmark = pytest.mark.anywhere
+
 MX, A, AAAA = "MX", "A", "AAAA"
 
 

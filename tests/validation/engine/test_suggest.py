@@ -8,6 +8,8 @@ from validation.engine.lists import Lists
 from validation.engine.suggest import meant_domain
 from validation.engine.typos import Slip, are_neighbours, distance_between, slip_between
 
+pytestmark = pytest.mark.anywhere
+
 LISTS = Lists()
 # Domains without mail, and what was meant.
 NOT_WORKING = {
@@ -46,6 +48,11 @@ NOT_WORKING = {
     "iclould.com": "icloud.com",
     "icoud.com": "icloud.com",
     "aol.con": "aol.com",
+    "gmail.cooom": "gmail.com",
+    "comcast.nry": "comcast.net",
+    "homail.con": "hotmail.com",
+    "yajoo.com": "yahoo.com",
+    "con-artists.con": "con-artists.com",
     "live.con": "live.com",
     "comcast.ent": "comcast.net",
     "verison.net": "verizon.net",

@@ -10,6 +10,8 @@ from validation.engine.mistakes import SENTENCES
 from validation.engine.syntax import Parts, SyntaxProblem, parse_address
 from validation.engine.verdict import CHECKS
 
+pytestmark = pytest.mark.anywhere
+
 MISTAKES = {
     "": "no_at_sign",
     "jane": "no_at_sign",
