@@ -21,6 +21,7 @@ class Act(StrEnum):
     MANAGE_TEAM = "manage_team"
     MANAGE_KEYS = "manage_keys"
     BUY = "buy"
+    VALIDATE = "validate"
 
 
 MAY: dict[Act, frozenset[Role]] = {
@@ -31,6 +32,8 @@ MAY: dict[Act, frozenset[Role]] = {
     Act.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     Act.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     Act.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
+    # It spends credits.
+    Act.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
 }
 
 # Said on the team page and in the invitation.

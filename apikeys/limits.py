@@ -14,6 +14,7 @@ from django.core.cache import caches
 from django.http import HttpRequest
 from django_ratelimit.core import get_usage
 
+from accounts.models import Account
 from accounts.network import household
 from apikeys.breaker import Breaker
 from apikeys.models import ApiKey
@@ -52,9 +53,9 @@ def address_bucket(address: str) -> Bucket:
     return Bucket("address", caller, caller, settings.ANONYMOUS_REQUESTS_PER_MINUTE)
 
 
-def account_bucket(key: ApiKey) -> Bucket:
-    owner = key.account.public_id
-    return Bucket("account", owner, owner, key.account.request_limit)
+def account_bucket(account: Account) -> Bucket:
+    owner = account.public_id
+    return Bucket("account", owner, owner, account.request_limit)
 
 
 def key_bucket(key: ApiKey) -> Bucket | None:

@@ -30,7 +30,7 @@ class CallerThrottle(BaseThrottle):
         own = limits.spend(request, own_bucket) if own_bucket else None
         if own is not None and own.refused:
             return own
-        shared = limits.spend(request, limits.account_bucket(key))
+        shared = limits.spend(request, limits.account_bucket(key.account))
         if own is None or shared.refused or shared.remaining < own.remaining:
             return shared
         return own

@@ -1,22 +1,19 @@
 import re
-from dataclasses import replace
-from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
 from rest_framework.request import Request
 
 from apikeys.answers import ApiResponse
-from apikeys.api import ApiView, rate_limit_exceeded
+from apikeys.api import ApiView
 from apikeys.bodies import read_object, refuse_unknown, take_text
 from apikeys.description import describe
-from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
+from apikeys.errors import REFUSALS, ApiError
 from apikeys.requests import ApiHttpRequest, http_request, key_of
 from credits.permissions import HasCredits
-from credits.services import insufficient_credits
 from validation import services
-from validation.engine.sandbox import sandbox_word
 from validation.examples import EXAMPLES
 from validation.log import Asker
+from validation.refusals import refuse_as_the_sandbox_says
 from validation.serializers import ResultSerializer, ValidateSerializer
 
 LONGEST_EMAIL = 320
@@ -100,7 +97,7 @@ class ValidateView(ApiView):
     def _answer(self, request: ApiHttpRequest) -> services.Answer:
         if self.replay is not None:
             return services.answer_again(asker=self.asker, email=self.email, replayed=self.replay)
-        _refuse_as_the_sandbox_says(request, self.email)
+        refuse_as_the_sandbox_says(request, self.email)
         return services.validate(
             asker=self.asker, email=self.email, idempotency_key=self.idempotency_key
         )
@@ -112,24 +109,3 @@ def _idempotency_key(request: Request) -> str | None:
         message = "An Idempotency-Key has 1 to 255 visible ASCII characters."
         raise ApiError("invalid_field", message, param="Idempotency-Key")
     return given
-
-
-def _refuse_as_the_sandbox_says(request: ApiHttpRequest, email: str) -> None:
-    """`<error code>@sandbox.test` answers with that error, headers and all."""
-    code = sandbox_word(email)
-    if code in REFUSALS:
-        raise _sandbox_error(code, request)
-
-
-def _sandbox_error(code: str, request: ApiHttpRequest) -> ApiError:
-    if code == "rate_limit_exceeded":
-        request.usage = request.usage and replace(request.usage, remaining=0)
-        return rate_limit_exceeded(request)
-    made: dict[str, Any] = {
-        "insufficient_credits": insufficient_credits(required=1, balance=0),
-        "service_unavailable": unavailable(),
-        "method_not_allowed": ApiError(code, headers={"Allow": "POST"}),
-    }
-    if REFUSALS[code].status == 401:
-        return unauthorized(code)
-    return made.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))

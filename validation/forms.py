@@ -9,6 +9,25 @@ from validation.engine.lists import read_list
 from validation.models import ListedDomain
 
 
+class AddressForm(forms.Form):
+    """As the API takes it: nothing is trimmed, and what is no address is a result."""
+
+    email = forms.CharField(
+        label="Address",
+        strip=False,
+        max_length=320,
+        widget=forms.TextInput(
+            attrs={
+                "autocomplete": "off",
+                "autocapitalize": "none",
+                "spellcheck": "false",
+                "inputmode": "email",
+                "placeholder": "jane@company.com",
+            }
+        ),
+    )
+
+
 class ListedDomainForm(forms.ModelForm[ListedDomain]):
     class Meta:
         model = ListedDomain

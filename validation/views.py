@@ -2,7 +2,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import for_account
 from accounts.requests import AccountRequest
@@ -10,7 +10,13 @@ from accounts.roles import Act
 from accounts.second_factor import has_second_factor
 from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
+from validation import playground
 from validation.engine.meanings import by_verdict
+from validation.forms import AddressForm
+from validation.snippets import snippets
+
+# Of the sandbox: what one sends to find out how it works costs nothing.
+SAMPLE_ADDRESS = "deliverable@sandbox.test"
 
 
 @login_not_required
@@ -44,3 +50,18 @@ def show_overview(request: AccountRequest) -> HttpResponse:
         "has_key": request.account.api_keys.active().exists(),
     }
     return render(request, "validation/show_overview.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_account(Act.VALIDATE)
+def try_address(request: AccountRequest) -> HttpResponse:
+    """The playground: the answer is in the answer to the form, and is asked and paid for once."""
+    form = AddressForm(request.POST or None)
+    trial = playground.ask(request, form.cleaned_data["email"]) if form.is_valid() else None
+    context = {
+        "form": form,
+        "trial": trial,
+        "sample": SAMPLE_ADDRESS,
+        "snippets": snippets(settings.BASE_URL, trial.email if trial else SAMPLE_ADDRESS),
+    }
+    return render(request, "validation/try_address.html", context)

@@ -29,6 +29,7 @@ FOR_EVERYBODY = [
 FOR_MEMBERS = [
     "/",
     "/validation/",
+    "/validation/playground/",
     "/accounts/profile/",
     "/accounts/account/open/",
     "/accounts/account/close/",

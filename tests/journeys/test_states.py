@@ -78,6 +78,17 @@ def test_an_open_menu_has_no_findings(member: Page, width: int, menu: str) -> No
     assert_no_findings(member, widths=(width,))
 
 
+@pytest.mark.parametrize(
+    "address", ["deliverable@sandbox.test", "rate_limit_exceeded@sandbox.test", "W" * 320]
+)
+def test_an_answer_of_the_playground_has_no_findings(member: Page, address: str) -> None:
+    member.goto("/validation/playground/")
+    member.get_by_label("Address").fill(address)
+    member.get_by_role("button", name="Validate").click()
+    expect(member.get_by_role("button", name="Copy").first).to_be_visible()
+    assert_no_findings(member)
+
+
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_long_name_makes_nothing_scroll_sideways(member: Page, name: str) -> None:
     rename_account(member, name)

@@ -1,0 +1,88 @@
+"""The same validation as the API's, asked by somebody in the dashboard: it spends the account's
+requests and credits, and is booked without a key."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+
+from accounts.requests import AccountRequest
+from apikeys import limits
+from apikeys.answers import JSON, limit_headers
+from apikeys.api import rate_limit_exceeded
+from apikeys.errors import ApiError
+from apikeys.requests import ApiHttpRequest
+from credits.services import balance_of, insufficient_credits
+from validation import services
+from validation.engine.meanings import MEANINGS, Meaning
+from validation.log import Asker
+from validation.refusals import refuse_as_the_sandbox_says
+from validation.serializers import CHECK_MEANINGS
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An answer of the API, as a page shows it."""
+
+    email: str
+    status: int
+    headers: dict[str, str]
+    document: dict[str, Any]
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        return self.document if self.status == 200 else None
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        return self.document.get("error")
+
+    @property
+    def reasons(self) -> list[tuple[str, Meaning]]:
+        return [(code, MEANINGS[code]) for code in self.document["reasons"]]
+
+    @property
+    def checks(self) -> list[tuple[str, str, bool | None]]:
+        given = self.document["checks"]
+        return [(name, meaning, given[name]) for name, meaning in CHECK_MEANINGS.items()]
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.document, indent=2, ensure_ascii=False)
+
+
+def ask(request: AccountRequest, email: str) -> Trial:
+    api_request = cast(ApiHttpRequest, request)
+    api_request.usage = limits.spend(request, limits.account_bucket(request.account))
+    try:
+        answer = _answer(api_request, request, email)
+    except ApiError as error:
+        status, body, own = error.status, error.body(request.id), error.headers
+    else:
+        status, body = 200, answer.body
+        own = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
+        # The page shows it as well, and was read before.
+        request.account.wallet.balance = answer.balance
+    headers = {
+        "Content-Type": JSON,
+        **own,
+        **limit_headers(api_request.usage, status),
+        "X-Request-Id": request.id,
+    }
+    return Trial(email, status, headers, orjson.loads(body))
+
+
+def _answer(api_request: ApiHttpRequest, request: AccountRequest, email: str) -> services.Answer:
+    """In the order in which the API judges."""
+    usage, account = api_request.usage, request.account
+    if usage is not None and usage.refused:
+        raise rate_limit_exceeded(api_request)
+    if account.suspended_at is not None:
+        raise ApiError("account_suspended")
+    price, balance = services.price_of(email), balance_of(account)
+    if price > balance:
+        raise insufficient_credits(required=price, balance=balance)
+    refuse_as_the_sandbox_says(api_request, email)
+    asker = Asker(account, None, request.id)
+    return services.validate(asker=asker, email=email, idempotency_key=None)
