@@ -28,6 +28,8 @@ _TRIES = (0.0, 1 / 6, 1 / 2)
 # A server that floods us is not listened to for long.
 _MOST_STRAY_PACKETS = 200
 _LARGEST_PACKET = 65535
+_PACKETS_AT_ONCE = 64
+_GRACE_SECONDS = 0.1
 _MOST_HOPS = 8
 
 
@@ -89,13 +91,13 @@ class Exchange:
         """The next question that is answered, or given up; None when the time is over."""
         while not self._done and self._asked:
             next_try_at = min(asked.next_try_at for asked in self._asked.values())
-            # What has come already counts, however late it is by now.
-            if self._listen(min(until, next_try_at) - self._clock()):
-                continue
+            # What has come already counts, however late it is by now; what keeps coming does not.
+            heard = self._listen(min(until, next_try_at) - self._clock())
             now = self._clock()
-            if now >= until:
-                return None
-            self._repeat(now)
+            if now >= until + _GRACE_SECONDS * heard:
+                break
+            if not heard:
+                self._repeat(now)
         return self._done.pop(0) if self._done else None
 
     def close(self) -> None:
@@ -172,7 +174,7 @@ class Exchange:
         self._sockets[server] = made
         made.setblocking(False)
         made.connect(server.address)
-        self._hear(made.fileno(), select.POLLIN, lambda: self._read_packet(server, made))
+        self._hear(made.fileno(), select.POLLIN, lambda: self._read_packets(server, made))
         return made
 
     def _hear(self, descriptor: int, events: int, listener: Callable[[], None]) -> None:
@@ -188,15 +190,19 @@ class Exchange:
                 listener()
         return bool(heard)
 
-    def _read_packet(self, server: Server, udp: socket.socket) -> None:
-        try:
-            packet = udp.recv(_LARGEST_PACKET)
-        except BlockingIOError:
-            return
-        except OSError:
-            # Nobody listens there: the machine said so.
-            self._gone(server)
-            return
+    def _read_packets(self, server: Server, udp: socket.socket) -> None:
+        for _ in range(_PACKETS_AT_ONCE):
+            try:
+                packet = udp.recv(_LARGEST_PACKET)
+            except BlockingIOError:
+                return
+            except OSError:
+                # Nobody listens there: the machine said so.
+                self._gone(server)
+                return
+            self._read(server, packet)
+
+    def _read(self, server: Server, packet: bytes) -> None:
         identifier = identifier_of(packet)
         asked = None if identifier is None else self._asked.get(identifier)
         reply = None if asked is None else read_reply(packet, asked.current)
@@ -211,17 +217,21 @@ class Exchange:
         self._strays[server] += 1
         # A second answer to a question that was repeated is no sin.
         if self._strays[server] > _MOST_STRAY_PACKETS + len(_TRIES) * len(self._identifiers):
-            self._servers = [one for one in self._servers if one != server]
+            self._stop_hearing(server)
+            self._gone(server)
+
+    def _stop_hearing(self, server: Server) -> None:
+        if server in self._servers:
+            self._servers.remove(server)
             descriptor = self._sockets[server].fileno()
             del self._listeners[descriptor]
             self._poll.unregister(descriptor)
-            self._gone(server)
 
     def _take(self, server: Server, identifier: int, asked: _Asked, reply: Reply) -> None:
         if reply.is_unread and asked.has_options:
             asked.has_options = False
-            asked.tries, asked.since = 0, self._clock()
             asked.tried.discard(server)
+            asked.tries, asked.since = 0, self._clock()
             self._try_next(identifier, asked)
             return
         if reply.is_weak:
@@ -233,15 +243,18 @@ class Exchange:
         says_how_long = reply.ttl is not None
         if reply.ttl is not None:
             asked.ttl = reply.ttl if asked.ttl is None else min(asked.ttl, reply.ttl)
-        if reply.outcome is not Outcome.ALIAS:
+        if reply.outcome is Outcome.ALIAS:
+            self._follow_alias(identifier, asked, reply.alias)
+        else:
             self._finish(identifier, reply._replace(ttl=asked.ttl if says_how_long else None))
-            return
+
+    def _follow_alias(self, identifier: int, asked: _Asked, alias: str) -> None:
         asked.hops += 1
         if asked.hops > _MOST_HOPS:
             self._finish(identifier, FAILURE)
             return
         del self._asked[identifier]
-        asked.name, asked.tries, asked.since = reply.alias, 0, self._clock()
+        asked.name, asked.tries, asked.since = alias, 0, self._clock()
         self._begin(asked)
 
     def _finish(self, identifier: int, reply: Reply) -> None:
