@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from html import unescape
@@ -128,10 +129,7 @@ def test_the_keys_mail_goes_out_without_the_key(
 
 @pytest.mark.proof
 def test_the_documented_retry_loop_waits_out_a_real_429(site: Product) -> None:
-    page = PlainBrowser(site.url).get("/docs/")
-    found = re.search(r'<code id="retry">(.*?)</code>', page, re.S)
-    assert found
-    program = f"""{unescape(found[1])}
+    program = f"""{snippet_of_the_guide(site, "retry")}
 for number in range(2):
     print(validate(f"risky+{{number}}@sandbox.test")["verdict"])
 """
@@ -149,3 +147,46 @@ for number in range(2):
         timeout=100,
     )
     assert ended.stdout.split() == ["risky"] * 2
+
+
+SIGN_UPS = {
+    "deliverable@sandbox.test": [True, None],
+    "possible_typo@sandbox.test": [True, "possible_typo@mailbox.test"],
+    "disposable@sandbox.test": [False, None],
+    "unknown@sandbox.test": [True, None],
+    # The service refuses, or is away for a while: nobody is kept out.
+    "rate_limit_exceeded@sandbox.test": [True, None],
+    "service_unavailable@sandbox.test": [True, None],
+}
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_the_documented_sign_up_check_decides_as_documented(site: Product, language: str) -> None:
+    """Run as it stands on the page, with a line that calls it."""
+    code = snippet_of_the_guide(site, f"sign-up-{language}")
+    emails = json.dumps([*SIGN_UPS])
+    if language == "python":
+        calls = f"print(json.dumps([check_sign_up(email) for email in {emails}]))"
+        command = [sys.executable, "-c", f"{code}\n{calls}"]
+    else:
+        calls = f"console.log(JSON.stringify(await Promise.all({emails}.map(checkSignUp))));"
+        command = ["node", "--input-type=module", "--eval", f"{code}\n{calls}"]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"This machine has no {command[0]}.")
+    secret = make_key(site, f"{language}@sign-up.example", 1_000)
+    ended = subprocess.run(
+        command,
+        env={"SVC_API_KEY": secret, "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(ended.stdout) == [*SIGN_UPS.values()]
+
+
+def snippet_of_the_guide(site: Product, name: str) -> str:
+    page = PlainBrowser(site.url).get("/docs/")
+    found = re.search(rf'<code id="{name}">(.*?)</code>', page, re.S)
+    assert found
+    return unescape(found[1])
