@@ -4,6 +4,7 @@ What is not known is not guessed: at any other domain `jane+news` may well be an
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 PLUS = "+"
@@ -51,7 +52,8 @@ def rule_of(domain: str, provider: str | None = None) -> Rule | None:
 
 def canonical_address(local_part: str, domain: str, provider: str | None = None) -> str:
     """Both parts as the syntax check left them, the domain in lower case."""
-    local = local_part.lower()
+    # Small letters may be composed in another way than the capitals were.
+    local = unicodedata.normalize("NFC", local_part.lower())
     rule = rule_of(domain, provider)
     if rule is None:
         return f"{local}@{domain}"

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import NamedTuple
 
-import idna
-
 from validation.engine.aliases import canonical_address, split_tag, without_plus
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.resolver import Resolver
@@ -23,7 +21,7 @@ from validation.engine.reasons import PRECEDENCE
 from validation.engine.repair import repaired
 from validation.engine.scripts import is_mixed_domain, is_mixed_local_part
 from validation.engine.suggest import meant_domain
-from validation.engine.syntax import Parts, SyntaxProblem, parse_address
+from validation.engine.syntax import Parts, SyntaxProblem, in_unicode, parse_address
 from validation.engine.verdict import Finding
 
 logger = logging.getLogger(__name__)
@@ -155,7 +153,8 @@ class Engine:
             "free_provider": domain in lists.free_providers,
             "relay": lists.is_relay(domain),
         }
-        return Domain(route, staff, lists.registrable(domain), _in_unicode(meant), checks)
+        meant = in_unicode(meant) if meant is not None else None
+        return Domain(route, staff, lists.registrable(domain), meant, checks)
 
     def _no_address(self, email: str, problem: SyntaxProblem) -> Finding:
         return Finding(
@@ -199,7 +198,7 @@ class Engine:
             registrable_domain=known.registrable,
             checks=checks,
             route=route,
-            did_you_mean=f"{local_part}@{known.meant}" if known.meant else None,
+            did_you_mean=_suggestion(local_part, known.meant),
             lists=self.lists.versions,
             dns_cached=dns_cached,
         )
@@ -223,5 +222,6 @@ def _in_order(reasons: list[str]) -> list[str]:
     return sorted(reasons, key=PRECEDENCE.index)
 
 
-def _in_unicode(domain: str | None) -> str | None:
-    return idna.decode(domain) if domain is not None and "xn--" in domain else domain
+def _suggestion(local_part: str, meant: str | None) -> str | None:
+    suggestion = f"{local_part}@{meant}"
+    return suggestion if meant and isinstance(parse_address(suggestion), Parts) else None

@@ -8,7 +8,7 @@ import unicodedata
 
 from validation.engine.lists import Lists
 from validation.engine.suggest import meant_domain, meant_label
-from validation.engine.syntax import LONGEST, Parts, parse_address
+from validation.engine.syntax import LONGEST, Parts, in_unicode, parse_address
 
 _IN_ANGLE_BRACKETS = re.compile(r"[^<>@]*<([^<>]+)>[\s,;.]*")
 _COMMENT = re.compile(r"\([^()]*\)")
@@ -36,10 +36,10 @@ def repaired(email: str, lists: Lists) -> str | None:
     meant = meant_domain(parts.ascii_domain, lists, works=None)
     ascii_domain = meant or parts.ascii_domain
     is_possible = lists.is_top_level_name(ascii_domain.rpartition(".")[2])
-    suggestion = f"{parts.local_part}@{meant or parts.domain}"
+    suggestion = f"{parts.local_part}@{in_unicode(ascii_domain)}"
     if not is_possible or lists.is_reserved(ascii_domain) or suggestion == email:
         return None
-    return suggestion
+    return suggestion if isinstance(parse_address(suggestion), Parts) else None
 
 
 def _without_wrapping(email: str) -> str:

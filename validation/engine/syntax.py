@@ -76,6 +76,8 @@ def _domains_with_joiners(email: str) -> tuple[str, str] | None:
     local_part, _, domain = email.rpartition("@")
     if "xn--" not in domain.lower() and not any(joiner in domain for joiner in _JOINERS):
         return None
+    if any(unicodedata.category(one) == "Cf" and one not in _JOINERS for one in domain):
+        return None
     try:
         ascii_domain = idna.encode(domain, uts46=True).decode()
         in_unicode = idna.decode(ascii_domain)
@@ -103,3 +105,8 @@ def _code_of_top_level(ascii_domain: str) -> str | None:
         is_address = ascii_domain.count(".") == 3 and ascii_domain.replace(".", "").isdigit()
         return "ip_address" if is_address else "numeric_top_level_name"
     return None
+
+
+def in_unicode(ascii_domain: str) -> str:
+    """For people."""
+    return idna.decode(ascii_domain) if "xn--" in ascii_domain else ascii_domain

@@ -33,6 +33,7 @@ pytestmark = pytest.mark.anywhere
         ("jane-news@company.com", "other", "jane-news@company.com", None),
         ("jane+@gmail.com", "google", "jane@gmail.com", None),
         ("+news@gmail.com", "google", "+news@gmail.com", None),
+        ("J\u030cohn@company.com", None, "\u01f0ohn@company.com", None),
         ("a+b+c@gmail.com", "google", "a@gmail.com", "b+c"),
     ],
 )

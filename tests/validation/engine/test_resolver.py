@@ -205,7 +205,7 @@ def test_aliases_without_end_are_a_failure(engine: Engine, world: World) -> None
     for name in names:
         world.behaves(name, "MX", next_alias)
     assert reason_of(engine) == "dns_failure"
-    assert sum(count for (_, kind), count in world.asked.items() if kind == "MX") <= 10
+    assert sum(count for (_, kind), count in world.asked.items() if kind == "MX") <= 11
 
 
 def test_a_flood_of_strange_packets_is_not_listened_to() -> None:
@@ -234,6 +234,87 @@ def test_answers_that_come_many_times_are_answers(world: World) -> None:
         assert reason_of(engine) == "domain_accepts_mail"
 
 
+@pytest.mark.parametrize("behaviour", [servfail, truncated, dns.message.make_response])
+def test_the_same_answer_without_end_counts_once(behaviour: Callable[..., Any]) -> None:
+    """Of two servers one says it again and again, the other nothing."""
+    said = World(always=behaviour)
+    asked = []
+
+    def listen(wire: bytes) -> list[bytes]:
+        asked.append(wire)
+        return []
+
+    with (
+        packets(lambda wire: [said.answer(wire) or b""] * 2_000) as loud,
+        packets(listen) as quiet,
+    ):
+        assert reason_of(Engine(Resolver([loud, quiet], seconds=SECONDS))) == "dns_timeout"
+    assert len(asked) <= 12
+
+
+def test_a_stream_that_hangs_at_one_server_stops_none_at_the_next(world: World) -> None:
+    world.takes_mail("shop.com")
+    world.behaves("shop.com", "MX", truncated)
+    with (
+        packets(lambda wire: [truncated(dns.message.from_wire(wire)).to_wire()]) as hanging,
+        socket.create_server(("127.0.0.1", int(hanging.rpartition(":")[2]))),
+        dns_server(world) as good,
+    ):
+        engine = Engine(Resolver([hanging, good], seconds=SECONDS))
+        assert reason_of(engine) == "domain_accepts_mail"
+
+
+@pytest.mark.parametrize("other", [servfail, refused, silence])
+@pytest.mark.parametrize("weak_first", [True, False])
+def test_a_weak_answer_beside_a_failure_is_no_verdict(
+    other: Callable[..., Any], weak_first: bool
+) -> None:
+    worlds = [World(always=dns.message.make_response), World(always=other)]
+    with dns_server(worlds[not weak_first]) as one, dns_server(worlds[weak_first]) as two:
+        reason = reason_of(Engine(Resolver([one, two], seconds=SECONDS)))
+    assert reason in {"dns_failure", "dns_timeout"}
+
+
+def test_a_name_that_a_weak_server_denies_is_asked_for_at_the_next(
+    world: World, server: str
+) -> None:
+    world.takes_mail("shop.com")
+    denies = World(always=with_code(dns.rcode.NXDOMAIN))
+    with dns_server(denies) as first:
+        engine = Engine(Resolver([first, server], seconds=SECONDS))
+        assert reason_of(engine) == "domain_accepts_mail"
+
+
+def test_a_weak_answer_about_an_alias_is_none_about_its_target(world: World) -> None:
+    def alias_then_trouble(query: dns.message.Message) -> Any:
+        if query.question[0].name.to_text() != "shop.com.":
+            return servfail(query)
+        message = dns.message.make_response(query)
+        message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "CNAME", "other.com."))
+        return message
+
+    weak, aliased = World(always=dns.message.make_response), World(always=alias_then_trouble)
+    with dns_server(weak) as one, dns_server(aliased) as two:
+        assert reason_of(Engine(Resolver([one, two], seconds=SECONDS))) == "dns_failure"
+
+
+def test_a_chain_of_aliases_stays_with_the_server_that_answers(world: World) -> None:
+    def next_alias(query: dns.message.Message) -> dns.message.Message:
+        name = query.question[0].name.to_text(omit_final_dot=True)
+        if name.startswith("x" * 8):
+            return world.told(query, name, dns.rdatatype.to_text(query.question[0].rdtype))
+        message = dns.message.make_response(query)
+        message.answer.append(dns.rrset.from_text(f"{name}.", 60, "IN", "CNAME", f"x{name}."))
+        return message
+
+    world.takes_mail("xxxxxxxxshop.com")
+    for hops in range(8):
+        world.behaves("x" * hops + "shop.com", "MX", next_alias)
+    with dns_server(world) as good, packets(lambda wire: []) as silent:
+        engine = Engine(Resolver([good, silent], seconds=SECONDS))
+        assert reason_of(engine) == "domain_accepts_mail"
+
+
 def test_after_two_silent_servers_the_third_is_asked_first(world: World, server: str) -> None:
     world.takes_mail("shop.com")
     with packets(lambda wire: []) as one, packets(lambda wire: []) as two:
@@ -251,6 +332,8 @@ def test_an_old_server_is_asked_without_options(engine: Engine, world: World) ->
     world.takes_mail("shop.com")
     world.always = read_old
     assert reason_of(engine) == "domain_accepts_mail"
+    with packets(lambda wire: [world.answer(wire) or b""] * 2) as twice:
+        assert reason_of(Engine(Resolver([twice], seconds=SECONDS))) == "domain_accepts_mail"
 
 
 def test_a_server_that_neither_knows_nor_asks_gives_way(world: World, server: str) -> None:

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import dns.message
+import dns.rcode
+import dns.rrset
 import pytest
 
-from tests.servers.dns import World, servfail, silence
+from tests.servers.dns import World, servfail, silence, with_code
 from validation.engine.check import Engine
+from validation.engine.dns.messages import Outcome, Question, read_reply
 
 pytestmark = pytest.mark.anywhere
 
@@ -213,10 +217,12 @@ def test_records_are_told_in_the_order_of_their_preference(engine: Engine, world
         (["v=spf1 redirect=_spf.nowhere.com"], "none"),
         (["v=spf1 redirect=_spf.nobody.com"], "denies_all"),
         (["v=spf1 mx redirect=_spf.nobody.com"], "strict"),
+        (["v=spf1 redirect=Shop.com."], None),
+        (["v=spf1 -all a"], "denies_all"),
         (["v=spf1 redirect=%{i}.elsewhere.com"], "soft"),
     ],
 )
-def test_what_spf_asks_for(engine: Engine, world: World, spf: list[str], told: str) -> None:
+def test_what_spf_asks_for(engine: Engine, world: World, spf: list[str], told: str | None) -> None:
     world.takes_mail("shop.com")
     world.has("_spf.elsewhere.com", TXT='"v=spf1 mx -all"')
     world.has("_spf.nobody.com", TXT='"v=spf1 -all"')
@@ -242,6 +248,7 @@ def test_a_record_in_pieces_is_one_text(engine: Engine, world: World) -> None:
         ("", "v=DMARC1; p=reject; sp=none", "none"),
         ("V=DMARC1; P=reject", "", "reject"),
         ("v=dmarc1; p=reject", "", "none"),
+        ("v = DMARC1 ; p = reject", "", "reject"),
         ("p=reject; v=DMARC1", "", "none"),
         ("v=DMARC1; p=whatever", "", "none"),
     ],
@@ -254,6 +261,15 @@ def test_what_dmarc_asks_for(
         if text:
             world.has(f"_dmarc.{name}", TXT=f'"{text}"')
     assert engine.check("jane@mail.shop.co.uk").document()["domain_auth"]["dmarc"] == told
+
+
+def test_of_two_dmarc_records_none_counts_nor_the_organisations(
+    engine: Engine, world: World
+) -> None:
+    world.takes_mail("mail.shop.com")
+    world.has("_dmarc.mail.shop.com", TXT=['"v=DMARC1; p=reject"', '"v=DMARC1; p=quarantine"'])
+    world.has("_dmarc.shop.com", TXT='"v=DMARC1; p=reject"')
+    assert engine.check("jane@mail.shop.com").route.dmarc == "none"
 
 
 def test_policies_that_cannot_be_learned_are_null_and_hold_up_no_verdict(
@@ -299,4 +315,31 @@ def test_more_records_than_anybody_needs_are_not_read(engine: Engine, world: Wor
     many = [f"10.{number // 250}.1.{number % 250}" for number in range(4_000)]
     world.has("shop.com", MX="1 mx.shop.com.")
     world.has("mx.shop.com", A=many)
+    assert facts(engine) == expected("unknown", "dns_failure", accepts=None)
+
+
+def test_many_hosts_behind_an_alias_with_their_addresses_are_read() -> None:
+    """Large, and not too large."""
+
+    def with_glue(query: dns.message.Message) -> dns.message.Message:
+        message = dns.message.make_response(query)
+        message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "CNAME", "hosts.com."))
+        hosts = [f"{number} mx{number}.hosts{number}.com." for number in range(100)]
+        message.answer.append(dns.rrset.from_text("hosts.com.", 60, "IN", "MX", *hosts))
+        for number in range(100):
+            glue = (f"mx{number}.hosts{number}.com.", 60, "IN", "A", "8.8.8.8")
+            message.additional.append(dns.rrset.from_text(*glue))
+        return message
+
+    query = dns.message.make_query("shop.com", "MX")
+    reply = read_reply(with_glue(query).to_wire(), Question("shop.com", "MX"))
+    assert reply is not None
+    assert (reply.outcome, len(reply.records)) == (Outcome.FOUND, 100)
+
+
+def test_a_name_that_is_gone_for_one_question_alone_is_no_verdict(
+    engine: Engine, world: World
+) -> None:
+    world.has("shop.com", TXT='"hello"')
+    world.behaves("shop.com", A, with_code(dns.rcode.NXDOMAIN))
     assert facts(engine) == expected("unknown", "dns_failure", accepts=None)

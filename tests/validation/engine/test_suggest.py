@@ -188,6 +188,7 @@ def test_a_typo_that_does_not_exist_is_suggested_beside_the_verdict(engine: Engi
         ("jane at gmail.com", "jane@gmail.com"),
         ("\u201cjane@gmail.com\u201d", "jane@gmail.com"),
         ("jane@localhost", None),
+        ("jane.@münchen.con", "jane@münchen.com"),
         ("jane@shop.com work", None),
         ("jane@shop.com, Inc", None),
         ("jane@shop,de jane", None),
@@ -244,3 +245,10 @@ def test_distances_count_slips() -> None:
         1,
         2,
     ]
+
+
+def test_what_is_suggested_is_an_address(engine: Engine) -> None:
+    """One letter more, and this is too long."""
+    domain = f"{'b' * 62}.{'b' * 60}.{'b' * 60}.co.u"
+    finding = engine.check(f"{'a' * 64}@{domain}")
+    assert (finding.reason, finding.did_you_mean) == ("domain_not_found", None)

@@ -70,6 +70,7 @@ MISTAKES = {
     "jane@xn--.com": "domain_hyphen",
     "jane@☃☃.com": "invalid_international_domain",
     "jane@a\u200db.com": "control_character",
+    "jane@xn--mgba3gch31f060k.\ufeffcom": "control_character",
     "jane@1.אב.com": "invalid_international_domain",
 }
 ADDRESSES = [

@@ -2,7 +2,7 @@
 
 One caller's sockets, used by its thread (or greenlet) alone. A socket is connected to its server,
 so that the kernel drops what others send, and has a port of its own; with an identifier for each
-question that is what a forger has to guess (RFC 5452).
+attempt that is what a forger has to guess (RFC 5452).
 """
 
 import secrets
@@ -30,7 +30,8 @@ _MOST_STRAY_PACKETS = 200
 _LARGEST_PACKET = 65535
 _PACKETS_AT_ONCE = 64
 _GRACE_SECONDS = 0.1
-_MOST_HOPS = 8
+_MOST_HOPS = 10
+_STREAMS_AT_ONCE = 4
 
 
 @dataclass(eq=False)
@@ -39,21 +40,39 @@ class _Asked:
     # The name that is asked for now; another one than the question's behind an alias.
     name: str
     since: float
-    tries: int = 0
-    next_try_at: float = 0.0
-    last_server: Server | None = None
-    tried: set[Server] = field(default_factory=set)
-    failed: set[Server] = field(default_factory=set)
-    has_options: bool = True
-    # What a server said that may not know; it counts when no other says better.
-    weak: Reply | None = None
-    stream: Stream | None = None
     hops: int = 0
     ttl: float | None = None
+    next_try_at: float = 0.0
+    tries: int = 0
+    tried: set[Server] = field(default_factory=set)
+    failed: set[Server] = field(default_factory=set)
+    # Those of the failed that gave an answer, but may not know; if all did, it counts.
+    weak: dict[Server, Reply] = field(default_factory=dict)
+    # The identifiers of the attempts that may still be answered.
+    attempts: set[int] = field(default_factory=set)
+    last_server: Server | None = None
+
+    def begin_anew(self, name: str, now: float) -> None:
+        self.name, self.since, self.tries = name, now, 0
+        for known in (self.tried, self.failed, self.weak):
+            known.clear()
+
+
+@dataclass(eq=False)
+class _Attempt:
+    """One packet to one server. Its answer counts once."""
+
+    asked: _Asked
+    server: Server
+    wire: bytes
+    has_options: bool
+    # Its answer did not fit into a packet.
+    is_truncated: bool = False
+    stream: Stream | None = None
 
     @property
-    def current(self) -> Question:
-        return Question(self.name, self.question.type)
+    def question(self) -> Question:
+        return Question(self.asked.name, self.asked.question.type)
 
 
 class Exchange:
@@ -74,23 +93,29 @@ class Exchange:
         self._tries_at = [part * seconds for part in _TRIES]
         while len(self._tries_at) < len(servers):
             self._tries_at.append(seconds * (0.5 + 0.5 * len(self._tries_at) / len(servers)))
+        # Old ones that do not understand options (RFC 6891, 6.2.2).
+        self._plain: set[Server] = set()
         self._poll = select.poll()
         self._sockets: dict[Server, socket.socket] = {}
         # What to do with each socket that has something to say, by its descriptor.
         self._listeners: dict[int, Callable[[], None]] = {}
         self._streams: set[Stream] = set()
-        self._asked: dict[int, _Asked] = {}
-        self._identifiers: set[int] = set()
+        self._waiting_for_streams: list[int] = []
+        self._asked: set[_Asked] = set()
+        self._attempts: dict[int, _Attempt] = {}
+        self._sent = 0
         self._done: list[tuple[Question, Reply]] = []
         self._strays: Counter[Server] = Counter()
 
     def send(self, question: Question) -> None:
-        self._begin(_Asked(question, question.name, self._clock()))
+        asked = _Asked(question, question.name, self._clock())
+        self._asked.add(asked)
+        self._try_next(asked)
 
     def receive(self, until: float) -> tuple[Question, Reply] | None:
         """The next question that is answered, or given up; None when the time is over."""
         while not self._done and self._asked:
-            next_try_at = min(asked.next_try_at for asked in self._asked.values())
+            next_try_at = min(asked.next_try_at for asked in self._asked)
             # What has come already counts, however late it is by now; what keeps coming does not.
             heard = self._listen(min(until, next_try_at) - self._clock())
             now = self._clock()
@@ -106,32 +131,23 @@ class Exchange:
         for udp in self._sockets.values():
             udp.close()
 
-    def _begin(self, asked: _Asked) -> None:
-        identifier = secrets.randbits(16)
-        while identifier in self._identifiers:
-            identifier = secrets.randbits(16)
-        self._identifiers.add(identifier)
-        self._asked[identifier] = asked
-        self._try_next(identifier, asked)
-
     def _repeat(self, now: float) -> None:
         """Asks again what is due."""
-        for identifier, asked in list(self._asked.items()):
-            if asked.next_try_at <= now:
-                self._note_silence(asked)
-                self._try_next(identifier, asked)
+        for asked in [one for one in self._asked if one.next_try_at <= now]:
+            if asked.last_server is not None:
+                self._fall_back(asked.last_server)
+            self._try_next(asked)
 
-    def _note_silence(self, asked: _Asked) -> None:
-        silent = asked.last_server
-        if silent is not None:
-            self._is_silent(silent)
-            self._servers.sort(key=lambda server: server == silent)
+    def _fall_back(self, silent: Server) -> None:
+        self._is_silent(silent)
+        self._servers.sort(key=lambda server: server == silent)
 
-    def _try_next(self, identifier: int, asked: _Asked) -> None:
+    def _try_next(self, asked: _Asked) -> None:
         """To the next server that has not failed; a question that none can answer is done."""
         remaining = [server for server in self._servers if server not in asked.failed]
         if not remaining:
-            self._finish(identifier, asked.weak or FAILURE)
+            all_are_weak = asked.weak and asked.failed == asked.weak.keys()
+            self._finish(asked, next(iter(asked.weak.values())) if all_are_weak else FAILURE)
             return
         if asked.tries >= len(self._tries_at):
             asked.next_try_at = self._deadline
@@ -139,30 +155,40 @@ class Exchange:
         if asked.tried.issuperset(remaining):
             asked.tried.clear()
         server = next(one for one in remaining if one not in asked.tried)
-        asked.last_server = server
         asked.tried.add(server)
         asked.tries += 1
         is_last = asked.tries >= len(self._tries_at)
         next_try_at = self._deadline if is_last else asked.since + self._tries_at[asked.tries]
         asked.next_try_at = min(next_try_at, self._deadline)
+        self._attempt(asked, server)
+
+    def _attempt(self, asked: _Asked, server: Server) -> None:
+        identifier = secrets.randbits(16)
+        while identifier in self._attempts:
+            identifier = secrets.randbits(16)
+        has_options = server not in self._plain
+        question = Question(asked.name, asked.question.type)
+        wire = question_wire(question, identifier, has_options=has_options)
+        self._attempts[identifier] = _Attempt(asked, server, wire, has_options)
+        self._sent += 1
+        asked.attempts.add(identifier)
+        asked.last_server = server
         try:
-            self._socket(server).send(self._wire(identifier, asked))
+            self._socket(server).send(wire)
         except OSError:
-            self._failed_at(server, identifier, asked)
+            self._failed_at(server, asked)
 
-    def _wire(self, identifier: int, asked: _Asked) -> bytes:
-        return question_wire(asked.current, identifier, has_options=asked.has_options)
-
-    def _failed_at(self, server: Server, identifier: int, asked: _Asked) -> None:
+    def _failed_at(self, server: Server, asked: _Asked) -> None:
         """The others are asked at once, with all the patience that this one had."""
-        asked.failed.add(server)
-        asked.tries, asked.since = 0, self._clock()
-        self._try_next(identifier, asked)
+        if server not in asked.failed:
+            asked.failed.add(server)
+            asked.tries, asked.since = 0, self._clock()
+            self._try_next(asked)
 
     def _gone(self, server: Server) -> None:
-        for identifier, asked in list(self._asked.items()):
+        for asked in list(self._asked):
             if asked.last_server == server:
-                self._failed_at(server, identifier, asked)
+                self._failed_at(server, asked)
             else:
                 asked.failed.add(server)
 
@@ -204,80 +230,92 @@ class Exchange:
 
     def _read(self, server: Server, packet: bytes) -> None:
         identifier = identifier_of(packet)
-        asked = None if identifier is None else self._asked.get(identifier)
-        reply = None if asked is None else read_reply(packet, asked.current)
-        if identifier is None or asked is None or reply is None:
+        attempt = None if identifier is None else self._attempts.get(identifier)
+        is_open = attempt is not None and attempt.server == server and not attempt.is_truncated
+        reply = read_reply(packet, attempt.question) if attempt is not None and is_open else None
+        if identifier is None or attempt is None or reply is None:
             self._stray(server)
         elif reply.is_truncated:
-            self._ask_by_stream(server, identifier, asked)
+            attempt.is_truncated = True
+            self._ask_by_stream(identifier)
         else:
-            self._take(server, identifier, asked, reply)
+            self._take(identifier, reply)
 
     def _stray(self, server: Server) -> None:
         self._strays[server] += 1
-        # A second answer to a question that was repeated is no sin.
-        if self._strays[server] > _MOST_STRAY_PACKETS + len(_TRIES) * len(self._identifiers):
-            self._stop_hearing(server)
-            self._gone(server)
-
-    def _stop_hearing(self, server: Server) -> None:
-        if server in self._servers:
+        # A second answer to a question is no sin.
+        allowed = _MOST_STRAY_PACKETS + len(_TRIES) * self._sent
+        if self._strays[server] > allowed and server in self._servers:
             self._servers.remove(server)
             descriptor = self._sockets[server].fileno()
             del self._listeners[descriptor]
             self._poll.unregister(descriptor)
+            self._gone(server)
 
-    def _take(self, server: Server, identifier: int, asked: _Asked, reply: Reply) -> None:
-        if reply.is_unread and asked.has_options:
-            asked.has_options = False
-            asked.tried.discard(server)
-            asked.tries, asked.since = 0, self._clock()
-            self._try_next(identifier, asked)
+    def _take(self, identifier: int, reply: Reply) -> None:
+        attempt = self._end(identifier)
+        asked, server = attempt.asked, attempt.server
+        if reply.is_unread and attempt.has_options:
+            if server not in self._plain:
+                self._plain.add(server)
+                self._attempt(asked, server)
             return
-        if reply.is_weak:
-            asked.weak = reply
-        if reply.outcome is Outcome.FAILURE or (reply.is_weak and len(self._servers) > 1):
-            self._failed_at(server, identifier, asked)
+        if reply.is_weak and len(self._servers) > 1:
+            asked.weak[server] = reply
+            self._failed_at(server, asked)
+            return
+        if reply.outcome is Outcome.FAILURE:
+            self._failed_at(server, asked)
             return
         self._servers.sort(key=lambda one: one != server)
-        says_how_long = reply.ttl is not None
         if reply.ttl is not None:
             asked.ttl = reply.ttl if asked.ttl is None else min(asked.ttl, reply.ttl)
         if reply.outcome is Outcome.ALIAS:
-            self._follow_alias(identifier, asked, reply.alias)
+            self._follow_alias(asked, reply.alias)
         else:
-            self._finish(identifier, reply._replace(ttl=asked.ttl if says_how_long else None))
+            says_how_long = reply.ttl is not None
+            self._finish(asked, reply._replace(ttl=asked.ttl if says_how_long else None))
 
-    def _follow_alias(self, identifier: int, asked: _Asked, alias: str) -> None:
+    def _follow_alias(self, asked: _Asked, alias: str) -> None:
         asked.hops += 1
         if asked.hops > _MOST_HOPS:
-            self._finish(identifier, FAILURE)
+            self._finish(asked, FAILURE)
             return
-        del self._asked[identifier]
-        asked.name, asked.tries, asked.since = alias, 0, self._clock()
-        self._begin(asked)
+        self._end_attempts(asked)
+        asked.begin_anew(alias, self._clock())
+        self._try_next(asked)
 
-    def _finish(self, identifier: int, reply: Reply) -> None:
-        asked = self._asked.pop(identifier)
-        if asked.stream is not None:
-            self._end_stream(asked.stream)
+    def _finish(self, asked: _Asked, reply: Reply) -> None:
+        self._end_attempts(asked)
+        self._asked.discard(asked)
         self._done.append((asked.question, reply))
 
-    def _ask_by_stream(self, server: Server, identifier: int, asked: _Asked) -> None:
-        """RFC 7766: what did not fit is asked for again over TCP, beside the others."""
-        if asked.stream is not None:
-            return
-        try:
-            stream = Stream(server, self._wire(identifier, asked))
-        except OSError:
-            self._failed_at(server, identifier, asked)
-            return
-        asked.stream = stream
-        self._streams.add(stream)
-        listener = lambda: self._read_stream(stream, identifier, asked)  # noqa: E731
-        self._hear(stream.fileno(), select.POLLOUT, listener)
+    def _end_attempts(self, asked: _Asked) -> None:
+        for identifier in list(asked.attempts):
+            self._end(identifier)
 
-    def _read_stream(self, stream: Stream, identifier: int, asked: _Asked) -> None:
+    def _end(self, identifier: int) -> _Attempt:
+        attempt = self._attempts.pop(identifier)
+        attempt.asked.attempts.discard(identifier)
+        if attempt.stream in self._streams:
+            self._end_stream(attempt.stream)
+        return attempt
+
+    def _ask_by_stream(self, identifier: int) -> None:
+        """RFC 7766: what did not fit is asked for again over TCP, a few at a time."""
+        if len(self._streams) >= _STREAMS_AT_ONCE:
+            self._waiting_for_streams.append(identifier)
+            return
+        attempt = self._attempts[identifier]
+        try:
+            stream = attempt.stream = Stream(attempt.server, attempt.wire)
+        except OSError:
+            self._failed_at(attempt.server, attempt.asked)
+            return
+        self._streams.add(stream)
+        self._hear(stream.fileno(), select.POLLOUT, lambda: self._read_stream(identifier, stream))
+
+    def _read_stream(self, identifier: int, stream: Stream) -> None:
         try:
             message = stream.advance()
         except OSError:
@@ -285,19 +323,16 @@ class Exchange:
         if message is None:
             self._poll.modify(stream.fileno(), stream.waits_for)
             return
-        self._end_stream(stream)
-        asked.stream = None
-        if self._asked.get(identifier) is not asked:
-            return
         is_answer = identifier_of(message) == identifier
-        reply = read_reply(message, asked.current) if is_answer else None
-        if reply is None or reply.is_truncated:
-            reply = FAILURE
-        self._take(stream.server, identifier, asked, reply)
+        reply = read_reply(message, self._attempts[identifier].question) if is_answer else None
+        self._take(identifier, FAILURE if reply is None or reply.is_truncated else reply)
 
     def _end_stream(self, stream: Stream) -> None:
-        if stream in self._streams:
-            self._streams.discard(stream)
-            self._listeners.pop(stream.fileno(), None)
-            self._poll.unregister(stream.fileno())
-            stream.close()
+        self._streams.discard(stream)
+        del self._listeners[stream.fileno()]
+        self._poll.unregister(stream.fileno())
+        stream.close()
+        while self._waiting_for_streams and len(self._streams) < _STREAMS_AT_ONCE:
+            identifier = self._waiting_for_streams.pop(0)
+            if identifier in self._attempts:
+                self._ask_by_stream(identifier)

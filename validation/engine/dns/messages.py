@@ -4,6 +4,7 @@ dnspython reads names, where the traps are; the rest is read here, for its messa
 take several times as long as everything else that a cold call does.
 """
 
+import re
 import socket
 import struct
 from collections.abc import Iterator
@@ -24,15 +25,16 @@ _INTERNET = 1
 _TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "MX": 15, "TXT": 16, "AAAA": 28, "OPT": 41}
 _OPTIONS = b"\0" + _RECORD.pack(_TYPES["OPT"], _PAYLOAD, 0, 0)
 _AUTHORITATIVE, _RECURSES = 0x0400, 0x0080
-_NO_ERROR, _FORMAT_ERROR, _NAME_ERROR = 0, 1, 3
+_NO_ERROR, _FORMAT_ERROR, _NAME_ERROR, _NOT_IMPLEMENTED = 0, 1, 3, 4
+_DOES_NOT_UNDERSTAND = {_FORMAT_ERROR, _NOT_IMPLEMENTED}
 # A name may stand for another, but not without end.
-_LONGEST_CHAIN = 8
+_LONGEST_CHAIN = 10
+_POINTER = 0xC0
 # A message of more is not read: what belongs to a mail domain is never so much.
-_MOST_RECORDS, _MOST_NAMES = 2_000, 100
-_SAME_NAME = b"\xc0\x0c"
+_MOST_RECORDS, _MOST_NAMES = 2_000, 200
 # What is kept of one answer.
 MOST_HOSTS, _MOST_ADDRESSES, _MOST_TEXTS, _LONGEST_TEXT = 100, 8, 4, 4_096
-_POLICIES = ("v=spf1", "v=dmarc1")
+_POLICY = re.compile(r"\s*v\s*=\s*(spf1|dmarc1)", re.IGNORECASE)
 
 
 class Question(NamedTuple):
@@ -101,27 +103,27 @@ def read_reply(wire: bytes, question: Question) -> Reply | None:
     if questions != 1 or wire[start : start + len(asked)].lower() != asked.lower():
         # Who did not understand a question may answer without repeating it.
         is_refusal = questions == 0 and code not in {_NO_ERROR, _NAME_ERROR}
-        return Reply(Outcome.FAILURE, is_unread=code == _FORMAT_ERROR) if is_refusal else None
+        is_unread = code in _DOES_NOT_UNDERSTAND
+        return Reply(Outcome.FAILURE, is_unread=is_unread) if is_refusal else None
     if flags & _TRUNCATED:
         return Reply(Outcome.FAILURE, is_truncated=True)
     try:
         reply = _read(wire, question, code, counts)
     except (dns.exception.DNSException, struct.error, ValueError, IndexError):
         return FAILURE
-    answers_nothing = reply.outcome is Outcome.NO_DATA and reply.ttl is None
-    return reply._replace(is_weak=answers_nothing and not flags & (_AUTHORITATIVE | _RECURSES))
+    says_nothing = reply.outcome in {Outcome.NO_DATA, Outcome.NO_NAME} and reply.ttl is None
+    return reply._replace(is_weak=says_nothing and not flags & (_AUTHORITATIVE | _RECURSES))
 
 
 def _read(wire: bytes, question: Question, code: int, counts: list[int]) -> Reply:
-    asked = _question_section(question)[: -_KIND.size]
-    start = _HEADER.size + len(asked) + _KIND.size
-    records = list(_records(wire, start, sum(counts), asked, _name(question.name)))
+    start = _HEADER.size + len(_question_section(question))
+    records = list(_records(wire, start, counts))
     options = next((one for one in records if one.type == _TYPES["OPT"]), None)
     if options is not None:
         # RFC 6891, 6.1.3: the upper bits of the code.
         code |= options.ttl >> 24 << 4
     if code not in {_NO_ERROR, _NAME_ERROR}:
-        return Reply(Outcome.FAILURE, is_unread=code == _FORMAT_ERROR)
+        return Reply(Outcome.FAILURE, is_unread=code in _DOES_NOT_UNDERSTAND)
     answers, authority = records[: counts[0]], records[counts[0] : counts[0] + counts[1]]
     return _follow(wire, question, answers, authority, does_not_exist=code == _NAME_ERROR)
 
@@ -178,47 +180,54 @@ def _nothing(
     return Reply(Outcome.NO_DATA, ttl=ttl)
 
 
-def _records(
-    wire: bytes, position: int, count: int, asked: bytes, asked_name: dns.name.Name
-) -> Iterator[_Record]:
-    names = 0
-    if count > _MOST_RECORDS:
+def _records(wire: bytes, position: int, counts: list[int]) -> Iterator[_Record]:
+    """Of the answers with their names; of the other sections types and data are enough."""
+    names: dict[bytes, dns.name.Name] = {}
+    if sum(counts) > _MOST_RECORDS:
         raise ValueError("Too many records")
-    for _ in range(count):
-        # Most repeat the name that was asked for.
-        name, length = asked_name, len(asked)
-        if wire.startswith(_SAME_NAME, position):
-            length = len(_SAME_NAME)
-        elif not wire.startswith(asked, position):
-            name, length = dns.name.from_wire(wire, position)
-            names += 1
-        if names > _MOST_NAMES:
+    for place in range(sum(counts)):
+        start, position = position, _end_of_name(wire, position)
+        name = dns.name.root
+        if place < counts[0]:
+            # Mostly a pointer, to what others point to as well.
+            written = wire[start:position]
+            if written not in names:
+                names[written] = _name_at(wire, start)
+            name = names[written]
+        if len(names) > _MOST_NAMES:
             raise ValueError("Too many names")
-        kind, network, ttl, size = _RECORD.unpack_from(wire, position + length)
-        if kind != _TYPES["OPT"] and ttl >> 31:
-            ttl = 0  # RFC 2181, 8
-        start = position + length + _RECORD.size
+        kind, network, ttl, size = _RECORD.unpack_from(wire, position)
+        start = position + _RECORD.size
         position = start + size
         if position > len(wire):
             raise ValueError("A record is longer than the message")
-        # The class of OPT is no class.
-        if network == _INTERNET or kind == _TYPES["OPT"]:
-            yield _Record(name, kind, ttl, start, position)
-        else:
-            yield _Record(name, 0, ttl, start, position)
+        # The class and the TTL of OPT are neither.
+        is_ours = network == _INTERNET or kind == _TYPES["OPT"]
+        if kind != _TYPES["OPT"] and ttl >> 31:
+            ttl = 0  # RFC 2181, 8
+        yield _Record(name, kind if is_ours else 0, ttl, start, position)
+
+
+def _end_of_name(wire: bytes, position: int) -> int:
+    while wire[position]:
+        if wire[position] >= _POINTER:
+            return position + 2
+        position += 1 + wire[position]
+    return position + 1
 
 
 def _values(wire: bytes, kind: str, found: list[_Record]) -> tuple[Any, ...]:
     """What can matter of them, that one answer fills neither the memory nor the time."""
     if kind == "MX":
         # By their preference, which comes first; one more than is looked at tells that there are.
-        found = sorted(found, key=lambda one: wire[one.start : one.start + 2])[: MOST_HOSTS + 1]
+        different = {wire[one.start : one.end]: one for one in reversed(found)}.values()
+        found = sorted(different, key=lambda one: wire[one.start : one.start + 2])[: MOST_HOSTS + 1]
     values = list(dict.fromkeys(_value(wire, one) for one in found))
     if kind == "MX":
         return tuple(sorted(values))
     if kind != "TXT":
         return tuple(sorted(values, key=is_public, reverse=True)[:_MOST_ADDRESSES])
-    policies = [text for text in values if text.strip().lower().startswith(_POLICIES)]
+    policies = [text for text in values if _POLICY.match(text)]
     if any(len(text) > _LONGEST_TEXT for text in policies):
         raise ValueError("A policy is longer than any")
     return tuple(policies[:_MOST_TEXTS])

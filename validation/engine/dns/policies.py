@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 _SPF = re.compile(r"v=spf1( +.*)?", re.IGNORECASE | re.DOTALL)
-_DMARC = re.compile(r"[vV]\s*=\s*DMARC1\s*(;.*)?", re.DOTALL)
+_DMARC = re.compile(r"\s*[vV]\s*=\s*DMARC1\s*(;.*)?", re.DOTALL)
 _NAME = re.compile(r"(?=.{1,250}$)([a-z0-9_-]{1,63}\.)+[a-z0-9-]{1,63}\.?")
 _POLICIES = ("none", "quarantine", "reject")
 
@@ -25,7 +25,7 @@ def spf_of(texts: Iterable[str]) -> str:
 
 
 def names_senders(texts: Iterable[str]) -> bool:
-    return any(term != "-all" for term in _mechanisms(_spf_terms(texts) or []))
+    return bool(_mechanisms(_spf_terms(texts) or []))
 
 
 def spf_redirect(texts: Iterable[str]) -> str | None:
@@ -41,9 +41,11 @@ def spf_redirect(texts: Iterable[str]) -> str | None:
 def dmarc_of(texts: Iterable[str], *, for_subdomain: bool = False) -> str | None:
     """None where there is no record: then that of the organisation's domain counts."""
     records = [text for text in texts if _DMARC.fullmatch(text.strip())]
-    # RFC 7489, 6.6.3: of several none counts.
-    if len(records) != 1:
+    if not records:
         return None
+    # RFC 7489, 6.6.3: of several none counts, and nobody else is asked.
+    if len(records) > 1:
+        return "none"
     pairs = (tag.partition("=") for tag in records[0].split(";"))
     tags = {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
     policy = tags.get("p", "none")

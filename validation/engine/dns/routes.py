@@ -127,7 +127,11 @@ class _Search:
                     fallback=question.type.lower(),
                 )
         answers = [self.inquiry.answers[question] for question in (own, other)]
-        return self._unreachable(Route(True, null_mx=False), answers)
+        route = self._unreachable(Route(True, null_mx=False), answers)
+        if any(answer.outcome is Outcome.NO_NAME for answer in answers):
+            # A moment ago the name was there.
+            return replace(route, accepts_mail=None, problem="dns_failure")
+        return route
 
     def _is_reached(self, question: Question) -> bool:
         answer = self.inquiry.answers.get(question)
@@ -160,7 +164,7 @@ class _Search:
 
     def _follow_redirect(self, question: Question) -> None:
         """Its record is asked for beside the addresses: it costs no round trip of its own."""
-        if question != self.txt:
+        if question != self.txt or self.redirected is not None:
             return
         target = spf_redirect(self.inquiry.answers[question].records)
         if target:
@@ -177,7 +181,8 @@ class _Search:
         spf = spf_of(answer.records)
         # RFC 7208, 6.1: what the first record names counts before the other is looked at.
         own = self.inquiry.answers[self.txt].records
-        return "strict" if spf == "denies_all" and names_senders(own) else spf
+        is_redirected = self.redirected is not None
+        return "strict" if is_redirected and spf == "denies_all" and names_senders(own) else spf
 
     def _dmarc(self) -> str | None:
         for question, is_organisation in self.dmarc.items():
