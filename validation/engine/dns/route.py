@@ -9,7 +9,7 @@ class MailHost(NamedTuple):
     host: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Route:
     """None where the DNS could not tell."""
 
