@@ -14,8 +14,8 @@ from credits.offers import OrderRefused
 from credits.renewals import RenewalsFailed, renew_subscriptions
 from credits.services import grant, open_with_credits
 from tests.conftest import make_user
+from tests.credits.customers import choose_lower, limit_of, order, pay, subscribe, use, waiting
 from tests.credits.days import covered_until, day_of_work, on, state_of
-from tests.credits.test_plans import choose_lower, limit_of, order, pay, subscribe, use, waiting
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,9 @@ from credits.books import differences
 from credits.models import Order, Pack, Plan, Wallet
 from credits.offers import OrderRefused
 from credits.orders import Buyer
-from credits.services import charge, grant
+from credits.services import grant
 from tests.conftest import make_user
+from tests.credits.customers import choose_lower, limit_of, order, pay, subscribe, use, waiting
 from tests.credits.days import covered_until, day_of_work, on, state_of, topped_up_until
 
 pytestmark = pytest.mark.django_db
@@ -35,38 +36,9 @@ def buyer(shop: Account) -> User:
     return User.objects.get(email="buyer@shop.example")
 
 
-def order(shop: Account, buyer: User, plan: Plan) -> Order:
-    return orders.start_order(account=shop, item=plan, buyer=Buyer("The Shop Ltd"), actor=buyer)
-
-
-def pay(placed: Order) -> None:
-    orders.fulfil_order(order=placed)
-
-
-def subscribe(shop: Account, buyer: User, plan: Plan, day: str = "2026-11-25") -> None:
-    with on(day):
-        pay(order(shop, buyer, plan))
-
-
-def choose_lower(shop: Account, buyer: User, plan: Plan) -> None:
-    module.choose_plan(account=shop, plan=plan, actor=buyer)
-
-
-def use(shop: Account, amount: int) -> None:
-    charge(account=shop, key=None, verdict="risky", cost=amount, duration_ms=1)
-
-
 def wallet_of(shop: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=shop)
     return wallet.balance, wallet.debt
-
-
-def limit_of(shop: Account) -> int:
-    return Account.objects.get(pk=shop.pk).request_limit
-
-
-def waiting(shop: Account) -> Order:
-    return shop.orders.pending().get()
 
 
 def mails(subject: str) -> int:
