@@ -21,7 +21,11 @@ DOCUMENT = REPOSITORY / "docs" / "performance.md"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
     parser.add_argument(
-        "subjects", nargs="*", choices=[[], *SUBJECTS], help="all of them unless named"
+        "subjects",
+        nargs="*",
+        choices=[[], *SUBJECTS],
+        metavar="SUBJECT",
+        help=f"{' or '.join(SUBJECTS)}; all of them unless named",
     )
     parser.add_argument("--write", action="store_true", help=f"also into docs/{DOCUMENT.name}")
     arguments = parser.parse_args()
