@@ -264,6 +264,38 @@ def test_a_stream_that_hangs_at_one_server_stops_none_at_the_next(world: World) 
         assert reason_of(engine) == "domain_accepts_mail"
 
 
+def test_many_streams_that_hang_stop_none_at_the_next_server(world: World) -> None:
+    world.takes_mail("mail.shop.com")
+    world.always = truncated
+    with (
+        packets(lambda wire: [truncated(dns.message.from_wire(wire)).to_wire()]) as hanging,
+        socket.create_server(("127.0.0.1", int(hanging.rpartition(":")[2]))),
+        dns_server(world) as good,
+    ):
+        engine = Engine(Resolver([hanging, good], seconds=SECONDS))
+        assert reason_of(engine, "jane@mail.shop.com") == "domain_accepts_mail"
+
+
+def test_every_question_at_a_server_that_is_gone_fails_at_once() -> None:
+    resolver = Resolver(["127.0.0.1:9"], seconds=10)
+    questions = [Question(f"{number}.com", "MX") for number in range(40)]
+    began = time.monotonic()
+    with resolver.inquiry(lambda name: name, began + 10) as inquiry:
+        inquiry.ask(*questions)
+        inquiry.wait(questions)
+    assert {inquiry.answers[one].outcome for one in questions} == {Outcome.FAILURE}
+    assert time.monotonic() - began < 5
+
+
+def test_a_weak_answer_beside_a_flood_is_no_verdict() -> None:
+    weak = World(always=dns.message.make_response)
+    with (
+        packets(lambda wire: [b"\xff" * 20] * 500) as flooding,
+        dns_server(weak) as other,
+    ):
+        assert reason_of(Engine(Resolver([flooding, other], seconds=SECONDS))) == "dns_failure"
+
+
 @pytest.mark.parametrize("other", [servfail, refused, silence])
 @pytest.mark.parametrize("weak_first", [True, False])
 def test_a_weak_answer_beside_a_failure_is_no_verdict(

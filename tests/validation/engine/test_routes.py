@@ -219,6 +219,7 @@ def test_records_are_told_in_the_order_of_their_preference(engine: Engine, world
         (["v=spf1 mx redirect=_spf.nobody.com"], "strict"),
         (["v=spf1 redirect=Shop.com."], None),
         (["v=spf1 -all a"], "denies_all"),
+        (["v=spf1x", "v=spf1y", "v=spf1z", "v=spf12", "v=spf1 mx -all"], "strict"),
         (["v=spf1 redirect=%{i}.elsewhere.com"], "soft"),
     ],
 )

@@ -31,7 +31,9 @@ _LARGEST_PACKET = 65535
 _PACKETS_AT_ONCE = 64
 _GRACE_SECONDS = 0.1
 _MOST_HOPS = 10
+# At one server; and as a part of the time for all, how long one of them may take.
 _STREAMS_AT_ONCE = 4
+_STREAM_PATIENCE = 1 / 3
 
 
 @dataclass(eq=False)
@@ -87,7 +89,9 @@ class Exchange:
     ) -> None:
         # Those that answer come to the front, those that do not fall back.
         self._servers = list(servers)
+        self._server_count = len(self._servers)
         self._deadline = deadline
+        self._stream_seconds = seconds * _STREAM_PATIENCE
         self._clock = clock
         self._is_silent = is_silent
         self._tries_at = [part * seconds for part in _TRIES]
@@ -99,7 +103,8 @@ class Exchange:
         self._sockets: dict[Server, socket.socket] = {}
         # What to do with each socket that has something to say, by its descriptor.
         self._listeners: dict[int, Callable[[], None]] = {}
-        self._streams: set[Stream] = set()
+        # By the identifier of their attempts, with when they are given up.
+        self._streams: dict[int, float] = {}
         self._waiting_for_streams: list[int] = []
         self._asked: set[_Asked] = set()
         self._attempts: dict[int, _Attempt] = {}
@@ -115,9 +120,10 @@ class Exchange:
     def receive(self, until: float) -> tuple[Question, Reply] | None:
         """The next question that is answered, or given up; None when the time is over."""
         while not self._done and self._asked:
-            next_try_at = min(asked.next_try_at for asked in self._asked)
+            self._begin_streams()
+            tries = (asked.next_try_at for asked in self._asked)
             # What has come already counts, however late it is by now; what keeps coming does not.
-            heard = self._listen(min(until, next_try_at) - self._clock())
+            heard = self._listen(min(until, *tries, *self._streams.values()) - self._clock())
             now = self._clock()
             if now >= until + _GRACE_SECONDS * heard:
                 break
@@ -126,17 +132,29 @@ class Exchange:
         return self._done.pop(0) if self._done else None
 
     def close(self) -> None:
-        for stream in self._streams:
-            stream.close()
+        for identifier in list(self._streams):
+            self._end_stream(identifier)
         for udp in self._sockets.values():
             udp.close()
 
     def _repeat(self, now: float) -> None:
-        """Asks again what is due."""
+        """Asks again what is due, and gives up the streams that take too long."""
+        for identifier in [one for one, ends_at in self._streams.items() if ends_at <= now]:
+            # What it said may have ended another.
+            if identifier in self._streams:
+                self._take(identifier, FAILURE)
         for asked in [one for one in self._asked if one.next_try_at <= now]:
-            if asked.last_server is not None:
+            if self._waits_for_stream(asked):
+                # That server did answer; only another one is worth a question.
+                asked.next_try_at = self._deadline
+                if len(self._servers) == 1:
+                    continue
+            elif asked.last_server is not None:
                 self._fall_back(asked.last_server)
             self._try_next(asked)
+
+    def _waits_for_stream(self, asked: _Asked) -> bool:
+        return any(self._attempts[identifier].is_truncated for identifier in asked.attempts)
 
     def _fall_back(self, silent: Server) -> None:
         self._is_silent(silent)
@@ -146,7 +164,7 @@ class Exchange:
         """To the next server that has not failed; a question that none can answer is done."""
         remaining = [server for server in self._servers if server not in asked.failed]
         if not remaining:
-            all_are_weak = asked.weak and asked.failed == asked.weak.keys()
+            all_are_weak = len(asked.weak) == self._server_count > 0
             self._finish(asked, next(iter(asked.weak.values())) if all_are_weak else FAILURE)
             return
         if asked.tries >= len(self._tries_at):
@@ -176,7 +194,8 @@ class Exchange:
         try:
             self._socket(server).send(wire)
         except OSError:
-            self._failed_at(server, asked)
+            # The machine may say of this packet what happened to the one before.
+            self._gone(server)
 
     def _failed_at(self, server: Server, asked: _Asked) -> None:
         """The others are asked at once, with all the patience that this one had."""
@@ -236,8 +255,9 @@ class Exchange:
         if identifier is None or attempt is None or reply is None:
             self._stray(server)
         elif reply.is_truncated:
+            # RFC 7766: what did not fit is asked for again over TCP, beside the others.
             attempt.is_truncated = True
-            self._ask_by_stream(identifier)
+            self._waiting_for_streams.append(identifier)
         else:
             self._take(identifier, reply)
 
@@ -256,11 +276,10 @@ class Exchange:
         attempt = self._end(identifier)
         asked, server = attempt.asked, attempt.server
         if reply.is_unread and attempt.has_options:
-            if server not in self._plain:
-                self._plain.add(server)
-                self._attempt(asked, server)
+            self._plain.add(server)
+            self._attempt(asked, server)
             return
-        if reply.is_weak and len(self._servers) > 1:
+        if reply.is_weak and self._server_count > 1:
             asked.weak[server] = reply
             self._failed_at(server, asked)
             return
@@ -297,22 +316,33 @@ class Exchange:
     def _end(self, identifier: int) -> _Attempt:
         attempt = self._attempts.pop(identifier)
         attempt.asked.attempts.discard(identifier)
-        if attempt.stream in self._streams:
-            self._end_stream(attempt.stream)
+        if identifier in self._streams:
+            self._end_stream(identifier, attempt)
         return attempt
 
-    def _ask_by_stream(self, identifier: int) -> None:
-        """RFC 7766: what did not fit is asked for again over TCP, a few at a time."""
-        if len(self._streams) >= _STREAMS_AT_ONCE:
-            self._waiting_for_streams.append(identifier)
-            return
-        attempt = self._attempts[identifier]
+    def _begin_streams(self) -> None:
+        """A few at a time for each server."""
+        waiting, self._waiting_for_streams = self._waiting_for_streams, []
+        for identifier in waiting:
+            attempt = self._attempts.get(identifier)
+            if attempt is None:
+                continue
+            at_this_server = sum(
+                self._attempts[one].server == attempt.server for one in self._streams
+            )
+            if at_this_server < _STREAMS_AT_ONCE:
+                self._begin_stream(identifier, attempt)
+            else:
+                self._waiting_for_streams.append(identifier)
+
+    def _begin_stream(self, identifier: int, attempt: _Attempt) -> None:
         try:
-            stream = attempt.stream = Stream(attempt.server, attempt.wire)
+            stream = Stream(attempt.server, attempt.wire)
         except OSError:
-            self._failed_at(attempt.server, attempt.asked)
+            self._take(identifier, FAILURE)
             return
-        self._streams.add(stream)
+        attempt.stream = stream
+        self._streams[identifier] = self._clock() + self._stream_seconds
         self._hear(stream.fileno(), select.POLLOUT, lambda: self._read_stream(identifier, stream))
 
     def _read_stream(self, identifier: int, stream: Stream) -> None:
@@ -327,12 +357,10 @@ class Exchange:
         reply = read_reply(message, self._attempts[identifier].question) if is_answer else None
         self._take(identifier, FAILURE if reply is None or reply.is_truncated else reply)
 
-    def _end_stream(self, stream: Stream) -> None:
-        self._streams.discard(stream)
-        del self._listeners[stream.fileno()]
-        self._poll.unregister(stream.fileno())
-        stream.close()
-        while self._waiting_for_streams and len(self._streams) < _STREAMS_AT_ONCE:
-            identifier = self._waiting_for_streams.pop(0)
-            if identifier in self._attempts:
-                self._ask_by_stream(identifier)
+    def _end_stream(self, identifier: int, attempt: _Attempt | None = None) -> None:
+        del self._streams[identifier]
+        stream = (attempt or self._attempts[identifier]).stream
+        if stream is not None:
+            del self._listeners[stream.fileno()]
+            self._poll.unregister(stream.fileno())
+            stream.close()

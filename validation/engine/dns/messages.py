@@ -34,7 +34,7 @@ _POINTER = 0xC0
 _MOST_RECORDS, _MOST_NAMES = 2_000, 200
 # What is kept of one answer.
 MOST_HOSTS, _MOST_ADDRESSES, _MOST_TEXTS, _LONGEST_TEXT = 100, 8, 4, 4_096
-_POLICY = re.compile(r"\s*v\s*=\s*(spf1|dmarc1)", re.IGNORECASE)
+_POLICY = re.compile(r"\s*v\s*=\s*(spf1|dmarc1)(\W|$)", re.IGNORECASE)
 
 
 class Question(NamedTuple):
@@ -218,13 +218,13 @@ def _end_of_name(wire: bytes, position: int) -> int:
 
 def _values(wire: bytes, kind: str, found: list[_Record]) -> tuple[Any, ...]:
     """What can matter of them, that one answer fills neither the memory nor the time."""
+    different = list({wire[one.start : one.end]: one for one in reversed(found)}.values())
     if kind == "MX":
         # By their preference, which comes first; one more than is looked at tells that there are.
-        different = {wire[one.start : one.end]: one for one in reversed(found)}.values()
-        found = sorted(different, key=lambda one: wire[one.start : one.start + 2])[: MOST_HOSTS + 1]
-    values = list(dict.fromkeys(_value(wire, one) for one in found))
-    if kind == "MX":
-        return tuple(sorted(values))
+        different.sort(key=lambda one: wire[one.start : one.start + 2])
+        hosts = {_value(wire, one) for one in different[: MOST_HOSTS + 1]}
+        return tuple(sorted(hosts))
+    values = [_value(wire, one) for one in different]
     if kind != "TXT":
         return tuple(sorted(values, key=is_public, reverse=True)[:_MOST_ADDRESSES])
     policies = [text for text in values if _POLICY.match(text)]
