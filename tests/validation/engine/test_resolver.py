@@ -1,5 +1,7 @@
 """Servers that are slow, dead, wrong or hostile: each ends in an answer in time, and in no lie."""
 
+import os
+import resource
 import socket
 import sys
 import time
@@ -434,6 +436,21 @@ def test_negative_answers_need_no_soa_record(engine: Engine, world: World) -> No
     world.has("shop.com", A="8.8.8.8")
     assert reason_of(engine) == "no_mx_record"
     assert reason_of(engine, "jane@nowhere.com") == "domain_not_found"
+
+
+def test_a_process_without_descriptors_left_gives_no_verdict(engine: Engine, world: World) -> None:
+    """One socket can still be made, and none for a stream."""
+    world.takes_mail("shop.com")
+    world.behaves("shop.com", "MX", truncated)
+    next_one = os.dup(0)
+    os.close(next_one)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_one + 1, hard))
+    try:
+        reason = engine.check(EMAIL).reason
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert reason == "dns_failure"
 
 
 # An audit hook stays for ever; what it hears matters only while a test collects it.

@@ -119,16 +119,17 @@ class Exchange:
 
     def receive(self, until: float) -> tuple[Question, Reply] | None:
         """The next question that is answered, or given up; None when the time is over."""
+        self._begin_streams()
         while not self._done and self._asked:
-            self._begin_streams()
-            tries = (asked.next_try_at for asked in self._asked)
+            due = [asked.next_try_at for asked in self._asked]
             # What has come already counts, however late it is by now; what keeps coming does not.
-            heard = self._listen(min(until, *tries, *self._streams.values()) - self._clock())
+            heard = self._listen(min([until, *due, *self._streams.values()]) - self._clock())
             now = self._clock()
             if now >= until + _GRACE_SECONDS * heard:
                 break
             if not heard:
                 self._repeat(now)
+            self._begin_streams()
         return self._done.pop(0) if self._done else None
 
     def close(self) -> None:
