@@ -37,8 +37,9 @@ SENTENCES = {
     "invalid_international_domain": "The domain is no valid international domain name.",
     "invalid_address": "This is not an address.",
 }
-_LOCAL_PART = re.compile(r"[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~\u0080-\U0010FFFF-]*")
-_DOMAIN = re.compile(r"[a-zA-Z0-9.\u0080-\U0010FFFF-]*")
+# What is not ASCII may stand in both. Named are those that may not, or may: whichever are fewer.
+_LOCAL_PART = re.compile(r'[^\x00-\x20()<>@,;:\\"\[\]\x7f]*')
+_DOMAIN = re.compile(r"(?:[a-zA-Z0-9.-]|[^\x00-\x7f])*")
 _ANGLE_BRACKETS = re.compile(r"[^<]*<[^<>]*>\s*", re.DOTALL)
 _BRACKETS = re.compile(r"\[.*\]")
 # What UTS 46 takes for a period, besides the period.

@@ -42,7 +42,14 @@ def _meant(domain: str, lists: Lists, *, works: bool | None) -> str | None:
         return _for_one_that_does_not_work(domain, lists)
     if domain in lists.not_typos:
         return None
-    return _nearest(domain, _famous(lists.typo_targets), _is_famous_slip)
+    # Most domains are like none of them, which is told at a glance.
+    first_two, length = domain[:2], len(domain)
+    alike = tuple(
+        target
+        for target in _famous(lists.typo_targets)
+        if target[0] in first_two and abs(len(target) - length) <= 1
+    )
+    return _nearest(domain, alike, _is_famous_slip)
 
 
 def meant_label(label: str, lists: Lists) -> str | None:

@@ -1,5 +1,7 @@
 """Where mail to a domain goes, asked of the DNS.
 
-From the wire up: `messages` reads and writes, `exchange` sends and waits, `cache` remembers,
-`resolver` puts them together, `policies` and `networks` judge what came, `routes` is the door.
+From the wire up: `sockets` and `streams` carry bytes, `messages` reads and writes them, `exchange`
+asks servers until one answers, `cache` remembers, `resolver` puts them together; `policies`,
+`networks` and `providers` judge what came, `slots` lets nobody take all places, and `routes` is the
+door.
 """

@@ -1,16 +1,14 @@
 """Questions on their way: to one server after another until one answers, all at the same time.
 
-One caller's sockets, used by its thread (or greenlet) alone. A socket is connected to its server,
-so that the kernel drops what others send, and has a port of its own; with an identifier for each
-attempt that is what a forger has to guess (RFC 5452).
+Used by its caller's thread (or greenlet) alone. Each server is asked through a socket of its own,
+whose port a forger has to guess, with the identifier of each attempt (RFC 5452).
 """
 
+import functools
 import secrets
 import select
-import socket
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from validation.engine.dns.messages import (
     FAILURE,
@@ -21,14 +19,13 @@ from validation.engine.dns.messages import (
     question_wire,
     read_reply,
 )
+from validation.engine.dns.sockets import Sockets
 from validation.engine.dns.streams import Server, Stream
 
 # As parts of the time for all: when a question is sent again, to the next server.
 _TRIES = (0.0, 1 / 6, 1 / 2)
 # A server that floods us is not listened to for long.
 _MOST_STRAY_PACKETS = 200
-_LARGEST_PACKET = 65535
-_PACKETS_AT_ONCE = 64
 _GRACE_SECONDS = 0.1
 _MOST_HOPS = 10
 # At one server; and as a part of the time for all, how long one of them may take.
@@ -36,23 +33,23 @@ _STREAMS_AT_ONCE = 4
 _STREAM_PATIENCE = 1 / 3
 
 
-@dataclass(eq=False)
 class _Asked:
-    question: Question
-    # The name that is asked for now; another one than the question's behind an alias.
-    name: str
-    since: float
-    hops: int = 0
-    ttl: float | None = None
-    next_try_at: float = 0.0
-    tries: int = 0
-    tried: set[Server] = field(default_factory=set)
-    failed: set[Server] = field(default_factory=set)
-    # Those of the failed that gave an answer, but may not know; if all did, it counts.
-    weak: dict[Server, Reply] = field(default_factory=dict)
-    # The identifiers of the attempts that may still be answered.
-    attempts: set[int] = field(default_factory=set)
-    last_server: Server | None = None
+    def __init__(self, question: Question, now: float) -> None:
+        self.question = question
+        # The name that is asked for now; another one than the question's behind an alias.
+        self.name = question.name
+        self.since = now
+        self.hops = 0
+        self.ttl: float | None = None
+        self.next_try_at = 0.0
+        self.tries = 0
+        self.tried: set[Server] = set()
+        self.failed: set[Server] = set()
+        # Those of the failed that gave an answer, but may not know; if all did, it counts.
+        self.weak: dict[Server, Reply] = {}
+        # The identifiers of the attempts that may still be answered.
+        self.attempts: set[int] = set()
+        self.last_server: Server | None = None
 
     def begin_anew(self, name: str, now: float) -> None:
         self.name, self.since, self.tries = name, now, 0
@@ -60,17 +57,17 @@ class _Asked:
             known.clear()
 
 
-@dataclass(eq=False)
 class _Attempt:
     """One packet to one server. Its answer counts once."""
 
-    asked: _Asked
-    server: Server
-    wire: bytes
-    has_options: bool
-    # Its answer did not fit into a packet.
-    is_truncated: bool = False
-    stream: Stream | None = None
+    def __init__(self, asked: _Asked, server: Server, wire: bytes, *, has_options: bool) -> None:
+        self.asked = asked
+        self.server = server
+        self.wire = wire
+        self.has_options = has_options
+        # Its answer did not fit into a packet.
+        self.is_truncated = False
+        self.stream: Stream | None = None
 
     @property
     def question(self) -> Question:
@@ -99,10 +96,7 @@ class Exchange:
             self._tries_at.append(seconds * (0.5 + 0.5 * len(self._tries_at) / len(servers)))
         # Old ones that do not understand options (RFC 6891, 6.2.2).
         self._plain: set[Server] = set()
-        self._poll = select.poll()
-        self._sockets: dict[Server, socket.socket] = {}
-        # What to do with each socket that has something to say, by its descriptor.
-        self._listeners: dict[int, Callable[[], None]] = {}
+        self._sockets = Sockets(self._read, self._gone)
         # By the identifier of their attempts, with when they are given up.
         self._streams: dict[int, float] = {}
         self._waiting_for_streams: list[int] = []
@@ -113,7 +107,7 @@ class Exchange:
         self._strays: Counter[Server] = Counter()
 
     def send(self, question: Question) -> None:
-        asked = _Asked(question, question.name, self._clock())
+        asked = _Asked(question, self._clock())
         self._asked.add(asked)
         self._try_next(asked)
 
@@ -123,7 +117,9 @@ class Exchange:
         while not self._done and self._asked:
             due = [asked.next_try_at for asked in self._asked]
             # What has come already counts, however late it is by now; what keeps coming does not.
-            heard = self._listen(min([until, *due, *self._streams.values()]) - self._clock())
+            heard = self._sockets.listen(
+                min([until, *due, *self._streams.values()]) - self._clock()
+            )
             now = self._clock()
             if now >= until + _GRACE_SECONDS * heard:
                 break
@@ -135,8 +131,7 @@ class Exchange:
     def close(self) -> None:
         for identifier in list(self._streams):
             self._end_stream(identifier)
-        for udp in self._sockets.values():
-            udp.close()
+        self._sockets.close()
 
     def _repeat(self, now: float) -> None:
         """Asks again what is due, and gives up the streams that take too long."""
@@ -188,14 +183,13 @@ class Exchange:
         has_options = server not in self._plain
         question = Question(asked.name, asked.question.type)
         wire = question_wire(question, identifier, has_options=has_options)
-        self._attempts[identifier] = _Attempt(asked, server, wire, has_options)
+        self._attempts[identifier] = _Attempt(asked, server, wire, has_options=has_options)
         self._sent += 1
         asked.attempts.add(identifier)
         asked.last_server = server
         try:
-            self._socket(server).send(wire)
+            self._sockets.send(server, wire)
         except OSError:
-            # The machine may say of this packet what happened to the one before.
             self._gone(server)
 
     def _failed_at(self, server: Server, asked: _Asked) -> None:
@@ -211,42 +205,6 @@ class Exchange:
                 self._failed_at(server, asked)
             else:
                 asked.failed.add(server)
-
-    def _socket(self, server: Server) -> socket.socket:
-        known = self._sockets.get(server)
-        if known is not None:
-            return known
-        made = socket.socket(server.family, socket.SOCK_DGRAM)
-        self._sockets[server] = made
-        made.setblocking(False)
-        made.connect(server.address)
-        self._hear(made.fileno(), select.POLLIN, lambda: self._read_packets(server, made))
-        return made
-
-    def _hear(self, descriptor: int, events: int, listener: Callable[[], None]) -> None:
-        self._listeners[descriptor] = listener
-        self._poll.register(descriptor, events)
-
-    def _listen(self, seconds: float) -> bool:
-        heard = self._poll.poll(max(0.0, seconds) * 1000)
-        for descriptor, _ in heard:
-            # What one of them said may have ended another.
-            listener = self._listeners.get(descriptor)
-            if listener is not None:
-                listener()
-        return bool(heard)
-
-    def _read_packets(self, server: Server, udp: socket.socket) -> None:
-        for _ in range(_PACKETS_AT_ONCE):
-            try:
-                packet = udp.recv(_LARGEST_PACKET)
-            except BlockingIOError:
-                return
-            except OSError:
-                # Nobody listens there: the machine said so.
-                self._gone(server)
-                return
-            self._read(server, packet)
 
     def _read(self, server: Server, packet: bytes) -> None:
         identifier = identifier_of(packet)
@@ -268,9 +226,7 @@ class Exchange:
         allowed = _MOST_STRAY_PACKETS + len(_TRIES) * self._sent
         if self._strays[server] > allowed and server in self._servers:
             self._servers.remove(server)
-            descriptor = self._sockets[server].fileno()
-            del self._listeners[descriptor]
-            self._poll.unregister(descriptor)
+            self._sockets.forget_server(server)
             self._gone(server)
 
     def _take(self, identifier: int, reply: Reply) -> None:
@@ -344,7 +300,8 @@ class Exchange:
             return
         attempt.stream = stream
         self._streams[identifier] = self._clock() + self._stream_seconds
-        self._hear(stream.fileno(), select.POLLOUT, lambda: self._read_stream(identifier, stream))
+        listener = functools.partial(self._read_stream, identifier, stream)
+        self._sockets.watch(stream.fileno(), select.POLLOUT, listener)
 
     def _read_stream(self, identifier: int, stream: Stream) -> None:
         try:
@@ -352,7 +309,7 @@ class Exchange:
         except OSError:
             message = b""
         if message is None:
-            self._poll.modify(stream.fileno(), stream.waits_for)
+            self._sockets.wait_for(stream.fileno(), stream.waits_for)
             return
         is_answer = identifier_of(message) == identifier
         reply = read_reply(message, self._attempts[identifier].question) if is_answer else None
@@ -362,6 +319,5 @@ class Exchange:
         del self._streams[identifier]
         stream = (attempt or self._attempts[identifier]).stream
         if stream is not None:
-            del self._listeners[stream.fileno()]
-            self._poll.unregister(stream.fileno())
+            self._sockets.forget(stream.fileno())
             stream.close()

@@ -30,6 +30,7 @@ _DOES_NOT_UNDERSTAND = {_FORMAT_ERROR, _NOT_IMPLEMENTED}
 # A name may stand for another, but not without end.
 _LONGEST_CHAIN = 10
 _POINTER = 0xC0
+_NAME_IN_QUESTION = bytes((_POINTER, _HEADER.size))
 # A message of more is not read: what belongs to a mail domain is never so much.
 _MOST_RECORDS, _MOST_NAMES = 2_000, 200
 # What is kept of one answer.
@@ -117,7 +118,7 @@ def read_reply(wire: bytes, question: Question) -> Reply | None:
 
 def _read(wire: bytes, question: Question, code: int, counts: list[int]) -> Reply:
     start = _HEADER.size + len(_question_section(question))
-    records = list(_records(wire, start, counts))
+    records = list(_records(wire, start, counts, question))
     options = next((one for one in records if one.type == _TYPES["OPT"]), None)
     if options is not None:
         # RFC 6891, 6.1.3: the upper bits of the code.
@@ -137,7 +138,8 @@ def _follow(
     does_not_exist: bool,
 ) -> Reply:
     """Only what belongs to the question counts: the chain of names that begins with it."""
-    name, ttls = _name(question.name), list[int]()
+    name = _name(question.name) if answers else dns.name.root
+    ttls: list[int] = []
     for _ in range(_LONGEST_CHAIN + 1):
         found = [one for one in answers if one.type == _TYPES[question.type] and one.name == name]
         if found:
@@ -180,9 +182,11 @@ def _nothing(
     return Reply(Outcome.NO_DATA, ttl=ttl)
 
 
-def _records(wire: bytes, position: int, counts: list[int]) -> Iterator[_Record]:
+def _records(
+    wire: bytes, position: int, counts: list[int], question: Question
+) -> Iterator[_Record]:
     """Of the answers with their names; of the other sections types and data are enough."""
-    names: dict[bytes, dns.name.Name] = {}
+    names = {_NAME_IN_QUESTION: _name(question.name)} if counts[0] else {}
     if sum(counts) > _MOST_RECORDS:
         raise ValueError("Too many records")
     for place in range(sum(counts)):
