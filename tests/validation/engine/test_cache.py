@@ -90,14 +90,16 @@ def test_a_cold_check_takes_two_round_trips(server: str, world: World) -> None:
     world.has("shop.com", MX=["1 a.shop.com.", "2 b.shop.com."], TXT='"v=spf1 redirect=s.com"')
     for host in ("a.shop.com", "b.shop.com"):
         world.has(host, A="8.8.8.8")
-    Engine(Resolver([server], seconds=3)).check("jane@shop.com")
+    Engine(Resolver([server], seconds=20)).check("jane@shop.com")
     trips = {int((when - world.times[0]) / world.delay) for when in world.times}
     assert trips == {0, 1}
     assert set(world.asked.values()) == {1}
 
 
 @pytest.mark.parametrize("address", ["jane@shop.com", "jane@nowhere.com"])
-def test_callers_of_one_cold_domain_ask_once(engine: Engine, world: World, address: str) -> None:
+def test_callers_of_one_cold_domain_ask_once(server: str, world: World, address: str) -> None:
+    # With so much patience that a busy machine makes nobody ask a second time.
+    engine = Engine(Resolver([server], seconds=20))
     world.takes_mail("shop.com")
     world.delay = 0.05
     with ThreadPoolExecutor(64) as pool:
