@@ -28,8 +28,10 @@ from tests.servers.dns import (
 )
 from tests.validation.engine.conftest import SECONDS
 from validation.engine.check import Engine
+from validation.engine.dns.exchange import Exchange
 from validation.engine.dns.messages import Outcome, Question
-from validation.engine.dns.resolver import Resolver, parse_server
+from validation.engine.dns.resolver import Resolver
+from validation.engine.dns.servers import parse_server
 
 pytestmark = pytest.mark.anywhere
 
@@ -287,6 +289,25 @@ def test_every_question_at_a_server_that_is_gone_fails_at_once() -> None:
         inquiry.wait(questions)
     assert {inquiry.answers[one].outcome for one in questions} == {Outcome.FAILURE}
     assert time.monotonic() - began < 5
+
+
+def test_a_question_ends_once_though_many_learn_that_its_server_is_gone() -> None:
+    """It was there when they were asked first, and is not when they are asked again."""
+    questions = [Question(f"{number}.com", "MX") for number in range(4)]
+    with packets(lambda wire: []) as address:
+        server = parse_server(address)
+        exchange = Exchange(
+            [server],
+            seconds=1,
+            deadline=time.monotonic() + 1,
+            clock=time.monotonic,
+            is_silent=lambda server: None,
+        )
+        for question in questions:
+            exchange.send(question)
+    ended = [exchange.receive(time.monotonic() + 2) for _ in range(5)]
+    exchange.close()
+    assert sorted(one[0] for one in ended if one) == questions
 
 
 def test_a_weak_answer_beside_a_flood_is_no_verdict() -> None:

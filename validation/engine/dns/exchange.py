@@ -4,9 +4,7 @@ Used by its caller's thread (or greenlet) alone. Each server is asked through a 
 whose port a forger has to guess, with the identifier of each attempt (RFC 5452).
 """
 
-import functools
 import secrets
-import select
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -19,8 +17,9 @@ from validation.engine.dns.messages import (
     question_wire,
     read_reply,
 )
+from validation.engine.dns.servers import Server
 from validation.engine.dns.sockets import Sockets
-from validation.engine.dns.streams import Server, Stream
+from validation.engine.dns.streams import Streams
 
 # As parts of the time for all: when a question is sent again, to the next server.
 _TRIES = (0.0, 1 / 6, 1 / 2)
@@ -28,8 +27,7 @@ _TRIES = (0.0, 1 / 6, 1 / 2)
 _MOST_STRAY_PACKETS = 200
 _GRACE_SECONDS = 0.1
 _MOST_HOPS = 10
-# At one server; and as a part of the time for all, how long one of them may take.
-_STREAMS_AT_ONCE = 4
+# As a part of the time for all.
 _STREAM_PATIENCE = 1 / 3
 
 
@@ -67,7 +65,6 @@ class _Attempt:
         self.has_options = has_options
         # Its answer did not fit into a packet.
         self.is_truncated = False
-        self.stream: Stream | None = None
 
     @property
     def question(self) -> Question:
@@ -88,7 +85,6 @@ class Exchange:
         self._servers = list(servers)
         self._server_count = len(self._servers)
         self._deadline = deadline
-        self._stream_seconds = seconds * _STREAM_PATIENCE
         self._clock = clock
         self._is_silent = is_silent
         self._tries_at = [part * seconds for part in _TRIES]
@@ -97,9 +93,12 @@ class Exchange:
         # Old ones that do not understand options (RFC 6891, 6.2.2).
         self._plain: set[Server] = set()
         self._sockets = Sockets(self._read, self._gone)
-        # By the identifier of their attempts, with when they are given up.
-        self._streams: dict[int, float] = {}
-        self._waiting_for_streams: list[int] = []
+        self._streams = Streams(
+            self._sockets,
+            seconds=seconds * _STREAM_PATIENCE,
+            clock=clock,
+            on_message=self._read_stream,
+        )
         self._asked: set[_Asked] = set()
         self._attempts: dict[int, _Attempt] = {}
         self._sent = 0
@@ -113,33 +112,31 @@ class Exchange:
 
     def receive(self, until: float) -> tuple[Question, Reply] | None:
         """The next question that is answered, or given up; None when the time is over."""
-        self._begin_streams()
+        self._streams.begin()
         while not self._done and self._asked:
             due = [asked.next_try_at for asked in self._asked]
             # What has come already counts, however late it is by now; what keeps coming does not.
-            heard = self._sockets.listen(
-                min([until, *due, *self._streams.values()]) - self._clock()
-            )
+            wakes_at = min([until, *due, *self._streams.ends()])
+            heard = self._sockets.listen(wakes_at - self._clock())
             now = self._clock()
             if now >= until + _GRACE_SECONDS * heard:
                 break
             if not heard:
                 self._repeat(now)
-            self._begin_streams()
+            self._streams.begin()
         return self._done.pop(0) if self._done else None
 
     def close(self) -> None:
-        for identifier in list(self._streams):
-            self._end_stream(identifier)
+        self._streams.close()
         self._sockets.close()
 
     def _repeat(self, now: float) -> None:
         """Asks again what is due, and gives up the streams that take too long."""
-        for identifier in [one for one, ends_at in self._streams.items() if ends_at <= now]:
-            # What it said may have ended another.
-            if identifier in self._streams:
-                self._take(identifier, FAILURE)
+        self._streams.give_up(now)
         for asked in [one for one in self._asked if one.next_try_at <= now]:
+            if asked not in self._asked:
+                # That a server is gone was told by another question, and ended this one too.
+                continue
             if self._waits_for_stream(asked):
                 # That server did answer; only another one is worth a question.
                 asked.next_try_at = self._deadline
@@ -214,9 +211,8 @@ class Exchange:
         if identifier is None or attempt is None or reply is None:
             self._stray(server)
         elif reply.is_truncated:
-            # RFC 7766: what did not fit is asked for again over TCP, beside the others.
             attempt.is_truncated = True
-            self._waiting_for_streams.append(identifier)
+            self._streams.ask(identifier, server, attempt.wire)
         else:
             self._take(identifier, reply)
 
@@ -273,51 +269,11 @@ class Exchange:
     def _end(self, identifier: int) -> _Attempt:
         attempt = self._attempts.pop(identifier)
         attempt.asked.attempts.discard(identifier)
-        if identifier in self._streams:
-            self._end_stream(identifier, attempt)
+        self._streams.forget(identifier)
         return attempt
 
-    def _begin_streams(self) -> None:
-        """A few at a time for each server."""
-        waiting, self._waiting_for_streams = self._waiting_for_streams, []
-        for identifier in waiting:
-            attempt = self._attempts.get(identifier)
-            if attempt is None:
-                continue
-            at_this_server = sum(
-                self._attempts[one].server == attempt.server for one in self._streams
-            )
-            if at_this_server < _STREAMS_AT_ONCE:
-                self._begin_stream(identifier, attempt)
-            else:
-                self._waiting_for_streams.append(identifier)
-
-    def _begin_stream(self, identifier: int, attempt: _Attempt) -> None:
-        try:
-            stream = Stream(attempt.server, attempt.wire)
-        except OSError:
-            self._take(identifier, FAILURE)
-            return
-        attempt.stream = stream
-        self._streams[identifier] = self._clock() + self._stream_seconds
-        listener = functools.partial(self._read_stream, identifier, stream)
-        self._sockets.watch(stream.fileno(), select.POLLOUT, listener)
-
-    def _read_stream(self, identifier: int, stream: Stream) -> None:
-        try:
-            message = stream.advance()
-        except OSError:
-            message = b""
-        if message is None:
-            self._sockets.wait_for(stream.fileno(), stream.waits_for)
-            return
-        is_answer = identifier_of(message) == identifier
-        reply = read_reply(message, self._attempts[identifier].question) if is_answer else None
+    def _read_stream(self, identifier: int, message: bytes | None) -> None:
+        reply = None
+        if message is not None and identifier_of(message) == identifier:
+            reply = read_reply(message, self._attempts[identifier].question)
         self._take(identifier, FAILURE if reply is None or reply.is_truncated else reply)
-
-    def _end_stream(self, identifier: int, attempt: _Attempt | None = None) -> None:
-        del self._streams[identifier]
-        stream = (attempt or self._attempts[identifier]).stream
-        if stream is not None:
-            self._sockets.forget(stream.fileno())
-            stream.close()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.exchange import Exchange
 from validation.engine.dns.messages import Outcome, Question, Reply
-from validation.engine.dns.streams import Server
+from validation.engine.dns.servers import Server, parse_server, system_servers
 
 # So long an answer is remembered, whatever it says of itself, in seconds.
 SHORTEST, LONGEST = 5.0, 3600.0
@@ -161,24 +161,3 @@ def _holds(reply: Reply) -> float:
     if reply.outcome is Outcome.FAILURE:
         return FAILURE_HOLDS
     return min(max(reply.ttl or 0, SHORTEST), LONGEST)
-
-
-def parse_server(text: str) -> Server:
-    """127.0.0.1, 127.0.0.1:5353, ::1 or [::1]:5353."""
-    if text.count(":") > 1 and not text.startswith("["):
-        return Server(text)
-    host, _, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
-    if not host:
-        host, port = port, ""
-    return Server(host.strip("[]"), int(port or 53))
-
-
-def system_servers() -> list[Server]:
-    # Loaded late: it takes longer than all the rest together, and is used once if at all.
-    import dns.resolver
-
-    try:
-        system = dns.resolver.Resolver()
-    except (dns.resolver.NoResolverConfiguration, OSError):
-        return []
-    return [parse_server(f"[{one}]:{system.port}") for one in map(str, system.nameservers)]

@@ -4,7 +4,7 @@ import select
 import socket
 from collections.abc import Callable
 
-from validation.engine.dns.streams import Server
+from validation.engine.dns.servers import Server
 
 _LARGEST_PACKET = 65535
 _PACKETS_AT_ONCE = 64

@@ -1,24 +1,89 @@
-"""One question and its answer over TCP, a step at a time."""
+"""Questions and answers over TCP, a step at a time, beside what goes over UDP (RFC 7766)."""
 
+import functools
 import select
 import socket
 import struct
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+
+from validation.engine.dns.servers import Server
+from validation.engine.dns.sockets import Sockets
 
 _LENGTH = struct.Struct("!H")
+_AT_ONCE = 4
 
 
-class Server(NamedTuple):
-    host: str
-    port: int = 53
+class Streams:
+    """A few at a time for each server, each for so many seconds at most."""
 
-    @property
-    def family(self) -> socket.AddressFamily:
-        return socket.AF_INET6 if ":" in self.host else socket.AF_INET
+    def __init__(
+        self,
+        sockets: Sockets,
+        *,
+        seconds: float,
+        clock: Callable[[], float],
+        on_message: Callable[[int, bytes | None], None],
+    ) -> None:
+        """`on_message` is handed the identifier and its answer; None where none comes."""
+        self._sockets = sockets
+        self._seconds = seconds
+        self._clock = clock
+        self._on_message = on_message
+        self._waiting: dict[int, tuple[Server, bytes]] = {}
+        # With when it is given up.
+        self._running: dict[int, tuple[Stream, float]] = {}
 
-    @property
-    def address(self) -> tuple[str, int]:
-        return self.host, self.port
+    def ask(self, identifier: int, server: Server, wire: bytes) -> None:
+        self._waiting[identifier] = (server, wire)
+
+    def begin(self) -> None:
+        """Those that have to wait no longer. Not where others end, which may end these as well."""
+        for identifier, (server, wire) in list(self._waiting.items()):
+            at_this_server = sum(stream.server == server for stream, _ in self._running.values())
+            if identifier in self._waiting and at_this_server < _AT_ONCE:
+                del self._waiting[identifier]
+                self._begin(identifier, server, wire)
+
+    def ends(self) -> Iterable[float]:
+        return (ends_at for _, ends_at in self._running.values())
+
+    def give_up(self, now: float) -> None:
+        for identifier, (_, ends_at) in list(self._running.items()):
+            # What one of them said may have ended another.
+            if ends_at <= now and identifier in self._running:
+                self._on_message(identifier, None)
+
+    def forget(self, identifier: int) -> None:
+        self._waiting.pop(identifier, None)
+        stream, _ = self._running.pop(identifier, (None, 0.0))
+        if stream is not None:
+            self._sockets.forget(stream.fileno())
+            stream.close()
+
+    def close(self) -> None:
+        for identifier in list(self._running):
+            self.forget(identifier)
+
+    def _begin(self, identifier: int, server: Server, wire: bytes) -> None:
+        try:
+            stream = Stream(server, wire)
+        except OSError:
+            self._on_message(identifier, None)
+            return
+        self._running[identifier] = (stream, self._clock() + self._seconds)
+        listener = functools.partial(self._advance, identifier, stream)
+        self._sockets.watch(stream.fileno(), select.POLLOUT, listener)
+
+    def _advance(self, identifier: int, stream: "Stream") -> None:
+        try:
+            message = stream.advance()
+        except OSError:
+            self._on_message(identifier, None)
+            return
+        if message is None:
+            self._sockets.wait_for(stream.fileno(), stream.waits_for)
+        else:
+            self._on_message(identifier, message)
 
 
 class Stream:
