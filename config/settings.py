@@ -338,7 +338,8 @@ ON_EVERY_DAY: list[str] = [
     "credits.renewals.renew_subscriptions",
     "credits.renewals.cancel_old_orders",
     "credits.payments.catch_up_all",
-    "credits.models.use.turn_hours_into_days",
+    "credits.totals.sum_up_days",
+    "credits.totals.delete_old_hours",
     "validation.retention.delete_old_replays",
     "validation.retention.delete_old_log_entries",
 ]

@@ -8,10 +8,10 @@ from apikeys.crypto import PREFIX
 from apikeys.description import describe
 from apikeys.limits import WINDOW_SECONDS
 from apikeys.requests import key_of
-from credits.models.use import used_since
 from credits.periods import midnight
 from credits.plans import next_grant
 from credits.serializers import CreditsSerializer, MeSerializer
+from credits.totals import used_since
 
 EXAMPLE_OF_ME = {
     "account": {"id": "acc_8Jq2LxVbN4tRwYz6KpDm", "name": "Example Shop"},

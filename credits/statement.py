@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db.models import Min, Q, Sum
+from django.db.models import Min, Sum
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models import LedgerEntry, Order, UseDay, UseHour
-from credits.models.use import use_of_days, used_since
+from credits.models import LedgerEntry, Order, UseHour
 from credits.periods import midnight
+from credits.totals import use_by_day, used_before, used_since
 
 PACE_DAYS = 7
 
@@ -80,10 +80,10 @@ def _movements(account: Account, first: date, following: date) -> list[Movement]
         for entry in entries.select_related("order").order_by("at", "pk")
     ]
     used: dict[date, tuple[int, int]] = {}
-    for day, _, calls, credits in use_of_days(account, first, following - timedelta(days=1)):
-        before = used.get(day, (0, 0))
+    for use in use_by_day(account, first, following - timedelta(days=1)):
+        calls, credits = used.get(use.of, (0, 0))
         # What was free moved nothing.
-        used[day] = (before[0] + (calls if credits else 0), before[1] + credits)
+        used[use.of] = (calls + (use.calls if use.credits else 0), credits + use.credits)
     movements += [
         (day, None, f"{calls:,} validation{'' if calls == 1 else 's'}", -credits, None)
         for day, (calls, credits) in used.items()
@@ -95,6 +95,4 @@ def _movements(account: Account, first: date, following: date) -> list[Movement]
 
 def _balance_before(account: Account, day: date) -> int:
     booked = account.ledger.filter(at__lt=midnight(day)).aggregate(total=Sum("amount"))["total"]
-    hours = UseHour.objects.filter(account=account, hour__lt=midnight(day)).credits()
-    days = UseDay.objects.filter(Q(day__lt=day), account=account).credits()
-    return int(booked or 0) - hours - days
+    return int(booked or 0) - used_before(account, day)

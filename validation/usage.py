@@ -15,7 +15,7 @@ from apikeys.description import ALWAYS, describe
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from apikeys.requests import key_of
-from credits.models.use import use_of_days
+from credits.totals import use_by_day
 from validation.engine.reasons import Verdict
 from validation.serializers import UsageSerializer
 
@@ -80,11 +80,11 @@ class UsageView(ApiView):
 def days_of_use(account: Account, first: date, last: date, **only: Any) -> list[dict[str, Any]]:
     """A line a day, also where nothing was used."""
     days = {day: _nothing(day) for day in _days(first, last)}
-    for day, verdict, calls, credits in use_of_days(account, first, last, **only):
-        line = days[day]
-        line[verdict] += calls
-        line["requests"] += calls
-        line["credits"] += credits
+    for use in use_by_day(account, first, last, **only):
+        line = days[use.of]
+        line[use.verdict] += use.calls
+        line["requests"] += use.calls
+        line["credits"] += use.credits
     return list(days.values())
 
 

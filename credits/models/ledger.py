@@ -4,7 +4,7 @@
 triggers of the database hold against anybody (migration `append_only_ledger`).
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import connection, models
 from django.db.models import F, OuterRef, Q, Subquery, Sum, Value
@@ -50,8 +50,8 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
     def with_books(self) -> "WalletQuerySet":
         """Both books of each account, of one moment: it is one statement."""
         return self.annotate(
-            booked=_total(LedgerEntry, "amount"),
-            used=_total(UseHour, "credits") + _total(UseDay, "credits"),
+            booked=_total(LedgerEntry.objects, "amount"),
+            used=_total(UseHour.objects.open(), "credits") + _total(UseDay.objects, "credits"),
         )
 
 
@@ -144,7 +144,7 @@ class LedgerEntry(models.Model):
         return f"{self.get_kind_display()}: {self.amount:+,}"
 
 
-def _total(model: type[models.Model], field: str) -> Coalesce:
-    rows = model._default_manager.filter(account=OuterRef("account")).order_by()
+def _total(rows: Any, field: str) -> Coalesce:
+    rows = rows.filter(account=OuterRef("account")).order_by()
     total = rows.values("account").annotate(total=Sum(field)).values("total")
     return Coalesce(Subquery(total), Value(0), output_field=models.BigIntegerField())

@@ -1,22 +1,18 @@
 """The second book: what was used, by account, key, hour (UTC) and verdict.
 
-Each validation adds to one row, in the transaction that charges it. Hours older than 13 months
-become days, which are kept for ever.
+Each validation adds to one row, in the transaction that charges it. When a day is over its hours
+are summed up, and its totals are kept for ever: the book is all days and the hours that no day
+holds yet. Summed hours stay for 13 months, to be looked at.
 """
 
-from collections.abc import Iterator
-from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
-from django.db import connection, models, transaction
-from django.db.models import F, Q, Sum
-from django.utils import timezone
+from django.db import connection, models
+from django.db.models import Q, Sum
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from credits.periods import midnight
 
-HOURS_KEPT = timedelta(days=396)
 # The histogram: how many calls took at most so many milliseconds; the last has no bound.
 BOUNDS = (20, 50, 100, 250, 1000)
 BUCKETS = (*(f"up_to_{bound}_ms" for bound in BOUNDS), "slower")
@@ -53,6 +49,8 @@ class UseQuerySet(models.QuerySet[Any]):
             if key_id is None
             else f"(account_id, key_id, {quote(moment)}, verdict) WHERE key_id IS NOT NULL"
         )
+        if self.model.CLOSES:
+            which += f" AND NOT {quote('summed')}"
         with connection.cursor() as cursor:
             cursor.execute(
                 f"INSERT INTO {table} ({columns}) VALUES ({places}) "  # noqa: S608 - our own names
@@ -62,9 +60,14 @@ class UseQuerySet(models.QuerySet[Any]):
 
 
 class Use(models.Model):
-    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+")
+    # Whether a row may be closed, and a new one of the same kind begun beside it.
+    CLOSES = False
+    # Each index is one more to write for every call: neither of these has one of its own.
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
     # Null: the playground of the dashboard.
-    key = models.ForeignKey(ApiKey, null=True, on_delete=models.PROTECT, related_name="+")
+    key = models.ForeignKey(
+        ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     verdict = models.CharField(max_length=20)
     calls = models.BigIntegerField(default=0)
     credits = models.BigIntegerField(default=0)
@@ -82,9 +85,19 @@ class Use(models.Model):
         abstract = True
 
 
+class UseHourQuerySet(UseQuerySet):
+    def open(self) -> "UseHourQuerySet":
+        """Those that no day holds yet."""
+        return self.filter(summed=False)
+
+
 class UseHour(Use):
-    MOMENT = "hour"
+    MOMENT, CLOSES = "hour", True
     hour = models.DateTimeField()
+    # The total of its day holds it. What comes late, to a day that is summed up, makes a new row.
+    summed = models.BooleanField(default=False, db_default=False)
+
+    objects: ClassVar[UseHourQuerySet] = UseHourQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "hour of use"
@@ -92,16 +105,21 @@ class UseHour(Use):
         constraints = [
             models.UniqueConstraint(
                 fields=["account", "key", "hour", "verdict"],
-                condition=Q(key__isnull=False),
+                condition=Q(key__isnull=False, summed=False),
                 name="use_hour_of_key",
             ),
             models.UniqueConstraint(
                 fields=["account", "hour", "verdict"],
-                condition=Q(key__isnull=True),
+                condition=Q(key__isnull=True, summed=False),
                 name="use_hour_of_playground",
             ),
         ]
-        indexes = [models.Index(fields=["account", "hour"], name="use_hour_by_account")]
+        indexes = [
+            models.Index(fields=["account", "hour"], name="use_hour_by_account"),
+            models.Index(
+                fields=["account", "hour"], condition=Q(summed=False), name="use_hour_open"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.calls:,} {self.verdict} at {self.hour:%Y-%m-%d %H:00}"
@@ -130,41 +148,3 @@ class UseDay(Use):
 
     def __str__(self) -> str:
         return f"{self.calls:,} {self.verdict} on {self.day:%Y-%m-%d}"
-
-
-def used_since(account: Account, moment: datetime) -> int:
-    """The credits used since then; within the 13 months for which hours are known."""
-    return UseHour.objects.filter(account=account, hour__gte=moment).credits()
-
-
-def use_of_days(
-    account: Account, first: date, last: date, **only: Any
-) -> Iterator[tuple[date, str, int, int]]:
-    """Day, verdict, calls and credits of all that was used from the first to the last day."""
-    hours = UseHour.objects.filter(
-        account=account, hour__gte=midnight(first), hour__lt=midnight(last + timedelta(days=1))
-    )
-    days = UseDay.objects.filter(account=account, day__range=(first, last))
-    for rows in (hours.annotate(on=F("hour__date")), days.annotate(on=F("day"))):
-        sums = rows.filter(**only).values_list("on", "verdict").order_by("on", "verdict")
-        yield from sums.annotate(Sum("calls"), Sum("credits"))
-
-
-def turn_hours_into_days() -> None:
-    """A job of the day. A killed one has moved whole days or none."""
-    before = midnight((timezone.now() - HOURS_KEPT).date())
-    old = UseHour.objects.filter(hour__lt=before)
-    for day in old.order_by().values_list("hour__date", flat=True).distinct():
-        _turn_into_day(day)
-
-
-@transaction.atomic
-def _turn_into_day(day: date) -> None:
-    hours = UseHour.objects.filter(hour__gte=midnight(day), hour__lt=midnight(day) + timedelta(1))
-    rows = list(hours.select_for_update())
-    for row in rows:
-        counts = {name: getattr(row, name) for name in COUNTED}
-        UseDay.objects.add(
-            account_id=row.account_id, key_id=row.key_id, at=day, verdict=row.verdict, **counts
-        )
-    UseHour.objects.filter(pk__in=[row.pk for row in rows]).delete()

@@ -1,6 +1,6 @@
 """GET /v1/usage: a line a day."""
 
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.utils import timezone
@@ -10,8 +10,9 @@ from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.books import differences
 from credits.models import UseDay, UseHour
-from credits.models.use import turn_hours_into_days
+from credits.periods import midnight
 from credits.services import charge
+from credits.totals import delete_old_hours, sum_up_days, use_by_hour, used_before, used_since
 from tests.caller import Caller, code_of
 from tests.credits.days import on
 
@@ -73,7 +74,44 @@ def test_one_keys_use_can_be_asked_for(
     assert caller.get(f"{path}&key={other.public_id}").json()["days"][0]["requests"] == 1
 
 
-def test_hours_become_days_after_13_months_and_nothing_is_lost(
+def test_a_day_is_summed_up_when_it_is_over_and_its_hours_stay(
+    caller: Caller, account: Account, key: ApiKey
+) -> None:
+    for verdict in ("risky", "risky", "unknown"):
+        use(account, "2026-11-19", verdict, key)
+    use(account, "2026-11-20")
+    path = "/v1/usage?from=2026-11-19&to=2026-11-20"
+    before = caller.get(path).json()
+    with on("2026-11-20", hour=12):
+        sum_up_days()
+        sum_up_days()
+    assert (UseDay.objects.count(), UseHour.objects.open().count()) == (2, 1)
+    assert caller.get(path).json() == before
+    whole = use_by_hour(account, midnight(date(2026, 11, 19)), midnight(date(2026, 11, 21)))
+    assert sum(hour.calls for hour in whole) == 4
+    assert used_since(account, datetime(2026, 11, 19, 9, tzinfo=UTC)) == 3
+    assert used_since(account, datetime(2026, 11, 19, 10, tzinfo=UTC)) == 1
+    assert [used_before(account, date(2026, 11, day)) for day in (19, 20, 21)] == [0, 2, 3]
+    assert not list(differences())
+
+
+def test_what_comes_late_to_a_day_that_is_summed_up_counts_once(
+    caller: Caller, account: Account, key: ApiKey
+) -> None:
+    use(account, "2026-11-19", key=key)
+    with on("2026-11-20"):
+        sum_up_days()
+    use(account, "2026-11-19", key=key)
+    path = "/v1/usage?from=2026-11-19&to=2026-11-19"
+    for _ in range(2):
+        assert caller.get(path).json()["days"][0]["requests"] == 2
+        assert not list(differences())
+        with on("2026-11-20"):
+            sum_up_days()
+    assert UseDay.objects.get().calls == 2
+
+
+def test_hours_go_after_13_months_and_nothing_is_lost(
     caller: Caller, account: Account, key: ApiKey
 ) -> None:
     for verdict in ("risky", "risky", "unknown"):
@@ -82,10 +120,12 @@ def test_hours_become_days_after_13_months_and_nothing_is_lost(
     use(account, "2026-11-20")
     before = caller.get("/v1/usage?from=2025-09-01&to=2025-11-01").json()
     with on("2026-11-21"):
-        turn_hours_into_days()
-        turn_hours_into_days()
+        delete_old_hours()
+        for _ in range(2):
+            sum_up_days()
+            delete_old_hours()
     assert caller.get("/v1/usage?from=2025-09-01&to=2025-11-01").json() == before
-    assert (UseHour.objects.count(), UseDay.objects.count()) == (1, 3)
+    assert (UseHour.objects.count(), UseDay.objects.count()) == (1, 4)
     assert UseDay.objects.get(verdict="risky", key=key).up_to_20_ms == 2
     assert not list(differences())
 
