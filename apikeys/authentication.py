@@ -7,6 +7,7 @@ from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
 from apikeys.models import ApiKey
+from apikeys.requests import http_request
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -20,6 +21,8 @@ class BearerAuthentication(BaseAuthentication):
         if scheme.lower() != "bearer" or not secret:
             return None
         key = find_key(secret, self.related)
+        http_request(request).known_key = key
+        refuse_ended(key)
         return key.account, key
 
 
@@ -28,8 +31,11 @@ def find_key(secret: str, related: tuple[str, ...] = ()) -> ApiKey:
     key = ApiKey.objects.by_secret(secret, related) if crypto.is_well_formed(secret) else None
     if key is None:
         raise unauthorized("invalid_api_key")
+    return key
+
+
+def refuse_ended(key: ApiKey) -> None:
     if key.is_revoked:
         raise unauthorized("api_key_revoked")
     if key.is_expired:
         raise unauthorized("api_key_expired")
-    return key

@@ -17,6 +17,7 @@ from apikeys.answers import limit_headers, refuse
 from apikeys.bounds import is_api_path
 from apikeys.errors import ApiError, unavailable
 from apikeys.requests import ApiHttpRequest
+from apikeys.tally import tally
 
 logger = logging.getLogger("api")
 
@@ -40,10 +41,14 @@ class ApiMiddleware:
             return self.get_response(request)
         started = time.perf_counter()
         api_request = cast(ApiHttpRequest, request)
-        api_request.usage, api_request.key, api_request.refusal = None, None, ""
+        api_request.usage, api_request.refusal = None, ""
+        api_request.key = api_request.known_key = None
         response = self._answer(api_request)
         for name, value in self._limit_headers(api_request, response.status_code).items():
             response[name] = value
+        if api_request.refusal and api_request.known_key:
+            known = api_request.known_key
+            tally.count(known.account_id, known, api_request.refusal)
         seconds = time.perf_counter() - started
         _log(api_request, response, seconds)
         if api_request.key and api_request.refusal and response.status_code not in UNTOLD:

@@ -15,6 +15,8 @@ class ApiHttpRequest(SiteRequest):
     # What the X-RateLimit headers say; None until a bucket was asked.
     usage: "Usage | None"
     key: "ApiKey | None"
+    # The one whose secret was sent, also when it is no longer valid.
+    known_key: "ApiKey | None"
     # The code of the refusal, for the log.
     refusal: str
 

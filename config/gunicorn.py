@@ -5,6 +5,7 @@ Where to listen and how many workers: config/serve.py, from the settings.
 """
 
 import signal
+import sys
 from typing import Any
 
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
@@ -28,6 +29,12 @@ def post_fork(server: Any, worker: Any) -> None:
     """Until a worker has set its own handlers, gunicorn's would swallow the order to stop."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
+
+
+def worker_exit(server: Any, worker: Any) -> None:
+    """What a worker counted and has not written yet. One that never loaded Django has nothing."""
+    if "apikeys.tally" in sys.modules:
+        sys.modules["apikeys.tally"].tally.write()
 
 
 def post_worker_init(worker: Any) -> None:

@@ -130,11 +130,11 @@ WEB_WORKERS = env.integer("WEB_WORKERS", os.cpu_count() or 1, minimum=1, maximum
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
 # config/wsgi.py sets this: only web workers, which serve each request in a greenlet of its own,
 # share connections through a pool. A process with one line of work keeps one connection.
-_SERVES_WEB = env.flag("SERVES_WEB", False)
+SERVES_WEB = env.flag("SERVES_WEB", False)
 
 DATABASES = {
     "default": database_settings(
-        env, DATA_DIR / "db.sqlite3", pool_size=WEB_THREADS if _SERVES_WEB else 0
+        env, DATA_DIR / "db.sqlite3", pool_size=WEB_THREADS if SERVES_WEB else 0
     )
 }
 
@@ -335,6 +335,7 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_old_invitations",
     "accounts.retention.delete_old_mails",
     "apikeys.services.announce_expiries",
+    "apikeys.tally.delete_old_refusals",
     "credits.renewals.renew_subscriptions",
     "credits.renewals.cancel_old_orders",
     "credits.payments.catch_up_all",

@@ -13,6 +13,7 @@ from accounts.roles import Role
 from accounts.services import note_confirmed, open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
+from apikeys.tally import tally
 from tests.caller import Caller
 from tests.fresh import fresh_database
 
@@ -43,8 +44,9 @@ def signed_in(user: User) -> Client:
 
 @pytest.fixture(autouse=True)
 def _empty_counters() -> Iterator[None]:
-    """Rate limits of one test are not those of the next."""
+    """Rate limits and counts of one test are not those of the next."""
     cache.clear()
+    tally.forget()
     yield
 
 

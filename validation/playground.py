@@ -13,6 +13,7 @@ from apikeys.answers import JSON, limit_headers
 from apikeys.api import rate_limit_exceeded
 from apikeys.errors import ApiError
 from apikeys.requests import ApiHttpRequest
+from apikeys.tally import tally
 from credits.services import balance_of, insufficient_credits
 from validation import services
 from validation.engine.meanings import MEANINGS, Meaning
@@ -59,6 +60,7 @@ def ask(request: AccountRequest, email: str) -> Trial:
         answer = _answer(api_request, request, email)
     except ApiError as error:
         status, body, own = error.status, error.body(request.id), error.headers
+        tally.count(request.account.pk, None, error.code)
     else:
         status, body = 200, answer.body
         own = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}

@@ -1,0 +1,23 @@
+from apikeys.models.keys import (
+    MOST_ACTIVE,
+    SOON,
+    USE_NOTED_EVERY,
+    AlreadyRotated,
+    ApiKey,
+    ApiKeyQuerySet,
+    KeyRefused,
+    TooManyKeys,
+)
+from apikeys.models.refusals import RefusalHour
+
+__all__ = [
+    "MOST_ACTIVE",
+    "SOON",
+    "USE_NOTED_EVERY",
+    "AlreadyRotated",
+    "ApiKey",
+    "ApiKeyQuerySet",
+    "KeyRefused",
+    "RefusalHour",
+    "TooManyKeys",
+]

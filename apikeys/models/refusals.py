@@ -1,0 +1,62 @@
+from datetime import datetime
+from typing import ClassVar
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import F, Q
+
+from accounts.models import Account
+from apikeys.models.keys import ApiKey
+
+
+class RefusalHourQuerySet(models.QuerySet["RefusalHour"]):
+    def add(
+        self, *, account_id: int, key_id: int | None, hour: datetime, code: str, calls: int
+    ) -> None:
+        same = self.filter(account_id=account_id, key_id=key_id, hour=hour, code=code)
+        while not same.update(calls=F("calls") + calls):
+            try:
+                with transaction.atomic():
+                    self.create(
+                        account_id=account_id, key_id=key_id, hour=hour, code=code, calls=calls
+                    )
+                return
+            except IntegrityError:
+                # Another worker was first; or the account is gone, and nobody asks any more.
+                if not same.exists():
+                    return
+
+
+class RefusalHour(models.Model):
+    """How often an account was refused, and why. Other than the request log it holds 429s too."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    # Null: the playground of the dashboard.
+    key = models.ForeignKey(ApiKey, null=True, on_delete=models.CASCADE, related_name="+")
+    hour = models.DateTimeField()
+    code = models.CharField(max_length=40)
+    calls = models.BigIntegerField()
+
+    objects: ClassVar[RefusalHourQuerySet] = RefusalHourQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        verbose_name = "hour of refusals"
+        verbose_name_plural = "refusals by hour"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "hour", "code", "key"],
+                condition=Q(key__isnull=False),
+                name="refusal_hour_of_key",
+            ),
+            models.UniqueConstraint(
+                fields=["account", "hour", "code"],
+                condition=Q(key__isnull=True),
+                name="refusal_hour_of_playground",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["account", "hour"], name="refusals_by_account"),
+            models.Index(fields=["hour"], name="refusals_by_hour"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.calls:,} {self.code} at {self.hour:%Y-%m-%d %H:00}"
