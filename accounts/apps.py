@@ -1,5 +1,8 @@
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate
+from django.urls import register_converter
+
+from accounts.converters import PublicId, RequestId, Token
 
 
 class AccountsConfig(AppConfig):
@@ -10,5 +13,9 @@ class AccountsConfig(AppConfig):
         # Both need the models, which exist only from here on.
         from accounts import signals, staff
 
+        # For the addresses of every app, whichever is read first.
+        register_converter(PublicId, "public_id")
+        register_converter(RequestId, "request_id")
+        register_converter(Token, "token")
         signals.connect()
         post_migrate.connect(staff.make_groups, dispatch_uid="accounts.staff")

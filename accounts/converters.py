@@ -11,5 +11,11 @@ class PublicId:
         return value
 
 
+class RequestId(PublicId):
+    """Ours, or a client's own."""
+
+    regex = "[A-Za-z0-9_-]{8,64}"
+
+
 class Token(PublicId):
     regex = "[A-Za-z0-9_-]{43}"

@@ -1,12 +1,8 @@
-from django.urls import path, register_converter
+from django.urls import path
 
-from accounts.converters import PublicId, Token
 from accounts.views import invitations, profile, security, team
 
 app_name = "accounts"
-
-register_converter(PublicId, "public_id")
-register_converter(Token, "token")
 
 urlpatterns = [
     path("profile/", profile.edit_profile, name="edit-profile"),

@@ -18,9 +18,9 @@ from accounts.models import Account, User
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits import emails
+from credits.latency import bucket_of
 from credits.models import LedgerEntry, Order, Plan, Subscription, UseHour, Wallet
 from credits.models.catalogue import MOST_CREDITS
-from credits.models.use import bucket_of
 from validation.engine.aliases import canonical_address
 from validation.engine.syntax import Parts, parse_address
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import Account
 from credits.models import LedgerEntry, Order, UseHour
 from credits.periods import midnight
-from credits.totals import use_by_day, used_before, used_since
+from credits.totals import use_by_day, used_before
 
 PACE_DAYS = 7
 
@@ -36,12 +36,12 @@ class Month:
 def days_left(account: Account, balance: int) -> int | None:
     """At the pace of the last week; None when nothing was used in it."""
     since = timezone.now() - timedelta(days=PACE_DAYS)
-    used = used_since(account, since)
-    if not used:
+    hours = UseHour.objects.filter(account=account, hour__gte=since)
+    week = hours.aggregate(used=Sum("credits"), first=Min("hour"))
+    if not week["used"]:
         return None
-    first = UseHour.objects.filter(account=account, hour__gte=since).aggregate(at=Min("hour"))["at"]
-    hours = max(24.0, (timezone.now() - first).total_seconds() / 3600)
-    return int(balance / (used / hours * 24))
+    hours_of_use = max(24.0, (timezone.now() - week["first"]).total_seconds() / 3600)
+    return int(balance / (week["used"] / hours_of_use * 24))
 
 
 def month_of(account: Account, first: date) -> Month:

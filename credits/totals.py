@@ -5,10 +5,12 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import DateField, F, Q, Sum
+from django.db.models.functions import TruncMonth
 from django.utils import timezone
 
 from accounts.models import Account
+from credits.latency import BUCKETS
 from credits.models.use import COUNTED, UseDay, UseHour
 from credits.periods import midnight
 
@@ -19,13 +21,13 @@ _SUMS = {f"sum_of_{name}": Sum(name) for name in COUNTED}
 class Used(NamedTuple):
     """A sum, of one verdict."""
 
-    # The day, the hour, or the id of the key (None: the playground).
+    # The day, the hour, or the id of the key (None: the playground); or a tuple of them.
     of: Any
     verdict: str
     calls: int
     credits: int
     duration_ms: int
-    # How many calls took how long: one count for each of credits.models.use.BUCKETS.
+    # How many calls took how long: one count for each of credits.latency.BUCKETS.
     histogram: tuple[int, ...]
 
 
@@ -34,23 +36,39 @@ def use_by_day(account: Account, first: date, last: date, **only: Any) -> Iterat
     return _whole_book(account, first, last, only, day=F("day"), hour=F("hour__date"))
 
 
+def use_by_day_and_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
+    day, hour = F("day"), F("hour__date")
+    return _whole_book(account, first, last, only, day=day, hour=hour, also=("key",))
+
+
+def use_by_month(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
+    """The first day of each month stands for it."""
+    day, hour = TruncMonth("day"), TruncMonth("hour", output_field=DateField())
+    return _whole_book(account, first, last, only, day=day, hour=hour)
+
+
 def use_by_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
     return _whole_book(account, first, last, only, day=F("key"), hour=F("key"))
 
 
 def use_by_hour(account: Account, start: datetime, end: datetime, **only: Any) -> Iterator[Used]:
     """Within the 13 months for which hours are known."""
-    hours = UseHour.objects.filter(account=account, hour__gte=start, hour__lt=end, **only)
-    return _used(_sums(hours.annotate(of=F("hour"))))
+    return _used(_sums(_hours(account, start, end, only), ("of",)))
+
+
+def use_by_hour_and_key(
+    account: Account, start: datetime, end: datetime, **only: Any
+) -> Iterator[Used]:
+    return _used(_sums(_hours(account, start, end, only), ("of", "key")))
 
 
 def used_since(account: Account, moment: datetime) -> int:
     """The credits used since then; within the 13 months for which hours are known."""
     next_day = moment.date() + timedelta(days=1)
-    hours = UseHour.objects.filter(account=account, hour__gte=moment)
+    in_no_total = Q(summed=False) | Q(hour__lt=midnight(next_day))
+    hours = UseHour.objects.filter(in_no_total, account=account, hour__gte=moment)
     days = UseDay.objects.filter(account=account, day__gte=next_day)
-    of_its_day = hours.filter(hour__lt=midnight(next_day), summed=True)
-    return hours.open().credits() + of_its_day.credits() + days.credits()
+    return hours.credits() + days.credits()
 
 
 def used_before(account: Account, day: date) -> int:
@@ -87,8 +105,20 @@ def _sum_up(account_id: int, day: date) -> None:
     UseHour.objects.filter(pk__in=[row.pk for row in rows]).update(summed=True)
 
 
+def _hours(account: Account, start: datetime, end: datetime, only: dict[str, Any]) -> Any:
+    hours = UseHour.objects.filter(account=account, hour__gte=start, hour__lt=end, **only)
+    return hours.annotate(of=F("hour"))
+
+
 def _whole_book(
-    account: Account, first: date, last: date, only: dict[str, Any], *, day: F, hour: F
+    account: Account,
+    first: date,
+    last: date,
+    only: dict[str, Any],
+    *,
+    day: Any,
+    hour: Any,
+    also: tuple[str, ...] = (),
 ) -> Iterator[Used]:
     """In one statement: between two of them a day might be summed up."""
     days = UseDay.objects.filter(account=account, day__range=(first, last), **only)
@@ -96,15 +126,18 @@ def _whole_book(
         account=account, hour__gte=midnight(first), hour__lt=midnight(last + timedelta(days=1))
     )
     by_day, by_hour = days.annotate(of=day), hours.filter(**only).annotate(of=hour)
-    return _used(_sums(by_day).union(_sums(by_hour), all=True))
+    by = ("of", *also)
+    return _used(_sums(by_day, by).union(_sums(by_hour, by), all=True))
 
 
-def _sums(rows: Any) -> Any:
-    return rows.order_by().values("of", "verdict").annotate(**_SUMS)
+def _sums(rows: Any, by: tuple[str, ...]) -> Any:
+    sums = rows.order_by().values(*by, "verdict").annotate(**_SUMS)
+    return sums.values_list(*by, "verdict", *_SUMS)
 
 
 def _used(rows: Any) -> Iterator[Used]:
-    for of, verdict, calls, credits, duration_ms, *histogram in rows.values_list(
-        "of", "verdict", *_SUMS
-    ):
-        yield Used(of, verdict, calls, credits, duration_ms, tuple(histogram))
+    for row in rows:
+        *by, verdict, calls, credits, duration_ms = row[: -len(BUCKETS)]
+        histogram = row[-len(BUCKETS) :]
+        of = by[0] if len(by) == 1 else tuple(by)
+        yield Used(of, verdict, calls, credits, duration_ms, histogram)

@@ -3,12 +3,14 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import IntegrityError, models
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
 from apikeys.models import ApiKey
 from validation.engine.lists import StaffDomains
+from validation.moments import number_of
 
 KEPT = timedelta(hours=24)
 
@@ -104,6 +106,13 @@ class ListedDomain(models.Model):
         return f"{self.domain}: {self.get_kind_display()}"
 
 
+class LogEntryQuerySet(models.QuerySet["LogEntry"]):
+    def kept_of(self, account: Account) -> "LogEntryQuerySet":
+        """What is too old is deleted within a day, and gone from the pages at once."""
+        before = timezone.now() - timedelta(days=settings.LOG_RETENTION_DAYS)
+        return self.filter(account=account, at__gte=before)
+
+
 class LogEntry(models.Model):
     """The request log: one row for each answer to a valid key, but for 429. The address stands in
     it masked, and as a keyed hash, by which who knows it can find it."""
@@ -136,6 +145,8 @@ class LogEntry(models.Model):
     # validation.addresses.pack_checks
     checks = models.BigIntegerField(default=0)
 
+    objects: ClassVar[LogEntryQuerySet] = LogEntryQuerySet.as_manager()  # type: ignore[assignment]
+
     class Meta:
         verbose_name = "request"
         verbose_name_plural = "request log"
@@ -154,6 +165,10 @@ class LogEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.request_id} {self.status} {self.verdict or self.refusal}".strip()
+
+    def get_absolute_url(self) -> str:
+        """What tells it from all others, without a number that counts everybody's requests."""
+        return reverse("validation:show-request", args=[self.request_id, number_of(self.at)])
 
 
 def _digest(text: str) -> str:

@@ -1,11 +1,21 @@
 from django.urls import path
 
-from validation import views
+from validation.views import overview, pages, requests, usage
 
 app_name = "validation"
 
 urlpatterns = [
-    path("", views.show_landing, name="show-landing"),
-    path("validation/", views.show_overview, name="show-overview"),
-    path("validation/playground/", views.try_address, name="try-address"),
+    path("", pages.show_landing, name="show-landing"),
+    path("validation/", overview.show_overview, name="show-overview"),
+    path("validation/arrivals/<public_id:key_id>/", overview.show_arrival, name="show-arrival"),
+    path("validation/usage/", usage.show_usage, name="show-usage"),
+    path("validation/usage/csv/", usage.download_usage, name="download-usage"),
+    path("validation/requests/", requests.show_requests, name="show-requests"),
+    path("validation/requests/find/", requests.find_request, name="find-request"),
+    path(
+        "validation/requests/<request_id:request_id>/<int:moment>/",
+        requests.show_request,
+        name="show-request",
+    ),
+    path("validation/playground/", pages.try_address, name="try-address"),
 ]

@@ -60,6 +60,11 @@ def ticks(text: str) -> SafeString:
 
 
 @register.filter
+def split(text: str) -> list[str]:
+    return text.split()
+
+
+@register.filter
 def browser(user_agent: str) -> str:
     return describe(user_agent)
 

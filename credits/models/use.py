@@ -12,18 +12,9 @@ from django.db.models import Q, Sum
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from credits.latency import BUCKETS
 
-# The histogram: how many calls took at most so many milliseconds; the last has no bound.
-BOUNDS = (20, 50, 100, 250, 1000)
-BUCKETS = (*(f"up_to_{bound}_ms" for bound in BOUNDS), "slower")
 COUNTED = ("calls", "credits", "duration_ms", *BUCKETS)
-
-
-def bucket_of(duration_ms: int) -> str:
-    for bound, bucket in zip(BOUNDS, BUCKETS, strict=False):
-        if duration_ms <= bound:
-            return bucket
-    return BUCKETS[-1]
 
 
 class UseQuerySet(models.QuerySet[Any]):

@@ -45,6 +45,26 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
+// Hours are shown in the reader's own time, which the server learns from this cookie.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone && !document.cookie.split("; ").includes(`timezone=${zone}`)) {
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `timezone=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
+}
+
+// A piece of the page that asks until its news has come. Without a script there is a link.
+for (const element of document.querySelectorAll("[data-poll]")) {
+  const ask = async () => {
+    const answer = document.hidden ? null : await fetch(element.dataset.poll).catch(() => null);
+    if (answer?.status === 200 && !answer.redirected) {
+      element.innerHTML = await answer.text();
+    } else if (!answer || answer.status === 204 || answer.status >= 500) {
+      setTimeout(ask, 1500);
+    }
+  };
+  ask();
+}
+
 // A button that fills in a field, and leads to the next thing to do. Without a script one types.
 for (const button of document.querySelectorAll("button[data-fill]")) {
   button.hidden = false;

@@ -16,6 +16,8 @@ from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders import Buyer, start_order
 from tests.conftest import make_member, make_user, signed_in
+from validation.models import LogEntry
+from validation.moments import number_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -33,7 +35,13 @@ WITHOUT_ACCOUNT = {
     "accounts:show-security",
 }
 # Pages of one object that take no form.
-READ_ONLY = {"apikeys:show-created", "credits:show-order", "credits:show-invoice"}
+READ_ONLY = {
+    "apikeys:show-created",
+    "credits:show-order",
+    "credits:show-invoice",
+    "validation:show-arrival",
+    "validation:show-request",
+}
 # Pages of what is sold to everybody.
 OF_THE_CATALOGUE = {"credits:order-pack", "credits:order-plan", "credits:choose-later-plan"}
 # A signature stands for the form's token: tests/credits/test_stripe.py.
@@ -70,6 +78,8 @@ def address(name: str, user: User, account: Account) -> str:
         "order_id": account.orders.get().public_id,
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",
+        "request_id": "req_00000000000000000000",
+        "moment": number_of(LogEntry.objects.get(account=account).at),
     }
     wanted = PAGES[name].pattern.converters
     return reverse(name, kwargs={parameter: ids[parameter] for parameter in wanted})
@@ -88,6 +98,13 @@ def invitation(account: Account, owner: User) -> Invitation:
     create_key(account=account, name="The Shop's key", actor=owner)
     pack, buyer = Pack.objects.earliest("credits"), Buyer("The Shop Ltd")
     start_order(account=account, item=pack, buyer=buyer, actor=owner)
+    LogEntry.objects.create(
+        account=account,
+        request_id="req_00000000000000000000",
+        status=200,
+        duration_ms=1,
+        address="m***@shop.example",
+    )
     email = "invited@shop.example"
     return team.invite_member(account=account, email=email, role=Role.VIEWER, actor=owner)
 
@@ -119,7 +136,7 @@ def test_a_stranger_finds_nothing_of_the_account(
         only_looks = method == "post" and name in READ_ONLY
         assert answer.status_code == (405 if only_looks else 404)
     page = answer.content.decode()
-    for secret in ("The Shop", owner.email, invitation.email, account.public_id):
+    for secret in ("The Shop", owner.email, invitation.email, account.public_id, "m***@"):
         assert secret not in page
     account.refresh_from_db()
     assert (account.name, account.closed_at) == ("The Shop", None)

@@ -1,12 +1,10 @@
 import re
 
 import pytest
-from allauth.mfa.models import Authenticator
 from django.test import Client
 
-from accounts.models import Account, User
-from accounts.roles import Role
-from tests.conftest import make_member, signed_in
+from accounts.models import User
+from tests.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -28,19 +26,6 @@ def test_the_landing_page_leads_who_is_signed_in_to_the_dashboard(owner: User) -
     page = signed_in(owner).get("/").content
     assert b'href="/validation/"' in page
     assert b"Create an account" not in page
-
-
-def test_steps_that_are_done_give_way_to_those_that_are_open(account: Account, owner: User) -> None:
-    client = signed_in(owner)
-    assert client.get("/validation/").content.count(b'<li class="done">') == 1
-    Authenticator.objects.create(user=owner, type=Authenticator.Type.TOTP, data={"secret": "x"})
-    make_member(account, Role.VIEWER)
-    assert client.get("/validation/").content.count(b'<li class="done">') == 3
-
-
-def test_who_may_not_invite_is_not_asked_to(account: Account) -> None:
-    page = signed_in(make_member(account, Role.VIEWER)).get("/validation/").content
-    assert b"Invite your colleagues" not in page
 
 
 def test_the_navigation_marks_where_one_is(owner: User) -> None:

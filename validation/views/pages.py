@@ -7,7 +7,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import for_account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from accounts.second_factor import has_second_factor
 from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
 from validation import playground
@@ -36,20 +35,6 @@ def show_guide(request: HttpRequest) -> HttpResponse:
         "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
     }
     return render(request, "docs/show_guide.html", context)
-
-
-@require_safe
-@for_account(Act.LOOK)
-def show_overview(request: AccountRequest) -> HttpResponse:
-    """What there is to do first: the steps that are done give way to those that are open."""
-    context = {
-        "has_second_factor": has_second_factor(request.user),
-        "members": request.account.memberships.count(),
-        "may_invite": request.membership.may(Act.MANAGE_TEAM),
-        "may_create_keys": request.membership.may(Act.MANAGE_KEYS),
-        "has_key": request.account.api_keys.active().exists(),
-    }
-    return render(request, "validation/show_overview.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -1,0 +1,65 @@
+"""What an account used, booked as the service books it."""
+
+from datetime import datetime
+from typing import Any
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from credits.latency import bucket_of
+from credits.models import UseHour
+from validation.addresses import address_hash, masked, pack_checks
+from validation.engine.verdict import CHECKS
+from validation.ids import result_id
+from validation.models import LogEntry
+
+
+def use(
+    account: Account,
+    at: datetime,
+    calls: int = 1,
+    verdict: str = "deliverable",
+    *,
+    key: ApiKey | None = None,
+    duration_ms: int = 5,
+) -> None:
+    UseHour.objects.add(
+        account_id=account.pk,
+        key_id=key.pk if key else None,
+        at=at.replace(minute=0, second=0, microsecond=0),
+        verdict=verdict,
+        calls=calls,
+        credits=calls,
+        duration_ms=calls * duration_ms,
+        **{bucket_of(duration_ms): calls},
+    )
+
+
+def logged(account: Account, at: datetime, email: str = "jane@shop.example", **fields: Any) -> Any:
+    """A row of the request log. In tests the books need not agree with it."""
+    domain = email.partition("@")[2]
+    given = {
+        "account": account,
+        "at": at,
+        "request_id": f"req_{at.timestamp():020.0f}",
+        "path": "/v1/validate",
+        "status": 200,
+        "duration_ms": 7,
+        "result_id": result_id(),
+        "address": masked(email, domain),
+        "address_hash": address_hash(email),
+        "domain": domain,
+        "verdict": "deliverable",
+        "reason": "domain_accepts_mail",
+        "checks": pack_checks({"syntax": True, "null_mx": False}, CHECKS),
+        "score": 85,
+    }
+    return LogEntry.objects.create(**{**given, **fields})
+
+
+def refused(account: Account, at: datetime, status: int, code: str, **fields: Any) -> Any:
+    empty = dict.fromkeys(
+        ("result_id", "address", "address_hash", "domain", "verdict", "reason"), ""
+    )
+    return logged(
+        account, at, status=status, refusal=code, score=None, checks=0, **{**empty, **fields}
+    )

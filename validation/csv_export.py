@@ -1,0 +1,49 @@
+"""Usage as lines of a table for a spreadsheet."""
+
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from typing import Any
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from credits import totals
+from validation.charts import LAYERS
+from validation.figures import Figures
+from validation.spans import Span, Unit
+
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def usage_lines(
+    account: Account, span: Span, keys: Iterable[ApiKey], **only: Any
+) -> Iterator[list[str | int]]:
+    """A line an hour or day and key, in UTC; months are given by day."""
+    is_hourly = span.unit == Unit.HOUR
+    known = {key.pk: key for key in keys}
+    when = "hour (UTC)" if is_hourly else "day (UTC)"
+    yield [when, "key", "name", "requests", *LAYERS, "credits"]
+    for of, key_id, line in _lines(account, span, only):
+        key = known.get(key_id or 0)
+        moment = f"{of:%Y-%m-%d %H:%M}" if is_hourly else f"{of}"
+        named = [key.public_id, _as_text(key.name)] if key else ["", "Playground"]
+        yield [moment, *named, line.requests, *line.calls.values(), line.credits]
+
+
+def _lines(
+    account: Account, span: Span, only: dict[str, Any]
+) -> Iterator[tuple[date | datetime, int | None, Figures]]:
+    if span.unit == Unit.HOUR:
+        used = totals.use_by_hour_and_key(account, span.start, span.end, **only)
+    else:
+        used = totals.use_by_day_and_key(account, span.first, span.last, **only)
+    lines: dict[tuple[Any, int | None], Figures] = {}
+    for one in used:
+        lines.setdefault(one.of, Figures()).add(one)
+    for (of, key_id), line in sorted(lines.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
+        yield of, key_id, line
+
+
+def _as_text(name: str) -> str:
+    """Names are what customers typed: they must not calculate in somebody's spreadsheet."""
+    return f"'{name}" if name.startswith(_FORMULAS) else name

@@ -1,0 +1,17 @@
+"""A moment as a number that can stand in an address, exact to the microsecond. Pure."""
+
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MOST_DIGITS = 17
+
+
+def number_of(at: datetime) -> int:
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def moment_of(text: str) -> datetime | None:
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
+        return None
+    return _EPOCH + int(text) * _MICROSECOND

@@ -1,0 +1,56 @@
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from accounts.access import for_account
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from accounts.second_factor import has_second_factor
+from credits.statement import days_left
+from validation import overview
+from validation.charts import draw
+
+
+@require_safe
+@for_account(Act.LOOK)
+def show_overview(request: AccountRequest) -> HttpResponse:
+    if not overview.has_begun(request.account):
+        return _show_first_steps(request)
+    now = timezone.now()
+    seen = overview.overview_of(request.account, now)
+    titles = [f"{day.of:%d %b}: {day.requests:,}" for day in seen.days]
+    context = {
+        "overview": seen,
+        "chart": draw([day.calls for day in seen.days], titles),
+        "days_left": days_left(request.account, request.account.wallet.balance),
+        **_what_is_left_to_do(request),
+    }
+    return render(request, "validation/show_overview.html", context)
+
+
+@require_safe
+@for_account(Act.LOOK)
+def show_arrival(request: AccountRequest, key_id: str) -> HttpResponse:
+    """A piece of a page, which asks for it until the first request with this key has come."""
+    key = get_object_or_404(request.account.api_keys, public_id=key_id)
+    if key.last_used_at is None:
+        return HttpResponse(status=204)
+    context = {"key": key, "entry": overview.arrival_of(key)}
+    return render(request, "validation/arrival.html", context)
+
+
+def _show_first_steps(request: AccountRequest) -> HttpResponse:
+    context = {
+        "key": request.account.api_keys.active().first(),
+        "may_create_keys": request.membership.may(Act.MANAGE_KEYS),
+    }
+    return render(request, "validation/show_first_steps.html", context)
+
+
+def _what_is_left_to_do(request: AccountRequest) -> dict[str, bool]:
+    alone = request.account.memberships.count() == 1
+    return {
+        "lacks_second_factor": not has_second_factor(request.user),
+        "is_alone": alone and request.membership.may(Act.MANAGE_TEAM),
+    }

@@ -1,0 +1,86 @@
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from accounts.access import for_account, form_of
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from apikeys.crypto import holds_a_secret
+from apikeys.errors import REFUSALS
+from validation import log_search
+from validation.addresses import address_hash, unpack_checks
+from validation.engine.meanings import MEANINGS
+from validation.engine.verdict import CHECKS
+from validation.filters import REQUEST_ID, LogFilter
+from validation.log_search import Cursor
+from validation.models import LogEntry
+from validation.moments import moment_of
+from validation.serializers import CHECK_MEANINGS
+
+
+@require_safe
+@for_account(Act.LOOK)
+def show_requests(request: AccountRequest) -> HttpResponse:
+    form = LogFilter(request.GET, request.account)
+    before = Cursor.parse(request.GET.get("before", ""))
+    page = None
+    if form.is_valid():
+        page = log_search.page_of(request.account, form.wanted, before)
+    context = {"form": form, "page": page, "is_first": before is None}
+    return render(request, "validation/show_requests.html", context)
+
+
+@form_of("validation:show-requests")
+@for_account(Act.LOOK)
+def find_request(request: AccountRequest) -> HttpResponse:
+    """An address must not stand in the page's own address: it is sent, and leads to its hash."""
+    text = request.POST.get("text", "").strip()
+    page = reverse("validation:show-requests")
+    if not text:
+        return redirect(page)
+    if holds_a_secret(text):
+        messages.error(request, "That is an API key. Search by the key's name, and rotate the key.")
+        return redirect(page)
+    if "@" in text:
+        return redirect(f"{page}?address={address_hash(text)}")
+    if text.startswith("val_"):
+        return _show_result(request, text)
+    if REQUEST_ID.fullmatch(text):
+        return redirect(f"{page}?request={text}")
+    messages.error(request, "Search for a whole address, a result (val_…) or a request id.")
+    return redirect(page)
+
+
+@require_safe
+@for_account(Act.LOOK)
+def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpResponse:
+    at = moment_of(str(moment))
+    entry = at and log_search.find_entry(request.account, request_id, at)
+    if not entry:
+        raise Http404("No such request, or it is no longer kept.")
+    context = {
+        "entry": entry,
+        "meaning": MEANINGS.get(entry.reason),
+        "refusal": REFUSALS.get(entry.refusal),
+        "checks": _checks(entry),
+    }
+    return render(request, "validation/show_request.html", context)
+
+
+def _show_result(request: AccountRequest, result_id: str) -> HttpResponse:
+    entry = log_search.find_result(request.account, result_id)
+    if entry is None:
+        messages.error(request, f"No request with the result {result_id[:40]} is kept.")
+        return redirect("validation:show-requests")
+    return redirect(entry)
+
+
+def _checks(entry: LogEntry) -> list[tuple[str, str, Any]]:
+    if not entry.verdict:
+        return []
+    values = unpack_checks(entry.checks, CHECKS)
+    return [(name, meaning, values[name]) for name, meaning in CHECK_MEANINGS.items()]

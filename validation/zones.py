@@ -1,0 +1,17 @@
+"""The viewer's time zone, which their browser told in a cookie (static/js/page.js)."""
+
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo
+
+from django.http import HttpRequest
+
+COOKIE = "timezone"
+
+
+def zone_of(request: HttpRequest) -> tzinfo:
+    name = request.COOKIES.get(COOKIE, "")
+    try:
+        return ZoneInfo(name) if name else UTC
+    # What is no name of a zone, or of none that this machine knows. ZoneInfo reads files.
+    except (ValueError, OSError, KeyError):
+        return UTC
