@@ -84,6 +84,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "closed_at",
         "erased_at",
         "requests_per_minute",
+        "log_days",
     )
     inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
     actions = ("suspend", "lift_suspension", "reopen")

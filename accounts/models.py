@@ -103,6 +103,8 @@ class Account(models.Model):
     requests_per_minute_override = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
+    # Null: as long as the operator keeps them. 0: none is written.
+    log_days = models.PositiveSmallIntegerField(null=True, editable=False)
 
     objects = AccountQuerySet.as_manager()
 
@@ -130,6 +132,12 @@ class Account(models.Model):
     def request_limit(self) -> int:
         """How many API requests a minute."""
         return self.requests_per_minute_override or self.requests_per_minute
+
+    @property
+    def kept_log_days(self) -> int:
+        """For how many days the requests are kept in the log; 0: not at all."""
+        longest: int = settings.LOG_RETENTION_DAYS
+        return longest if self.log_days is None else min(self.log_days, longest)
 
     @property
     def erased_after(self) -> Any:

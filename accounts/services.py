@@ -69,6 +69,18 @@ def rename_account(*, account: Account, name: str, actor: User, ip: str | None =
 
 
 @transaction.atomic
+def change_log_days(
+    *, account: Account, days: int | None, actor: User, ip: str | None = None
+) -> None:
+    """None: as long as the operator keeps them. The day's work deletes what is older then."""
+    before = account.kept_log_days
+    account.log_days = days
+    account.save(update_fields=["log_days"])
+    target = f"{before} → {account.kept_log_days} days"
+    audit.record(account, actor, "account.log_days_changed", target, ip)
+
+
+@transaction.atomic
 def suspend_account(*, account: Account, actor: User, ip: str | None = None) -> None:
     if Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=timezone.now()):
         audit.record(account, actor, "account.suspended", account.name, ip)
@@ -115,6 +127,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "name": account.name,
             "created_at": account.created_at,
             "requests_per_minute": account.request_limit,
+            "log_days": account.kept_log_days,
         },
         "members": [
             {"email": m.user.email, "name": m.user.name, "role": m.role, "joined_at": m.joined_at}

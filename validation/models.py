@@ -104,6 +104,13 @@ class ListedDomain(models.Model):
         return f"{self.domain}: {self.get_kind_display()}"
 
 
+class LogEntryQuerySet(models.QuerySet["LogEntry"]):
+    def of(self, account: Account) -> "LogEntryQuerySet":
+        """What the account wants to be kept: the rest is not shown, and deleted within a day."""
+        since = timezone.now() - timedelta(days=account.kept_log_days)
+        return self.filter(account=account, at__gt=since)
+
+
 class LogEntry(models.Model):
     """The request log: one row for each answer to a valid key, but for 429. The address stands in
     it masked, and as a keyed hash, by which who knows it can find it."""
@@ -131,6 +138,8 @@ class LogEntry(models.Model):
     score = models.PositiveSmallIntegerField(null=True)
     # validation.addresses.pack_checks
     checks = models.BigIntegerField(default=0)
+
+    objects: ClassVar[LogEntryQuerySet] = LogEntryQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "request"
