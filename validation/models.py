@@ -8,6 +8,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from validation.addresses import address_hash
 from validation.engine.lists import StaffDomains
 
 KEPT = timedelta(hours=24)
@@ -38,6 +39,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
                 account=account,
                 key_digest=_digest(idempotency_key),
                 email_digest=_digest(email),
+                address_hash=address_hash(email),
                 body=body.decode(),
             )
         except IntegrityError:
@@ -52,6 +54,8 @@ class Replay(models.Model):
     # the body, until the day's work deletes the row.
     key_digest = models.CharField(max_length=64)
     email_digest = models.CharField(max_length=64)
+    # As in the request log: by this the address is found, however it is written, to be erased.
+    address_hash = models.CharField(max_length=32, blank=True)
     body = models.TextField()
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -61,7 +65,10 @@ class Replay(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["account", "key_digest"], name="one_replay_for_a_key")
         ]
-        indexes = [models.Index(fields=["created_at"], name="replay_by_age")]
+        indexes = [
+            models.Index(fields=["created_at"], name="replay_by_age"),
+            models.Index(fields=["account", "address_hash"], name="replay_by_address"),
+        ]
 
     def __str__(self) -> str:
         return f"replay of {self.created_at:%Y-%m-%d %H:%M:%S}"
