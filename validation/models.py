@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from validation.addresses import address_hash
 from validation.engine.lists import StaffDomains
 
 KEPT = timedelta(hours=24)
+SEARCHED = 500_000
 
 
 class KeptBefore(Exception):
@@ -117,6 +119,17 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         since = timezone.now() - timedelta(days=account.kept_log_days)
         return self.filter(account=account, at__gt=since)
 
+    def named(self, text: str) -> "LogEntryQuerySet":
+        """By the id of a result, the hash of an address or the id of a request. The last has no
+        index: it is looked for among the latest."""
+        if text.startswith("val_"):
+            return self.filter(result_id=text)
+        if re.fullmatch(r"[0-9a-f]{32}", text):
+            # Every index of it begins with the account.
+            return self.filter(account__in=Account.objects.all(), address_hash=text)
+        newest = self.aggregate(pk=models.Max("pk"))["pk"] or 0
+        return self.filter(pk__gt=newest - SEARCHED, request_id=text)
+
 
 class LogEntry(models.Model):
     """The request log: one row for each answer to a valid key, but for 429. The address stands in
@@ -151,6 +164,7 @@ class LogEntry(models.Model):
     class Meta:
         verbose_name = "request"
         verbose_name_plural = "request log"
+        permissions = [("erase_address", "Can erase an address of all accounts")]
         indexes = [
             models.Index(fields=["account", "-at"], name="log_by_account"),
             models.Index(fields=["at"], name="log_by_age"),
