@@ -51,7 +51,6 @@ class LogEntryAdmin(ReadOnlyAdmin):
     )
     exclude = ("address_hash",)
     show_full_result_count = False
-    change_list_template = "admin/validation/request_log.html"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
