@@ -24,6 +24,9 @@ OURS = ("accounts", "apikeys", "credits", "validation")
 PUBLIC = {
     "validation:show-landing",
     "accounts:show-closed",
+    "accounts:show-terms",
+    "accounts:show-privacy",
+    "accounts:show-data-processing",
     "accounts:accept-invitation",
     "credits:receive-stripe-event",
 }
