@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -44,6 +44,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False, help_text="May enter the admin.")
     is_active = models.BooleanField(default=True, help_text="May sign in.")
     date_joined = models.DateTimeField(default=timezone.now)
+    # Null: made by the operator, with whom it is not agreed on these pages.
+    terms_version = models.DateField(null=True, editable=False)
+    terms_agreed_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -62,6 +65,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def display_name(self) -> str:
         return self.name or self.email
+
+    @property
+    def newer_terms(self) -> date | None:
+        """The version to agree to, for who agreed to an older one."""
+        newest: date = settings.TERMS_VERSION
+        return newest if self.terms_version and self.terms_version < newest else None
 
 
 class AccountQuerySet(models.QuerySet["Account"]):

@@ -129,10 +129,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "requests_per_minute": account.request_limit,
             "log_days": account.kept_log_days,
         },
-        "members": [
-            {"email": m.user.email, "name": m.user.name, "role": m.role, "joined_at": m.joined_at}
-            for m in account.memberships.select_related("user")
-        ],
+        "members": [_exported(m) for m in account.memberships.select_related("user")],
         "invitations": list(
             Invitation.objects.waiting()
             .filter(account=account)
@@ -145,6 +142,18 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
     for section in seams.call("ON_ACCOUNT_EXPORTED", account=account):
         export.update(section)
     return export
+
+
+def _exported(membership: Membership) -> dict[str, Any]:
+    user = membership.user
+    return {
+        "email": user.email,
+        "name": user.name,
+        "role": membership.role,
+        "joined_at": membership.joined_at,
+        "terms_version": user.terms_version,
+        "terms_agreed_at": user.terms_agreed_at,
+    }
 
 
 def _first_name_of(user: User) -> str:
