@@ -96,7 +96,7 @@ def test_the_page_before_an_erasure_has_no_findings(member: Page) -> None:
         member.get_by_role("button", name="Validate").click()
         member.goto("/validation/data/")
         member.get_by_label("Address").fill(address)
-        member.get_by_role("button", name="Look what would go").click()
+        member.get_by_role("button", name="See what would go").click()
         expect(member.get_by_text("1 row of")).to_be_visible()
         assert_no_findings(member)
     member.get_by_role("button", name="Erase the address").click()
