@@ -84,6 +84,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "closed_at",
         "erased_at",
         "requests_per_minute",
+        "log_days",
     )
     inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
     actions = ("suspend", "lift_suspension", "reopen")
@@ -142,6 +143,9 @@ class MembershipInline(ReadOnlyInline):
     readonly_fields = fields
 
 
+DATES = ("date_joined", "last_login", "terms_version", "terms_agreed_at")
+
+
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin[User]):
     """Users come by sign-up or create_account, change their address themselves, and leave by
@@ -152,11 +156,11 @@ class UserAdmin(DjangoUserAdmin[User]):
     search_fields = ("email", "name")
     ordering = ("-date_joined",)
     inlines = (MembershipInline,)
-    readonly_fields = ("email", "date_joined", "last_login")
+    readonly_fields = ("email", *DATES)
     fieldsets = (
         (None, {"fields": ("email", "name")}),
         ("Staff", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
-        ("Dates", {"fields": ("date_joined", "last_login")}),
+        ("Dates", {"fields": DATES}),
     )
 
     def has_add_permission(self, request: HttpRequest) -> bool:

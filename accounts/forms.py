@@ -14,6 +14,7 @@ from accounts.models import Account, Invitation, User
 from accounts.retention import forget_unconfirmed
 from accounts.roles import Role
 from accounts.services import open_account
+from accounts.terms import agree_to_terms
 
 # In the session: the invitation whose link was opened, and what allauth takes as a proven address.
 INVITED = "invited"
@@ -81,9 +82,11 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
 
     def save(self, request: HttpRequest) -> User:
         user: User = super().save(request)
+        ip = getattr(request, "ip", None)
         # Who comes by an invitation joins that account; an own one would stand empty beside it.
-        if self.invitation is None:
-            open_account(user=user, ip=getattr(request, "ip", None))
+        account = open_account(user=user, ip=ip) if self.invitation is None else None
+        # The page says beside its button that this is what the button does.
+        agree_to_terms(user=user, account=account, ip=ip)
         return user
 
 

@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -44,6 +44,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False, help_text="May enter the admin.")
     is_active = models.BooleanField(default=True, help_text="May sign in.")
     date_joined = models.DateTimeField(default=timezone.now)
+    # Null: made by the operator, with whom it is not agreed on these pages.
+    terms_version = models.DateField(null=True, editable=False)
+    terms_agreed_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -62,6 +65,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def display_name(self) -> str:
         return self.name or self.email
+
+    @property
+    def newer_terms(self) -> date | None:
+        """The version to agree to, for who agreed to an older one."""
+        newest: date = settings.TERMS_VERSION
+        return newest if self.terms_version and self.terms_version < newest else None
 
 
 class AccountQuerySet(models.QuerySet["Account"]):
@@ -103,6 +112,8 @@ class Account(models.Model):
     requests_per_minute_override = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
+    # Null: as long as the operator keeps them. 0: none is written.
+    log_days = models.PositiveSmallIntegerField(null=True, editable=False)
 
     objects = AccountQuerySet.as_manager()
 
@@ -130,6 +141,12 @@ class Account(models.Model):
     def request_limit(self) -> int:
         """How many API requests a minute."""
         return self.requests_per_minute_override or self.requests_per_minute
+
+    @property
+    def kept_log_days(self) -> int:
+        """For how many days the requests are kept in the log; 0: not at all."""
+        longest: int = settings.LOG_RETENTION_DAYS
+        return longest if self.log_days is None else min(self.log_days, longest)
 
     @property
     def erased_after(self) -> Any:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
@@ -78,7 +79,12 @@ def _delete_or_empty(account: Account) -> None:
 
 
 def delete_expired_sessions() -> None:
+    """With what people see of them: network address and browser."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    # Younger ones may be of a session that is just being written.
+    before = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    alive = Session.objects.values("session_key")
+    UserSession.objects.filter(created_at__lt=before).exclude(session_key__in=alive).delete()
 
 
 def delete_old_invitations() -> None:

@@ -20,6 +20,7 @@ class Act(StrEnum):
     CLOSE_ACCOUNT = "close_account"
     MANAGE_TEAM = "manage_team"
     MANAGE_KEYS = "manage_keys"
+    MANAGE_DATA = "manage_data"
     BUY = "buy"
     VALIDATE = "validate"
 
@@ -31,6 +32,8 @@ MAY: dict[Act, frozenset[Role]] = {
     Act.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
     Act.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     Act.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
+    # How long requests are kept, and what is erased of them.
+    Act.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
     Act.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
     # It spends credits.
     Act.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),

@@ -69,6 +69,18 @@ def rename_account(*, account: Account, name: str, actor: User, ip: str | None =
 
 
 @transaction.atomic
+def change_log_days(
+    *, account: Account, days: int | None, actor: User, ip: str | None = None
+) -> None:
+    """None: as long as the operator keeps them. The day's work deletes what is older then."""
+    before = account.kept_log_days
+    account.log_days = days
+    account.save(update_fields=["log_days"])
+    target = f"{before} → {account.kept_log_days} days"
+    audit.record(account, actor, "account.log_days_changed", target, ip)
+
+
+@transaction.atomic
 def suspend_account(*, account: Account, actor: User, ip: str | None = None) -> None:
     if Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=timezone.now()):
         audit.record(account, actor, "account.suspended", account.name, ip)
@@ -115,11 +127,9 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "name": account.name,
             "created_at": account.created_at,
             "requests_per_minute": account.request_limit,
+            "log_days": account.kept_log_days,
         },
-        "members": [
-            {"email": m.user.email, "name": m.user.name, "role": m.role, "joined_at": m.joined_at}
-            for m in account.memberships.select_related("user")
-        ],
+        "members": [_exported(m) for m in account.memberships.select_related("user")],
         "invitations": list(
             Invitation.objects.waiting()
             .filter(account=account)
@@ -132,6 +142,18 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
     for section in seams.call("ON_ACCOUNT_EXPORTED", account=account):
         export.update(section)
     return export
+
+
+def _exported(membership: Membership) -> dict[str, Any]:
+    user = membership.user
+    return {
+        "email": user.email,
+        "name": user.name,
+        "role": membership.role,
+        "joined_at": membership.joined_at,
+        "terms_version": user.terms_version,
+        "terms_agreed_at": user.terms_agreed_at,
+    }
 
 
 def _first_name_of(user: User) -> str:

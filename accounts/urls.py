@@ -1,6 +1,6 @@
 from django.urls import path
 
-from accounts.views import invitations, profile, security, team
+from accounts.views import invitations, legal, profile, security, team
 
 app_name = "accounts"
 
@@ -24,5 +24,9 @@ urlpatterns = [
     path(
         "team/members/<public_id:membership_id>/remove/", team.remove_member, name="remove-member"
     ),
+    path("terms/", legal.show_terms, name="show-terms"),
+    path("terms/agree/", legal.agree_to_newer_terms, name="agree-to-terms"),
+    path("privacy/", legal.show_privacy, name="show-privacy"),
+    path("data-processing/", legal.show_data_processing, name="show-data-processing"),
     path("invitations/<token:token>/", invitations.accept_invitation, name="accept-invitation"),
 ]

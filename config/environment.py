@@ -4,6 +4,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from datetime import date
 from email.utils import parseaddr
 from ipaddress import ip_address
 from pathlib import Path
@@ -54,8 +55,16 @@ class Environment:
     def number(self, name: str, default: float, *, minimum: float, maximum: float) -> float:
         return self._number(name, default, minimum, maximum, whole=False)
 
-    def names(self, name: str, default: list[str]) -> list[str]:
-        return [part.strip() for part in self.text(name).split(",") if part.strip()] or default
+    def names(self, name: str, default: list[str], *, separator: str = ",") -> list[str]:
+        parts = [part.strip() for part in self.text(name).split(separator)]
+        return [part for part in parts if part] or default
+
+    def day(self, name: str, default: date) -> date:
+        try:
+            return date.fromisoformat(self.text(name, default.isoformat()))
+        except ValueError:
+            self.problem(name, f"must be a date such as {default}.")
+            return default
 
     def matching(self, name: str, default: str, pattern: str, sentence: str) -> str:
         value = self.text(name, default)

@@ -1,6 +1,7 @@
 """All settings, one section a subject. What the environment may say: docs/configuration.md."""
 
 import os
+from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -290,6 +291,23 @@ STRIPE_WEBHOOK_SECRET = env.text("STRIPE_WEBHOOK_SECRET")
 STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
 if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
     env.problem("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
+
+# --- The legal pages: what only the operator knows is marked there until it is said ---------------
+
+TERMS_VERSION = env.day("TERMS_VERSION", date(2026, 11, 20))
+GOVERNING_LAW = env.text("GOVERNING_LAW")
+HOSTING = env.text("HOSTING")
+SUBPROCESSORS = [
+    name for name in env.names("SUBPROCESSORS", [], separator=";") if name.lower() != "none"
+]
+TO_FILL_IN = [
+    name
+    for name in (
+        *("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID"),
+        *("GOVERNING_LAW", "HOSTING", "SUBPROCESSORS"),
+    )
+    if not env.given(name)
+]
 
 # --- Background work, logs and metrics ------------------------------------------------------------
 

@@ -27,6 +27,7 @@ GROUPS = {
         "accounts.suspend_account",
         "accounts.change_mail",
         "apikeys.revoke_apikey",
+        "validation.erase_address",
         "validation.add_listeddomain",
         "validation.change_listeddomain",
         "validation.delete_listeddomain",

@@ -11,5 +11,5 @@ _FIELDS = (
 
 def export_requests(*, account: Account) -> dict[str, Any]:
     """Seam: the request log, with its addresses masked as they are kept."""
-    entries = LogEntry.objects.filter(account=account).order_by("at", "pk")
+    entries = LogEntry.objects.of(account).order_by("at", "pk")
     return {"requests": list(entries.values(*_FIELDS))}

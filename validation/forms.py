@@ -1,10 +1,13 @@
-from typing import Any
+from typing import Any, cast
 
 import idna
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.template.defaultfilters import pluralize
 
 from accounts.engine import engine
+from accounts.models import Account
 from validation.engine.lists import read_list
 from validation.models import ListedDomain
 
@@ -26,6 +29,31 @@ class AddressForm(forms.Form):
             }
         ),
     )
+
+
+class LogDaysForm(forms.Form):
+    """The longest time is the operator's, and follows it when that is changed."""
+
+    OFFERED = (0, 1, 7, 14, 30, 60, 90, 180, 365)
+
+    log_days = forms.TypedChoiceField(
+        coerce=int, empty_value=None, required=False, label="Keep requests"
+    )
+
+    def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        longest = settings.LOG_RETENTION_DAYS
+        shorter = [days for days in self.OFFERED if days < longest]
+        field = cast(forms.TypedChoiceField, self.fields["log_days"])
+        field.choices = [
+            *((days, _in_words(days)) for days in shorter),
+            ("", f"For {longest} day{pluralize(longest)}, the longest"),
+        ]
+        field.initial = account.log_days if account.log_days in shorter else ""
+
+
+def _in_words(days: int) -> str:
+    return f"For {days} day{pluralize(days)}" if days else "Not at all: store none"
 
 
 class ListedDomainForm(forms.ModelForm[ListedDomain]):

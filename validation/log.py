@@ -1,4 +1,5 @@
-"""The request log: what was asked with which key, and how it was answered."""
+"""The request log: what was asked with which key, and how it was answered. Of an account that wants
+none of it kept, nothing is written."""
 
 import logging
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ def write_validation(
     duration_ms: int,
 ) -> None:
     """In the transaction that charges it."""
+    if not asker.account.kept_log_days:
+        return
     domain = finding.parts.domain if finding.parts else None
     LogEntry.objects.create(
         **_of(asker, email, domain),
@@ -55,6 +58,8 @@ def write_validation(
 
 def write_replay(asker: Asker, email: str, result: dict[str, Any]) -> None:
     """An answer that was given before, at no cost."""
+    if not asker.account.kept_log_days:
+        return
     LogEntry.objects.create(
         **_of(asker, email, result["domain"]),
         status=200,
@@ -71,6 +76,8 @@ def write_replay(asker: Asker, email: str, result: dict[str, Any]) -> None:
 
 def write_refusal(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
     """Seam: what was refused to a valid key. That it cannot be written is no reason to fail."""
+    if not key.account.kept_log_days:
+        return
     try:
         LogEntry.objects.create(
             account=key.account,

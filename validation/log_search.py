@@ -14,14 +14,11 @@ from django.db.models import Q, QuerySet
 from accounts.models import Account
 from apikeys.models import ApiKey
 from credits.periods import midnight
-from validation.ids import made_at
 from validation.models import LogEntry
 from validation.moments import moment_of, number_of
 
 PAGE = 50
 LOOKED_THROUGH = 10_000
-# A result's id is made this long before its row, at most.
-_ROW_FOLLOWS_WITHIN = timedelta(seconds=15)
 
 
 class Cursor(NamedTuple):
@@ -91,7 +88,7 @@ class LogPage:
 
 
 def page_of(account: Account, wanted: Wanted, before: Cursor | None = None) -> LogPage:
-    rows = _from(_of_day(LogEntry.objects.kept_of(account), wanted.day), before)
+    rows = _from(_of_day(LogEntry.objects.of(account), wanted.day), before)
     walks, others = wanted.walks(), wanted.others()
     rows = rows.filter(*walks[:1]).order_by("-at", "-pk")
     others += walks[1:]
@@ -108,23 +105,18 @@ def page_of(account: Account, wanted: Wanted, before: Cursor | None = None) -> L
 
 
 def latest(account: Account, most: int) -> list[LogEntry]:
-    entries = LogEntry.objects.kept_of(account).select_related("key").order_by("-at", "-pk")
+    entries = LogEntry.objects.of(account).select_related("key").order_by("-at", "-pk")
     return list(entries[:most])
 
 
 def find_entry(account: Account, request_id: str, at: datetime) -> LogEntry | None:
     """The address of an entry's page holds what tells it from all others, and no running number."""
-    entries = LogEntry.objects.kept_of(account).filter(request_id=request_id, at=at)
+    entries = LogEntry.objects.of(account).filter(request_id=request_id, at=at)
     return entries.select_related("key").first()
 
 
 def find_result(account: Account, result_id: str) -> LogEntry | None:
-    at = made_at(result_id)
-    if at is None:
-        return None
-    window = (at - timedelta(seconds=1), at + _ROW_FOLLOWS_WITHIN)
-    entries = LogEntry.objects.kept_of(account).filter(at__range=window, result_id=result_id)
-    return entries.order_by("at").first()
+    return LogEntry.objects.of(account).with_result(result_id).order_by("at").first()
 
 
 def _of_day(rows: QuerySet[LogEntry], day: date | None) -> QuerySet[LogEntry]:

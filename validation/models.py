@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 from typing import ClassVar
 
@@ -9,10 +10,14 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from validation.addresses import address_hash
 from validation.engine.lists import StaffDomains
+from validation.ids import made_at
 from validation.moments import number_of
 
 KEPT = timedelta(hours=24)
+# A result's id is made this long before its row, at most.
+ROW_FOLLOWS_WITHIN = timedelta(seconds=15)
 
 
 class KeptBefore(Exception):
@@ -40,6 +45,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
                 account=account,
                 key_digest=_digest(idempotency_key),
                 email_digest=_digest(email),
+                address_hash=address_hash(email),
                 body=body.decode(),
             )
         except IntegrityError:
@@ -54,6 +60,8 @@ class Replay(models.Model):
     # the body, until the day's work deletes the row.
     key_digest = models.CharField(max_length=64)
     email_digest = models.CharField(max_length=64)
+    # As in the request log: by this the address is found, however it is written, to be erased.
+    address_hash = models.CharField(max_length=32, blank=True)
     body = models.TextField()
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -63,7 +71,10 @@ class Replay(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["account", "key_digest"], name="one_replay_for_a_key")
         ]
-        indexes = [models.Index(fields=["created_at"], name="replay_by_age")]
+        indexes = [
+            models.Index(fields=["created_at"], name="replay_by_age"),
+            models.Index(fields=["account", "address_hash"], name="replay_by_address"),
+        ]
 
     def __str__(self) -> str:
         return f"replay of {self.created_at:%Y-%m-%d %H:%M:%S}"
@@ -107,10 +118,27 @@ class ListedDomain(models.Model):
 
 
 class LogEntryQuerySet(models.QuerySet["LogEntry"]):
-    def kept_of(self, account: Account) -> "LogEntryQuerySet":
-        """What is too old is deleted within a day, and gone from the pages at once."""
-        before = timezone.now() - timedelta(days=settings.LOG_RETENTION_DAYS)
-        return self.filter(account=account, at__gte=before)
+    def of(self, account: Account) -> "LogEntryQuerySet":
+        """What the account wants to be kept: the rest is not shown, and deleted within a day."""
+        since = timezone.now() - timedelta(days=account.kept_log_days)
+        return self.filter(account=account, at__gt=since)
+
+    def with_result(self, result_id: str) -> "LogEntryQuerySet":
+        """An id tells when it was made: without an index of its own the row is near that moment."""
+        at = made_at(result_id)
+        if at is None:
+            return self.none()
+        window = (at - timedelta(seconds=1), at + ROW_FOLLOWS_WITHIN)
+        return self.filter(at__range=window, result_id=result_id)
+
+    def named(self, text: str) -> "LogEntryQuerySet":
+        """For staff: by the id of a result, the hash of an address or the id of a request."""
+        if text.startswith("val_"):
+            # The index of the moments begins with the account.
+            return self.with_result(text).filter(account__in=Account.objects.all())
+        if re.fullmatch(r"[0-9a-f]{32}", text):
+            return self.filter(address_hash=text)
+        return self.filter(request_id=text)
 
 
 class LogEntry(models.Model):
@@ -150,6 +178,7 @@ class LogEntry(models.Model):
     class Meta:
         verbose_name = "request"
         verbose_name_plural = "request log"
+        permissions = [("erase_address", "Can erase an address of all accounts")]
         indexes = [
             models.Index(fields=["account", "at"], name="log_by_account"),
             models.Index(fields=["key", "at"], name="log_by_key"),

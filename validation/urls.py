@@ -1,6 +1,6 @@
 from django.urls import path
 
-from validation.views import overview, pages, requests, usage
+from validation.views import data, overview, pages, requests, usage
 
 app_name = "validation"
 
@@ -18,4 +18,8 @@ urlpatterns = [
         name="show-request",
     ),
     path("validation/playground/", pages.try_address, name="try-address"),
+    path("validation/data/", data.show_data, name="show-data"),
+    path("validation/data/days/", data.change_log_days, name="change-log-days"),
+    path("validation/data/erase/", data.erase_address, name="erase-address"),
+    path("validation/data/erase/confirm/", data.confirm_erasure, name="confirm-erasure"),
 ]

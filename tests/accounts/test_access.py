@@ -26,10 +26,14 @@ OURS = ("accounts", "apikeys", "credits", "validation")
 PUBLIC = {
     "validation:show-landing",
     "accounts:show-closed",
+    "accounts:show-terms",
+    "accounts:show-privacy",
+    "accounts:show-data-processing",
     "accounts:accept-invitation",
     "credits:receive-stripe-event",
 }
 WITHOUT_ACCOUNT = {
+    "accounts:agree-to-terms",
     "accounts:open-account",
     "accounts:edit-profile",
     "accounts:show-security",
@@ -175,7 +179,7 @@ def test_who_opens_the_address_of_a_form_is_led_to_its_page(
 
 @pytest.mark.parametrize("name", sorted(WITHOUT_ACCOUNT))
 def test_who_belongs_to_no_account_still_has_their_own_pages(name: str, db: None) -> None:
-    answer = signed_in(make_user("nobody@team.example")).get(reverse(name))
+    answer = signed_in(make_user("nobody@team.example")).get(reverse(name), follow=True)
     assert answer.status_code == 200
 
 

@@ -2,6 +2,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
@@ -202,6 +203,17 @@ def test_who_belongs_elsewhere_too_is_not_erased(
     close(account, owner, days_ago=31)
     retention.erase_closed_accounts()
     assert list(User.objects.all()) == [stranger]
+
+
+def test_an_expired_session_leaves_no_trace_of_its_browser(owner: User) -> None:
+    signed_in(owner)
+    signed_in(owner)
+    long_ago = timezone.now() - timedelta(days=15)
+    UserSession.objects.update(created_at=long_ago)
+    expired = UserSession.objects.earliest("pk")
+    Session.objects.filter(session_key=expired.session_key).update(expire_date=long_ago)
+    retention.delete_expired_sessions()
+    assert UserSession.objects.get() != expired
 
 
 def test_a_sign_up_that_was_never_confirmed_frees_its_address() -> None:

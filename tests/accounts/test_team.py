@@ -209,9 +209,9 @@ def test_who_is_removed_loses_the_account_on_the_next_request(
 def test_a_user_of_two_accounts_switches(account: Account, owner: User, stranger: User) -> None:
     Membership.objects.create(account=account, user=stranger, role=Role.VIEWER)
     client = signed_in(stranger)
-    assert b"<h1>Overview</h1><p>Make Elsewhere ready" in client.get("/validation/").content
+    assert b">Elsewhere</span>" in client.get("/accounts/team/").content.split(b"</summary>")[0]
     client.post("/accounts/account/switch/", {"account": account.public_id})
-    assert b"<h1>Overview</h1><p>Make The Shop ready" in client.get("/validation/").content
+    assert b">The Shop</span>" in client.get("/accounts/team/").content.split(b"</summary>")[0]
 
 
 def test_switching_to_an_account_of_others_changes_nothing(

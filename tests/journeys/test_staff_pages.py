@@ -12,7 +12,7 @@ LISTS = [
     *("accounts/mail", "accounts/membership", "accounts/user", "apikeys/apikey"),
     *("credits/ledgerentry", "credits/order", "credits/pack", "credits/plan"),
     *("credits/subscription", "credits/usehour", "credits/wallet", "validation/logentry"),
-    *("validation/listeddomain", "validation/listeddomain/add"),
+    *("validation/listeddomain", "validation/listeddomain/add", "validation/logentry/find"),
 ]
 
 

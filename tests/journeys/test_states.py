@@ -89,6 +89,20 @@ def test_an_answer_of_the_playground_has_no_findings(member: Page, address: str)
     assert_no_findings(member)
 
 
+def test_the_page_before_an_erasure_has_no_findings(member: Page) -> None:
+    for address in ("erased@sandbox.test", f"{'w' * 300}@sandbox.test"):
+        member.goto("/validation/playground/")
+        member.get_by_label("Address").fill(address)
+        member.get_by_role("button", name="Validate").click()
+        member.goto("/validation/data/")
+        member.get_by_label("Address").fill(address)
+        member.get_by_role("button", name="See what would go").click()
+        expect(member.get_by_text("1 row of")).to_be_visible()
+        assert_no_findings(member)
+    member.get_by_role("button", name="Erase the address").click()
+    expect(member.get_by_text("1 row is erased of w***.")).to_be_visible()
+
+
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_a_long_name_makes_nothing_scroll_sideways(member: Page, name: str) -> None:
     rename_account(member, name)

@@ -22,6 +22,9 @@ ENVIRONMENT = {
     "SELLER_ADDRESS": "1 Example Street, Exampleton",
     "SELLER_TAX_ID": "EX123456789",
     "INVOICE_PAYMENT_DETAILS": "Example Bank, account 000000",
+    "GOVERNING_LAW": "the law of Exampleland; its courts in Exampleton decide",
+    "HOSTING": "Example Hosting Ltd, in Exampleton; its logs are kept for 14 days",
+    "SUBPROCESSORS": "Example Hosting Ltd, servers, Exampleton; Example Mail Ltd, mails",
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+"""Which version of the terms somebody agreed to, and when."""
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+
+
+@transaction.atomic
+def agree_to_terms(*, user: User, account: Account | None, ip: str | None = None) -> None:
+    """To those of today, with the data processing agreement that is part of them."""
+    user.terms_version = settings.TERMS_VERSION
+    user.terms_agreed_at = timezone.now()
+    user.save(update_fields=["terms_version", "terms_agreed_at"])
+    audit.record(account, user, "user.terms_agreed", f"version of {user.terms_version}", ip)

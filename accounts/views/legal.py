@@ -1,0 +1,60 @@
+"""The pages everybody may read: what is agreed, and what is done with data. The texts are in the
+templates; numbers are those that hold."""
+
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.access import form_of
+from accounts.models import User
+from accounts.requests import SiteRequest
+from accounts.terms import agree_to_terms
+
+DAY = 24 * 3600
+
+
+@login_not_required
+@require_safe
+def show_terms(request: HttpRequest) -> HttpResponse:
+    return render(request, "accounts/legal/terms.html", _facts())
+
+
+@login_not_required
+@require_safe
+def show_privacy(request: HttpRequest) -> HttpResponse:
+    return render(request, "accounts/legal/privacy.html", _facts())
+
+
+@login_not_required
+@require_safe
+def show_data_processing(request: HttpRequest) -> HttpResponse:
+    return render(request, "accounts/legal/data_processing.html", _facts())
+
+
+@form_of("accounts:show-terms")
+def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
+    """Also for who belongs to no account."""
+    user = cast(User, request.user)
+    agree_to_terms(user=user, account=request.account, ip=request.ip)
+    messages.success(request, "Thank you: your agreement to the terms is noted.")
+    return redirect("validation:show-overview" if request.account else "accounts:edit-profile")
+
+
+def _facts() -> dict[str, Any]:
+    return {
+        "version": settings.TERMS_VERSION,
+        "to_fill_in": settings.TO_FILL_IN,
+        "subprocessors": settings.SUBPROCESSORS,
+        "takes_cards": bool(settings.STRIPE_SECRET_KEY),
+        "log_days": settings.LOG_RETENTION_DAYS,
+        "session_days": settings.SESSION_COOKIE_AGE // DAY,
+        "mail_days": settings.MAIL_RETENTION_DAYS,
+        "invitation_days": settings.INVITATION_DAYS,
+        "unconfirmed_days": settings.UNCONFIRMED_SIGN_UP_DAYS,
+        "closed_days": settings.CLOSED_ACCOUNT_DAYS,
+    }

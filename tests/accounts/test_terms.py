@@ -1,0 +1,109 @@
+"""What was agreed to at sign-up is noted, and newer terms are asked for."""
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts import team
+from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
+from accounts.terms import agree_to_terms
+from tests.accounts.test_sign_up import sign_up
+from tests.conftest import signed_in
+
+pytestmark = pytest.mark.django_db
+
+VERSION = date(2026, 11, 20)
+ASKING = b"Our terms changed on"
+
+
+@pytest.fixture
+def agreed(owner: User, account: Account) -> User:
+    agree_to_terms(user=owner, account=account, ip="192.0.2.1")
+    return owner
+
+
+def test_who_signs_up_agrees_to_the_terms_of_that_day(client: Client) -> None:
+    sign_up(client, "jane@shop.example")
+    user = User.objects.get()
+    assert user.terms_version == VERSION
+    assert user.terms_agreed_at
+    assert abs((timezone.now() - user.terms_agreed_at).total_seconds()) < 60
+    entry = AuditEntry.objects.get(action="user.terms_agreed")
+    assert (entry.account, entry.actor) == (Account.objects.get(), user)
+    assert (entry.target, entry.ip) == ("version of 2026-11-20", "127.0.0.1")
+
+
+def test_so_does_who_comes_by_an_invitation(client: Client, owner: User, account: Account) -> None:
+    email = "colleague@shop.example"
+    invitation = team.invite_member(account=account, email=email, role=Role.DEVELOPER, actor=owner)
+    session: Any = client.session
+    session["invited"] = invitation.public_id
+    session.save()
+    sign_up(client, email)
+    invited = User.objects.get(email=email)
+    assert not invited.memberships.exists()
+    assert invited.terms_version == VERSION
+    assert AuditEntry.objects.get(action="user.terms_agreed").actor == invited
+
+
+def test_the_page_says_what_its_button_does(client: Client) -> None:
+    page = client.get("/accounts/signup/").content.decode()
+    sentence, button = "By creating the account you agree to the", "Create account</button>"
+    assert page.index(sentence) < page.index(button)
+
+
+def test_newer_terms_are_asked_for_until_they_are_agreed_to(
+    agreed: User, account: Account, settings: Settings
+) -> None:
+    client = signed_in(agreed)
+    assert ASKING not in client.get("/validation/").content
+    settings.TERMS_VERSION = date(2027, 3, 1)
+    assert b"Our terms changed on 1 Mar 2027." in client.get("/validation/").content
+    answer = client.post("/accounts/terms/agree/", follow=True)
+    assert b"your agreement to the terms is noted" in answer.content
+    assert ASKING not in answer.content
+    agreed.refresh_from_db()
+    assert agreed.terms_version == date(2027, 3, 1)
+    assert account.audit_entries.filter(action="user.terms_agreed").count() == 2
+
+
+def test_an_older_version_is_not_asked_for(agreed: User, settings: Settings) -> None:
+    settings.TERMS_VERSION = date(2026, 1, 1)
+    assert ASKING not in signed_in(agreed).get("/validation/").content
+
+
+def test_who_was_made_by_the_operator_is_never_asked(settings: Settings) -> None:
+    call_command("create_account", "made@shop.example")
+    user = User.objects.get()
+    assert (user.terms_version, user.terms_agreed_at) == (None, None)
+    settings.TERMS_VERSION = date(2027, 3, 1)
+    client = Client()
+    client.force_login(user)
+    assert ASKING not in client.get("/validation/").content
+
+
+def test_asking_costs_no_query(agreed: User, settings: Settings) -> None:
+    client = signed_in(agreed)
+    counts = []
+    for version in (VERSION, date(2027, 3, 1)):
+        settings.TERMS_VERSION = version
+        with CaptureQueriesContext(connection) as queries:
+            client.get("/validation/")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_the_export_says_who_agreed_to_what(agreed: User) -> None:
+    export = json.loads(signed_in(agreed).post("/accounts/account/export/").content)
+    (member,) = export["members"]
+    assert member["terms_version"] == "2026-11-20"
+    assert member["terms_agreed_at"]

@@ -1,0 +1,73 @@
+"""Settings → Data: what is kept of the addresses that were validated, how long, and how it goes."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.access import for_account, form_of
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from accounts.services import change_log_days as change_days
+from validation.erasure import count_rows, masked_address
+from validation.erasure import erase_address as erase
+from validation.forms import AddressForm, LogDaysForm
+
+PAGE = "validation:show-data"
+
+
+@require_safe
+@for_account(Act.LOOK)
+def show_data(request: AccountRequest) -> HttpResponse:
+    return _data_page(request)
+
+
+@form_of(PAGE)
+@for_account(Act.MANAGE_DATA)
+def change_log_days(request: AccountRequest) -> HttpResponse:
+    form = LogDaysForm(request.account, request.POST)
+    if not form.is_valid():
+        return _data_page(request, days_form=form)
+    days = form.cleaned_data["log_days"]
+    change_days(account=request.account, days=days, actor=request.user, ip=request.ip)
+    messages.success(request, "How long requests are kept is saved.")
+    return redirect(PAGE)
+
+
+@form_of(PAGE)
+@for_account(Act.MANAGE_DATA)
+def confirm_erasure(request: AccountRequest) -> HttpResponse:
+    """Says what would go. The address is only ever in a form, never in an address of ours."""
+    form = AddressForm(request.POST)
+    if not form.is_valid():
+        return _data_page(request, address_form=form)
+    email = form.cleaned_data["email"]
+    count = count_rows(email=email, account=request.account)
+    context = {"email": email, "count": count}
+    return render(request, "validation/confirm_erasure.html", context)
+
+
+@form_of(PAGE)
+@for_account(Act.MANAGE_DATA)
+def erase_address(request: AccountRequest) -> HttpResponse:
+    form = AddressForm(request.POST)
+    if not form.is_valid():
+        return _data_page(request, address_form=form)
+    email = form.cleaned_data["email"]
+    gone = erase(email=email, account=request.account, actor=request.user, ip=request.ip)
+    rows = "1 row is" if gone == 1 else f"{gone:,} rows are"
+    messages.success(request, f"{rows} erased of {masked_address(email)}.")
+    return redirect(PAGE)
+
+
+def _data_page(
+    request: AccountRequest,
+    days_form: LogDaysForm | None = None,
+    address_form: AddressForm | None = None,
+) -> HttpResponse:
+    context = {
+        "days": request.account.kept_log_days,
+        "days_form": days_form or LogDaysForm(request.account),
+        "address_form": address_form or AddressForm(),
+    }
+    return render(request, "validation/show_data.html", context)
