@@ -91,6 +91,12 @@ def test_the_reference_lists_every_field_of_a_result(caller: Caller) -> None:
     assert "<code>syntax_error.code</code>" in page
 
 
+def test_the_reference_lists_what_a_query_may_ask() -> None:
+    page = Client().get("/docs/api/").content.decode()
+    for name in ("from", "to", "key"):
+        assert f"<code>{name}</code>" in page
+
+
 def test_the_types_of_the_reference_are_for_people() -> None:
     validate = next(o for o in reference.operations() if o.path == "/v1/validate")
     kinds = {field.path: field.kind for field in validate.result}
