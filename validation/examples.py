@@ -9,7 +9,7 @@ from validation.engine.sandbox import DOMAIN, sandbox_finding
 _engine = Engine()
 
 
-def _example(word: str) -> dict[str, Any]:
+def sandbox_result(word: str) -> dict[str, Any]:
     return {
         "id": "val_01KAHJ8Q6YB3T5W7XNMV0ZRCDE",
         "created_at": "2026-11-20T18:30:00.123Z",
@@ -22,9 +22,9 @@ def _example(word: str) -> dict[str, Any]:
 
 
 EXAMPLES = {
-    "Deliverable": _example("deliverable"),
-    "Risky: a throw-away address": _example("disposable"),
-    "Undeliverable: no such mailbox": _example("mailbox_not_found"),
-    "Undeliverable: no address at all": _example("invalid_syntax"),
-    "Unknown, and free": _example("dns_timeout"),
+    "Deliverable": sandbox_result("deliverable"),
+    "Risky: a throw-away address": sandbox_result("disposable"),
+    "Undeliverable: no such mailbox": sandbox_result("mailbox_not_found"),
+    "Undeliverable: no address at all": sandbox_result("invalid_syntax"),
+    "Unknown, and free": sandbox_result("dns_timeout"),
 }
