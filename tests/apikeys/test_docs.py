@@ -69,6 +69,15 @@ def test_the_examples_have_the_fields_of_a_real_answer(schema: Any, caller: Call
         assert list(example["value"]) == list(real)
 
 
+def test_an_example_outside_the_sandbox_holds_what_the_dns_tells(schema: Any) -> None:
+    response = schema["paths"]["/v1/validate"]["post"]["responses"]["200"]
+    examples = response["content"]["application/json"]["examples"].values()
+    (mistyped,) = (one["value"] for one in examples if not one["value"]["sandbox"])
+    assert mistyped["did_you_mean"] == "Jane.Doe+news@gmail.com"
+    assert (mistyped["reason"], mistyped["score"]) == ("possible_typo", 35)
+    assert mistyped["mx"]["records"] == [{"preference": 5, "host": "mx.gmial.com"}]
+
+
 def test_the_reference_lists_every_field_of_a_result(caller: Caller) -> None:
     page = Client().get("/docs/api/").content.decode()
     result = caller.validate("jane").json()

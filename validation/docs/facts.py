@@ -22,11 +22,11 @@ from validation.engine.meanings import by_verdict
 from validation.engine.mistakes import SENTENCES
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import BEST, LOWEST, WEIGHTS
-from validation.examples import sandbox_result
+from validation.examples import mistyped_result, sandbox_result
 from validation.usage import MOST_DAYS, USUAL_DAYS
 
 Facts = dict[str, Any]
-# What is shown whole on the page that explains each field.
+# Whose answer is shown whole on the page that explains each field.
 WHOLE_ANSWER = "disposable"
 _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
@@ -49,16 +49,20 @@ def _authentication() -> Facts:
 
 
 def _validate() -> Facts:
-    answer = json.dumps(sandbox_result(WHOLE_ANSWER), indent=2, ensure_ascii=False)
     return {
         "operation": next(one for one in reference.operations() if one.id == "validate"),
-        "whole_answer": answer,
+        "whole_answer": _json(sandbox_result(WHOLE_ANSWER)),
+        "mistyped": _json(mistyped_result()),
         "largest_body": LARGEST_BODY,
         "longest_email": LONGEST_EMAIL,
         "deepest": DEEPEST,
         "mistakes": SENTENCES.items(),
         "providers": [*(name for name, _ in HOSTS), OTHER],
     }
+
+
+def _json(result: Facts) -> str:
+    return json.dumps(result, indent=2, ensure_ascii=False)
 
 
 def _verdicts() -> Facts:
