@@ -32,6 +32,7 @@ class Operation:
     path: str
     summary: str
     text: str
+    query: list[Field]
     headers: list[Field]
     body: list[Field]
     result: list[Field]
@@ -75,11 +76,8 @@ def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operatio
         path=path,
         summary=operation["summary"],
         text=operation["description"],
-        headers=[
-            Field(p["name"], _kind(p["schema"], schemas), p.get("description", ""))
-            for p in operation.get("parameters", [])
-            if p["in"] == "header"
-        ],
+        query=_parameters(operation, "query", schemas),
+        headers=_parameters(operation, "header", schemas),
         body=_fields(body.get("schema", {}), schemas),
         result=_fields(result["schema"], schemas),
         result_headers=[
@@ -92,6 +90,14 @@ def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operatio
             for status, response in operation["responses"].items()
         ],
     )
+
+
+def _parameters(operation: Any, place: str, schemas: Any) -> list[Field]:
+    return [
+        Field(given["name"], _kind(given["schema"], schemas), given.get("description", ""))
+        for given in operation.get("parameters", [])
+        if given["in"] == place
+    ]
 
 
 def _fields(schema: Any, schemas: Any, prefix: str = "") -> list[Field]:

@@ -23,7 +23,7 @@ urlpatterns = [
     path("apikeys/", include("apikeys.urls")),
     path("credits/", include("credits.urls")),
     path("admin/", admin.site.urls),
-    path("docs/", include("validation.docs_urls")),
+    path("docs/", include("validation.docs.urls")),
     re_path(r"^v1/validate/?$", ValidateView.as_view()),
     re_path(r"^v1/credits/?$", CreditsView.as_view()),
     re_path(r"^v1/usage/?$", UsageView.as_view()),

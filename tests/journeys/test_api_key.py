@@ -1,12 +1,8 @@
 """From the sign-up to the first answer of the API, and back to a key that answers no more."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
-import sys
-from html import unescape
 
 import pytest
 from playwright.sync_api import expect
@@ -16,9 +12,7 @@ from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.people import assert_heading, sign_up
 from tests.journeys.windows import Windows
-from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
-from tests.servers.keys import end_window_in, make_key
 from tests.servers.product import Product
 
 FORM = re.compile(r"svc_live_[0-9A-Za-z]{38}")
@@ -125,68 +119,3 @@ def test_the_keys_mail_goes_out_without_the_key(
     mail = site.newest_mail(customer.email, "Mailed").as_string()
     assert secret not in mail
     assert secret[9:41] not in mail
-
-
-@pytest.mark.proof
-def test_the_documented_retry_loop_waits_out_a_real_429(site: Product) -> None:
-    program = f"""{snippet_of_the_guide(site, "retry")}
-for number in range(2):
-    print(validate(f"risky+{{number}}@sandbox.test")["verdict"])
-"""
-    secret = make_key(site, "retry@shop.example", 2)
-    end_window_in(6, site, "retry@shop.example")
-    caller = HttpCaller(site, secret)
-    statuses = [caller.get().status for _ in range(3)]
-    assert statuses[-1] == 429
-    ended = subprocess.run(
-        [sys.executable, "-c", program],
-        env={"SVC_API_KEY": secret, "PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=100,
-    )
-    assert ended.stdout.split() == ["risky"] * 2
-
-
-SIGN_UPS = {
-    "deliverable@sandbox.test": [True, None],
-    "possible_typo@sandbox.test": [True, "possible_typo@mailbox.test"],
-    "disposable@sandbox.test": [False, None],
-    "unknown@sandbox.test": [True, None],
-    # The service refuses, or is away for a while: nobody is kept out.
-    "rate_limit_exceeded@sandbox.test": [True, None],
-    "service_unavailable@sandbox.test": [True, None],
-}
-
-
-@pytest.mark.parametrize("language", ["python", "javascript"])
-def test_the_documented_sign_up_check_decides_as_documented(site: Product, language: str) -> None:
-    """Run as it stands on the page, with a line that calls it."""
-    code = snippet_of_the_guide(site, f"sign-up-{language}")
-    emails = json.dumps([*SIGN_UPS])
-    if language == "python":
-        calls = f"print(json.dumps([check_sign_up(email) for email in {emails}]))"
-        command = [sys.executable, "-c", f"{code}\n{calls}"]
-    else:
-        calls = f"console.log(JSON.stringify(await Promise.all({emails}.map(checkSignUp))));"
-        command = ["node", "--input-type=module", "--eval", f"{code}\n{calls}"]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"This machine has no {command[0]}.")
-    secret = make_key(site, f"{language}@sign-up.example", 1_000)
-    ended = subprocess.run(
-        command,
-        env={"SVC_API_KEY": secret, "PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert json.loads(ended.stdout) == [*SIGN_UPS.values()]
-
-
-def snippet_of_the_guide(site: Product, name: str) -> str:
-    page = PlainBrowser(site.url).get("/docs/")
-    found = re.search(rf'<code id="{name}">(.*?)</code>', page, re.S)
-    assert found
-    return unescape(found[1])

@@ -8,6 +8,7 @@ from tests.journeys.newcomers import Newcomers
 from tests.journeys.settled import Settled, settle
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
+from validation.docs.pages import PAGES
 
 FOR_EVERYBODY = [
     "/",
@@ -24,9 +25,7 @@ FOR_EVERYBODY = [
     "/accounts/data-processing/",
     "/accounts/invitations/a-link-that-is-not-the-one-we-had-sent-you-/",
     "/accounts/invitations/{invitation}/",
-    "/docs/",
-    "/docs/api/",
-    "/docs/errors/",
+    *(f"/docs/{page.path}" for page in PAGES),
     "/no-such-page/",
 ]
 FOR_MEMBERS = [

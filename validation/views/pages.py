@@ -7,10 +7,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import for_account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
 from validation import playground
-from validation.engine.meanings import by_verdict
 from validation.forms import AddressForm
 from validation.snippets import snippets
 
@@ -23,18 +21,6 @@ SAMPLE_ADDRESS = "deliverable@sandbox.test"
 def show_landing(request: HttpRequest) -> HttpResponse:
     context = {"plans": Plan.objects.offered(), "packs": Pack.objects.offered()}
     return render(request, "validation/show_landing.html", context)
-
-
-@login_not_required
-@require_safe
-def show_guide(request: HttpRequest) -> HttpResponse:
-    context = {
-        "verdicts": by_verdict(),
-        "error_codes": list(REFUSALS),
-        "plans": Plan.objects.offered(),
-        "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
-    }
-    return render(request, "docs/show_guide.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

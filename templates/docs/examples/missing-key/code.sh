@@ -1,0 +1,1 @@
+curl {{ base_url }}/v1/me

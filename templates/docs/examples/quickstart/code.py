@@ -1,0 +1,17 @@
+import json
+import os
+import urllib.request
+
+request = urllib.request.Request(
+    "{{ base_url }}/v1/validate",
+    data=json.dumps({"email": "possible_typo@sandbox.test"}).encode(),
+    headers={
+        "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
+        "Content-Type": "application/json",
+    },
+)
+with urllib.request.urlopen(request, timeout=10) as answer:
+    result = json.load(answer)
+
+print(result["verdict"], result["reason"])
+print("Did you mean", result["did_you_mean"] + "?")

@@ -1,0 +1,19 @@
+async function validate(email) {
+  const answer = await fetch("{{ base_url }}/v1/validate", {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${process.env.SVC_API_KEY}`,
+      "Content-Type": "application/json",
+    },
+    body: JSON.stringify({ email }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (!answer.ok) {
+    throw new Error(await answer.text());
+  }
+  return answer.json();
+}
+
+const result = await validate("disposable@sandbox.test");
+console.log(result.verdict, result.reasons[0], result.score);
+console.log("Cost:", result.credits.charged);

@@ -1,0 +1,4 @@
+curl {{ base_url }}/v1/validate \
+  -H "Authorization: Bearer $SVC_API_KEY" \
+  -H "Content-Type: application/json" \
+  -d '{"email": "disposable@sandbox.test"}'

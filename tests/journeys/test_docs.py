@@ -1,0 +1,100 @@
+"""How one reads the docs: choose a language once, copy, go on, with or without a script."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.journeys.people import assert_heading
+from tests.journeys.windows import NARROW, Windows
+from validation.docs.pages import PAGES
+
+SHIFT = """new Promise((resolve) => new PerformanceObserver((list) =>
+  resolve(list.getEntries().reduce((sum, one) => sum + one.value, 0)))
+  .observe({type: "layout-shift", buffered: true}) || setTimeout(resolve, 300, 0))"""
+
+
+@pytest.fixture
+def page(windows: Windows) -> Page:
+    page = windows.open(permissions=["clipboard-read", "clipboard-write"])
+    page.goto("/docs/")
+    return page
+
+
+def test_a_language_that_was_chosen_is_shown_from_then_on(page: Page) -> None:
+    expect(page.locator("#quickstart-curl")).to_be_visible()
+    expect(page.locator("#quickstart-python")).to_be_hidden()
+    page.get_by_role("tab", name="Python").click()
+    expect(page.locator("#quickstart-python")).to_be_visible()
+    expect(page.locator("#quickstart-curl")).to_be_hidden()
+    page.get_by_role("link", name="Act on a verdict").first.click()
+    assert_heading(page, "Act on a verdict")
+    expect(page.locator("#sign-up-python")).to_be_visible()
+    expect(page.locator("#mailing-list-python")).to_be_visible()
+    assert page.evaluate(SHIFT) == 0
+
+
+def test_an_example_that_lacks_the_chosen_language_shows_its_first(page: Page) -> None:
+    page.goto("/docs/rate-limits/")
+    expect(page.locator("#limits-curl")).to_be_visible()
+    expect(page.locator("#retry-python")).to_be_visible()
+    expect(page.locator("#retry-javascript")).to_be_hidden()
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Python")
+
+
+def test_arrows_lead_from_tab_to_tab(page: Page) -> None:
+    page.get_by_role("tab", name="curl").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="JavaScript")).to_be_focused()
+    expect(page.locator("#quickstart-javascript")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("tabpanel")).to_contain_text("import urllib.request")
+
+
+def test_what_is_chosen_below_moves_nothing_under_the_pointer(page: Page) -> None:
+    page.goto("/docs/credits/")
+    tab = page.locator("#usage-python-tab")
+    tab.scroll_into_view_if_needed()
+    before = height_of(tab)
+    tab.click()
+    # A page scrolls by whole pixels.
+    assert abs(height_of(tab) - before) < 1
+
+
+def test_an_example_is_copied_as_it_stands(page: Page) -> None:
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.locator("#quickstart-curl").text_content()
+
+
+def test_all_pages_are_read_one_after_the_other(page: Page) -> None:
+    for following in PAGES[1:]:
+        page.locator("a[rel=next]").click()
+        assert_heading(page, following.title)
+    expect(page.locator("a[rel=next]")).to_have_count(0)
+
+
+def test_without_a_script_every_language_is_there_and_the_menu_opens(windows: Windows) -> None:
+    page = windows.open(java_script_enabled=False, width=NARROW)
+    page.goto("/docs/")
+    for language in ("curl", "python", "javascript"):
+        expect(page.locator(f"#quickstart-{language}")).to_be_visible()
+    expect(page.locator(".languages")).to_be_hidden()
+    page.locator(".docs-menu > summary").click()
+    page.locator(".docs-menu").get_by_role("link", name="Sandbox").click()
+    assert_heading(page, "Sandbox")
+
+
+def test_the_menu_of_a_narrow_page_gives_way_to_what_it_led_to(windows: Windows) -> None:
+    page = windows.open(width=NARROW)
+    page.goto("/docs/errors/")
+    page.locator(".docs-menu > summary").click()
+    page.locator(".docs-menu").get_by_role("link", name="rate_limit_exceeded").click()
+    expect(page.get_by_role("heading", name="rate_limit_exceeded")).to_be_in_viewport()
+    expect(page.locator(".docs-menu nav")).to_be_hidden()
+
+
+def height_of(tab: Locator) -> float:
+    box = tab.bounding_box()
+    assert box
+    return box["y"]

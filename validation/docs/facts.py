@@ -1,0 +1,131 @@
+"""What the pages tell of the program, read from the program: by the page's name."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+
+from apikeys import crypto, reference
+from apikeys.bounds import LARGEST_BODY
+from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
+from apikeys.forms import GRACE_LABELS, LIFETIMES, MOST_NETWORKS
+from apikeys.limits import WINDOW_SECONDS
+from apikeys.models import MOST_ACTIVE, SOON
+from apikeys.parsing import DEEPEST
+from credits.models import Pack, Plan
+from validation.api import LONGEST_EMAIL
+from validation.docs.changelog import read_changelog
+from validation.docs.pages import Page
+from validation.engine.dns.providers import HOSTS, OTHER
+from validation.engine.meanings import by_verdict
+from validation.engine.mistakes import SENTENCES
+from validation.engine.reasons import PRECEDENCE, Verdict
+from validation.engine.score import BEST, LOWEST, WEIGHTS
+from validation.examples import mistyped_result, sandbox_result
+from validation.usage import MOST_DAYS, USUAL_DAYS
+
+Facts = dict[str, Any]
+# Whose answer is shown whole on the page that explains each field.
+WHOLE_ANSWER = "disposable"
+_RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
+
+
+def facts_of(page: Page) -> Facts:
+    tell = _TELLERS.get(page.name)
+    return tell() if tell else {}
+
+
+def _authentication() -> Facts:
+    return {
+        "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
+        "refusals": [*_refusals(401), *_refusals(403)],
+        "graces": [label.lower() for label in GRACE_LABELS],
+        "lifetimes": [label.lower() for label in LIFETIMES.values()],
+        "announced_days": SOON.days,
+        "most_keys": MOST_ACTIVE,
+        "most_networks": MOST_NETWORKS,
+    }
+
+
+def _validate() -> Facts:
+    return {
+        "operation": next(one for one in reference.operations() if one.id == "validate"),
+        "whole_answer": _json(sandbox_result(WHOLE_ANSWER)),
+        "mistyped": _json(mistyped_result()),
+        "largest_body": LARGEST_BODY,
+        "longest_email": LONGEST_EMAIL,
+        "deepest": DEEPEST,
+        "mistakes": SENTENCES.items(),
+        "providers": [*(name for name, _ in HOSTS), OTHER],
+    }
+
+
+def _json(result: Facts) -> str:
+    return json.dumps(result, indent=2, ensure_ascii=False)
+
+
+def _verdicts() -> Facts:
+    return {
+        "verdicts": by_verdict(),
+        "best": [(verdict, evidence, best) for (verdict, evidence), best in BEST.items()],
+        "weights": WEIGHTS.items(),
+        "lowest": LOWEST.items(),
+    }
+
+
+def _rate_limits() -> Facts:
+    headers = [one for one in reference.answer_headers() if one.path.startswith(_RATE_HEADERS)]
+    return {
+        "headers": headers,
+        "window": WINDOW_SECONDS,
+        "anonymous_limit": settings.ANONYMOUS_REQUESTS_PER_MINUTE,
+        **_offers(),
+    }
+
+
+def _credits() -> Facts:
+    return {**_offers(), "usual_days": USUAL_DAYS, "most_days": MOST_DAYS}
+
+
+def _offers() -> Facts:
+    return {"plans": Plan.objects.offered(), "packs": Pack.objects.offered()}
+
+
+def _sandbox() -> Facts:
+    words = [*(verdict.value for verdict in Verdict), *PRECEDENCE]
+    return {"results": [(word, sandbox_result(word)) for word in words], "refusals": _refusals()}
+
+
+def _reference() -> Facts:
+    return {
+        "operations": reference.operations(),
+        "answer_headers": reference.answer_headers(),
+    }
+
+
+def _errors() -> Facts:
+    return {
+        "entries": [(*entry, SAMPLE_DETAILS.get(entry[0], {}).items()) for entry in _refusals()]
+    }
+
+
+def _changelog() -> Facts:
+    return {"releases": read_changelog((settings.BASE_DIR / "CHANGELOG.md").read_text())}
+
+
+def _refusals(status: int | None = None) -> list[tuple[str, Refusal]]:
+    return [(code, one) for code, one in REFUSALS.items() if status in (None, one.status)]
+
+
+_TELLERS: dict[str, Callable[[], Facts]] = {
+    "show-authentication": _authentication,
+    "show-validate": _validate,
+    "show-verdicts": _verdicts,
+    "show-rate-limits": _rate_limits,
+    "show-credits": _credits,
+    "show-sandbox": _sandbox,
+    "show-reference": _reference,
+    "show-errors": _errors,
+    "show-changelog": _changelog,
+}

@@ -1,0 +1,126 @@
+"""The pages of the docs: addresses, navigation and tests are made from this one list. Pure."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Page:
+    # Of its address: `docs:show-sandbox`. Its template is docs/show_sandbox.html.
+    name: str
+    path: str
+    title: str
+    # Said under the title, and to search engines.
+    summary: str
+
+    @property
+    def view_name(self) -> str:
+        return f"docs:{self.name}"
+
+    @property
+    def template(self) -> str:
+        return f"docs/{self.name.replace('-', '_')}.html"
+
+
+@dataclass(frozen=True)
+class Group:
+    title: str
+    pages: tuple[Page, ...]
+
+
+GROUPS = (
+    Group(
+        "Start",
+        (
+            Page(
+                "show-guide",
+                "",
+                "Quickstart",
+                "From nothing to the first answer in two minutes.",
+            ),
+            Page(
+                "show-authentication",
+                "authentication/",
+                "Authentication",
+                "How a request proves whose it is, and how a key stays yours.",
+            ),
+        ),
+    ),
+    Group(
+        "Use the API",
+        (
+            Page(
+                "show-validate",
+                "validate/",
+                "Validate an address",
+                "What you send, what we answer, and what each field means.",
+            ),
+            Page(
+                "show-verdicts",
+                "verdicts/",
+                "Act on a verdict",
+                "What to do with each verdict, at a sign-up form and for a mailing list.",
+            ),
+            Page(
+                "show-rate-limits",
+                "rate-limits/",
+                "Rate limits",
+                "How many requests a minute, where it says so, and a loop that waits just enough.",
+            ),
+            Page(
+                "show-credits",
+                "credits/",
+                "Credits and plans",
+                "What costs a credit and what is free, prices, and what to do about a 402.",
+            ),
+            Page(
+                "show-idempotency",
+                "idempotency/",
+                "Sending again",
+                "Repeat a request as often as you need to, and pay for it once.",
+            ),
+            Page(
+                "show-sandbox",
+                "sandbox/",
+                "Sandbox",
+                "Addresses that give you each result and each error on demand, for nothing.",
+            ),
+        ),
+    ),
+    Group(
+        "Reference",
+        (
+            Page(
+                "show-reference",
+                "api/",
+                "API reference",
+                "Every operation with its fields, headers and examples.",
+            ),
+            Page("show-errors", "errors/", "Errors", "Every refusal with its cause and its cure."),
+        ),
+    ),
+    Group(
+        "About",
+        (
+            Page(
+                "show-versioning",
+                "versioning/",
+                "Versions",
+                "What may change under /v1, what never will, and how long ahead you would know.",
+            ),
+            Page(
+                "show-changelog",
+                "changelog/",
+                "Changelog",
+                "What is new: in the API, in the dashboard, and in running it.",
+            ),
+        ),
+    ),
+)
+PAGES = tuple(page for group in GROUPS for page in group.pages)
+
+
+def neighbours(page: Page) -> tuple[Page | None, Page | None]:
+    """The pages before and after it."""
+    around = (None, *PAGES, None)
+    place = around.index(page)
+    return around[place - 1], around[place + 1]

@@ -1,0 +1,45 @@
+"""One view for all pages of the docs. What is on a page decides what "On this page" lists."""
+
+import re
+from html import unescape
+from typing import NamedTuple
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.html import strip_tags
+from django.views.decorators.http import require_safe
+
+from validation.docs.facts import facts_of
+from validation.docs.pages import GROUPS, Page, neighbours
+
+_SECTION = re.compile(r'<section id="([\w.-]+)" class="entry">\s*<h2>(.*?)</h2>', re.DOTALL)
+
+
+class Section(NamedTuple):
+    id: str
+    title: str
+
+
+@login_not_required
+@require_safe
+def show_page(request: HttpRequest, page: Page) -> HttpResponse:
+    content = render_to_string(page.template, facts_of(page), request)
+    previous, following = neighbours(page)
+    context = {
+        "page": page,
+        "content": content,
+        "sections": _sections(content),
+        "groups": GROUPS,
+        "previous": previous,
+        "following": following,
+    }
+    return render(request, "docs/page.html", context)
+
+
+def _sections(content: str) -> list[Section]:
+    return [
+        Section(name, unescape(strip_tags(title)).strip())
+        for name, title in _SECTION.findall(content)
+    ]
