@@ -1,5 +1,6 @@
 """Usage as lines of a table for a spreadsheet."""
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from typing import Any
@@ -45,5 +46,7 @@ def _lines(
 
 
 def _as_text(name: str) -> str:
-    """Names are what customers typed: they must not calculate in somebody's spreadsheet."""
-    return f"'{name}" if name.startswith(_FORMULAS) else name
+    """Names are what customers typed: they must not calculate in somebody's spreadsheet, which
+    may skip a space, and read a full-width sign as the plain one."""
+    read = unicodedata.normalize("NFKC", name).lstrip()
+    return f"'{name}" if name.startswith(_FORMULAS) or read.startswith(_FORMULAS) else name

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
@@ -19,7 +20,17 @@ from validation.spans import span_of_days as days_from_to
 
 PLAYGROUND = "playground"
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
-_DATE = forms.DateInput(attrs={"type": "date"})
+
+
+class DayField(forms.DateField):
+    """Of the years in which there may be anything: the first and the last there are overflow."""
+
+    widget = forms.DateInput(attrs={"type": "date"})
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value is not None and not 2020 <= value.year <= timezone.now().year + 1:
+            raise ValidationError("Choose a day since 2020.")
 
 
 class KeyField(forms.ChoiceField):
@@ -66,8 +77,8 @@ class UsageFilter(Filter):
         "custom": "From … to …",
     }
     range = forms.ChoiceField(label="When", choices=[*RANGES.items()])
-    since = forms.DateField(label="From", widget=_DATE, required=False)
-    until = forms.DateField(label="To", widget=_DATE, required=False)
+    since = DayField(label="From", required=False)
+    until = DayField(label="To", required=False)
     by = forms.ChoiceField(
         label="By",
         choices=[("", "Automatic"), ("hour", "Hour"), ("day", "Day"), ("month", "Month")],
@@ -138,7 +149,7 @@ class LogFilter(Filter):
         ],
         required=False,
     )
-    day = forms.DateField(label="Day (UTC)", widget=_DATE, required=False)
+    day = DayField(label="Day (UTC)", required=False)
     domain = forms.CharField(max_length=260, required=False)
     # What the search found; it has no field on the page.
     address = forms.RegexField("^[0-9a-f]{32}$", required=False, widget=forms.HiddenInput)

@@ -14,7 +14,7 @@ from apikeys.models import ApiKey, RefusalHour
 from credits.models import Wallet
 from tests.caller import Caller
 from tests.conftest import make_member, signed_in
-from tests.validation.use import logged, use
+from tests.validation.use import logged, read, use
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def browser(owner: User) -> Client:
 def text(browser: Client, path: str = PAGE) -> str:
     answer = browser.get(path)
     assert answer.status_code == 200
-    return " ".join(answer.content.decode().split())
+    return read(answer)
 
 
 def test_a_newcomer_is_led_to_a_first_request(browser: Client) -> None:

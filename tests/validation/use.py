@@ -1,6 +1,8 @@
-"""What an account used, booked as the service books it."""
+"""What an account used, booked as the service books it; and the pages that tell of it."""
 
+import re
 from datetime import datetime
+from html import unescape
 from typing import Any
 
 from accounts.models import Account
@@ -63,3 +65,9 @@ def refused(account: Account, at: datetime, status: int, code: str, **fields: An
     return logged(
         account, at, status=status, refusal=code, score=None, checks=0, **{**empty, **fields}
     )
+
+
+def read(answer: Any) -> str:
+    """A page without the white space that nobody sees, and with its signs as people read them."""
+    page = " ".join(answer.content.decode().split())
+    return unescape(re.sub(r"> <(?=/?(?:t[dhr]|tbody|d[dt]))", "><", page))
