@@ -257,7 +257,12 @@ def test_the_page_of_a_request_explains_its_verdict(
     browser: Client, account: Account, now: datetime, key: ApiKey
 ) -> None:
     checks = pack_checks({"syntax": True, "accepts_mail": False}, CHECKS)
-    told = {"verdict": "undeliverable", "reason": "null_mx", "score": 0, "checks": checks}
+    told: dict[str, Any] = {
+        "verdict": "undeliverable",
+        "reason": "null_mx",
+        "score": 0,
+        "checks": checks,
+    }
     entry = logged(account, now, key=key, cost=1, **told)
     page = read(browser.get(entry.get_absolute_url()))
     for words in (
