@@ -85,8 +85,9 @@ def coverage_of(account: Account) -> Coverage:
     )
 
 
-def standing_of(subscription: Subscription) -> Standing:
-    today, coverage = timezone.now().date(), coverage_of(subscription.account)
+def standing_of(subscription: Subscription, coverage: Coverage | None = None) -> Standing:
+    """`coverage`: for who read it already."""
+    today, coverage = timezone.now().date(), coverage or coverage_of(subscription.account)
     told_on = _told_on(subscription, coverage.ended(today), today)
     return standing(coverage, wanted=subscription.next_plan, day=today, told_on=told_on)
 
@@ -212,9 +213,9 @@ def leave_provider(subscription: Subscription) -> None:
         subscription.save(update_fields=["provider_subscription", "provider_plan"])
 
 
-def coming_change(subscription: Subscription) -> tuple[date, Plan] | None:
+def coming_change(subscription: Subscription, coverage: Coverage) -> tuple[date, Plan] | None:
     """What the plan will be next, and when, as far as it is known today."""
-    today, coverage = timezone.now().date(), coverage_of(subscription.account)
+    today = timezone.now().date()
     paid = coverage.next_change(today)
     if paid:
         return paid

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from django.db.models import Min, Sum
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models import LedgerEntry, Order, UseHour
+from credits.models import LedgerEntry, Order, UseHour, Wallet
 from credits.periods import midnight
-from credits.totals import use_by_day, used_before
+from credits.totals import use_by_day
 
 PACE_DAYS = 7
 
@@ -94,5 +95,6 @@ def _movements(account: Account, first: date, following: date) -> list[Movement]
 
 
 def _balance_before(account: Account, day: date) -> int:
-    booked = account.ledger.filter(at__lt=midnight(day)).aggregate(total=Sum("amount"))["total"]
-    return int(booked or 0) - used_before(account, day)
+    """Reckoned back from what is there now: few rows for the latest months, and of one moment."""
+    wallet: Any = Wallet.objects.with_books(since=day).get(account=account)
+    return int(wallet.balance - wallet.debt - wallet.booked + wallet.used)

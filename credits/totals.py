@@ -15,7 +15,8 @@ from credits.models.use import COUNTED, UseDay, UseHour
 from credits.periods import midnight
 
 HOURS_KEPT = timedelta(days=396)
-_SUMS = {f"sum_of_{name}": Sum(name) for name in COUNTED}
+_PLAIN = {f"sum_of_{name}": Sum(name) for name in ("calls", "credits")}
+_WITH_HISTOGRAM = {**_PLAIN, **{f"sum_of_{name}": Sum(name) for name in BUCKETS}}
 
 
 class Used(NamedTuple):
@@ -26,19 +27,15 @@ class Used(NamedTuple):
     verdict: str
     calls: int
     credits: int
-    duration_ms: int
-    # How many calls took how long: one count for each of credits.latency.BUCKETS.
-    histogram: tuple[int, ...]
+    # How many calls took how long: one count for each of credits.latency.BUCKETS. Empty where use
+    # is told by key.
+    histogram: tuple[int, ...] = ()
 
 
 def use_by_day(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
     """A day may come twice: its total, and what was added to it late."""
-    return _whole_book(account, first, last, only, day=F("day"), hour=F("hour__date"))
-
-
-def use_by_day_and_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
     day, hour = F("day"), F("hour__date")
-    return _whole_book(account, first, last, only, day=day, hour=hour, also=("key",))
+    return _whole_book(account, first, last, only, day=day, hour=hour)
 
 
 def use_by_month(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
@@ -47,19 +44,34 @@ def use_by_month(account: Account, first: date, last: date, **only: Any) -> Iter
     return _whole_book(account, first, last, only, day=day, hour=hour)
 
 
-def use_by_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
-    return _whole_book(account, first, last, only, day=F("key"), hour=F("key"))
-
-
 def use_by_hour(account: Account, start: datetime, end: datetime, **only: Any) -> Iterator[Used]:
     """Within the 13 months for which hours are known."""
-    return _used(_sums(_hours(account, start, end, only), ("of",)))
+    hours = _hours(account, start, end, only).annotate(of=F("hour"))
+    return _used(_sums(hours, ("of",), _WITH_HISTOGRAM))
+
+
+def use_by_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
+    day = hour = F("key")
+    return _whole_book(account, first, last, only, day=day, hour=hour, sums=_PLAIN)
+
+
+def use_of_hours_by_key(
+    account: Account, start: datetime, end: datetime, **only: Any
+) -> Iterator[Used]:
+    hours = _hours(account, start, end, only).annotate(of=F("key"))
+    return _used(_sums(hours, ("of",), _PLAIN))
+
+
+def use_by_day_and_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
+    day, hour, also = F("day"), F("hour__date"), ("key",)
+    return _whole_book(account, first, last, only, day=day, hour=hour, also=also, sums=_PLAIN)
 
 
 def use_by_hour_and_key(
     account: Account, start: datetime, end: datetime, **only: Any
 ) -> Iterator[Used]:
-    return _used(_sums(_hours(account, start, end, only), ("of", "key")))
+    hours = _hours(account, start, end, only).annotate(of=F("hour"))
+    return _used(_sums(hours, ("of", "key"), _PLAIN), 2)
 
 
 def used_since(account: Account, moment: datetime) -> int:
@@ -69,11 +81,6 @@ def used_since(account: Account, moment: datetime) -> int:
     hours = UseHour.objects.filter(in_no_total, account=account, hour__gte=moment)
     days = UseDay.objects.filter(account=account, day__gte=next_day)
     return hours.credits() + days.credits()
-
-
-def used_before(account: Account, day: date) -> int:
-    hours = UseHour.objects.open().filter(account=account, hour__lt=midnight(day))
-    return hours.credits() + UseDay.objects.filter(account=account, day__lt=day).credits()
 
 
 def sum_up_days() -> None:
@@ -106,8 +113,7 @@ def _sum_up(account_id: int, day: date) -> None:
 
 
 def _hours(account: Account, start: datetime, end: datetime, only: dict[str, Any]) -> Any:
-    hours = UseHour.objects.filter(account=account, hour__gte=start, hour__lt=end, **only)
-    return hours.annotate(of=F("hour"))
+    return UseHour.objects.filter(account=account, hour__gte=start, hour__lt=end, **only)
 
 
 def _whole_book(
@@ -119,25 +125,25 @@ def _whole_book(
     day: Any,
     hour: Any,
     also: tuple[str, ...] = (),
+    sums: dict[str, Sum] = _WITH_HISTOGRAM,
 ) -> Iterator[Used]:
     """In one statement: between two of them a day might be summed up."""
     days = UseDay.objects.filter(account=account, day__range=(first, last), **only)
-    hours = UseHour.objects.open().filter(
-        account=account, hour__gte=midnight(first), hour__lt=midnight(last + timedelta(days=1))
-    )
-    by_day, by_hour = days.annotate(of=day), hours.filter(**only).annotate(of=hour)
+    hours = _hours(account, midnight(first), midnight(last + timedelta(days=1)), only).open()
     by = ("of", *also)
-    return _used(_sums(by_day, by).union(_sums(by_hour, by), all=True))
+    by_day = _sums(days.annotate(of=day), by, sums)
+    return _used(by_day.union(_sums(hours.annotate(of=hour), by, sums), all=True), len(by))
 
 
-def _sums(rows: Any, by: tuple[str, ...]) -> Any:
-    sums = rows.order_by().values(*by, "verdict").annotate(**_SUMS)
-    return sums.values_list(*by, "verdict", *_SUMS)
+def _sums(rows: Any, by: tuple[str, ...], sums: dict[str, Sum]) -> Any:
+    """Rows of what they are of, the verdict, and the sums."""
+    summed = rows.order_by().values(*by, "verdict").annotate(**sums)
+    return summed.values_list(*by, "verdict", *sums)
 
 
-def _used(rows: Any) -> Iterator[Used]:
+def _used(rows: Any, width: int = 1) -> Iterator[Used]:
+    """`width`: how many columns say what a row is of."""
     for row in rows:
-        *by, verdict, calls, credits, duration_ms = row[: -len(BUCKETS)]
-        histogram = row[-len(BUCKETS) :]
-        of = by[0] if len(by) == 1 else tuple(by)
-        yield Used(of, verdict, calls, credits, duration_ms, histogram)
+        of = row[0] if width == 1 else row[:width]
+        verdict, calls, credits, *histogram = row[width:]
+        yield Used(of, verdict, calls, credits, tuple(histogram))

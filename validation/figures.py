@@ -31,7 +31,9 @@ class Figures:
     def add(self, used: Used) -> None:
         self.calls[used.verdict] += used.calls
         self.credits += used.credits
-        self.histogram = [a + b for a, b in zip(self.histogram, used.histogram, strict=True)]
+        # Where there is one.
+        for place, calls in enumerate(used.histogram):
+            self.histogram[place] += calls
 
     @property
     def requests(self) -> int:
@@ -94,20 +96,15 @@ def by_key(account: Account, span: Span, keys: Iterable[ApiKey], **only: Any) ->
     """Of each that was used, the most used first. None is the playground."""
     known = {key.pk: key for key in keys}
     found: dict[int | None, Figures] = {}
-    for key_id, used in _used_by_key(account, span, only):
-        found.setdefault(key_id, Figures(known.get(key_id or 0))).add(used)
+    for used in _used_by_key(account, span, only):
+        found.setdefault(used.of, Figures(known.get(used.of))).add(used)
     return sorted(found.values(), key=lambda figures: -figures.requests)
 
 
-def _used_by_key(
-    account: Account, span: Span, only: dict[str, Any]
-) -> Iterator[tuple[int | None, Used]]:
+def _used_by_key(account: Account, span: Span, only: dict[str, Any]) -> Iterator[Used]:
     if span.unit == Unit.HOUR:
-        for used in totals.use_by_hour_and_key(account, span.start, span.end, **only):
-            yield used.of[1], used
-    else:
-        for used in totals.use_by_key(account, span.first, span.last, **only):
-            yield used.of, used
+        return totals.use_of_hours_by_key(account, span.start, span.end, **only)
+    return totals.use_by_key(account, span.first, span.last, **only)
 
 
 def refusals(account: Account, span: Span, **only: Any) -> list[Refused]:

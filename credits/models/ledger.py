@@ -4,6 +4,7 @@
 triggers of the database hold against anybody (migration `append_only_ledger`).
 """
 
+from datetime import date
 from typing import Any, ClassVar
 
 from django.db import connection, models
@@ -13,6 +14,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from credits.models.use import UseDay, UseHour
+from credits.periods import midnight
 
 
 class WalletQuerySet(models.QuerySet["Wallet"]):
@@ -47,11 +49,17 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
             balance=F("balance") - taken, debt=F("debt") + amount - taken
         )
 
-    def with_books(self) -> "WalletQuerySet":
-        """Both books of each account, of one moment: it is one statement."""
+    def with_books(self, since: date | None = None) -> "WalletQuerySet":
+        """Both books of each account, of one moment: it is one statement. All of them, or what was
+        booked since the beginning of a day."""
+        entries, hours = LedgerEntry.objects.all(), UseHour.objects.open()
+        days = UseDay.objects.all()
+        if since is not None:
+            entries = entries.filter(at__gte=midnight(since))
+            hours, days = hours.filter(hour__gte=midnight(since)), days.filter(day__gte=since)
         return self.annotate(
-            booked=_total(LedgerEntry.objects, "amount"),
-            used=_total(UseHour.objects.open(), "credits") + _total(UseDay.objects, "credits"),
+            booked=_total(entries, "amount"),
+            used=_total(hours, "credits") + _total(days, "credits"),
         )
 
 

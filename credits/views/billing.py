@@ -16,7 +16,7 @@ from accounts.requests import AccountRequest
 from accounts.roles import Act
 from credits import plans, statement
 from credits.forms import ThresholdForm
-from credits.models import Pack, Wallet
+from credits.models import Subscription, Wallet
 
 PAGE = "credits:show-billing"
 SHOWN_MOVEMENTS = 5
@@ -66,16 +66,19 @@ def _month_in(text: str, otherwise: date) -> date:
 
 def _billing_page(request: AccountRequest, form: ThresholdForm | None = None) -> HttpResponse:
     account = request.account
-    wallet, subscription = account.wallet, account.subscription
+    wallet = account.wallet
+    subscription = Subscription.objects.select_related("account", "plan", "next_plan").get(
+        account=account
+    )
+    coverage = plans.coverage_of(account)
     month = statement.month_of(account, timezone.now().date().replace(day=1))
     threshold: dict[str, Any] = {"threshold": wallet.low_balance_threshold}
     context = {
         "wallet": wallet,
         "subscription": subscription,
-        "coming": plans.coming_change(subscription),
-        "is_due": plans.standing_of(subscription).is_due,
+        "coming": plans.coming_change(subscription, coverage),
+        "is_due": plans.standing_of(subscription, coverage).is_due,
         "days_left": statement.days_left(account, wallet.balance),
-        "packs": Pack.objects.offered(),
         "lines": month.lines[:SHOWN_MOVEMENTS],
         "waiting": account.orders.pending(),
         "form": form or ThresholdForm(wallet.usual_threshold, initial=threshold),

@@ -39,12 +39,13 @@ def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
 @for_account(Act.BUY)
 def choose_plan(request: AccountRequest) -> HttpResponse:
     subscription = request.account.subscription
+    coverage = plans.coverage_of(request.account)
     offered = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
     context = {
         "plans": offered,
         "subscription": subscription,
-        "coming": plans.coming_change(subscription),
-        "is_due": plans.standing_of(subscription).is_due,
+        "coming": plans.coming_change(subscription, coverage),
+        "is_due": plans.standing_of(subscription, coverage).is_due,
         "waiting": request.account.orders.pending().of_plans(),
     }
     return render(request, "credits/choose_plan.html", context)

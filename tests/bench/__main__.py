@@ -1,4 +1,7 @@
-"""`python -m tests.bench [engine] [web-worker] [--write]`: measured in less than four minutes."""
+"""`python -m tests.bench [engine] [pages] [web-worker] [--write]`: measured in some six minutes.
+
+`--rows 50000000` measures the pages over as many rows of the request log as a large service has.
+"""
 
 import argparse
 import multiprocessing
@@ -9,7 +12,7 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 
-from tests.bench import engine
+from tests.bench import engine, pages
 from tests.bench.server import REPOSITORY
 from tests.bench.table import Round, markdown, name_missed, render, write_between_markers
 from tests.bench.web_worker import CONTENDERS, ROUNDS, WINDOW_SECONDS, measure
@@ -28,11 +31,13 @@ def main() -> None:
         help=f"{' or '.join(SUBJECTS)}; all of them unless named",
     )
     parser.add_argument("--write", action="store_true", help=f"also into docs/{DOCUMENT.name}")
+    parser.add_argument("--rows", type=int, help="of the request log, for the pages")
     arguments = parser.parse_args()
     # Whoever stops this stops the servers as well: SystemExit passes through every finally.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for subject in arguments.subjects or SUBJECTS:
-        report = SUBJECTS[subject]()
+        size = {"rows": arguments.rows} if arguments.rows and subject == "pages" else {}
+        report = SUBJECTS[subject](**size)
         print(report, flush=True)
         if arguments.write:
             write_between_markers(DOCUMENT, f"the {subject}, measured", report)
@@ -84,7 +89,26 @@ def describe(rounds: list[Round]) -> str:
     )
 
 
-SUBJECTS = {"engine": report_engine, "web-worker": report_web_worker}
+def report_pages(rows: int = 2_000_000) -> str:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as executor:
+        short, long = executor.submit(pages.measure, rows).result()
+    sizes = [f"ms, {size:,} rows" for size in (rows // 10, rows)]
+    head = ["page", *sizes, "queries", "KB", "reads whole"]
+    cells = [pages.cells(few, many) for few, many in zip(short, long, strict=True)]
+    missed = [page.name for page in long if not page.is_met]
+    most = f"{pages.MOST_MS} ms, {pages.MOST_QUERIES} queries and {pages.MOST_BYTES // 1000} KB"
+    return "\n\n".join(
+        (
+            markdown([head, *cells]),
+            f"The median of {pages.ROUNDS} looks at each, in one process, on PostgreSQL. "
+            f"Python {platform.python_version()}, Django {version('Django')}.",
+            f"Over {most}: {'; '.join(missed)}." if missed else f"Every page is within {most}.",
+        )
+    )
+
+
+SUBJECTS = {"engine": report_engine, "pages": report_pages, "web-worker": report_web_worker}
 
 
 if __name__ == "__main__":

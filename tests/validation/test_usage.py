@@ -12,7 +12,7 @@ from credits.books import differences
 from credits.models import UseDay, UseHour
 from credits.periods import midnight
 from credits.services import charge
-from credits.totals import delete_old_hours, sum_up_days, use_by_hour, used_before, used_since
+from credits.totals import delete_old_hours, sum_up_days, use_by_hour, used_since
 from tests.caller import Caller, code_of
 from tests.credits.days import on
 
@@ -91,7 +91,6 @@ def test_a_day_is_summed_up_when_it_is_over_and_its_hours_stay(
     assert sum(hour.calls for hour in whole) == 4
     assert used_since(account, datetime(2026, 11, 19, 9, tzinfo=UTC)) == 3
     assert used_since(account, datetime(2026, 11, 19, 10, tzinfo=UTC)) == 1
-    assert [used_before(account, date(2026, 11, day)) for day in (19, 20, 21)] == [0, 2, 3]
     assert not list(differences())
 
 

@@ -1,0 +1,155 @@
+"""The dashboard's pages over a long request log: how long each takes, what it asks the database,
+and whether the plans of its queries use an index. On PostgreSQL."""
+
+import os
+import re
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+ROUNDS = 5
+MOST_MS, MOST_QUERIES, MOST_BYTES = 150, 12, 150_000
+# Tables that grow with use; no plan may read one of them from end to end.
+LONG_TABLES = {"validation_logentry", "credits_usehour", "credits_useday", "apikeys_refusalhour"}
+
+
+@dataclass
+class Page:
+    name: str
+    path: str
+    milliseconds: float = 0
+    queries: int = 0
+    size: int = 0
+    # Long tables that a plan of this page reads whole.
+    scanned: set[str] = field(default_factory=set)
+
+    @property
+    def is_met(self) -> bool:
+        fits = self.queries <= MOST_QUERIES and self.size <= MOST_BYTES
+        return fits and self.milliseconds <= MOST_MS and not self.scanned
+
+
+def cells(few: Page, many: Page) -> list[str]:
+    """With few rows in the log and with many."""
+    milliseconds = [f"{page.milliseconds:.0f}" for page in (few, many)]
+    scanned = ", ".join(sorted(many.scanned)) or "nothing"
+    return [many.name, *milliseconds, f"{many.queries}", f"{many.size / 1000:.0f}", scanned]
+
+
+def measure(rows: int) -> tuple[list[Page], list[Page]]:
+    """With a tenth of the log, and with all of it. In a process of its own."""
+    from tests.servers.postgres import postgres
+
+    with postgres() as url, tempfile.TemporaryDirectory() as folder:
+        os.environ.update(
+            DATABASE_URL=url, DATA_DIR=folder, DJANGO_SETTINGS_MODULE="tests.settings"
+        )
+        import django
+
+        django.setup()
+        return _measure(rows)
+
+
+def _measure(rows: int) -> tuple[list[Page], list[Page]]:
+    from django.core.management import call_command
+
+    from tests.bench.rows import fill_log, fill_totals, make_accounts
+
+    call_command("migrate", verbosity=0)
+    filled = make_accounts()
+    fill_totals(filled)
+    tenth = rows * 9 // 10
+    fill_log(filled, tenth, rows, rows)
+    short = _look_at_all(filled)
+    fill_log(filled, 1, tenth - 1, rows)
+    return short, _look_at_all(filled)
+
+
+def _look_at_all(filled: Any) -> list[Page]:
+    from django.test import Client
+
+    client = Client(SERVER_NAME="127.0.0.1")
+    client.force_login(filled.user)
+    pages = _pages(filled)
+    for page in pages:
+        _look_at(client, page)
+    return pages
+
+
+def _pages(filled: Any) -> list[Page]:
+    from tests.bench.rows import COMMON_DOMAIN, RARE_DOMAIN
+    from validation.log_search import Cursor
+    from validation.models import LogEntry
+
+    entries = LogEntry.objects.filter(account=filled.account, status=200)
+    newest, middle = entries.latest("at"), entries.order_by("at")[entries.count() // 2]
+    key = filled.keys[3].public_id
+    usage, log = "/validation/usage/", "/validation/requests/"
+    today = newest.at.date()
+    long_ago = today.replace(year=today.year - 4)
+    return [
+        Page("overview", "/validation/"),
+        Page("usage, 24 hours", f"{usage}?range=24h"),
+        Page("usage, 7 days by hour", f"{usage}?range=7d&by=hour"),
+        Page("usage, 30 days", usage),
+        Page("usage, 90 days, one key", f"{usage}?range=90d&key={key}"),
+        Page("usage, 12 months", f"{usage}?range=12m"),
+        Page("usage, 4 years", f"{usage}?range=custom&since={long_ago}"),
+        Page("usage, 90 days, CSV", f"{usage}csv/?range=90d"),
+        Page("requests", log),
+        Page("requests, half-way back", f"{log}?before={Cursor(middle.at)}"),
+        Page("requests, one in 50 verdicts", f"{log}?verdict=unknown"),
+        Page("requests, one in 100,000 reasons", f"{log}?reason=mixed_script"),
+        Page("requests, refused", f"{log}?status=402"),
+        Page("requests, of no such status", f"{log}?status=404"),
+        Page("requests, of one key", f"{log}?key={key}"),
+        Page("requests, a rare domain", f"{log}?domain={RARE_DOMAIN}"),
+        Page(
+            "requests, a common domain and a rare verdict",
+            f"{log}?domain={COMMON_DOMAIN}&verdict=unknown",
+        ),
+        Page(
+            "requests, filters that leave nothing",
+            f"{log}?domain={COMMON_DOMAIN}&reason=mixed_script&key={key}&status=402",
+        ),
+        Page("requests, of one day", f"{log}?day={middle.at.date()}"),
+        Page("requests, of one address", f"{log}?address={middle.address_hash}"),
+        Page("requests, by id", f"{log}?request={middle.request_id}"),
+        Page("one request", middle.get_absolute_url()),
+        Page("playground", "/validation/playground/"),
+        Page("data", "/validation/data/"),
+        Page("billing", "/credits/"),
+        Page("ledger", "/credits/ledger/"),
+        Page("API keys", "/apikeys/"),
+    ]
+
+
+def _look_at(client: Any, page: Page) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    client.get(page.path)
+    times = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        answer = client.get(page.path)
+        times.append((time.perf_counter() - began) * 1000)
+        assert answer.status_code == 200, (page.path, answer.status_code)
+    with CaptureQueriesContext(connection) as queries:
+        client.get(page.path)
+    page.milliseconds, page.size = statistics.median(times), len(answer.content)
+    page.queries = len(queries)
+    page.scanned = {table for query in queries for table in _scanned(query["sql"])}
+
+
+def _scanned(sql: str) -> set[str]:
+    from django.db import connection
+
+    if not any(table in sql for table in LONG_TABLES) or not sql.startswith(("SELECT", "(SELECT")):
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {sql}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    return LONG_TABLES & set(re.findall(r"Seq Scan on (\w+)", plan))
