@@ -345,6 +345,19 @@ ON_EVERY_DAY: list[str] = [
     "validation.retention.delete_old_log_entries",
 ]
 
+# --- Seams: what each floor tells staff, who look from the roof -----------------------------------
+
+# On the page of one account's usage.
+STAFF_ACCOUNT_PANELS: list[str] = [
+    "credits.staff_account.tell_balance",
+    "validation.staff_account.tell_requests",
+    "apikeys.staff_panels.tell_refusals_of",
+    "validation.staff_account.tell_use_by_day",
+    "validation.staff_account.tell_use_by_key",
+    "credits.staff_account.tell_ledger",
+    "credits.staff_account.tell_orders",
+]
+
 # --- The start stops here when something is missing or wrong --------------------------------------
 
 if PRODUCTION:

@@ -86,6 +86,7 @@ class CustomerAdmin(WithActs, AccountAdmin):
         LedgerInline,
     )
     acts = ACTS_ON_ACCOUNTS
+    change_form_template = "admin/credits/customer.html"
 
     @admin.display(ordering="wallet__balance")
     def balance(self, account: Account) -> str:
