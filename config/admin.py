@@ -10,10 +10,12 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
+from accounts import seams
 from accounts.models import User
 from accounts.second_factor import has_second_factor
 from config.staff_pages import show_usage
@@ -34,6 +36,13 @@ class StaffSite(admin.AdminSite):
             ),
         ]
         return own + super().get_urls()
+
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        panels = seams.call("STAFF_PANELS", user=request.user)
+        told = [panel for panel in panels if panel is not None]
+        return super().index(request, {"panels": told, **(extra_context or {})})
 
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and not self._lacks_second_factor(request)

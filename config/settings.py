@@ -347,6 +347,15 @@ ON_EVERY_DAY: list[str] = [
 
 # --- Seams: what each floor tells staff, who look from the roof -----------------------------------
 
+# On the admin's front page, in this order: each answers one question.
+STAFF_PANELS: list[str] = [
+    "credits.staff_panels.tell_running_dry",
+    "apikeys.staff_panels.tell_refusals",
+    "credits.staff_panels.tell_unpaid_orders",
+    "credits.staff_panels.tell_who_pays",
+    "accounts.staff_panels.tell_daily_work",
+    "accounts.staff_panels.tell_mails",
+]
 # On the page of one account's usage.
 STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff_account.tell_balance",
