@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from accounts import seams
 from accounts.models import User
 from accounts.second_factor import has_second_factor
-from config.staff_pages import show_usage
+from config.staff_pages import search, show_usage
 
 
 class StaffSite(admin.AdminSite):
@@ -29,6 +29,7 @@ class StaffSite(admin.AdminSite):
 
     def get_urls(self) -> list[Any]:
         own = [
+            path("search/", self.admin_view(partial(search, site=self)), name="search"),
             path(
                 "usage/<str:public_id>/",
                 self.admin_view(partial(show_usage, site=self)),

@@ -366,6 +366,15 @@ STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff_account.tell_ledger",
     "credits.staff_account.tell_orders",
 ]
+# What the admin's one box finds. A text that holds an API key is handed to the last list alone.
+STAFF_SEARCHES: list[str] = [
+    "accounts.staff_searches.find_accounts",
+    "accounts.staff_searches.find_users",
+    "apikeys.staff_searches.find_keys",
+    "credits.staff_searches.find_orders",
+    "validation.staff_searches.find_requests",
+]
+STAFF_SECRET_SEARCHES: list[str] = ["apikeys.staff_searches.find_pasted_key"]
 
 # --- The start stops here when something is missing or wrong --------------------------------------
 

@@ -1,21 +1,58 @@
-"""The staff's own pages beside the admin's lists: an account's usage."""
+"""The staff's own pages beside the admin's lists: the search, and an account's usage."""
 
 from datetime import timedelta
 from typing import Any
 
+from django import forms
+from django.conf import settings
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.module_loading import import_string
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts import audit, seams
 from accounts.models import Account
+from accounts.panels import Findings
 
 LOOKED = "account.looked_at_by_staff"
 LOOK_NOTED_EVERY = timedelta(hours=1)
+
+
+class SearchForm(forms.Form):
+    text = forms.CharField(max_length=254)
+
+
+@sensitive_post_parameters()
+def search(request: Any, site: AdminSite) -> HttpResponse:
+    """By POST: what is looked for may be a key, and an address stands in logs and histories."""
+    form = SearchForm(request.POST)
+    text = form.cleaned_data["text"] if form.is_valid() else ""
+    is_secret = import_string(settings.KNOWS_SECRETS)(text)
+    findings = _find(request, text, is_secret) if text else []
+    exact = [hit for found in findings for hit in found.hits if hit.is_exact]
+    if len(exact) == 1:
+        return redirect(exact[0].link.url)
+    context = {
+        **site.each_context(request),
+        "title": "Search",
+        # Never given again: the answer is a page like others.
+        "text": "" if is_secret else text,
+        "is_secret": is_secret,
+        "findings": findings,
+        "was_asked": request.method == "POST",
+    }
+    return render(request, "admin/search.html", context)
+
+
+def _find(request: Any, text: str, is_secret: bool) -> list[Findings]:
+    searches = "STAFF_SECRET_SEARCHES" if is_secret else "STAFF_SEARCHES"
+    found = seams.call(searches, user=request.user, text=text)
+    return [findings for findings in found if findings is not None and findings.hits]
 
 
 @require_safe
