@@ -19,6 +19,10 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def finish(self, name: str, holder: str, *, day: date) -> None:
         self.filter(name=name, holder=holder).update(done_for=day, until=None)
 
+    def note_done(self, name: str, *, day: date) -> None:
+        """By somebody who holds no lease: a person, or a timer of theirs."""
+        self.update_or_create(name=name, defaults={"done_for": day})
+
     def rest(self, name: str, holder: str, *, seconds: int) -> None:
         """After a failure nobody, this holder included, tries again for a while."""
         until = timezone.now() + timedelta(seconds=seconds)

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from accounts.admin import ReadOnlyAdmin
 from apikeys import services
-from apikeys.models import ApiKey
+from apikeys.models import ApiKey, RefusalHour
 
 
 @admin.register(ApiKey)
@@ -41,3 +41,13 @@ class ApiKeyAdmin(ReadOnlyAdmin):
             if services.revoke_key(key=key, actor=request.user, ip=request.ip)
         ]
         self.message_user(request, f"Revoked: {', '.join(revoked) or 'none'}.")
+
+
+@admin.register(RefusalHour)
+class RefusalHourAdmin(ReadOnlyAdmin):
+    list_display = ("hour", "account", "key", "code", "calls")
+    list_filter = ("hour", "code")
+    list_select_related = ("account", "key")
+    search_fields = ("account__name", "account__public_id", "key__public_id")
+    search_help_text = "Account, acc_… or key_…"
+    show_full_result_count = False

@@ -1,5 +1,6 @@
 """The admin's door: the same sign-in as everybody's, and in production a second factor."""
 
+from functools import partial
 from typing import Any, cast
 
 from django.conf import settings
@@ -9,11 +10,15 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import path
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
+from accounts import seams
 from accounts.models import User
 from accounts.second_factor import has_second_factor
+from config.staff_pages import search, show_usage
 
 
 class StaffSite(admin.AdminSite):
@@ -21,6 +26,24 @@ class StaffSite(admin.AdminSite):
     site_title = "Staff"
     index_title = "Customers and what is theirs"
     enable_nav_sidebar = True
+
+    def get_urls(self) -> list[Any]:
+        own = [
+            path("search/", self.admin_view(partial(search, site=self)), name="search"),
+            path(
+                "usage/<str:public_id>/",
+                self.admin_view(partial(show_usage, site=self)),
+                name="show-usage",
+            ),
+        ]
+        return own + super().get_urls()
+
+    def index(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        panels = seams.call("STAFF_PANELS", user=request.user)
+        told = [panel for panel in panels if panel is not None]
+        return super().index(request, {"panels": told, **(extra_context or {})})
 
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and not self._lacks_second_factor(request)

@@ -363,6 +363,37 @@ ON_EVERY_DAY: list[str] = [
     "validation.retention.delete_old_log_entries",
 ]
 
+# --- Seams: what each floor tells staff, who look from the roof -----------------------------------
+
+# On the admin's front page, in this order: each answers one question.
+STAFF_PANELS: list[str] = [
+    "credits.staff_panels.tell_running_dry",
+    "apikeys.staff_panels.tell_refusals",
+    "credits.staff_panels.tell_unpaid_orders",
+    "credits.staff_panels.tell_who_pays",
+    "accounts.staff_panels.tell_daily_work",
+    "accounts.staff_panels.tell_mails",
+]
+# On the page of one account's usage.
+STAFF_ACCOUNT_PANELS: list[str] = [
+    "credits.staff_account.tell_balance",
+    "validation.staff_account.tell_requests",
+    "apikeys.staff_panels.tell_refusals_of",
+    "validation.staff_account.tell_use_by_day",
+    "validation.staff_account.tell_use_by_key",
+    "credits.staff_account.tell_ledger",
+    "credits.staff_account.tell_orders",
+]
+# What the admin's one box finds. A text that holds an API key is handed to the last list alone.
+STAFF_SEARCHES: list[str] = [
+    "accounts.staff_searches.find_accounts",
+    "accounts.staff_searches.find_users",
+    "apikeys.staff_searches.find_keys",
+    "credits.staff_searches.find_orders",
+    "validation.staff_searches.find_requests",
+]
+STAFF_SECRET_SEARCHES: list[str] = ["apikeys.staff_searches.find_pasted_key"]
+
 # --- The start stops here when something is missing or wrong --------------------------------------
 
 if PRODUCTION:

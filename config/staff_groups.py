@@ -9,6 +9,7 @@ _LOOK_AT_CUSTOMERS = [
     "accounts.view_membership",
     "accounts.view_user",
     "apikeys.view_apikey",
+    "apikeys.view_refusalhour",
     "credits.view_ledgerentry",
     "credits.view_order",
     "credits.view_pack",

@@ -26,6 +26,7 @@ from credits.models import (
 )
 from credits.money import in_words
 from credits.staff import WithActs
+from credits.staff_panels import week_before
 
 OF_ACCOUNT = ("account__name", "account__public_id", "account__memberships__user__email")
 
@@ -86,6 +87,7 @@ class CustomerAdmin(WithActs, AccountAdmin):
         LedgerInline,
     )
     acts = ACTS_ON_ACCOUNTS
+    change_form_template = "admin/credits/customer.html"
 
     @admin.display(ordering="wallet__balance")
     def balance(self, account: Account) -> str:
@@ -121,9 +123,21 @@ class LedgerAdmin(ReadOnlyAdmin):
     date_hierarchy = "at"
 
 
+class RunningDryFilter(admin.SimpleListFilter):
+    title = "running dry"
+    parameter_name = "dry"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("week", "Within a week, or below the threshold")]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        return queryset.running_dry(week_before()) if self.value() else queryset
+
+
 @admin.register(Wallet)
 class WalletAdmin(ReadOnlyAdmin):
     list_display = ("account", "balance", "debt", "threshold")
+    list_filter = (RunningDryFilter,)
     list_select_related = ("account",)
     search_fields = OF_ACCOUNT
 

@@ -52,6 +52,10 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
             key.digest = digests[0]
         return key
 
+    def with_ends(self, first: str, last: str) -> "ApiKeyQuerySet":
+        """By the mask that people see."""
+        return self.filter(first_four=first, last_four=last)
+
     def note_use(self, key: "ApiKey", ip: str) -> None:
         before = timezone.now() - USE_NOTED_EVERY
         if key.last_used_at is not None and key.last_used_at > before:

@@ -1,11 +1,15 @@
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, Sum
 
 from accounts.models import Account
+from apikeys.errors import REFUSALS
 from apikeys.models.keys import ApiKey
+
+# How staff tell them apart; what is of another status is among the others.
+STATUSES = {"limited": 429, "unpaid": 402, "unknown": 401}
 
 
 class RefusalHourQuerySet(models.QuerySet["RefusalHour"]):
@@ -24,6 +28,14 @@ class RefusalHourQuerySet(models.QuerySet["RefusalHour"]):
                 # Another worker was first; or the account is gone, and nobody asks any more.
                 if not same.exists():
                     return
+
+    def worst_since(self, moment: datetime) -> Any:
+        """A line an account: those that were limited most come first."""
+        counts = {name: _calls(_codes_of(status)) for name, status in STATUSES.items()}
+        others = ~_codes_of(*STATUSES.values())
+        lines: Any = self.filter(hour__gte=moment).values("account")
+        lines = lines.annotate(**counts, others=_calls(others), calls_in_all=Sum("calls"))
+        return lines.order_by("-limited", "-calls_in_all", "account")
 
 
 class RefusalHour(models.Model):
@@ -60,3 +72,11 @@ class RefusalHour(models.Model):
 
     def __str__(self) -> str:
         return f"{self.calls:,} {self.code} at {self.hour:%Y-%m-%d %H:00}"
+
+
+def _calls(which: Q) -> Sum:
+    return Sum("calls", filter=which, default=0)
+
+
+def _codes_of(*statuses: int) -> Q:
+    return Q(code__in=[code for code, refusal in REFUSALS.items() if refusal.status in statuses])

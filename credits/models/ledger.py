@@ -8,8 +8,8 @@ from datetime import date
 from typing import Any, ClassVar
 
 from django.db import connection, models
-from django.db.models import F, OuterRef, Q, Subquery, Sum, Value
-from django.db.models.functions import Coalesce, Least
+from django.db.models import F, FloatField, OuterRef, Q, Subquery, Sum, Value
+from django.db.models.functions import Cast, Coalesce, Least
 from django.utils import timezone
 
 from accounts.models import Account
@@ -61,6 +61,19 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
             booked=_total(entries, "amount"),
             used=_total(hours, "credits") + _total(days, "credits"),
         )
+
+    def running_dry(self, since: date) -> "WalletQuerySet":
+        """Of open accounts that used something since then: those that would not last as long
+        again, or have little left. The worst come first."""
+        hours = UseHour.objects.open().filter(hour__gte=midnight(since))
+        days = UseDay.objects.filter(day__gte=since)
+        in_use = self.filter(account__closed_at=None).annotate(
+            used=_total(hours, "credits") + _total(days, "credits")
+        )
+        threshold = Coalesce("low_balance_threshold", "usual_threshold")
+        low = Q(balance__lte=threshold) | Q(balance__lt=F("used"))
+        share_left = Cast("balance", FloatField()) / F("used")
+        return in_use.filter(low, used__gt=0).order_by(share_left, "-used", "account")
 
 
 class Wallet(models.Model):

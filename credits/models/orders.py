@@ -1,8 +1,8 @@
-from datetime import date, timedelta
-from typing import ClassVar
+from datetime import date, datetime, timedelta
+from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from accounts import ids
@@ -13,6 +13,16 @@ from credits.models.catalogue import Pack, Plan
 class OrderQuerySet(models.QuerySet["Order"]):
     def pending(self) -> "OrderQuerySet":
         return self.filter(state=Order.State.PENDING)
+
+    def moved(self, months: dict[str, tuple[datetime, datetime]]) -> Any:
+        """A line a currency: what was paid and what was given back in each month, by its name."""
+        total = F("net_cents") + F("tax_cents")
+        sums: dict[str, Sum] = {}
+        for name, span in months.items():
+            sums[f"paid_{name}"] = Sum(total, filter=_within("paid_at", span), default=0)
+            given_back = _within("refunded_at", span)
+            sums[f"refunded_{name}"] = Sum("refunded_cents", filter=given_back, default=0)
+        return self.order_by().values("currency").annotate(**sums).order_by("currency")
 
     def cancel(self) -> int:
         return self.update(state=Order.State.CANCELLED, cancelled_at=timezone.now())
@@ -198,3 +208,7 @@ class ProviderEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.event_id}"
+
+
+def _within(field: str, span: tuple[datetime, datetime]) -> Q:
+    return Q(**{f"{field}__gte": span[0], f"{field}__lt": span[1]})

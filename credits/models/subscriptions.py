@@ -1,4 +1,4 @@
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -19,6 +19,12 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         only_free = Q(plan__code=FREE, next_plan__code=FREE, topped_up_until__gt=today)
         paid_ahead = Q(account__orders__state="paid", account__orders__period_end__gt=today)
         return self.filter(~only_free | paid_ahead, account__closed_at=None).distinct()
+
+    def by_paid_plan(self) -> Any:
+        """A line a plan that costs something: how many open accounts have it."""
+        paid = self.filter(plan__in=Plan.objects.exclude(code=FREE), account__closed_at=None)
+        lines: Any = paid.values("plan", "plan__name", "plan__price_cents")
+        return lines.annotate(accounts=models.Count("pk")).order_by("-plan__price_cents", "plan")
 
 
 class Subscription(models.Model):

@@ -46,6 +46,12 @@ def test_it_is_done_again_the_next_day_and_after_days_that_were_missed() -> None
     assert times_worked() == 2
 
 
+def test_a_day_that_was_done_by_hand_is_not_done_again() -> None:
+    call_command("run_daily")
+    assert run_daily_if_due("one") is False
+    assert times_worked() == 1
+
+
 def test_while_one_worker_works_another_does_not() -> None:
     Lease.objects.take(NAME, "one", seconds=60)
     assert run_daily_if_due("another") is False

@@ -1,10 +1,11 @@
 """The admin draws with Django's own scripts and styles: the policy must let them through."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
+from tests.journeys.findings import assert_no_findings
 from tests.journeys.people import assert_heading, sign_in
-from tests.journeys.windows import Windows
+from tests.journeys.windows import HEIGHT, WIDE, Windows
 from tests.servers.product import Product
 
 LISTS = [
@@ -13,6 +14,7 @@ LISTS = [
     *("credits/ledgerentry", "credits/order", "credits/pack", "credits/plan"),
     *("credits/subscription", "credits/usehour", "credits/wallet", "validation/logentry"),
     *("validation/listeddomain", "validation/listeddomain/add", "validation/logentry/find"),
+    "apikeys/refusalhour",
 ]
 
 
@@ -41,3 +43,45 @@ def test_a_list_and_its_first_entry_draw_without_complaints(
     if entry.count():
         staff.goto(entry.get_attribute("href") or "")
     assert not lasting_windows.take_complaints()
+
+
+def test_the_front_page_asks_its_questions_in_four_forms(staff: Page) -> None:
+    staff.goto("/admin/")
+    for question in ("Who is running dry?", "Who pays?", "Did the daily work run?"):
+        expect(staff.get_by_role("heading", level=2, name=question)).to_be_visible()
+    assert_no_findings(staff)
+
+
+def test_a_customer_is_found_and_looked_at(staff: Page, lasting_windows: Windows) -> None:
+    staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
+    _find(staff, "owner@")
+    expect(staff.get_by_role("heading", level=2, name="Users")).to_be_visible()
+    assert_no_findings(staff)
+    _find(staff, "owner@example.com")
+    assert_heading(staff, "Change user")
+    staff.goto("/admin/accounts/account/")
+    staff.locator("#result_list tbody a").first.click()
+    staff.get_by_role("link", name="Usage and requests").click()
+    expect(staff.get_by_role("heading", level=1)).to_contain_text("usage and requests")
+    assert_no_findings(staff)
+    assert not lasting_windows.take_complaints()
+
+
+def test_a_key_that_is_pasted_leads_to_its_page_and_stands_nowhere(
+    staff: Page, site: Product
+) -> None:
+    key = site.owner_key()
+    _find(staff, key)
+    assert_heading(staff, "View API key")
+    for secret in (key, key.removeprefix("svc_live_")):
+        assert secret not in staff.url
+        assert secret not in staff.content()
+    _find(staff, f"{key[:-1]}{'a' if key[-1] == 'b' else 'b'}")
+    assert key[:-1] not in staff.content()
+    assert_no_findings(staff)
+
+
+def _find(page: Page, text: str) -> None:
+    page.goto("/admin/")
+    page.get_by_label("Find a customer").fill(text)
+    page.get_by_role("button", name="Find").click()

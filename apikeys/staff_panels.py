@@ -1,0 +1,66 @@
+"""What staff see of refusals: who is being limited or turned away, and with which codes."""
+
+from datetime import timedelta
+
+from django.db.models import Max, Sum
+from django.utils import timezone
+
+from accounts.models import Account
+from accounts.panels import (
+    MOST,
+    Cell,
+    Link,
+    Panel,
+    cell_of_account,
+    for_staff_with,
+    list_of,
+)
+from apikeys.errors import REFUSALS
+from apikeys.models import RefusalHour
+
+DAY = timedelta(hours=24)
+DAYS_SHOWN = 30
+
+
+@for_staff_with("accounts.view_account", "apikeys.view_refusalhour")
+def tell_refusals() -> Panel:
+    worst = RefusalHour.objects.worst_since(timezone.now() - DAY)[:MOST]
+    accounts = Account.objects.in_bulk([row["account"] for row in worst])
+    return Panel(
+        "Who is being limited or refused?",
+        "Nobody was refused in the last 24 hours.",
+        columns=("Account", "429", "402", "401", "Others", "Limit a minute"),
+        rows=[_refused(accounts[row["account"]], row) for row in worst],
+        note="Refused requests of the last 24 hours, in whole hours.",
+        more=Link("All refusals by hour", list_of(RefusalHour, "?o=-1")),
+    )
+
+
+def _refused(account: Account, row: dict[str, int]) -> list[Cell]:
+    counts = [row[name] for name in ("limited", "unpaid", "unknown", "others")]
+    return [
+        cell_of_account(account),
+        *(Cell(count) for count in counts),
+        Cell(account.request_limit),
+    ]
+
+
+@for_staff_with("apikeys.view_refusalhour")
+def tell_refusals_of(account: Account) -> Panel:
+    since = timezone.now() - timedelta(days=DAYS_SHOWN)
+    hours = RefusalHour.objects.filter(account=account, hour__gte=since)
+    codes = hours.values("code").annotate(sum=Sum("calls"), newest=Max("hour")).order_by("-sum")
+    return Panel(
+        "What was refused?",
+        f"Nothing was refused in the last {DAYS_SHOWN} days.",
+        columns=("Code", "Status", "Requests", "Last in the hour from"),
+        rows=[
+            [Cell(row["code"]), _status(row["code"]), Cell(row["sum"]), Cell(row["newest"])]
+            for row in codes
+        ],
+        note=f"The last {DAYS_SHOWN} days, 429s included.",
+    )
+
+
+def _status(code: str) -> Cell:
+    return Cell(str(REFUSALS[code].status) if code in REFUSALS else None)
