@@ -114,6 +114,8 @@ class Account(models.Model):
     )
     # Null: as long as the operator keeps them. 0: none is written.
     log_days = models.PositiveSmallIntegerField(null=True, editable=False)
+    # What was to go once does not come back when more is kept later.
+    log_since = models.DateTimeField(null=True, editable=False)
 
     objects = AccountQuerySet.as_manager()
 
@@ -147,6 +149,12 @@ class Account(models.Model):
         """For how many days the requests are kept in the log; 0: not at all."""
         longest: int = settings.LOG_RETENTION_DAYS
         return longest if self.log_days is None else min(self.log_days, longest)
+
+    @property
+    def log_begins(self) -> Any:
+        """What is older is not shown, and deleted within a day."""
+        begins = timezone.now() - timedelta(days=self.kept_log_days)
+        return max(begins, self.log_since) if self.log_since else begins
 
     @property
     def erased_after(self) -> Any:

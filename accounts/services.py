@@ -75,7 +75,8 @@ def change_log_days(
     """None: as long as the operator keeps them. The day's work deletes what is older then."""
     before = account.kept_log_days
     account.log_days = days
-    account.save(update_fields=["log_days"])
+    account.log_since = account.log_begins
+    account.save(update_fields=["log_days", "log_since"])
     target = f"{before} → {account.kept_log_days} days"
     audit.record(account, actor, "account.log_days_changed", target, ip)
 

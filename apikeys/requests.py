@@ -19,6 +19,10 @@ class ApiHttpRequest(SiteRequest):
     known_key: "ApiKey | None"
     # The code of the refusal, for the log.
     refusal: str
+    # It was asked for, in the sandbox: it tells of no fault.
+    is_rehearsed: bool
+    # The view wrote a row of the request log itself.
+    is_logged: bool
 
 
 def http_request(request: Request) -> ApiHttpRequest:

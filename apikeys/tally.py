@@ -40,13 +40,10 @@ class Tally:
         hour = timezone.now().replace(minute=0, second=0, microsecond=0)
         with self._lock:
             self._counts[Counted(account_id, key.pk if key else None, hour, code)] += 1
-            if settings.SERVES_WEB and self._timer is None:
-                self._timer = threading.Timer(SECONDS, self._write_now)
-                self._timer.daemon = True
-                self._timer.start()
+            self._write_soon()
 
     def write(self) -> None:
-        """What cannot be written now is written with what comes next."""
+        """What cannot be written now is written later."""
         counts = self._take()
         while counts:
             counted, calls = counts.popitem()
@@ -56,10 +53,17 @@ class Tally:
                 logger.warning("Refusals were not counted, and will be later", exc_info=error)
                 with self._lock:
                     self._counts.update({**counts, counted: calls})
+                    self._write_soon()
                 return
 
     def forget(self) -> None:
         self._take()
+
+    def _write_soon(self) -> None:
+        if settings.SERVES_WEB and self._timer is None:
+            self._timer = threading.Timer(SECONDS, self._write_now)
+            self._timer.daemon = True
+            self._timer.start()
 
     def _take(self) -> Counter[Counted]:
         with self._lock:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Mapping
 
+import idna
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
@@ -14,12 +15,29 @@ def masked(email: str, domain: str | None) -> str:
 
 
 def address_hash(email: str) -> str:
-    """The same for every spelling in which a person would look for it."""
-    text = unicodedata.normalize("NFC", email).strip().lower()
+    """The same for every spelling of it: large or small, its domain in Unicode or as the DNS has
+    it, with a dot behind, or quoted."""
     digest = salted_hmac(
-        "validation.address", text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
+        "validation.address", _plain(email), secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
     )
     return digest.hexdigest()[:32]
+
+
+def _plain(email: str) -> str:
+    text = unicodedata.normalize("NFC", email).strip().lower()
+    local_part, at, domain = text.rpartition("@")
+    if len(local_part) > 2 and local_part[0] == local_part[-1] == '"':
+        local_part = local_part[1:-1]
+    return f"{local_part}{at}{_in_unicode(domain.rstrip('.'))}"
+
+
+def _in_unicode(domain: str) -> str:
+    if domain.isascii() and "xn--" not in domain:
+        return domain
+    try:
+        return idna.decode(domain, uts46=True)
+    except idna.IDNAError:
+        return domain
 
 
 def pack_checks(checks: Mapping[str, bool | None], names: tuple[str, ...]) -> int:

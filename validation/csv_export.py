@@ -1,30 +1,28 @@
 """Usage as lines of a table for a spreadsheet."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
 from accounts.models import Account
-from apikeys.models import ApiKey
 from credits import totals
 from validation.charts import LAYERS
-from validation.figures import Figures
+from validation.figures import Figures, keys_of
 from validation.spans import Span, Unit
 
 # What a spreadsheet takes for the beginning of a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def usage_lines(
-    account: Account, span: Span, keys: Iterable[ApiKey], **only: Any
-) -> Iterator[list[str | int]]:
+def usage_lines(account: Account, span: Span, **only: Any) -> Iterator[list[str | int]]:
     """A line an hour or day and key, in UTC; months are given by day."""
     is_hourly = span.unit == Unit.HOUR
-    known = {key.pk: key for key in keys}
+    lines = list(_lines(account, span, only))
+    known = keys_of(account, (key_id for _, key_id, _ in lines))
     when = "hour (UTC)" if is_hourly else "day (UTC)"
     yield [when, "key", "name", "requests", *LAYERS, "credits"]
-    for of, key_id, line in _lines(account, span, only):
+    for of, key_id, line in lines:
         key = known.get(key_id or 0)
         moment = f"{of:%Y-%m-%d %H:%M}" if is_hourly else f"{of}"
         named = [key.public_id, _as_text(key.name)] if key else ["", "Playground"]
@@ -47,6 +45,7 @@ def _lines(
 
 def _as_text(name: str) -> str:
     """Names are what customers typed: they must not calculate in somebody's spreadsheet, which
-    may skip a space, and read a full-width sign as the plain one."""
-    read = unicodedata.normalize("NFKC", name).lstrip()
+    may skip a space or what is invisible, and read a full-width sign as the plain one."""
+    seen = (letter for letter in name if unicodedata.category(letter) != "Cf")
+    read = unicodedata.normalize("NFKC", "".join(seen)).lstrip()
     return f"'{name}" if name.startswith(_FORMULAS) or read.startswith(_FORMULAS) else name

@@ -1,5 +1,6 @@
 """One address, forgotten: what its owner may ask of a customer of ours, and the customer of us."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
@@ -17,14 +18,31 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
 
     The books of use hold no addresses and stay.
     """
-    gone = sum(delete_in_batches(rows) for rows in _rows_of(email, account))
-    rows = "row" if gone == 1 else "rows"
-    audit.record(account, actor, "address.erased", f"{masked_address(email)}: {gone} {rows}", ip)
-    return gone
+    # Noted first: who is interrupted has erased nothing that nobody knows of.
+    audit.record(account, actor, "address.erased", masked_address(email), ip)
+    return sum(delete_in_batches(rows) for rows in _rows_of(email, account))
 
 
-def count_rows(*, email: str, account: Account | None) -> int:
-    return sum(rows.count() for rows in _rows_of(email, account))
+@dataclass(frozen=True)
+class Found:
+    requests: int
+    # Answers kept to be repeated.
+    answers: int
+
+    @property
+    def total(self) -> int:
+        return self.requests + self.answers
+
+    @property
+    def words(self) -> str:
+        requests = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
+        answers = "1 answer" if self.answers == 1 else f"{self.answers:,} answers"
+        return f"{requests} in the log and {answers} to repeat"
+
+
+def count_rows(*, email: str, account: Account | None) -> Found:
+    requests, answers = (rows.count() for rows in _rows_of(email, account))
+    return Found(requests, answers)
 
 
 def masked_address(email: str) -> str:

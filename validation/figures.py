@@ -92,13 +92,19 @@ def _used(account: Account, span: Span, only: dict[str, Any]) -> Iterable[Used]:
     return of_unit(account, span.first, span.last, **only)
 
 
-def by_key(account: Account, span: Span, keys: Iterable[ApiKey], **only: Any) -> list[Figures]:
+def by_key(account: Account, span: Span, **only: Any) -> list[Figures]:
     """Of each that was used, the most used first. None is the playground."""
-    known = {key.pk: key for key in keys}
     found: dict[int | None, Figures] = {}
     for used in _used_by_key(account, span, only):
-        found.setdefault(used.of, Figures(known.get(used.of))).add(used)
-    return sorted(found.values(), key=lambda figures: -figures.requests)
+        found.setdefault(used.of, Figures()).add(used)
+    known = keys_of(account, found)
+    for key_id, sums in found.items():
+        sums.of = known.get(key_id or 0)
+    return sorted(found.values(), key=lambda sums: -sums.requests)
+
+
+def keys_of(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiKey]:
+    return account.api_keys.in_bulk({key_id for key_id in key_ids if key_id})
 
 
 def _used_by_key(account: Account, span: Span, only: dict[str, Any]) -> Iterator[Used]:

@@ -15,10 +15,20 @@ from apikeys.models import ApiKey
 from validation.engine.reasons import REASONS, Verdict
 from validation.engine.syntax import Parts, parse_address
 from validation.log_search import Wanted
-from validation.spans import MOST_DAYS, Span, TooLong, Unit, last_days, last_hours, last_months
-from validation.spans import span_of_days as days_from_to
+from validation.spans import (
+    MOST_DAYS,
+    Span,
+    TooLong,
+    TooOld,
+    Unit,
+    last_days,
+    last_hours,
+    last_months,
+    span_of_days,
+)
 
 PLAYGROUND = "playground"
+MOST_KEYS = 200
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
 
 
@@ -48,7 +58,8 @@ class Filter(forms.Form):
 
     def __init__(self, data: Any, account: Account) -> None:
         super().__init__(data)
-        self.keys = list(account.api_keys.all())
+        # The newest first; whose server changes keys every week has hundreds that ended.
+        self.keys = list(account.api_keys.all()[:MOST_KEYS])
         self.fields["key"] = KeyField(self.keys)
 
     @property
@@ -69,16 +80,17 @@ class Filter(forms.Form):
 
 class UsageFilter(Filter):
     RANGES = {
-        "24h": "Last 24 hours",
-        "7d": "Last 7 days",
-        "30d": "Last 30 days",
-        "90d": "Last 90 days",
-        "12m": "Last 12 months",
-        "custom": "From … to …",
+        "24h": "24 hours",
+        "7d": "7 days",
+        "30d": "30 days",
+        "90d": "90 days",
+        "12m": "12 months",
     }
-    range = forms.ChoiceField(label="When", choices=[*RANGES.items()])
-    since = DayField(label="From", required=False)
-    until = DayField(label="To", required=False)
+    USUAL = "30d"
+    # A link for each stands above the form. Dates that are filled in count before it.
+    range = forms.ChoiceField(choices=[*RANGES.items()], required=False, widget=forms.HiddenInput)
+    since = DayField(label="From (UTC)", required=False)
+    until = DayField(label="To (UTC)", required=False)
     by = forms.ChoiceField(
         label="By",
         choices=[("", "Automatic"), ("hour", "Hour"), ("day", "Day"), ("month", "Month")],
@@ -86,26 +98,39 @@ class UsageFilter(Filter):
     )
 
     def __init__(self, data: Any, account: Account, now: datetime) -> None:
-        data = data.copy()
-        data.setdefault("range", "custom" if data.get("since") or data.get("until") else "30d")
         super().__init__(data, account)
         self.now = now
-        self.span = last_days(now, 30)
+        # None where what was asked cannot be shown.
+        self.span: Span | None = None
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not self.errors:
             try:
                 self.span = self._span(data)
-            except TooLong as error:
+            except (TooLong, TooOld) as error:
                 raise ValidationError(str(error)) from error
         return data
 
+    @property
+    def ranges(self) -> list[tuple[str, str, bool]]:
+        """The address of each range with the other filters, its words, and whether it is shown."""
+        kept = {name: self.data.get(name) for name in ("key",) if self.data.get(name)}
+        shown = None if self._has_dates else self.data.get("range") or self.USUAL
+        return [
+            (urlencode({"range": code, **kept}), words, code == shown)
+            for code, words in self.RANGES.items()
+        ]
+
+    @property
+    def _has_dates(self) -> bool:
+        return bool(self.data.get("since") or self.data.get("until"))
+
     def _span(self, data: dict[str, Any]) -> Span:
         unit = Unit(data["by"]) if data["by"] else None
-        chosen = data["range"]
-        if chosen == "custom":
+        if self._has_dates:
             return self._days(data, unit)
+        chosen = data["range"] or self.USUAL
         if chosen == "24h":
             if unit not in (None, Unit.HOUR):
                 raise ValidationError("24 hours are shown by hour.")
@@ -120,7 +145,7 @@ class UsageFilter(Filter):
             raise ValidationError("“From” is after “To”: exchange them.")
         if (until - since).days >= MOST_DAYS[Unit.MONTH]:
             raise ValidationError("At most five years fit in one chart.")
-        return days_from_to(since, until, unit)
+        return span_of_days(since, until, unit, today=self.now.date())
 
     @property
     def only(self) -> dict[str, Any]:
@@ -131,7 +156,9 @@ class UsageFilter(Filter):
 
 
 class LogFilter(Filter):
-    STATUSES = sorted({200, *(refusal.status for refusal in REFUSALS.values())} - {429, 503})
+    # What may stand in the log: of a valid key, and no 429 or 503.
+    CODES = [code for code, refusal in REFUSALS.items() if refusal.status not in {401, 429, 503}]
+    STATUSES = sorted({200, *(REFUSALS[code].status for code in CODES)})
     verdict = forms.ChoiceField(
         choices=[("", "All verdicts"), *((v.value, v.value) for v in Verdict)], required=False
     )
@@ -145,7 +172,7 @@ class LogFilter(Filter):
         choices=[
             ("", "All reasons"),
             *((f"{verdict}", [(r, r) for r in reasons]) for verdict, reasons in REASONS.items()),
-            ("refused", [(code, code) for code in REFUSALS]),
+            ("refused", [(code, code) for code in CODES]),
         ],
         required=False,
     )
@@ -157,7 +184,7 @@ class LogFilter(Filter):
 
     def clean_domain(self) -> str:
         """As the log holds it, however it is typed."""
-        typed = self.cleaned_data["domain"].rpartition("@")[2]
+        typed = self.cleaned_data["domain"].rpartition("@")[2].rstrip(".")
         if not typed:
             return ""
         parts = parse_address(f"x@{typed}")

@@ -115,6 +115,10 @@ def find_entry(account: Account, request_id: str, at: datetime) -> LogEntry | No
     return entries.select_related("key").first()
 
 
+def has_request(account: Account, request_id: str) -> bool:
+    return LogEntry.objects.of(account).filter(request_id=request_id).exists()
+
+
 def find_result(account: Account, result_id: str) -> LogEntry | None:
     return LogEntry.objects.of(account).with_result(result_id).order_by("at").first()
 

@@ -119,8 +119,7 @@ class ListedDomain(models.Model):
 class LogEntryQuerySet(models.QuerySet["LogEntry"]):
     def of(self, account: Account) -> "LogEntryQuerySet":
         """What the account wants to be kept: the rest is not shown, and deleted within a day."""
-        since = timezone.now() - timedelta(days=account.kept_log_days)
-        return self.filter(account=account, at__gt=since)
+        return self.filter(account=account, at__gt=account.log_begins)
 
     def with_result(self, result_id: str) -> "LogEntryQuerySet":
         """An id tells when it was made: without an index of its own the row is near that moment."""

@@ -55,12 +55,14 @@ class Trial:
 
 def ask(request: AccountRequest, email: str) -> Trial:
     api_request = cast(ApiHttpRequest, request)
+    api_request.is_rehearsed = False
     api_request.usage = limits.spend(request, limits.account_bucket(request.account))
     try:
         answer = _answer(api_request, request, email)
     except ApiError as error:
         status, body, own = error.status, error.body(request.id), error.headers
-        tally.count(request.account.pk, None, error.code)
+        if not api_request.is_rehearsed:
+            tally.count(request.account.pk, None, error.code)
     else:
         status, body = 200, answer.body
         own = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}

@@ -13,6 +13,7 @@ from validation.engine.sandbox import sandbox_word
 def refuse_as_the_sandbox_says(request: ApiHttpRequest, email: str) -> None:
     code = sandbox_word(email)
     if code in REFUSALS:
+        request.is_rehearsed = True
         raise _sandbox_error(code, request)
 
 

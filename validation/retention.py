@@ -16,10 +16,9 @@ def delete_old_log_entries() -> None:
     now = timezone.now()
     longest = settings.LOG_RETENTION_DAYS
     _delete_from_the_oldest(before=now - timedelta(days=longest))
-    for account in Account.objects.filter(log_days__lt=longest):
-        before = now - timedelta(days=account.kept_log_days)
+    for account in Account.objects.exclude(log_since=None):
         # In the order of the index, so that the first batch is found without reading the others.
-        old = LogEntry.objects.filter(account=account, at__lte=before).order_by("-at")
+        old = LogEntry.objects.filter(account=account, at__lte=account.log_begins).order_by("-at")
         delete_in_batches(old)
 
 

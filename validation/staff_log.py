@@ -80,9 +80,9 @@ class LogEntryAdmin(ReadOnlyAdmin):
         }
         if form.is_valid():
             email = form.cleaned_data["email"]
-            count = count_rows(email=email, account=None)
+            found = count_rows(email=email, account=None)
             query = {"q": address_hash(email)}
-            context |= {"email": email, "count": count, "rows": reverse(LIST, query=query)}
+            context |= {"email": email, "found": found, "rows": reverse(LIST, query=query)}
         return render(request, "admin/validation/find_address.html", context)
 
     def erase_address(self, request: Any) -> HttpResponse:

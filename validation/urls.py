@@ -7,6 +7,7 @@ app_name = "validation"
 urlpatterns = [
     path("", pages.show_landing, name="show-landing"),
     path("validation/", overview.show_overview, name="show-overview"),
+    path("validation/arrivals/", overview.show_arrival, name="show-any-arrival"),
     path("validation/arrivals/<public_id:key_id>/", overview.show_arrival, name="show-arrival"),
     path("validation/usage/", usage.show_usage, name="show-usage"),
     path("validation/usage/csv/", usage.download_usage, name="download-usage"),

@@ -10,8 +10,11 @@ COOKIE = "timezone"
 
 def zone_of(request: HttpRequest) -> tzinfo:
     name = request.COOKIES.get(COOKIE, "")
+    # Of a place: Asia/Kolkata. Others, such as Factory, tell people nothing.
+    if "/" not in name:
+        return UTC
     try:
-        return ZoneInfo(name) if name else UTC
+        return ZoneInfo(name)
     # What is no name of a zone, or of none that this machine knows. ZoneInfo reads files.
     except (ValueError, OSError, KeyError):
         return UTC

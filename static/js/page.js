@@ -45,21 +45,31 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// Hours are shown in the reader's own time, which the server learns from this cookie.
+// The dashboard shows hours in the reader's own time, which the server learns from this cookie.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (zone && !document.cookie.split("; ").includes(`timezone=${zone}`)) {
+if (zone && document.querySelector(".frame") && !document.cookie.includes(`timezone=${zone}`)) {
   const secure = location.protocol === "https:" ? "; secure" : "";
-  document.cookie = `timezone=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
+  document.cookie = `timezone=${zone}; path=/; samesite=lax${secure}`;
 }
 
 // A piece of the page that asks until its news has come. Without a script there is a link.
 for (const element of document.querySelectorAll("[data-poll]")) {
+  let pause = 1500;
+  const askLater = () => setTimeout(ask, (pause = Math.min(pause * 1.02, 15000)));
   const ask = async () => {
     const answer = document.hidden ? null : await fetch(element.dataset.poll).catch(() => null);
-    if (answer?.status === 200 && !answer.redirected) {
-      element.innerHTML = await answer.text();
-    } else if (!answer || answer.status === 204 || answer.status >= 500) {
-      setTimeout(ask, 1500);
+    if (answer && (answer.redirected || (answer.status >= 400 && answer.status < 500))) {
+      element.textContent = "This page hears of no more requests: you were signed out, or work elsewhere. Open the overview to see them.";
+      return;
+    }
+    const news = answer?.status === 200 ? await answer.text() : null;
+    if (news !== null && news !== element.dataset.news) {
+      element.dataset.news = news;
+      element.innerHTML = news;
+    }
+    // What was refused will be tried again.
+    if (news === null || element.querySelector("[data-ask-again]")) {
+      askLater();
     }
   };
   ask();

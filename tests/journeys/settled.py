@@ -12,6 +12,7 @@ from tests.journeys.passkeys import add_passkey, open_with_device
 from tests.journeys.purchases import order_pack
 from tests.journeys.teams import invitation_of, invite, join
 from tests.journeys.windows import Windows
+from tests.servers.client import HttpCaller
 from tests.servers.product import Product
 
 COLLEAGUE = "colleague@pages.example"
@@ -34,9 +35,17 @@ def settle(windows: Windows, site: Product, owner: Newcomer) -> Settled:
     invite(page, INVITED)
     set_up(page, owner.email)
     add_passkey(page, "My laptop")
-    create_key(page, KEY)
+    call_the_api(site, create_key(page, KEY))
     order_pack(page)
     return Settled(owner, page, _places(page, site))
+
+
+def call_the_api(site: Product, secret: str) -> None:
+    """What comes of it fills Overview, Usage and Requests."""
+    caller = HttpCaller(site, secret)
+    for word in ("deliverable", "risky", "undeliverable", "unknown", "insufficient_credits"):
+        caller.validate(f"{word}@sandbox.test")
+    caller.validate("no address")
 
 
 def _places(page: Page, site: Product) -> dict[str, str]:
@@ -45,6 +54,9 @@ def _places(page: Page, site: Product) -> dict[str, str]:
     member = colleague.get_by_text("Remove").get_attribute("href") or ""
     page.goto("/accounts/2fa/webauthn/")
     passkey = page.get_by_text("Rename").get_attribute("href") or ""
+    page.goto("/validation/requests/")
+    links = page.locator(".log a")
+    answered, refused = (links.nth(place).get_attribute("href") or "" for place in (0, 1))
     page.goto("/credits/packs/")
     pack = page.get_by_role("button", name="Buy 1,000 credits", exact=True).get_attribute("href")
     page.goto("/credits/orders/")
@@ -52,6 +64,8 @@ def _places(page: Page, site: Product) -> dict[str, str]:
     return {
         "pack": (pack or "").split("/")[-2],
         "order": (order or "").split("/")[-2],
+        "answered": answered.removeprefix("/validation/requests/").rstrip("/"),
+        "refused": refused.removeprefix("/validation/requests/").rstrip("/"),
         "key": id_of_key(page, KEY),
         "member": member.split("/")[-3],
         "passkey": re.sub(r"\D", "", passkey.removeprefix("/accounts/2fa/")),

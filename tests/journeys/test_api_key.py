@@ -45,6 +45,78 @@ def test_a_new_customer_gets_an_answer_from_the_api(windows: Windows, site: Prod
     assert json.loads(run_in_a_shell(lines))["verdict"] == "deliverable"
 
 
+def test_the_first_request_appears_by_itself(windows: Windows, newcomer: Newcomer) -> None:
+    """On the page of the new key, and on the overview, which then gives way to figures."""
+    page, overview = windows.open(newcomer), windows.open(newcomer)
+    overview.goto("/validation/")
+    expect(overview.get_by_text("three steps, two minutes")).to_be_visible()
+    create_key(page, "First")
+    lines = page.locator("#try").inner_text()
+    overview.reload()
+    for waiting in (page, overview):
+        expect(waiting.get_by_text("Waiting for the first request")).to_be_visible()
+    run_in_a_shell(lines)
+    for waiting in (page, overview):
+        expect(waiting.get_by_text("It arrived: d***@sandbox.test is deliverable")).to_be_visible()
+        expect(waiting.get_by_text("Waiting for the first request")).to_have_count(0)
+    overview.get_by_role("button", name="Open the overview").click()
+    expect(overview.get_by_role("heading", name="Latest requests")).to_be_visible()
+    overview.get_by_role("table").get_by_role("link").first.click()
+    expect(overview.get_by_text("nothing: the sandbox")).to_be_visible()
+
+
+def test_a_first_request_that_is_refused_appears_with_what_to_do(
+    windows: Windows, site: Product, newcomer: Newcomer
+) -> None:
+    page = windows.open(newcomer)
+    caller = HttpCaller(site, create_key(page, "Mistaken"))
+    caller.call("POST", "/v1/validate", '{"emial": "jane@shop.example"}')
+    expect(page.get_by_text("It arrived, and was refused: 400")).to_be_visible()
+    page.get_by_role("button", name="See what to do").click()
+    expect(page.get_by_role("heading", name="400 missing_field")).to_be_visible()
+
+
+def test_without_javascript_a_link_looks_again(
+    windows: Windows, site: Product, newcomer: Newcomer
+) -> None:
+    page = windows.open(newcomer, java_script_enabled=False)
+    caller = HttpCaller(site, create_key(page, "Plain"))
+    caller.validate("deliverable@sandbox.test")
+    page.get_by_role("link", name="Look again").click()
+    expect(page.get_by_role("heading", name="Latest requests")).to_be_visible()
+
+
+def test_hours_are_shown_in_the_browsers_time_zone(windows: Windows, newcomer: Newcomer) -> None:
+    page = windows.open(newcomer, timezone_id="Australia/Adelaide")
+    page.goto("/validation/")
+    page.goto("/validation/usage/?range=24h")
+    expect(page.get_by_text("Hours are in Australia/Adelaide, your time zone.")).to_be_visible()
+    page.get_by_text("The figures as a table").click()
+    expect(page.get_by_role("rowheader").first).to_contain_text(":30")
+
+
+def test_a_filter_stands_in_the_address_and_back_leads_out_of_it(
+    windows: Windows, site: Product, newcomer: Newcomer
+) -> None:
+    page = windows.open(newcomer)
+    caller = HttpCaller(site, create_key(page, "Filtered"))
+    for word in ("risky", "deliverable"):
+        caller.validate(f"{word}@sandbox.test")
+    page.goto("/validation/requests/")
+    rows = page.locator(".log tbody tr")
+    expect(rows).to_have_count(2)
+    page.get_by_label("Verdict").select_option("risky")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(rows).to_have_count(1)
+    assert "verdict=risky" in page.url
+    page.go_back()
+    expect(rows).to_have_count(2)
+    page.get_by_label("Find a request").fill("Risky@sandbox.test")
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(1)
+    assert "Risky" not in page.url
+
+
 def test_the_page_of_a_new_key_has_no_findings(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     create_key(page, "Looked at")

@@ -31,6 +31,11 @@ FOR_EVERYBODY = [
 FOR_MEMBERS = [
     "/",
     "/validation/",
+    "/validation/requests/",
+    "/validation/requests/{answered}/",
+    "/validation/requests/{refused}/",
+    "/validation/usage/",
+    "/validation/usage/?range=24h",
     "/validation/playground/",
     "/accounts/profile/",
     "/accounts/account/open/",
@@ -74,6 +79,8 @@ FOR_MEMBERS = [
 ]
 WITH_NOTHING_YET = [
     "/validation/",
+    "/validation/requests/",
+    "/validation/usage/",
     "/apikeys/",
     "/credits/",
     "/credits/ledger/",

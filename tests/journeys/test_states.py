@@ -100,7 +100,7 @@ def test_the_page_before_an_erasure_has_no_findings(member: Page) -> None:
         expect(member.get_by_text("1 row of")).to_be_visible()
         assert_no_findings(member)
     member.get_by_role("button", name="Erase the address").click()
-    expect(member.get_by_text("1 row is erased of w***.")).to_be_visible()
+    expect(member.get_by_text("w*** is erased from log and answers.")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)

@@ -74,7 +74,7 @@ def test_the_audit_log_has_the_address_masked(
     erase(account, owner)
     entry = AuditEntry.objects.get(action="address.erased")
     assert (entry.account, entry.actor, entry.ip) == (account, owner, "192.0.2.1")
-    assert entry.target == "J***@sandbox.test: 1 row"
+    assert entry.target == "J***@sandbox.test"
 
 
 def test_the_books_stay(caller: Caller, account: Account, owner: User) -> None:

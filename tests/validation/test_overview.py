@@ -11,6 +11,8 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.models import ApiKey, RefusalHour
+from apikeys.services import create_key, revoke_key
+from apikeys.tally import tally
 from credits.models import Wallet
 from tests.caller import Caller
 from tests.conftest import make_member, signed_in
@@ -42,7 +44,7 @@ def test_a_newcomer_is_led_to_a_first_request(browser: Client) -> None:
 
 def test_with_a_key_the_page_waits_for_it(browser: Client, key: ApiKey) -> None:
     page = text(browser)
-    assert f'data-poll="/validation/arrivals/{key.public_id}/"' in page
+    assert 'data-poll="/validation/arrivals/"' in page
     assert page.count('<li class="done">') == 1
 
 
@@ -68,6 +70,45 @@ def test_a_first_request_that_is_refused_is_told_as_well(
     page = text(browser, f"/validation/arrivals/{key.public_id}/")
     assert "refused: 400 <code>missing_field</code>" in page
     assert "See what to do" in page
+
+
+def test_a_request_that_is_still_on_its_way_has_not_arrived(browser: Client, key: ApiKey) -> None:
+    """A key notes its use first, and the row comes with the answer."""
+    path = f"/validation/arrivals/{key.public_id}/"
+    ApiKey.objects.update(last_used_at=timezone.now() - timedelta(seconds=3))
+    assert browser.get(path).status_code == 204
+    ApiKey.objects.update(last_used_at=timezone.now() - timedelta(seconds=9))
+    assert "It arrived." in text(browser, path)
+
+
+def test_a_refusal_that_is_no_row_is_told_too(
+    browser: Client, key: ApiKey, caller: Caller, owner: User
+) -> None:
+    path = f"/validation/arrivals/{key.public_id}/"
+    revoke_key(key=key, actor=owner)
+    caller.validate("risky@sandbox.test")
+    tally.write()
+    assert "refused: 401 <code>api_key_revoked</code>" in text(browser, path)
+    assert "Latest requests" in text(browser)
+
+
+def test_a_key_that_is_refused_by_its_network_has_begun(
+    browser: Client, account: Account, owner: User
+) -> None:
+    networks = ["192.0.2.0/24"]
+    key, secret = create_key(account=account, name="Far", actor=owner, allowed_networks=networks)
+    assert Caller(secret).validate("risky@sandbox.test").status_code == 403
+    for path in (f"/validation/arrivals/{key.public_id}/", "/validation/arrivals/"):
+        page = text(browser, path)
+        assert "refused: 403 <code>ip_not_allowed</code>" in page
+        assert "data-ask-again" in page
+    assert "Latest requests" in text(browser)
+
+
+def test_who_may_create_no_key_is_not_led_to_where_they_are_made(
+    account: Account, key: ApiKey
+) -> None:
+    assert "/apikeys/create/" not in text(signed_in(make_member(account, Role.VIEWER)))
 
 
 def test_the_playground_counts_as_a_first_request(browser: Client) -> None:

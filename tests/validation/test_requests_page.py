@@ -10,8 +10,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account, User
-from apikeys.models import ApiKey
+from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
+from apikeys.tally import tally
 from tests.caller import Caller
 from tests.conftest import signed_in
 from tests.validation.use import logged, read, refused
@@ -63,7 +64,8 @@ def test_the_newest_stand_first_with_what_was_answered(
     assert shown(browser) == ["b", "/v1/validate", "a"]
     for words in ("role_account", "insufficient_credits", "402", key.name, "Playground"):
         assert words in page
-    assert "kept masked, for 30 days" in page
+    assert "kept masked, for" in page
+    assert ">30 days</a>" in page
 
 
 @pytest.mark.parametrize(
@@ -220,15 +222,41 @@ def test_a_request_id_of_the_clients_own_is_found(browser: Client, caller: Calle
     assert find(browser, "order-4711").content.decode().count('class="address"') == 2
 
 
+@pytest.mark.parametrize("own", ["val_of-ours-1234", "deadbeef" * 4, "no-address"])
+def test_an_id_that_looks_like_another_thing_is_found(
+    browser: Client, caller: Caller, own: str
+) -> None:
+    caller.validate("risky@sandbox.test", X_Request_Id=own)
+    caller.validate("no-at-all")
+    assert find(browser, own).content.decode().count('class="address"') == 1
+    assert find(browser, "no-at-all").content.decode().count('class="address"') == 1
+
+
+def test_other_answers_stand_in_the_log_as_well(browser: Client, caller: Caller) -> None:
+    caller.get("/v1/me")
+    assert shown(browser) == ["/v1/me"]
+    (entry,) = LogEntry.objects.all()
+    assert b"Answered" in browser.get(entry.get_absolute_url()).content
+
+
+def test_a_rehearsed_error_says_that_it_is_one(browser: Client, caller: Caller) -> None:
+    caller.validate("internal_error@sandbox.test")
+    (entry,) = LogEntry.objects.all()
+    page = read(browser.get(entry.get_absolute_url()))
+    assert "You asked for this error in the sandbox" in page
+    tally.write()
+    assert not RefusalHour.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ("val_0", b"No request with the result val_0 is kept."),
-        ("val_" + "Z" * 26, b"is kept."),
-        ("val_" + "0" * 26, b"is kept."),
-        ("two words", b"Search for a whole address"),
-        ("x" * 65, b"Search for a whole address"),
-        ("\0", b"Search for a whole address"),
+        ("val_" + "0" * 26, b"No request with the result val_0"),
+        ("val_0", b"No request fits."),
+        ("val_" + "Z" * 26, b"No request fits."),
+        ("two words", b"No request fits."),
+        ("x" * 500, b"No request fits."),
+        ("\0", b"No request fits."),
         ("nobody@shop.example", b"No request fits."),
         ("req_unknown", b"No request fits."),
         ("", b"No request yet."),

@@ -81,6 +81,15 @@ def test_a_shortened_time_hides_the_older_ones_at_once(account: Account, owner: 
     assert LogEntry.objects.count() == 2
 
 
+def test_what_was_to_go_does_not_come_back(account: Account, owner: User) -> None:
+    requests_of(account, 2)
+    change_log_days(account=account, days=0, actor=owner)
+    change_log_days(account=account, days=None, actor=owner)
+    assert not LogEntry.objects.of(account).exists()
+    delete_old_log_entries()
+    assert not LogEntry.objects.exists()
+
+
 def test_the_walk_ends_at_the_first_batch_without_an_old_row(
     account: Account, settings: Settings, small_batches: None, django_assert_num_queries: Any
 ) -> None:

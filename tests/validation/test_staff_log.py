@@ -63,7 +63,7 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
     support: Client, entry: LogEntry
 ) -> None:
     page = support.post(f"{LIST}find/", {"email": ADDRESS.title()}).content.decode()
-    assert "2 rows of all accounts hold it." in page
+    assert "It stands in 1 request in the log and 1 answer to repeat, of all accounts." in page
     assert f"{LIST}?q={entry.address_hash}" in page
     answer = support.post(f"{LIST}erase/", {"email": ADDRESS}, follow=True)
     assert b"Erased j***@sandbox.test: 2 rows." in answer.content
@@ -78,7 +78,7 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
 def test_finance_finds_and_cannot_erase(entry: LogEntry) -> None:
     finance = in_group("Finance")
     page = finance.post(f"{LIST}find/", {"email": ADDRESS}).content
-    assert b"hold it" in page
+    assert b"It stands in 1 request" in page
     assert b"Erase the address" not in page
     assert finance.post(f"{LIST}erase/", {"email": ADDRESS}).status_code == 403
     assert LogEntry.objects.filter(pk=entry.pk).exists()

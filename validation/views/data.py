@@ -42,8 +42,7 @@ def confirm_erasure(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
-    count = count_rows(email=email, account=request.account)
-    context = {"email": email, "count": count}
+    context = {"email": email, "found": count_rows(email=email, account=request.account)}
     return render(request, "validation/confirm_erasure.html", context)
 
 
@@ -54,9 +53,8 @@ def erase_address(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
-    gone = erase(email=email, account=request.account, actor=request.user, ip=request.ip)
-    rows = "1 row is" if gone == 1 else f"{gone:,} rows are"
-    messages.success(request, f"{rows} erased of {masked_address(email)}.")
+    erase(email=email, account=request.account, actor=request.user, ip=request.ip)
+    messages.success(request, f"{masked_address(email)} is erased from log and answers.")
     return redirect(PAGE)
 
 

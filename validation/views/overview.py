@@ -31,13 +31,13 @@ def show_overview(request: AccountRequest) -> HttpResponse:
 
 @require_safe
 @for_account(Act.LOOK)
-def show_arrival(request: AccountRequest, key_id: str) -> HttpResponse:
-    """A piece of a page, which asks for it until the first request with this key has come."""
-    key = get_object_or_404(request.account.api_keys, public_id=key_id)
-    if key.last_used_at is None:
+def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
+    """A piece of a page, which asks for it until a request has come: with one key, or with any."""
+    key = get_object_or_404(request.account.api_keys, public_id=key_id) if key_id else None
+    arrival = overview.arrival_of(request.account, key, timezone.now())
+    if arrival is None:
         return HttpResponse(status=204)
-    context = {"key": key, "entry": overview.arrival_of(key)}
-    return render(request, "validation/arrival.html", context)
+    return render(request, "validation/arrival.html", {"arrival": arrival, "key": key})
 
 
 def _show_first_steps(request: AccountRequest) -> HttpResponse:

@@ -16,6 +16,7 @@ from validation.addresses import address_hash, unpack_checks
 from validation.engine.meanings import MEANINGS
 from validation.engine.verdict import CHECKS
 from validation.filters import REQUEST_ID, LogFilter
+from validation.ids import made_at
 from validation.log_search import Cursor
 from validation.models import LogEntry
 from validation.moments import moment_of
@@ -47,12 +48,12 @@ def find_request(request: AccountRequest) -> HttpResponse:
         return redirect(page)
     if "@" in text:
         return redirect(f"{page}?address={address_hash(text)}")
-    if text.startswith("val_"):
-        return _show_result(request, text)
-    if REQUEST_ID.fullmatch(text):
+    if made_at(text.upper().replace("VAL_", "val_", 1)):
+        return _show_result(request, text.upper().replace("VAL_", "val_", 1))
+    if REQUEST_ID.fullmatch(text) and log_search.has_request(request.account, text):
         return redirect(f"{page}?request={text}")
-    messages.error(request, "Search for a whole address, a result (val_…) or a request id.")
-    return redirect(page)
+    # It may be no address at all, and have been validated all the same.
+    return redirect(f"{page}?address={address_hash(text)}")
 
 
 @require_safe

@@ -1,21 +1,27 @@
 import csv
-from datetime import datetime
+from datetime import tzinfo
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseBadRequest
-from django.shortcuts import render
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.access import for_account
+from accounts.models import Account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
 from validation import figures
 from validation.charts import draw
 from validation.csv_export import usage_lines
 from validation.filters import UsageFilter
-from validation.spans import Unit
+from validation.spans import Span
 from validation.zones import zone_of
+
+# By it spreadsheets know that the letters are Unicode.
+BYTE_ORDER_MARK = "\ufeff"
 
 
 @require_safe
@@ -23,40 +29,36 @@ from validation.zones import zone_of
 def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
-    span, zone = form.span, zone_of(request)
-    pieces = figures.by_piece(request.account, span, **form.only)
-    names = [_name(piece.of, span.unit, zone) for piece in pieces]
-    titles = [f"{name}: {piece.requests:,}" for name, piece in zip(names, pieces, strict=True)]
-    context = {
-        "form": form,
-        "span": span,
-        "zone": zone,
-        "total": figures.altogether(pieces),
-        "pieces": list(zip(names, pieces, strict=True)),
-        "chart": draw([piece.calls for piece in pieces], titles),
-        "by_key": figures.by_key(request.account, span, form.keys, **form.only),
-        "refused": figures.refusals(request.account, span, **form.only),
-    }
+    zone = zone_of(request)
+    context: dict[str, Any] = {"form": form, "zone": zone, "span": form.span}
+    if form.span:
+        context |= _figures(request.account, form.span, form.only, zone)
     return render(request, "validation/show_usage.html", context)
 
 
 @require_safe
 @for_account(Act.LOOK)
-def download_usage(request: AccountRequest) -> HttpResponse:
+def download_usage(request: AccountRequest) -> HttpResponseBase:
     form = UsageFilter(request.GET, request.account, timezone.now())
-    if not form.is_valid():
-        return HttpResponseBadRequest("This range cannot be shown. Choose another on Usage.")
+    if not form.is_valid() or form.span is None:
+        # Which says what is wrong with it.
+        return redirect(f"{reverse('validation:show-usage')}?{form.query}")
     span = form.span
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer = HttpResponse(BYTE_ORDER_MARK, content_type="text/csv; charset=utf-8")
     name = f"usage-{span.first}-to-{span.last}.csv"
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    csv.writer(answer).writerows(usage_lines(request.account, span, form.keys, **form.only))
+    csv.writer(answer).writerows(usage_lines(request.account, span, **form.only))
     return answer
 
 
-def _name(of: Any, unit: Unit, zone: Any) -> str:
-    if unit == Unit.MONTH:
-        return f"{of:%b %Y}"
-    if isinstance(of, datetime):
-        return f"{of.astimezone(zone):%a %d %b, %H:%M}"
-    return f"{of:%a %d %b}"
+def _figures(account: Account, span: Span, only: dict[str, Any], zone: tzinfo) -> dict[str, Any]:
+    pieces = figures.by_piece(account, span, **only)
+    named = list(zip(span.names(zone, timezone.now()), pieces, strict=True))
+    titles = [f"{name}: {piece.requests:,}" for name, piece in named]
+    return {
+        "total": figures.altogether(pieces),
+        "pieces": named,
+        "chart": draw([piece.calls for piece in pieces], titles),
+        "by_key": figures.by_key(account, span, **only),
+        "refused": figures.refusals(account, span, **only),
+    }
