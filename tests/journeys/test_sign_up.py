@@ -21,7 +21,7 @@ def test_a_new_customer_signs_up_and_comes_back(page: Page, site: Product) -> No
     sign_out(page)
     sign_in(page, "jane@newcomer.example")
     assert_heading(page, "Overview")
-    expect(page.get_by_text("jane@newcomer.example is yours.")).to_be_visible()
+    expect(page.get_by_text("three steps, two minutes")).to_be_visible()
 
 
 def test_a_mistyped_address_is_corrected_with_one_click(page: Page) -> None:
