@@ -96,7 +96,7 @@ def _pages(filled: Any) -> list[Page]:
         Page("usage, 30 days", usage),
         Page("usage, 90 days, one key", f"{usage}?range=90d&key={key}"),
         Page("usage, 12 months", f"{usage}?range=12m"),
-        Page("usage, 4 years", f"{usage}?range=custom&since={long_ago}"),
+        Page("usage, 4 years", f"{usage}?since={long_ago}"),
         Page("usage, 90 days, CSV", f"{usage}csv/?range=90d"),
         Page("requests", log),
         Page("requests, half-way back", f"{log}?before={Cursor(middle.at)}"),
