@@ -144,7 +144,9 @@ class UsageFilter(Filter):
         if since > until:
             raise ValidationError("“From” is after “To”: exchange them.")
         if (until - since).days >= MOST_DAYS[Unit.MONTH]:
-            raise ValidationError("At most five years fit in one chart.")
+            raise ValidationError(
+                "At most two years fit in one chart: choose an earlier end for older ones."
+            )
         return span_of_days(since, until, unit, today=self.now.date())
 
     @property

@@ -16,7 +16,7 @@ class Unit(StrEnum):
 
 
 # More pieces than these are too many to be seen in a chart.
-MOST_DAYS = {Unit.HOUR: 7, Unit.DAY: 92, Unit.MONTH: 5 * 366}
+MOST_DAYS = {Unit.HOUR: 7, Unit.DAY: 92, Unit.MONTH: 2 * 366}
 
 
 # Hours are kept so long: credits.totals.HOURS_KEPT, less the day on which they go.

@@ -7,6 +7,7 @@ import statistics
 import tempfile
 import time
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 ROUNDS = 5
@@ -88,7 +89,7 @@ def _pages(filled: Any) -> list[Page]:
     key = filled.keys[3].public_id
     usage, log = "/validation/usage/", "/validation/requests/"
     today = newest.at.date()
-    long_ago = today.replace(year=today.year - 4)
+    long_ago, then = (today - timedelta(days=365 * years) for years in (4, 2))
     return [
         Page("overview", "/validation/"),
         Page("usage, 24 hours", f"{usage}?range=24h"),
@@ -96,7 +97,7 @@ def _pages(filled: Any) -> list[Page]:
         Page("usage, 30 days", usage),
         Page("usage, 90 days, one key", f"{usage}?range=90d&key={key}"),
         Page("usage, 12 months", f"{usage}?range=12m"),
-        Page("usage, 4 years", f"{usage}?since={long_ago}"),
+        Page("usage, 2 years of long ago", f"{usage}?since={long_ago}&until={then}"),
         Page("usage, 90 days, CSV", f"{usage}csv/?range=90d"),
         Page("requests", log),
         Page("requests, half-way back", f"{log}?before={Cursor(middle.at)}"),
