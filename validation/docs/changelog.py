@@ -5,6 +5,9 @@ No HTML is made here: the template escapes each text, and shows `code` as such.
 
 from dataclasses import dataclass, field
 
+# What stands under it is for operators: commands, settings, staff pages.
+FOR_OPERATORS = "For who runs it, and their staff"
+
 
 @dataclass
 class Change:

@@ -15,7 +15,7 @@ from apikeys.models import MOST_ACTIVE, SOON
 from apikeys.parsing import DEEPEST
 from credits.models import Pack, Plan
 from validation.api import LONGEST_EMAIL
-from validation.docs.changelog import read_changelog
+from validation.docs.changelog import FOR_OPERATORS, read_changelog
 from validation.docs.pages import Page
 from validation.engine.dns.providers import HOSTS, OTHER
 from validation.engine.meanings import by_verdict
@@ -111,7 +111,10 @@ def _errors() -> Facts:
 
 
 def _changelog() -> Facts:
-    return {"releases": read_changelog((settings.BASE_DIR / "CHANGELOG.md").read_text())}
+    releases = read_changelog((settings.BASE_DIR / "CHANGELOG.md").read_text())
+    for release in releases:
+        release.changes = [one for one in release.changes if one.title != FOR_OPERATORS]
+    return {"releases": releases}
 
 
 def _refusals(status: int | None = None) -> list[tuple[str, Refusal]]:
