@@ -20,7 +20,7 @@ test: .venv/.workshop browser ## set everything up and run every test: SQLite, P
 	$(PYTEST) -m "not proof"
 	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process and not anywhere"
 
-proofs: .venv/.workshop browser ## what takes longer: limits and credits over several processes, kills, outages
+proofs: .venv/.workshop browser ## what takes longer: several processes, kills, outages, the look of every page
 	$(PYTEST) -m proof
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)

@@ -10,6 +10,9 @@ from tests.journeys.windows import Windows
 from tests.servers.product import Product
 from validation.docs.pages import PAGES
 
+# They take as long as all other journeys together.
+pytestmark = pytest.mark.proof
+
 FOR_EVERYBODY = [
     "/",
     "/accounts/login/",

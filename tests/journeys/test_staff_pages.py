@@ -8,6 +8,9 @@ from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.windows import HEIGHT, WIDE, Windows
 from tests.servers.product import Product
 
+# They take as long as all other journeys together.
+pytestmark = pytest.mark.proof
+
 LISTS = [
     *("accounts/account", "accounts/auditentry", "accounts/invitation", "accounts/lease"),
     *("accounts/mail", "accounts/membership", "accounts/user", "apikeys/apikey"),

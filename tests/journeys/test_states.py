@@ -97,7 +97,7 @@ def test_the_page_before_an_erasure_has_no_findings(member: Page) -> None:
         member.goto("/validation/data/")
         member.get_by_label("Address").fill(address)
         member.get_by_role("button", name="See what would go").click()
-        expect(member.get_by_text("1 row of")).to_be_visible()
+        expect(member.get_by_text("1 request in the log")).to_be_visible()
         assert_no_findings(member)
     member.get_by_role("button", name="Erase the address").click()
     expect(member.get_by_text("w*** is erased from log and answers.")).to_be_visible()
