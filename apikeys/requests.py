@@ -21,8 +21,6 @@ class ApiHttpRequest(SiteRequest):
     refusal: str
     # It was asked for, in the sandbox: it tells of no fault.
     is_rehearsed: bool
-    # The view wrote a row of the request log itself.
-    is_logged: bool
 
 
 def http_request(request: Request) -> ApiHttpRequest:

@@ -345,7 +345,7 @@ ON_ACCOUNT_EXPORTED: list[str] = [
 ON_EMAIL_CONFIRMED: list[str] = ["credits.services.give_sign_up_credits"]
 # Not told but asked: the domains that staff listed, for the engine.
 STAFF_DOMAINS = "validation.listed_domains.current"
-ON_API_ANSWER: list[str] = ["validation.log.write_other"]
+ON_API_REFUSAL: list[str] = ["validation.log.write_refusal"]
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",
     "accounts.retention.delete_unconfirmed_users",

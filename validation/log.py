@@ -74,9 +74,8 @@ def write_replay(asker: Asker, email: str, result: dict[str, Any]) -> None:
     )
 
 
-def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
-    """Seam: what was refused to a valid key, or answered without a validation. That it cannot be
-    written is no reason to fail."""
+def write_refusal(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
+    """Seam: what was refused to a valid key. That it cannot be written is no reason to fail."""
     if not key.account.kept_log_days:
         return
     try:
@@ -91,7 +90,7 @@ def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_m
             duration_ms=duration_ms,
         )
     except DatabaseError as error:
-        logger.warning("An answer was not written to the request log", exc_info=error)
+        logger.warning("A refusal was not written to the request log", exc_info=error)
 
 
 def _of(asker: Asker, email: str, domain: str | None) -> dict[str, Any]:

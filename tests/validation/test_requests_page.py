@@ -232,13 +232,6 @@ def test_an_id_that_looks_like_another_thing_is_found(
     assert find(browser, "no-at-all").content.decode().count('class="address"') == 1
 
 
-def test_other_answers_stand_in_the_log_as_well(browser: Client, caller: Caller) -> None:
-    caller.get("/v1/me")
-    assert shown(browser) == ["/v1/me"]
-    (entry,) = LogEntry.objects.all()
-    assert b"Answered" in browser.get(entry.get_absolute_url()).content
-
-
 def test_a_rehearsed_error_says_that_it_is_one(browser: Client, caller: Caller) -> None:
     caller.validate("internal_error@sandbox.test")
     (entry,) = LogEntry.objects.all()
