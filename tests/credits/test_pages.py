@@ -1,5 +1,6 @@
 """The billing pages: what they say in each state, and who may do what on them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -165,8 +166,14 @@ def test_each_state_of_an_order_is_said(browser: Client, order: Order) -> None:
     assert "Refunded" in text(browser.get("/credits/orders/"))
 
 
+@pytest.fixture
+def in_november() -> Iterator[None]:
+    with on("2026-11-20"):
+        yield
+
+
 def test_every_movement_of_a_month_is_told_in_words_with_the_balance_after_it(
-    account: Account, owner: User, staff: User, pack: Pack
+    in_november: None, account: Account, owner: User, staff: User, pack: Pack
 ) -> None:
     with on("2026-11-22"):
         order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)

@@ -2,9 +2,11 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+import time_machine
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
@@ -19,6 +21,13 @@ from tests.validation.use import read, use
 pytestmark = pytest.mark.django_db
 
 PAGE = "/validation/usage/"
+
+
+@pytest.fixture(autouse=True)
+def _in_november() -> Iterator[None]:
+    """Another year would be named beside each day."""
+    with time_machine.travel(at(21)):
+        yield
 
 
 @pytest.fixture
