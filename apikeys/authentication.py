@@ -1,34 +1,42 @@
 """`Authorization: Bearer svc_live_…`, and nowhere else: no address, cookie or body is looked at."""
 
+from functools import cache
+
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
-from apikeys.models import ApiKey
+from apikeys.models import ApiKey, Lookup
 from apikeys.requests import http_request
 
 
 class BearerAuthentication(BaseAuthentication):
     def __init__(self, reads: tuple[str, ...] = ()) -> None:
         """`reads`: what else of the account is wanted, in the same query."""
-        self.related = tuple(f"account__{name}" for name in reads)
+        self.lookup = lookup_of(reads)
 
     def authenticate(self, request: Request) -> tuple[Account, ApiKey] | None:
         scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
         secret = secret.strip(" ")
         if scheme.lower() != "bearer" or not secret:
             return None
-        key = find_key(secret, self.related)
+        key = find_key(secret, self.lookup)
         http_request(request).known_key = key
         refuse_ended(key)
         return key.account, key
 
 
-def find_key(secret: str, related: tuple[str, ...] = ()) -> ApiKey:
+@cache
+def lookup_of(reads: tuple[str, ...]) -> Lookup:
+    """One for all requests of this process: those that come at once ask together."""
+    return Lookup(reads)
+
+
+def find_key(secret: str, lookup: Lookup) -> ApiKey:
     """A mistyped key asks no database; any other asks it once, whatever is wrong with it."""
-    key = ApiKey.objects.by_secret(secret, related) if crypto.is_well_formed(secret) else None
+    key = lookup.find(secret) if crypto.is_well_formed(secret) else None
     if key is None:
         raise unauthorized("invalid_api_key")
     return key

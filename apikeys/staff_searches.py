@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from accounts.panels import MOST, Findings, Hit, for_staff_with, link_to
 from apikeys import crypto
-from apikeys.models import ApiKey, ApiKeyQuerySet
+from apikeys.models import ApiKey, ApiKeyQuerySet, Lookup
 
 _PART = r"[0-9A-Za-z]{4}"
 # As our pages draw a key, or as people retype it.
@@ -38,7 +38,7 @@ def find_keys(text: str) -> Findings:
 def find_pasted_key(text: str) -> Findings:
     """For a text that holds a key, or a part of one. It may be a whole line of somebody's file."""
     for found in _SECRET.finditer(text):
-        key = ApiKey.objects.by_secret(crypto.PREFIX + found[1])
+        key = Lookup().find(crypto.PREFIX + found[1])
         if key is not None:
             return _findings(ApiKey.objects.filter(pk=key.pk), are_exact=True)
     if mask := _MASK.search(text):

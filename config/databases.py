@@ -22,29 +22,31 @@ def database_settings(env: Environment, default_file: Path, *, pool_size: int) -
     url = env.text("DATABASE_URL")
     patience = WEB_PATIENCE if pool_size else OTHER_PATIENCE
     if not url:
-        return _sqlite(str(default_file), patience)
+        return _sqlite(str(default_file), patience, kept=pool_size)
     try:
         parsed: dict[str, Any] = {**dj_database_url.parse(url)}
     # The URL is not repeated: it may hold a password.
     except (ValueError, KeyError):
         parsed = {}
     if parsed.get("NAME", ":memory:") != ":memory:" and url.startswith("sqlite://"):
-        return _sqlite(parsed["NAME"], patience)
+        return _sqlite(parsed["NAME"], patience, kept=pool_size)
     if parsed.get("NAME") and url.startswith(("postgres://", "postgresql://")):
         return _postgresql(parsed, pool_size)
     env.problem("DATABASE_URL", FORM)
-    return _sqlite(str(default_file), patience)
+    return _sqlite(str(default_file), patience, kept=pool_size)
 
 
 def is_postgresql(database: dict[str, Any]) -> bool:
     return bool(database["ENGINE"] == POSTGRESQL)
 
 
-def _sqlite(file: str, patience: float) -> dict[str, Any]:
+def _sqlite(file: str, patience: float, *, kept: int) -> dict[str, Any]:
     return {
         "ENGINE": SQLITE,
         "NAME": file,
         "PATIENCE": patience,
+        # How many wait open for the next request: config/sqlite/base.py.
+        "KEPT_CONNECTIONS": kept,
         "OPTIONS": {
             # Taking the write lock at BEGIN avoids the upgrade of a read lock, which cannot wait.
             "transaction_mode": "IMMEDIATE",
@@ -60,6 +62,8 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
+    # Only what asks for it is prepared (config/postgresql/base.py): not what came so often.
+    options.setdefault("prepare_threshold", 1_000_000_000)
     if pool_size:
         # Not at the top: a copy on SQLite need not load the driver.
         from config.postgresql.base import PatientConnection

@@ -15,6 +15,12 @@ from validation.usage import UsageView
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 
 urlpatterns = [
+    # First what is asked for most.
+    re_path(r"^v1/validate/?$", ValidateView.as_view()),
+    re_path(r"^v1/credits/?$", CreditsView.as_view()),
+    re_path(r"^v1/usage/?$", UsageView.as_view()),
+    re_path(r"^v1/me/?$", MeView.as_view()),
+    re_path(r"^v1(?:/|\Z)", UnknownView.as_view()),
     path("", include("validation.urls")),
     path("accounts/", include("accounts.urls")),
     # Our Security page says what allauth's own index would.
@@ -24,11 +30,6 @@ urlpatterns = [
     path("credits/", include("credits.urls")),
     path("admin/", admin.site.urls),
     path("docs/", include("validation.docs.urls")),
-    re_path(r"^v1/validate/?$", ValidateView.as_view()),
-    re_path(r"^v1/credits/?$", CreditsView.as_view()),
-    re_path(r"^v1/usage/?$", UsageView.as_view()),
-    re_path(r"^v1/me/?$", MeView.as_view()),
-    re_path(r"^v1(?:/|\Z)", UnknownView.as_view()),
     # Browsers ask for it unbidden.
     path("favicon.ico", login_not_required(icon)),
 ]

@@ -35,7 +35,7 @@ EXAMPLE_OF_CREDITS = {
 
 
 class MeView(ApiView):
-    reads = ("subscription__plan",)
+    reads = ("subscription",)
 
     @describe(
         "show-me",
@@ -62,7 +62,7 @@ class MeView(ApiView):
 
 
 class CreditsView(ApiView):
-    reads = ("wallet", "subscription__plan", "subscription__next_plan")
+    reads = ("wallet", "subscription")
 
     @describe(
         "show-credits",

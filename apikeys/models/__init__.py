@@ -8,6 +8,7 @@ from apikeys.models.keys import (
     KeyRefused,
     TooManyKeys,
 )
+from apikeys.models.lookup import Lookup
 from apikeys.models.refusals import RefusalHour
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "ApiKey",
     "ApiKeyQuerySet",
     "KeyRefused",
+    "Lookup",
     "RefusalHour",
     "TooManyKeys",
 ]

@@ -43,15 +43,6 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def active(self) -> "ApiKeyQuerySet":
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
 
-    def by_secret(self, secret: str, related: tuple[str, ...] = ()) -> "ApiKey | None":
-        """One query, also while the pepper is being replaced."""
-        digests = [crypto.digest(secret, pepper) for pepper in _peppers()]
-        key = self.select_related("account", *related).filter(digest__in=digests).first()
-        if key is not None:
-            # The next note of its use brings it under the newest pepper: the old one can go then.
-            key.digest = digests[0]
-        return key
-
     def with_ends(self, first: str, last: str) -> "ApiKeyQuerySet":
         """By the mask that people see."""
         return self.filter(first_four=first, last_four=last)
@@ -191,7 +182,3 @@ class ApiKey(models.Model):
         )
         ApiKey.objects.filter(pk=self.pk).update(replaced_by=rotated[0])
         return rotated
-
-
-def _peppers() -> list[str]:
-    return [p for p in (settings.API_KEY_PEPPER, settings.API_KEY_PEPPER_PREVIOUS) if p]

@@ -4,6 +4,7 @@ A frozen machine, or a network that swallows packets, ends no connection: each r
 for it as long as that lasts. No setting of the server helps, for it is the server that is silent.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -23,7 +24,21 @@ class PatientConnection(psycopg.Connection[Any]):
             raise psycopg.OperationalError("The database did not answer in time.") from None
 
 
+class PreparingCursor(psycopg.Cursor[Any]):
+    def execute(self, query: Any, params: Any = None, **how: Any) -> Any:
+        return super().execute(query, params, **{**how, "prepare": True})
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
+        """Parsed and planned once a connection. Django's own cursors write the values into the
+        text of each statement, and so PostgreSQL begins at the beginning every time."""
+        self.ensure_connection()
+        prepared: Any = super()._prepare_cursor(PreparingCursor(self.connection))  # type: ignore[misc]
+        with prepared as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.pgresult.nfields else []
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         seconds = database_seconds.get()
         if self.pool and seconds is not None:

@@ -7,11 +7,13 @@ and the first of them asks SQLite again and again instead of waiting in it. Afte
 PATIENCE, in seconds, all of them give up.
 """
 
+import os
 import random
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from django.db.backends.sqlite3 import base
@@ -44,13 +46,35 @@ class Cursor(base.SQLiteCursorWrapper):
             self.wrapper.leave_writer()
 
 
+class _Kept:
+    """Connections that wait for the next request. Opening one costs more than most requests ask of
+    it, and each request of a web worker is a greenlet that would open its own."""
+
+    _of_file: dict[tuple[str, int, int], list[Any]] = {}
+
+    @classmethod
+    def of(cls, path: str) -> list[Any]:
+        """Of this process alone, and of the file that stands there now: not of one before it."""
+        file = Path(path).stat().st_ino if Path(path).exists() else 0
+        return cls._of_file.setdefault((path, os.getpid(), file), [])
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     holds_writer = False
     gives_up_at = 0.0
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        self.kept = _Kept.of(str(conn_params["database"]))
+        if self.kept:
+            return self.kept.pop()
         connect = super().get_new_connection
         return _ask(lambda: connect(conn_params), self.patience_ends())
+
+    def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
+        """SQLite keeps what it has parsed."""
+        with self.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
 
     def create_cursor(self, name: str | None = None) -> Cursor:
         cursor: Cursor = self.connection.cursor(factory=Cursor)
@@ -79,9 +103,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _close(self) -> None:
         try:
-            super()._close()  # type: ignore[misc]
+            if self.is_worth_keeping():
+                self.kept.append(self.connection)
+            else:
+                super()._close()  # type: ignore[misc]
         finally:
             self.leave_writer()
+
+    def is_worth_keeping(self) -> bool:
+        if self.errors_occurred or self.in_atomic_block or self.connection.in_transaction:
+            return False
+        most: int = self.settings_dict.get("KEPT_CONNECTIONS", 0)
+        return len(self.kept) < most
 
     def take_writer(self) -> None:
         self.gives_up_at = self.patience_ends()

@@ -1,7 +1,9 @@
 """Whether a text is an address at all: RFC 5321, 6531 and 5890, as email-validator reads them."""
 
+import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 import idna
 from email_validator import (
@@ -20,7 +22,12 @@ SPECIAL_USE_DOMAIN_NAMES.clear()
 LONGEST, LONGEST_LOCAL_PART = 254, 64
 # Invisible, and part of words in some scripts; RFC 5892, appendix A, says where they may stand.
 _JOINERS = ("\u200c", "\u200d")
-_ANY_DOMAIN = "shop.com"
+_ANY_DOMAIN, _ANY_LOCAL_PART = "shop.com", "someone"
+# RFC 5321, 4.1.2: a dot-string. Nothing in it has to do with the domain that follows, as long as
+# both are far from the longest.
+_ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_PLAIN_LOCAL_PART = re.compile(rf"(?=.{{1,{LONGEST_LOCAL_PART}}}\Z){_ATOM}(?:\.{_ATOM})*")
+_SURELY_SHORT = 100
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,19 @@ def parse_address(email: str) -> Parts | SyntaxProblem:
 
 def _domains_of(email: str) -> tuple[str, str] | None:
     """In Unicode and in ASCII; None for what is no address."""
+    local_part, _, domain = email.rpartition("@")
+    if len(email) <= _SURELY_SHORT and _PLAIN_LOCAL_PART.fullmatch(local_part):
+        return _domains_behind_any(domain)
+    return _read(email)
+
+
+@lru_cache(maxsize=4096)
+def _domains_behind_any(domain: str) -> tuple[str, str] | None:
+    """Behind a plain local part it does not matter which: the same domains come again and again."""
+    return _read(f"{_ANY_LOCAL_PART}@{domain}")
+
+
+def _read(email: str) -> tuple[str, str] | None:
     try:
         address = _validate(email)
     except EmailNotValidError:

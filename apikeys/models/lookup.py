@@ -1,0 +1,105 @@
+"""Which key a secret is of: the first thing that every request asks the database.
+
+Django's ORM would take several times as long to write this query as the database to answer it. So
+it is written once, and what it brings is put together by hand.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, models
+
+from accounts.models import Account
+from accounts.statements import run
+from accounts.together import Together
+from apikeys import crypto
+from apikeys.models.keys import ApiKey
+
+Row = Sequence[Any]
+
+
+class Lookup:
+    """Key, account, and what an upper floor wants to know of the account, in one query. Requests
+    that come at the same moment share it."""
+
+    def __init__(self, reads: tuple[str, ...] = ()) -> None:
+        """`reads`: rows that each account has one of, by the names of their relations."""
+        self._relations: list[Any] = [Account._meta.get_field(name) for name in reads]
+        self._together = Together(self._find_all)
+
+    def find(self, secret: str) -> ApiKey | None:
+        """Also while the pepper is being replaced."""
+        peppers = (settings.API_KEY_PEPPER, settings.API_KEY_PEPPER_PREVIOUS)
+        digests = tuple(crypto.digest(secret, pepper) for pepper in peppers if pepper)
+        key = self._together.ask(digests)
+        if key is not None:
+            # The next note of its use brings it under the newest pepper: the old one can go then.
+            key.digest = digests[0]
+        return key
+
+    def _find_all(self, asked: list[tuple[str, ...]]) -> list[ApiKey | None]:
+        wanted = [digest for digests in asked for digest in digests]
+        is_postgresql = connection.vendor == "postgresql"
+        rows = run(self._statement, [wanted if is_postgresql else json.dumps(wanted)])
+        found = {key.digest: key for key in map(self._key, rows)}
+        return [next((found[one] for one in digests if one in found), None) for digests in asked]
+
+    def _key(self, row: Row) -> ApiKey:
+        key: ApiKey
+        key, account, *others = (part.make(row) for part in self._parts)
+        ApiKey._meta.get_field("account").set_cached_value(key, account)
+        for relation, one in zip(self._relations, others, strict=True):
+            relation.set_cached_value(account, one)
+            relation.field.set_cached_value(one, account)
+        return key
+
+    @cached_property
+    def _statement(self) -> str:
+        keys, accounts, *others = (part.table for part in self._parts)
+        columns = ", ".join(column for part in self._parts for column in part.columns)
+        joins = f" JOIN {accounts} ON {accounts}.id = {keys}.account_id"
+        for table, relation in zip(others, self._relations, strict=True):
+            joins += f" JOIN {table} ON {table}.{relation.field.column} = {accounts}.id"
+        of_postgresql, of_sqlite = "= ANY(%s)", "IN (SELECT value FROM json_each(%s))"
+        among = of_postgresql if connection.vendor == "postgresql" else of_sqlite
+        return f"SELECT {columns} FROM {keys}{joins} WHERE {keys}.digest {among}"  # noqa: S608
+
+    @cached_property
+    def _parts(self) -> list["_Part"]:
+        parts, start = [], 0
+        for model in (ApiKey, Account, *(one.related_model for one in self._relations)):
+            parts.append(_Part(model, start))
+            start += len(parts[-1].columns)
+        return parts
+
+
+class _Part:
+    """The columns of a row that make one object."""
+
+    def __init__(self, model: type[models.Model], start: int) -> None:
+        fields = model._meta.concrete_fields
+        self.table = connection.ops.quote_name(model._meta.db_table)
+        self.columns = [f"{self.table}.{field.column}" for field in fields]
+        self._model, self._slice = model, slice(start, start + len(fields))
+        self._names = [field.attname for field in fields]
+        self._converters = [
+            (place, converters, field.get_col(model._meta.db_table))
+            for place, field in enumerate(fields)
+            if (converters := _converters(field))
+        ]
+
+    def make(self, row: Row) -> Any:
+        values = list(row[self._slice])
+        for place, converters, column in self._converters:
+            for convert in converters:
+                values[place] = convert(values[place], column, connection)
+        return self._model.from_db(connection.alias, self._names, values)
+
+
+def _converters(field: Any) -> list[Any]:
+    """From what the driver brings to what the field holds."""
+    column = field.get_col(field.model._meta.db_table)
+    return [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
