@@ -7,6 +7,7 @@ from accounts import audit
 from accounts import services as accounts
 from accounts.models import Account
 from credits import offers, orders, plans, refunds, services
+from credits.charges import in_words
 from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
 from credits.models import Order, Wallet
 from credits.payments import PaymentUnavailable, catch_up, method_of
@@ -19,14 +20,14 @@ def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
     done = services.grant(account=account, actor=request.user, ip=request.ip, **data)
     if not done:
         raise ActRefused(SENT_BEFORE)
-    return f"Granted {services.in_words(data['amount'])}. {_now(account)}"
+    return f"Granted {in_words(data['amount'])}. {_now(account)}"
 
 
 def _take_back(account: Account, data: dict[str, Any], request: Any) -> str:
     done = services.take_back(account=account, actor=request.user, ip=request.ip, **data)
     if not done:
         raise ActRefused(SENT_BEFORE)
-    return f"Took back {services.in_words(data['amount'])}. {_now(account)}"
+    return f"Took back {in_words(data['amount'])}. {_now(account)}"
 
 
 def _now(account: Account) -> str:

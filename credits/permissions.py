@@ -4,7 +4,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from apikeys.requests import key_of
-from credits.services import insufficient_credits
+from credits.charges import insufficient_credits
 
 
 class HasCredits(BasePermission):

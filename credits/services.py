@@ -4,22 +4,13 @@ The wallet's row is what those who come at once queue on. A charge is booked as 
 entry of the ledger, whose source key says once and for all what it is for.
 """
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from django.conf import settings
 from django.db import transaction
-from django.urls import reverse
-from django.utils import timezone
 from django.utils.crypto import get_random_string, salted_hmac
 
 from accounts import audit
 from accounts.models import Account, User
-from apikeys.errors import ApiError
-from apikeys.models import ApiKey
-from credits import emails
-from credits.latency import bucket_of
-from credits.models import LedgerEntry, Order, Plan, Subscription, UseHour, Wallet
+from credits.models import LedgerEntry, Order, Plan, Subscription, Wallet
 from credits.models.catalogue import MOST_CREDITS
 from validation.engine.aliases import canonical_address
 from validation.engine.syntax import Parts, parse_address
@@ -30,67 +21,6 @@ Kind = LedgerEntry.Kind
 class InvalidAmount(ValueError):
     def __init__(self) -> None:
         super().__init__(f"An amount is a whole number from 1 to {MOST_CREDITS:,} credits.")
-
-
-@dataclass(eq=False)
-class InsufficientCredits(ApiError):
-    """The balance does not cover what a request costs."""
-
-    code: str = "insufficient_credits"
-
-
-def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
-    return InsufficientCredits(
-        message=f"This request costs {in_words(required)} and your balance is {balance}. "
-        "Buy credits or upgrade your plan.",
-        details={
-            "required": required,
-            "balance": balance,
-            "top_up_url": f"{settings.BASE_URL}{reverse('credits:choose-pack')}",
-            "upgrade_url": f"{settings.BASE_URL}{reverse('credits:choose-plan')}",
-        },
-    )
-
-
-@transaction.atomic(savepoint=False)
-def charge(
-    *, account: Account, key: ApiKey | None, verdict: str, cost: int, duration_ms: int
-) -> int:
-    """Books one validation, and answers the balance after it. The caller records what it was for
-    in the same transaction; a balance that does not cover the cost undoes all of it."""
-    charged = Wallet.objects.charge(account, cost) if cost else None
-    if cost and charged is None:
-        raise insufficient_credits(required=cost, balance=balance_of(account))
-    _book_use(account, key, verdict, cost, duration_ms)
-    if charged is None:
-        return balance_of(account)
-    balance, threshold = charged
-    if balance == 0:
-        emails.queue_zero_balance(account=account)
-    # Of all charges exactly one crosses it, whatever happens at once.
-    elif balance <= threshold < balance + cost:
-        emails.queue_low_balance(account=account, balance=balance, threshold=threshold)
-    return balance
-
-
-def _book_use(
-    account: Account, key: ApiKey | None, verdict: str, cost: int, duration_ms: int
-) -> None:
-    hour: datetime = timezone.now().replace(minute=0, second=0, microsecond=0)
-    UseHour.objects.add(
-        account_id=account.pk,
-        key_id=key.pk if key else None,
-        at=hour,
-        verdict=verdict,
-        calls=1,
-        credits=cost,
-        duration_ms=duration_ms,
-        **{bucket_of(duration_ms): 1},
-    )
-
-
-def balance_of(account: Account) -> int:
-    return Wallet.objects.values_list("balance", flat=True).get(account=account)
 
 
 @transaction.atomic
@@ -218,7 +148,3 @@ def _mailbox_digest(email: str) -> str:
         "credits.mailbox", mailbox, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
     )
     return digest.hexdigest()
-
-
-def in_words(number: int) -> str:
-    return "1 credit" if number == 1 else f"{number:,} credits"

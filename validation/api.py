@@ -15,6 +15,7 @@ from validation.examples import EXAMPLES
 from validation.log import Asker
 from validation.refusals import refuse_as_the_sandbox_says
 from validation.serializers import ResultSerializer, ValidateSerializer
+from validation.settlement import Answer
 
 LONGEST_EMAIL = 320
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
@@ -57,7 +58,7 @@ class ValidateView(ApiView):
     asker: Asker
     email: str
     idempotency_key: str | None
-    replay: services.Answer | None = None
+    replay: Answer | None = None
 
     def prepare(self, request: Request) -> None:
         document = read_object(request)
@@ -94,7 +95,7 @@ class ValidateView(ApiView):
             headers["Idempotent-Replayed"] = "true"
         return ApiResponse(answer.body, headers=headers)
 
-    def _answer(self, request: ApiHttpRequest) -> services.Answer:
+    def _answer(self, request: ApiHttpRequest) -> Answer:
         if self.replay is not None:
             return services.answer_again(asker=self.asker, email=self.email, replayed=self.replay)
         refuse_as_the_sandbox_says(request, self.email)

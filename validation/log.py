@@ -2,8 +2,9 @@
 none of it kept, nothing is written."""
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import DatabaseError
 
@@ -28,31 +29,39 @@ class Asker:
     request_id: str
 
 
-def write_validation(
-    asker: Asker,
-    email: str,
-    finding: Finding,
-    *,
-    result_id: str,
-    sandbox: bool,
-    cost: int,
-    duration_ms: int,
-) -> None:
-    """In the transaction that charges it."""
-    if not asker.account.kept_log_days:
-        return
+class Answered(Protocol):
+    """What the log wants to know of a validation."""
+
+    id: str
+    asker: Asker
+    email: str
+    finding: Finding
+    is_sandbox: bool
+    duration_ms: int
+
+    @property
+    def cost(self) -> int: ...
+
+
+def write_validations(answered: Iterable[Answered]) -> None:
+    """In the transaction that charges them."""
+    LogEntry.objects.write(_entry(one) for one in answered if one.asker.account.kept_log_days)
+
+
+def _entry(one: Answered) -> LogEntry:
+    finding = one.finding
     domain = finding.parts.domain if finding.parts else None
-    LogEntry.objects.create(
-        **_of(asker, email, domain),
+    return LogEntry(
+        **_of(one.asker, one.email, domain),
         status=200,
-        result_id=result_id,
+        result_id=one.id,
         verdict=finding.verdict,
         reason=finding.reason,
         score=finding.score,
         checks=pack_checks(finding.checks, CHECKS),
-        sandbox=sandbox,
-        cost=cost,
-        duration_ms=duration_ms,
+        sandbox=one.is_sandbox,
+        cost=one.cost,
+        duration_ms=one.duration_ms,
     )
 
 

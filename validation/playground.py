@@ -14,12 +14,13 @@ from apikeys.api import rate_limit_exceeded
 from apikeys.errors import ApiError
 from apikeys.requests import ApiHttpRequest
 from apikeys.tally import tally
-from credits.services import balance_of, insufficient_credits
+from credits.charges import balance_of, insufficient_credits
 from validation import services
 from validation.engine.meanings import MEANINGS, Meaning
 from validation.log import Asker
 from validation.refusals import refuse_as_the_sandbox_says
 from validation.serializers import CHECK_MEANINGS
+from validation.settlement import Answer
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def ask(request: AccountRequest, email: str) -> Trial:
     return Trial(email, status, headers, orjson.loads(body))
 
 
-def _answer(api_request: ApiHttpRequest, request: AccountRequest, email: str) -> services.Answer:
+def _answer(api_request: ApiHttpRequest, request: AccountRequest, email: str) -> Answer:
     """In the order in which the API judges."""
     usage, account = api_request.usage, request.account
     if usage is not None and usage.refused:

@@ -6,7 +6,7 @@ from typing import Any
 from apikeys.api import rate_limit_exceeded
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
 from apikeys.requests import ApiHttpRequest
-from credits.services import insufficient_credits
+from credits.charges import insufficient_credits
 from validation.engine.sandbox import sandbox_word
 
 

@@ -1,10 +1,11 @@
 """The tables of this floor, a subject a file."""
 
 from credits.models.catalogue import Pack, Plan
-from credits.models.ledger import LedgerEntry, Wallet
+from credits.models.ledger import LedgerEntry
 from credits.models.orders import InvoiceCounter, Order, ProviderEvent
 from credits.models.subscriptions import ProviderCancellation, Subscription
 from credits.models.use import UseDay, UseHour
+from credits.models.wallets import Wallet
 
 __all__ = [
     "InvoiceCounter",

@@ -5,12 +5,15 @@ are summed up, and its totals are kept for ever: the book is all days and the ho
 holds yet. Summed hours stay for 13 months, to be looked at.
 """
 
+from collections.abc import Iterable
+from functools import cache
 from typing import Any, ClassVar
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import Q, Sum
 
 from accounts.models import Account
+from accounts.statements import Rows, run
 from apikeys.models import ApiKey
 from credits.latency import BUCKETS
 
@@ -24,33 +27,49 @@ class UseQuerySet(models.QuerySet[Any]):
     def add(
         self, *, account_id: int, key_id: int | None, at: Any, verdict: str, **counts: int
     ) -> None:
-        """One statement: adds to the row there is, or makes it."""
-        quote = connection.ops.quote_name
-        table, moment = quote(self.model._meta.db_table), self.model.MOMENT
-        # As the ORM writes it: SQLite compares texts.
-        at = self.model._meta.get_field(moment).get_db_prep_value(at, connection)
-        values = {"account_id": account_id, "key_id": key_id, moment: at, "verdict": verdict}
-        values |= {name: counts.get(name, 0) for name in COUNTED}
-        columns = ", ".join(map(quote, values))
-        places = ", ".join(["%s"] * len(values))
-        sums = ", ".join(f"{quote(n)} = {table}.{quote(n)} + excluded.{quote(n)}" for n in COUNTED)
+        which = (account_id, key_id, at, verdict)
+        self.add_all([(*which, *(counts.get(name, 0) for name in COUNTED))])
+
+    def add_all(self, uses: Iterable[tuple[Any, ...]]) -> None:
+        """Adds each to the row there is of its account, key, moment and verdict, or makes it."""
+        summed: dict[tuple[Any, ...], list[int]] = {}
+        for use in uses:
+            counts = summed.setdefault(use[:4], [0] * len(COUNTED))
+            for place, count in enumerate(use[4:]):
+                counts[place] += count
+        model: Any = self.model
+        rows = [(*which, *counts) for which, counts in sorted(summed.items(), key=_place)]
         # A unique index takes NULLs for different: each case has one of its own.
-        which = (
-            f"(account_id, {quote(moment)}, verdict) WHERE key_id IS NULL"
-            if key_id is None
-            else f"(account_id, key_id, {quote(moment)}, verdict) WHERE key_id IS NOT NULL"
-        )
-        if self.model.CLOSES:
-            which += f" AND NOT {quote('summed')}"
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f"INSERT INTO {table} ({columns}) VALUES ({places}) "  # noqa: S608 - our own names
-                f"ON CONFLICT {which} DO UPDATE SET {sums}",
-                list(values.values()),
-            )
+        for has_key in (True, False):
+            if chosen := [row for row in rows if (row[1] is not None) is has_key]:
+                run(_upsert(model, has_key=has_key), [_rows(model).value(chosen)])
+
+
+@cache
+def _rows(model: Any) -> Rows:
+    names = ("account", "key", model.MOMENT, "verdict", *COUNTED)
+    fields = (model._meta.get_field(name) for name in names)
+    return Rows(**{field.column: field for field in fields})
+
+
+@cache
+def _upsert(model: Any, *, has_key: bool) -> str:
+    table = model._meta.db_table
+    same = f"account_id, {'key_id, ' if has_key else ''}{model.MOMENT}, verdict"
+    which = f"({same}) WHERE key_id IS {'NOT ' if has_key else ''}NULL"
+    which += " AND NOT summed" if model.CLOSES else ""
+    sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in COUNTED)
+    return f"{_rows(model).insert_into(table)} ON CONFLICT {which} DO UPDATE SET {sums}"
+
+
+def _place(item: tuple[tuple[Any, ...], Any]) -> tuple[Any, ...]:
+    """One order for all who change several rows at once, so that none waits for another in vain."""
+    account_id, key_id, at, verdict = item[0]
+    return account_id, key_id or 0, at, verdict
 
 
 class Use(models.Model):
+    MOMENT: ClassVar[str]
     # Whether a row may be closed, and a new one of the same kind begun beside it.
     CLOSES = False
     # Each index is one more to write for every call: neither of these has one of its own.

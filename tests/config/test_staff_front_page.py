@@ -13,10 +13,11 @@ from accounts import outbox
 from accounts.models import Account, Mail, User
 from accounts.services import close_account, note_confirmed, open_account
 from apikeys.models import ApiKey, RefusalHour
+from credits.charges import charge
 from credits.models import LedgerEntry, Order, Pack, Plan, UseDay, UseHour, Wallet
 from credits.orders import Buyer, fulfil_order, start_order
 from credits.refunds import refund_order
-from credits.services import charge, grant
+from credits.services import grant
 from credits.totals import sum_up_days
 from tests.config.staff_people import at, front, in_group, panel, take_from_group
 from tests.conftest import make_user, signed_in

@@ -3,9 +3,9 @@
 from accounts.models import Account, User
 from credits import orders
 from credits import plans as module
+from credits.charges import charge
 from credits.models import Order, Plan
 from credits.orders import Buyer
-from credits.services import charge
 from tests.credits.days import on
 
 

@@ -21,9 +21,9 @@ from accounts.services import note_confirmed, open_account
 from apikeys.services import create_key
 from credits import offers, orders, plans, refunds, services
 from credits.books import differences
+from credits.charges import InsufficientCredits
 from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
 from credits.renewals import renew_subscriptions
-from credits.services import InsufficientCredits
 from tests.conftest import make_user
 from validation.log import Asker
 from validation.models import Replay

@@ -9,12 +9,13 @@ from accounts.engine import engine
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from credits.books import differences
+from credits.charges import InsufficientCredits, charge
 from credits.models import UseHour, Wallet
-from credits.services import InsufficientCredits, charge
 from tests.caller import Caller, code_of
 from validation.log import Asker
 from validation.models import LogEntry, Replay
-from validation.services import Validation, _settle, validate
+from validation.services import validate
+from validation.settlement import Validation, settle
 
 pytestmark = pytest.mark.django_db
 
@@ -101,7 +102,7 @@ def test_what_cannot_be_recorded_is_not_charged(account: Account, key: ApiKey) -
         Asker(account, key, "req_x"), DEFINITE, engine().check(DEFINITE), False, 1, **nameless
     )
     with pytest.raises(IntegrityError):
-        _settle(validation, None)
+        settle(validation)
     assert Wallet.objects.get(account=account).balance == 100
     assert not UseHour.objects.exists()
 

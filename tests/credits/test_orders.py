@@ -9,11 +9,11 @@ from pytest_django import Settings
 from accounts.models import Account, Mail, User
 from accounts.roles import Role
 from credits.books import differences
+from credits.charges import charge
 from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
 from credits.offers import OrderRefused
 from credits.orders import MOST_WAITING, Buyer, cancel_order, fulfil_order, start_order
 from credits.refunds import refund_order
-from credits.services import charge
 from tests.conftest import make_member
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ from django.test import Client
 from accounts.models import Account, Mail, User
 from credits import orders, refunds
 from credits.books import differences
+from credits.charges import charge
 from credits.models import Order, Pack
 from credits.payments import PaymentUnavailable, method_of, stripe_events
-from credits.services import charge
 from tests.conftest import signed_in
 from tests.credits.cards import (
     WEBHOOK,

@@ -21,11 +21,19 @@ class Postgres:
         self._server = server
         self.url = str(server.get_uri())
 
+    @property
+    def pid(self) -> int:
+        return int(self._server.get_pid())
+
+    @property
+    def log(self) -> Path:
+        return Path(self._server.log)
+
     def kill(self) -> None:
         """As a power cut would: the postmaster and every process of it, at once."""
         import psutil
 
-        postmaster = psutil.Process(self._server.get_pid())
+        postmaster = psutil.Process(self.pid)
         for process in [postmaster, *postmaster.children(recursive=True)]:
             os.kill(process.pid, signal.SIGKILL)
         postmaster.wait(10)

@@ -8,18 +8,30 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
+
+
+class Redis(NamedTuple):
+    url: str
+    pid: int
 
 
 @contextmanager
 def redis() -> Iterator[str]:
     """Yields the URL of a server that lives as long as the context."""
+    with redis_server() as server:
+        yield server.url
+
+
+@contextmanager
+def redis_server() -> Iterator[Redis]:
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="redis-") as folder:
         command = [_program(), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
         with subprocess.Popen([*command, "--dir", folder], stdout=subprocess.DEVNULL) as process:
             try:
                 wait_for_port(port)
-                yield f"redis://127.0.0.1:{port}/0"
+                yield Redis(f"redis://127.0.0.1:{port}/0", process.pid)
             finally:
                 process.terminate()
 

@@ -9,7 +9,7 @@ from accounts.models import Account, User
 from apikeys import services
 from apikeys.errors import ApiError
 from apikeys.services import create_key
-from credits.services import balance_of
+from credits.charges import balance_of
 from tests.caller import Caller, code_of
 from validation.log import Asker
 from validation.models import Replay

@@ -14,8 +14,8 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from accounts.services import suspend_account
 from credits.books import differences
+from credits.charges import charge
 from credits.models import UseHour, Wallet
-from credits.services import charge
 from tests.caller import Caller
 from tests.conftest import make_member, signed_in
 from tests.servers.client import HttpCaller
