@@ -9,6 +9,7 @@ from apikeys.models.keys import (
     TooManyKeys,
 )
 from apikeys.models.refusals import RefusalHour
+from apikeys.models.uniqueness import unique_by_key
 
 __all__ = [
     "MOST_ACTIVE",
@@ -20,4 +21,5 @@ __all__ = [
     "KeyRefused",
     "RefusalHour",
     "TooManyKeys",
+    "unique_by_key",
 ]
