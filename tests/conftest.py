@@ -16,10 +16,16 @@ from apikeys.services import create_key
 from apikeys.tally import tally
 from tests.caller import Caller
 from tests.fresh import fresh_database
+from tests.groups import Groups
 
 __all__ = ["fresh_database"]
 
 PASSWORD = "correct horse battery"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
+    return Groups(config, log)
 
 
 def make_user(email: str, **fields: Any) -> User:
