@@ -3,7 +3,7 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup -rs
+PYTEST := $(BIN)/python -m pytest -n 2 -rs
 
 export UV_PYTHON_DOWNLOADS := never
 

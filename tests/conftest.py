@@ -16,10 +16,25 @@ from apikeys.services import create_key
 from apikeys.tally import tally
 from tests.caller import Caller
 from tests.fresh import fresh_database
+from tests.groups import Groups
 
 __all__ = ["fresh_database"]
 
 PASSWORD = "correct horse battery"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
+    return Groups(config, log)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before `-m` chooses: a test that asks for no database says nothing of it."""
+    for item in items:
+        asked = {"db", "fresh_database"} & set(getattr(item, "fixturenames", ()))
+        if not asked and not item.get_closest_marker("django_db"):
+            item.add_marker(pytest.mark.anywhere)
 
 
 def make_user(email: str, **fields: Any) -> User:

@@ -20,6 +20,11 @@ def result_id() -> str:
     return f"val_{letters}"
 
 
+def normal_id(text: str) -> str:
+    """As we write it, in whatever case somebody typed it."""
+    return text.upper().replace("VAL_", "val_", 1)
+
+
 def made_at(text: str) -> datetime | None:
     """When the result of this id was made: by the time it is found without an index of its own."""
     if not _FORM.fullmatch(text):

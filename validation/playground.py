@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import orjson
 
+from accounts.models import Account
 from accounts.requests import AccountRequest
 from apikeys import limits
 from apikeys.answers import JSON, limit_headers
@@ -59,7 +60,7 @@ def ask(request: AccountRequest, email: str) -> Trial:
     api_request.is_rehearsed = False
     api_request.usage = limits.spend(request, limits.account_bucket(request.account))
     try:
-        answer = _answer(api_request, request, email)
+        answer = _answer(api_request, request.account, email)
     except ApiError as error:
         status, body, own = error.status, error.body(request.id), error.headers
         if not api_request.is_rehearsed:
@@ -78,16 +79,15 @@ def ask(request: AccountRequest, email: str) -> Trial:
     return Trial(email, status, headers, orjson.loads(body))
 
 
-def _answer(api_request: ApiHttpRequest, request: AccountRequest, email: str) -> Answer:
+def _answer(request: ApiHttpRequest, account: Account, email: str) -> Answer:
     """In the order in which the API judges."""
-    usage, account = api_request.usage, request.account
-    if usage is not None and usage.refused:
-        raise rate_limit_exceeded(api_request)
+    if request.usage is not None and request.usage.refused:
+        raise rate_limit_exceeded(request)
     if account.suspended_at is not None:
         raise ApiError("account_suspended")
     price, balance = services.price_of(email), balance_of(account)
     if price > balance:
         raise insufficient_credits(required=price, balance=balance)
-    refuse_as_the_sandbox_says(api_request, email)
+    refuse_as_the_sandbox_says(request, email)
     asker = Asker(account, None, request.id)
     return services.validate(asker=asker, email=email, idempotency_key=None)

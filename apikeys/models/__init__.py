@@ -10,6 +10,7 @@ from apikeys.models.keys import (
 )
 from apikeys.models.lookup import Lookup
 from apikeys.models.refusals import RefusalHour
+from apikeys.models.uniqueness import unique_by_key
 
 __all__ = [
     "MOST_ACTIVE",
@@ -22,4 +23,5 @@ __all__ = [
     "Lookup",
     "RefusalHour",
     "TooManyKeys",
+    "unique_by_key",
 ]

@@ -7,6 +7,7 @@ from django.db.models import F, Q, Sum
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models.keys import ApiKey
+from apikeys.models.uniqueness import unique_by_key
 
 # How staff tell them apart; what is of another status is among the others.
 STATUSES = {"limited": 429, "unpaid": 402, "unknown": 401}
@@ -53,18 +54,7 @@ class RefusalHour(models.Model):
     class Meta:
         verbose_name = "hour of refusals"
         verbose_name_plural = "refusals by hour"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["account", "hour", "code", "key"],
-                condition=Q(key__isnull=False),
-                name="refusal_hour_of_key",
-            ),
-            models.UniqueConstraint(
-                fields=["account", "hour", "code"],
-                condition=Q(key__isnull=True),
-                name="refusal_hour_of_playground",
-            ),
-        ]
+        constraints = unique_by_key("refusal_hour", "account", "hour", "code", "key")
         indexes = [
             models.Index(fields=["account", "hour"], name="refusals_by_account"),
             models.Index(fields=["hour"], name="refusals_by_hour"),

@@ -14,7 +14,7 @@ from django.db.models import Q, Sum
 
 from accounts.models import Account
 from accounts.statements import Rows, run
-from apikeys.models import ApiKey
+from apikeys.models import ApiKey, unique_by_key
 from credits.latency import BUCKETS
 
 COUNTED = ("calls", "credits", "duration_ms", *BUCKETS)
@@ -112,18 +112,7 @@ class UseHour(Use):
     class Meta:
         verbose_name = "hour of use"
         verbose_name_plural = "use by hour"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["account", "key", "hour", "verdict"],
-                condition=Q(key__isnull=False, summed=False),
-                name="use_hour_of_key",
-            ),
-            models.UniqueConstraint(
-                fields=["account", "hour", "verdict"],
-                condition=Q(key__isnull=True, summed=False),
-                name="use_hour_of_playground",
-            ),
-        ]
+        constraints = unique_by_key("use_hour", "account", "key", "hour", "verdict", summed=False)
         indexes = [
             models.Index(fields=["account", "hour"], name="use_hour_by_account"),
             models.Index(
@@ -142,18 +131,7 @@ class UseDay(Use):
     class Meta:
         verbose_name = "day of use"
         verbose_name_plural = "use by day"
-        constraints = [
-            models.UniqueConstraint(
-                fields=["account", "key", "day", "verdict"],
-                condition=Q(key__isnull=False),
-                name="use_day_of_key",
-            ),
-            models.UniqueConstraint(
-                fields=["account", "day", "verdict"],
-                condition=Q(key__isnull=True),
-                name="use_day_of_playground",
-            ),
-        ]
+        constraints = unique_by_key("use_day", "account", "key", "day", "verdict")
         indexes = [models.Index(fields=["account", "day"], name="use_day_by_account")]
 
     def __str__(self) -> str:

@@ -5,19 +5,27 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
 
 import stripe
 from django.conf import settings
 from django.db import transaction
 
 from accounts import audit
-from accounts.models import Account
 from credits import emails, offers, orders, plans, refunds
 from credits.coverage import GRACE
 from credits.models import Order, Plan, ProviderCancellation, ProviderEvent, Subscription
 from credits.payments import catch_up
-from credits.payments.stripe import invoice_of_payment
+from credits.payments.stripe_things import (
+    Thing,
+    account_of,
+    invoice_behind,
+    is_of_our_customer,
+    order_named_in,
+    part_in,
+    payment_in,
+    text_in,
+    whole_in,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +33,6 @@ logger = logging.getLogger(__name__)
 OLDEST_SECONDS = 300
 # So long an event may be waited for which tells first what this one goes on about.
 PATIENCE_SECONDS = 24 * 3600
-# Stripe's ids are far shorter; our columns are as long.
-LONGEST_ID = 100
-
-Thing = dict[str, Any]
 
 
 class ForgedEvent(Exception):
@@ -46,18 +50,18 @@ class EventTooEarly(Exception):
 def receive_event(payload: bytes, signature: str) -> None:
     """What Stripe's webhook sends. Sent again, it changes nothing again."""
     event = _read(payload, signature)
-    kind, event_id = _text(event, "type"), _text(event, "id")
+    kind, event_id = text_in(event, "type"), text_in(event, "id")
     if not (kind and event_id):
         raise OddEvent
     handle = HANDLERS.get(kind)
     if handle is None:
         return
-    thing = _part(_part(event, "data"), "object")
+    thing = part_in(part_in(event, "data"), "object")
     created = event.get("created")
     thing["age"] = time.time() - created if isinstance(created, int | float) else 0
     if handle in (_on_refunded, _on_dispute_closed):
         # Asked before the transaction: none is held while Stripe is waited for.
-        thing["invoice"] = _text(thing, "invoice") or _invoice_behind(thing)
+        thing["invoice"] = text_in(thing, "invoice") or invoice_behind(thing)
     with transaction.atomic():
         _, is_new = ProviderEvent.objects.get_or_create(
             event_id=event_id, defaults={"kind": kind[:100]}
@@ -65,20 +69,20 @@ def receive_event(payload: bytes, signature: str) -> None:
         if is_new:
             handle(thing)
     # Also when only this failed the last time.
-    account = _account_of(thing)
+    account = account_of(thing)
     if account is not None:
         catch_up(account)
 
 
 def _on_session_paid(session: Thing) -> None:
-    order = _order_named_in(session)
+    order = order_named_in(session)
     if order is None or session.get("payment_status") != "paid":
         return
-    paid = (_whole(session, "amount_total"), _text(session, "currency").upper())
+    paid = (whole_in(session, "amount_total"), text_in(session, "currency").upper())
     if paid != (order.total_cents, order.currency):
         logger.error("Stripe: %s was paid with another amount: %s", order.public_id, paid)
         return
-    payment, invoice = _text(session, "payment_intent"), _text(session, "invoice")
+    payment, invoice = text_in(session, "payment_intent"), text_in(session, "invoice")
     if orders.fulfil_order(order=order, provider_payment=payment, provider_invoice=invoice):
         _remember_subscription(order, session)
     elif order.is_paid and (payment, invoice) != (order.provider_payment, order.provider_invoice):
@@ -87,11 +91,11 @@ def _on_session_paid(session: Thing) -> None:
 
 def _remember_subscription(order: Order, session: Thing) -> None:
     subscription = plans.locked(order.account)
-    subscription.provider_customer = _text(session, "customer") or subscription.provider_customer
-    if _text(session, "subscription") and order.plan:
+    subscription.provider_customer = text_in(session, "customer") or subscription.provider_customer
+    if text_in(session, "subscription") and order.plan:
         # Who takes a plan anew does not pay for the old one as well.
         plans.leave_provider(subscription)
-        subscription.provider_subscription = _text(session, "subscription")
+        subscription.provider_subscription = text_in(session, "subscription")
         subscription.provider_plan = order.plan.code
         subscription.provider_cents = order.total_cents
     subscription.save()
@@ -99,7 +103,7 @@ def _remember_subscription(order: Order, session: Thing) -> None:
 
 def _note_paid_twice(order: Order, session: Thing) -> None:
     """Staff give the second payment back; a second subscription ends at once."""
-    session_id, subscription = _text(session, "id"), _text(session, "subscription")
+    session_id, subscription = text_in(session, "id"), text_in(session, "subscription")
     logger.error("Stripe: %s was paid twice: %s", order.public_id, session_id)
     audit.record(order.account, None, "order.paid_twice", f"{order}: {session_id}")
     if subscription:
@@ -110,7 +114,7 @@ def _note_paid_twice(order: Order, session: Thing) -> None:
 
 def _on_session_ended(session: Thing) -> None:
     """It ran out, or the payment failed after all."""
-    waiting = Order.objects.pending().filter(provider_session=_text(session, "id") or "none")
+    waiting = Order.objects.pending().filter(provider_session=text_in(session, "id") or "none")
     # A renewal waits on: another page is opened for it when the customer asks.
     order = waiting.exclude(kind=Order.Kind.RENEWAL).first()
     if order is not None:
@@ -119,7 +123,7 @@ def _on_session_ended(session: Thing) -> None:
 
 def _on_invoice_paid(invoice: Thing) -> None:
     """A renewal. The first invoice of a subscription is told by its session."""
-    account, invoice_id = _account_of(invoice), _text(invoice, "id")
+    account, invoice_id = account_of(invoice), text_in(invoice, "id")
     if account is None or invoice.get("billing_reason") != "subscription_cycle":
         return
     subscription = plans.locked(account)
@@ -135,15 +139,15 @@ def _on_invoice_paid(invoice: Thing) -> None:
         subscription=subscription, plan=plan, month=month, paid_cents=cents
     )
     orders.fulfil_order(
-        order=order, provider_invoice=invoice_id, provider_payment=_payment_in(invoice)
+        order=order, provider_invoice=invoice_id, provider_payment=payment_in(invoice)
     )
 
 
 def _plan_paid(subscription: Subscription, invoice: Thing) -> tuple[Plan | None, int]:
     """The plan whose price was paid: the one Stripe was told last, at its price then or today's,
     or, for a subscription that we left meanwhile, what costs as much."""
-    cents = _whole(invoice, "total") or _whole(invoice, "amount_paid") or 0
-    if _text(invoice, "currency").upper() not in ("", settings.CURRENCY) or cents <= 0:
+    cents = whole_in(invoice, "total") or whole_in(invoice, "amount_paid") or 0
+    if text_in(invoice, "currency").upper() not in ("", settings.CURRENCY) or cents <= 0:
         return None, cents
     known = Plan.objects.filter(code=subscription.provider_plan).first()
     before = subscription.account.orders.filter(state=Order.State.PAID, plan=known).first()
@@ -156,7 +160,7 @@ def _plan_paid(subscription: Subscription, invoice: Thing) -> tuple[Plan | None,
 
 
 def _on_payment_failed(invoice: Thing) -> None:
-    account = _account_of(invoice)
+    account = account_of(invoice)
     if account is None or invoice.get("billing_reason") != "subscription_cycle":
         return
     subscription = account.subscription
@@ -167,7 +171,7 @@ def _on_payment_failed(invoice: Thing) -> None:
 
 
 def _on_refunded(charge: Thing) -> None:
-    order, cents = _order_of_charge(charge), _whole(charge, "amount_refunded")
+    order, cents = _order_of_charge(charge), whole_in(charge, "amount_refunded")
     if order is not None and cents:
         refunds.refund_order(
             order=order,
@@ -181,7 +185,7 @@ def _on_dispute_closed(dispute: Thing) -> None:
     """The bank has taken the money back for good."""
     if dispute.get("status") != "lost":
         return
-    order, cents = _order_of_charge(dispute), _whole(dispute, "amount")
+    order, cents = _order_of_charge(dispute), whole_in(dispute, "amount")
     if order is not None and cents:
         refunds.refund_order(
             order=order,
@@ -193,7 +197,7 @@ def _on_dispute_closed(dispute: Thing) -> None:
 
 def _on_subscription_ended(there: Thing) -> None:
     """Cancelled at Stripe's, or never paid: what is paid for lasts, then it is Free."""
-    ended = _text(there, "id")
+    ended = text_in(there, "id")
     known = Subscription.objects.filter(provider_subscription=ended or "none").first()
     if known is None:
         return
@@ -236,81 +240,17 @@ def _read(payload: bytes, signature: str) -> Thing:
     return event
 
 
-def _text(thing: Thing, name: str) -> str:
-    """Whatever a signed event holds, only what has the right form is believed."""
-    value = thing.get(name)
-    return value if isinstance(value, str) and len(value) <= LONGEST_ID else ""
-
-
-def _whole(thing: Thing, name: str) -> int | None:
-    value = thing.get(name)
-    fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
-    return value if fits else None
-
-
-def _part(thing: Thing, name: str) -> Thing:
-    value = thing.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _order_named_in(thing: Thing) -> Order | None:
-    named = _text(_part(thing, "metadata"), "order")
-    return Order.objects.select_related("account").filter(public_id=named or "none").first()
-
-
-def _account_of(thing: Thing) -> Account | None:
-    """Whose it is, of ours: by the subscription it is about, or the order it names."""
-    about = _text(thing, "subscription") or _text(_subscription_details(thing), "subscription")
-    known = Subscription.objects.filter(provider_subscription=about or "none")
-    subscription = known.select_related("account").first()
-    if subscription is not None:
-        return subscription.account
-    leaving = ProviderCancellation.objects.filter(provider_subscription=about or "none")
-    left = leaving.select_related("account").first()
-    if left is not None:
-        return left.account
-    order = _order_named_in(thing) or _order_named_in(_subscription_details(thing))
-    return order.account if order else None
-
-
-def _subscription_details(thing: Thing) -> Thing:
-    """Older versions of Stripe's API name them elsewhere than newer ones."""
-    return _part(_part(thing, "parent") or thing, "subscription_details")
-
-
-def _payment_in(invoice: Thing) -> str:
-    payments = _part(invoice, "payments").get("data")
-    first = payments[0] if isinstance(payments, list) and payments else {}
-    newer = _part(first, "payment") if isinstance(first, dict) else {}
-    return _text(invoice, "payment_intent") or _text(newer, "payment_intent")
-
-
 def _order_of_charge(charge: Thing) -> Order | None:
-    payment, invoice = _text(charge, "payment_intent"), _text(charge, "invoice")
-    named = _order_named_in(charge)
+    payment, invoice = text_in(charge, "payment_intent"), text_in(charge, "invoice")
+    named = order_named_in(charge)
     if named is not None and named.provider_payment in ("", payment):
         return named
     for field, value in (("provider_payment", payment), ("provider_invoice", invoice)):
         found = Order.objects.filter(**{field: value}).first() if value else None
         if found is not None:
             return found
-    if named is None and _is_our_customer(charge) and charge["age"] < PATIENCE_SECONDS:
+    if named is None and is_of_our_customer(charge) and charge["age"] < PATIENCE_SECONDS:
         raise EventTooEarly
     # Of another sale, or of a second payment that granted nothing.
     logger.warning("Stripe: money of no order of ours went back: %s", payment)
     return None
-
-
-def _invoice_behind(charge: Thing) -> str:
-    """Only asked for where our own rows do not know the payment."""
-    payment = _text(charge, "payment_intent")
-    if not payment or not _is_our_customer(charge) or _order_named_in(charge):
-        return ""
-    if Order.objects.filter(provider_payment=payment).exists():
-        return ""
-    return str(invoice_of_payment(payment))
-
-
-def _is_our_customer(charge: Thing) -> bool:
-    customer = _text(charge, "customer")
-    return bool(customer) and Subscription.objects.filter(provider_customer=customer).exists()

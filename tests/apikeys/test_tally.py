@@ -14,7 +14,6 @@ from apikeys.tally import delete_old_refusals, tally
 from tests.caller import Caller, code_of
 from tests.servers.books import number
 from tests.servers.client import HttpCaller
-from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 from validation.models import LogEntry
 
@@ -79,8 +78,8 @@ def test_old_counts_go(account: Account) -> None:
 
 @pytest.mark.process
 def test_a_web_worker_writes_its_counts_soon_and_when_it_stops(tmp_path: Path) -> None:
-    with product(tmp_path) as site:
-        caller = HttpCaller(site, make_key(site, "owner@shop.example", 1_000))
+    with product(tmp_path, WEB_WORKERS="1") as site:
+        caller = HttpCaller(site, site.owner_key())
         for _ in range(20):
             assert caller.get("/v1/nothing").status == 404
         ends_at = time.monotonic() + 20

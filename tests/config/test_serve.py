@@ -1,6 +1,7 @@
 """`make serve` as a newcomer meets it, and what it bears: real processes on a real port."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -22,8 +23,24 @@ HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half"
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    with product(tmp_path_factory.mktemp("served")) as running:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="module")
+def first_output(folder: Path) -> str:
+    """What the first start of all said."""
+    with product(folder) as first:
+        assert answers(first) == 200
+    said = first.output()
+    first.log.unlink()
+    return said
+
+
+@pytest.fixture(scope="module")
+def served(folder: Path, first_output: str) -> Iterator[Product]:
+    """It was started before."""
+    with product(folder) as running:
         yield running
 
 
@@ -69,16 +86,17 @@ def happens(event: Callable[[], bool], seconds: float = 15) -> bool:
     return event()
 
 
-def test_the_first_start_prints_an_owner_and_later_starts_do_not(tmp_path: Path) -> None:
-    with product(tmp_path) as first:
-        assert "owner@example.com" in first.output()
-        assert len(first.owner_password()) >= 12
-        assert answers(first) == 200
-    (tmp_path / "serve.log").unlink()
-    with product(tmp_path) as second:
-        assert "password" not in second.output()
-        assert f"Sign in at {second.url}/accounts/login/" in second.output()
-        assert answers(second) == 200
+def test_the_first_start_prints_an_owner_and_later_starts_do_not(
+    first_output: str, served: Product
+) -> None:
+    assert "owner@example.com" in first_output
+    found = re.search(r"password +(\S{12,})", first_output)
+    assert found
+    assert "password" not in served.output()
+    assert f"Sign in at {served.url}/accounts/login/" in served.output()
+    browser = PlainBrowser(served.url)
+    overview = browser.send("/accounts/login/", login="owner@example.com", password=found[1])
+    assert "Sign out" in overview
 
 
 def test_everything_it_keeps_lies_in_the_data_folder(served: Product) -> None:

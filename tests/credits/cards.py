@@ -62,6 +62,12 @@ def buy(stripe: FakeStripe, account: Account, item: Pack | Plan) -> Order:
     return order
 
 
+def subscribe(stripe: FakeStripe, account: Account, plan: Plan) -> str:
+    """What Stripe calls the subscription."""
+    buy(stripe, account, plan)
+    return subscription_of(account).provider_subscription
+
+
 def wallet_of(account: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=account)
     return wallet.balance, wallet.debt

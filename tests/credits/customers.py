@@ -1,29 +1,44 @@
-"""What customers do with plans, in the words of the stories."""
+"""What customers do with plans, in the words of the stories. A plan is named by its code."""
 
 from accounts.models import Account, User
 from credits import orders
 from credits import plans as module
 from credits.charges import charge
-from credits.models import Order, Plan
+from credits.models import Order, Pack, Plan
 from credits.orders import Buyer
 from tests.credits.days import on
 
 
-def order(shop: Account, buyer: User, plan: Plan) -> Order:
-    return orders.start_order(account=shop, item=plan, buyer=Buyer("The Shop Ltd"), actor=buyer)
+def plan(code: str) -> Plan:
+    return Plan.objects.get(code=code)
+
+
+def buyer_of(shop: Account) -> User:
+    return shop.memberships.get().user
+
+
+def order(shop: Account, item: Pack | str) -> Order:
+    return orders.start_order(
+        account=shop,
+        item=plan(item) if isinstance(item, str) else item,
+        buyer=Buyer("The Shop Ltd"),
+        actor=buyer_of(shop),
+    )
 
 
 def pay(placed: Order) -> None:
     orders.fulfil_order(order=placed)
 
 
-def subscribe(shop: Account, buyer: User, plan: Plan, day: str = "2026-11-25") -> None:
+def subscribe(shop: Account, code: str, day: str = "2026-11-25") -> Order:
     with on(day):
-        pay(order(shop, buyer, plan))
+        placed = order(shop, code)
+        pay(placed)
+    return placed
 
 
-def choose_lower(shop: Account, buyer: User, plan: Plan) -> None:
-    module.choose_plan(account=shop, plan=plan, actor=buyer)
+def choose_lower(shop: Account, code: str) -> None:
+    module.choose_plan(account=shop, plan=plan(code), actor=buyer_of(shop))
 
 
 def use(shop: Account, amount: int) -> None:

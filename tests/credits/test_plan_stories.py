@@ -14,12 +14,20 @@ from credits.offers import OrderRefused
 from credits.renewals import RenewalsFailed, renew_subscriptions
 from credits.services import grant, open_with_credits
 from tests.conftest import make_user
-from tests.credits.customers import choose_lower, limit_of, order, pay, subscribe, use, waiting
+from tests.credits.customers import (
+    buyer_of,
+    choose_lower,
+    limit_of,
+    order,
+    pay,
+    plan,
+    subscribe,
+    use,
+    waiting,
+)
 from tests.credits.days import covered_until, day_of_work, on, state_of
 
 pytestmark = pytest.mark.django_db
-
-Plans = dict[str, Plan]
 
 
 @pytest.fixture
@@ -29,11 +37,6 @@ def shop(db: None) -> Account:
         account = open_account(user=make_user("buyer@shop.example"), name="The Shop")
         open_with_credits(account=account, credits=0)
     return account
-
-
-@pytest.fixture
-def buyer(shop: Account) -> User:
-    return User.objects.get(email="buyer@shop.example")
 
 
 def plan_on(shop: Account, day: str) -> str:
@@ -47,33 +50,31 @@ def refund(placed: Order, day: str, *, told_by_provider: bool = False) -> None:
         assert refunds.refund_order(order=placed, told_by_provider=told_by_provider)
 
 
-def test_another_plan_taken_in_the_days_of_grace_is_renewed_in_its_turn(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_another_plan_taken_in_the_days_of_grace_is_renewed_in_its_turn(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     old = waiting(shop)
     with on("2026-12-27"):
-        taken = order(shop, buyer, plans["growth"])
+        taken = order(shop, "growth")
         assert (taken.kind, taken.net_cents) == ("renewal", 9_900)
         pay(taken)
     old.refresh_from_db()
     assert old.state == "cancelled"
     assert (state_of(shop)[0], covered_until(shop)) == ("growth", "2027-01-25")
     day_of_work("2027-01-18")
-    assert (waiting(shop).plan, str(waiting(shop).period_start)) == (plans["growth"], "2027-01-25")
+    assert (waiting(shop).plan, str(waiting(shop).period_start)) == (plan("growth"), "2027-01-25")
     assert plan_on(shop, "2027-01-31") == "growth"
     assert plan_on(shop, "2027-02-01") == "free"
 
 
 def test_a_renewal_of_the_old_plan_that_is_paid_after_an_upgrade_is_a_month_of_the_old_plan(
-    shop: Account, buyer: User, plans: Plans
+    shop: Account,
 ) -> None:
-    subscribe(shop, buyer, plans["starter"])
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     old = waiting(shop)
     with on("2026-12-19"):
-        pay(order(shop, buyer, plans["growth"]))
+        pay(order(shop, "growth"))
     day_of_work("2026-12-20")
     with on("2026-12-21"):
         pay(old)
@@ -81,95 +82,83 @@ def test_a_renewal_of_the_old_plan_that_is_paid_after_an_upgrade_is_a_month_of_t
     assert plan_on(shop, "2026-12-25") == "starter"
     assert covered_until(shop) == "2027-01-25"
     day_of_work("2027-01-18")
-    assert (waiting(shop).plan, str(waiting(shop).period_start)) == (plans["growth"], "2027-01-25")
+    assert (waiting(shop).plan, str(waiting(shop).period_start)) == (plan("growth"), "2027-01-25")
     assert not list(differences())
 
 
-def test_an_upgrade_is_paid_for_every_month_that_is_covered(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_an_upgrade_is_paid_for_every_month_that_is_covered(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     with on("2026-12-19"):
         pay(waiting(shop))
-        upgrade = order(shop, buyer, plans["growth"])
+        upgrade = order(shop, "growth")
         assert (upgrade.net_cents, upgrade.credits) == (2 * 8_400, 2 * 45_000)
         pay(upgrade)
     assert state_of(shop) == ("growth", 100_000)
     assert plan_on(shop, "2027-01-24") == "growth"
 
 
-def test_an_upgrade_leaves_a_higher_month_that_is_paid_ahead_as_it_is(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
+def test_an_upgrade_leaves_a_higher_month_that_is_paid_ahead_as_it_is(shop: Account) -> None:
     with on("2026-11-25"):
-        scale = order(shop, buyer, plans["scale"])
-        pay(order(shop, buyer, plans["starter"]))
+        scale = order(shop, "scale")
+        pay(order(shop, "starter"))
         pay(scale)
-        upgrade = order(shop, buyer, plans["growth"])
+        upgrade = order(shop, "growth")
         assert (upgrade.net_cents, str(upgrade.period_end)) == (8_400, "2026-12-25")
         pay(upgrade)
     assert plan_on(shop, "2026-12-24") == "growth"
     assert plan_on(shop, "2026-12-25") == "scale"
 
 
-def test_a_second_upgrade_counts_the_first(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_a_second_upgrade_counts_the_first(shop: Account) -> None:
+    subscribe(shop, "starter")
     with on("2026-12-01"):
-        pay(order(shop, buyer, plans["growth"]))
-        upgrade = order(shop, buyer, plans["scale"])
+        pay(order(shop, "growth"))
+        upgrade = order(shop, "scale")
         assert (upgrade.net_cents, upgrade.credits) == (49_100, 450_000)
         pay(upgrade)
     assert state_of(shop) == ("scale", 500_000)
 
 
-def test_the_difference_is_to_what_was_paid_whatever_the_plan_costs_today(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_the_difference_is_to_what_was_paid_whatever_the_plan_costs_today(shop: Account) -> None:
+    subscribe(shop, "starter")
     Plan.objects.filter(code="starter").update(price_cents=9_800)
     with on("2026-12-01"):
-        assert order(shop, buyer, plans["growth"]).net_cents == 8_400
+        assert order(shop, "growth").net_cents == 8_400
 
 
-def test_of_two_plans_at_one_price_none_is_an_upgrade(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
+def test_of_two_plans_at_one_price_none_is_an_upgrade(shop: Account) -> None:
     twin = Plan.objects.create(
         code="twin", name="Twin", price_cents=1_500, monthly_credits=9_000, requests_per_minute=300
     )
-    subscribe(shop, buyer, plans["starter"])
+    subscribe(shop, "starter")
     with on("2026-12-01"):
         with pytest.raises(OrderRefused):
-            order(shop, buyer, twin)
-        choose_lower(shop, buyer, twin)
+            order(shop, "twin")
+        choose_lower(shop, "twin")
     day_of_work("2026-12-18")
     assert waiting(shop).plan == twin
 
 
-def test_a_lower_month_that_is_paid_stands_whatever_is_chosen_then(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["growth"])
+def test_a_lower_month_that_is_paid_stands_whatever_is_chosen_then(shop: Account) -> None:
+    subscribe(shop, "growth")
     with on("2026-12-01"):
-        choose_lower(shop, buyer, plans["starter"])
+        choose_lower(shop, "starter")
     day_of_work("2026-12-18")
     with on("2026-12-19"):
         pay(waiting(shop))
-        choose_lower(shop, buyer, plans["growth"])
+        choose_lower(shop, "growth")
     assert plan_on(shop, "2026-12-24") == "growth"
     assert plan_on(shop, "2026-12-26") == "starter"
     day_of_work("2027-01-18")
-    assert waiting(shop).plan == plans["growth"]
+    assert waiting(shop).plan == plan("growth")
 
 
-def test_an_upgrade_that_is_paid_too_late_brings_its_credits_and_no_month(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_an_upgrade_that_is_paid_too_late_brings_its_credits_and_no_month(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     with on("2026-12-20"):
-        upgrade = order(shop, buyer, plans["growth"])
+        upgrade = order(shop, "growth")
     day_of_work("2027-01-01")
     upgrade.refresh_from_db()
     assert (upgrade.state, state_of(shop)[0]) == ("cancelled", "free")
@@ -179,10 +168,10 @@ def test_an_upgrade_that_is_paid_too_late_brings_its_credits_and_no_month(
     assert limit_of(shop) == 60
 
 
-def test_a_refunded_renewal_gives_its_month_back(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["growth"])
+def test_a_refunded_renewal_gives_its_month_back(shop: Account) -> None:
+    subscribe(shop, "growth")
     with on("2026-12-01"):
-        choose_lower(shop, buyer, plans["starter"])
+        choose_lower(shop, "starter")
     day_of_work("2026-12-18")
     renewal = waiting(shop)
     with on("2026-12-19"):
@@ -192,11 +181,8 @@ def test_a_refunded_renewal_gives_its_month_back(shop: Account, buyer: User, pla
     assert plan_on(shop, "2026-12-24") == "growth"
 
 
-def test_a_month_that_was_paid_ahead_stands_when_the_one_before_is_refunded(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
-    first = shop.orders.get()
+def test_a_month_that_was_paid_ahead_stands_when_the_one_before_is_refunded(shop: Account) -> None:
+    first = subscribe(shop, "starter")
     day_of_work("2026-12-18")
     with on("2026-12-19"):
         pay(waiting(shop))
@@ -206,15 +192,12 @@ def test_a_month_that_was_paid_ahead_stands_when_the_one_before_is_refunded(
     assert covered_until(shop) == "2027-01-25"
 
 
-def test_the_refund_of_an_old_month_changes_nothing_of_todays(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
-    first = shop.orders.get()
+def test_the_refund_of_an_old_month_changes_nothing_of_todays(shop: Account) -> None:
+    first = subscribe(shop, "starter")
     day_of_work("2026-12-18")
     with on("2026-12-19"):
         pay(waiting(shop))
-        choose_lower(shop, buyer, plans["free"])
+        choose_lower(shop, "free")
     refund(first, "2026-12-28")
     assert state_of(shop)[0] == "starter"
     day_of_work("2027-01-20")
@@ -222,21 +205,18 @@ def test_the_refund_of_an_old_month_changes_nothing_of_todays(
     assert plan_on(shop, "2027-01-25") == "free"
 
 
-def test_an_upgrade_stands_and_falls_with_what_it_is_built_on(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
-    base = shop.orders.get()
+def test_an_upgrade_stands_and_falls_with_what_it_is_built_on(shop: Account) -> None:
+    base = subscribe(shop, "starter")
     with on("2026-12-01"):
-        pay(order(shop, buyer, plans["growth"]))
+        pay(order(shop, "growth"))
     with pytest.raises(OrderRefused, match="Refund INV-000002 first"):
         refund(base, "2026-12-02")
     refund(base, "2026-12-02", told_by_provider=True)
     assert state_of(shop) == ("free", 45_000)
 
 
-def test_a_refunded_plan_is_not_asked_for_again(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_a_refunded_plan_is_not_asked_for_again(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     refund(shop.orders.get(kind="plan"), "2026-12-19")
     day_of_work("2026-12-20")
@@ -244,9 +224,9 @@ def test_a_refunded_plan_is_not_asked_for_again(shop: Account, buyer: User, plan
 
 
 def test_a_cancelled_renewal_and_the_one_written_anew_both_paid_are_two_months(
-    shop: Account, buyer: User, plans: Plans
+    shop: Account,
 ) -> None:
-    subscribe(shop, buyer, plans["starter"])
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     first = waiting(shop)
     with on("2026-12-19"):
@@ -259,43 +239,39 @@ def test_a_cancelled_renewal_and_the_one_written_anew_both_paid_are_two_months(
     assert (state_of(shop), covered_until(shop)) == (("starter", 15_000), "2027-02-25")
 
 
-def test_the_days_of_grace_cannot_be_stretched(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["scale"])
+def test_the_days_of_grace_cannot_be_stretched(shop: Account) -> None:
+    subscribe(shop, "scale")
     day_of_work("2026-12-18")
     for day, lower in (("2026-12-26", "growth"), ("2026-12-30", "starter")):
         with on(day):
-            choose_lower(shop, buyer, plans[lower])
+            choose_lower(shop, lower)
         day_of_work(day)
         assert str(waiting(shop).due_on) == "2027-01-01"
     assert plan_on(shop, "2026-12-31") == "starter"
     assert plan_on(shop, "2027-01-01") == "free"
 
 
-def test_staff_end_what_is_left_of_a_paid_month(
-    shop: Account, buyer: User, staff: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["growth"])
+def test_staff_end_what_is_left_of_a_paid_month(shop: Account, staff: User) -> None:
+    subscribe(shop, "growth")
     with on("2026-12-01"):
-        module.give_plan(account=shop, plan=plans["free"], reason="Asked for it", actor=staff)
+        module.give_plan(account=shop, plan=plan("free"), reason="Asked for it", actor=staff)
     assert (state_of(shop)[0], limit_of(shop)) == ("free", 60)
     day_of_work("2026-12-20")
     assert not shop.orders.pending().exists()
 
 
-def test_a_given_plan_is_a_base_for_an_upgrade_at_full_price(
-    shop: Account, buyer: User, staff: User, plans: Plans
-) -> None:
+def test_a_given_plan_is_a_base_for_an_upgrade_at_full_price(shop: Account, staff: User) -> None:
     with on("2026-12-01"):
-        module.give_plan(account=shop, plan=plans["starter"], reason="A pilot", actor=staff)
-        upgrade = order(shop, buyer, plans["growth"])
+        module.give_plan(account=shop, plan=plan("starter"), reason="A pilot", actor=staff)
+        upgrade = order(shop, "growth")
         assert (upgrade.net_cents, upgrade.credits) == (9_900, 50_000)
         pay(upgrade)
     assert state_of(shop) == ("growth", 50_000)
     assert not list(differences())
 
 
-def test_an_account_of_the_31st_keeps_its_day(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["starter"], "2027-01-31")
+def test_an_account_of_the_31st_keeps_its_day(shop: Account) -> None:
+    subscribe(shop, "starter", "2027-01-31")
     assert covered_until(shop) == "2027-02-28"
     day_of_work("2027-02-21")
     with on("2027-02-22"):
@@ -303,13 +279,11 @@ def test_an_account_of_the_31st_keeps_its_day(shop: Account, buyer: User, plans:
     assert covered_until(shop) == "2027-03-31"
 
 
-def test_a_closed_account_owes_nothing_and_can_be_erased(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_a_closed_account_owes_nothing_and_can_be_erased(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     with on("2026-12-19"):
-        close_account(account=shop, actor=buyer)
+        close_account(account=shop, actor=buyer_of(shop))
     assert not shop.orders.pending().exists()
     with on("2027-02-01"):
         shop.refresh_from_db()
@@ -320,11 +294,9 @@ def test_a_closed_account_owes_nothing_and_can_be_erased(
     assert not list(differences())
 
 
-def test_an_opening_balance_of_0_stays_0_whatever_is_confirmed_later(
-    shop: Account, buyer: User
-) -> None:
-    open_another_account(user=buyer, name="Second")
-    note_confirmed(user=buyer)
+def test_an_opening_balance_of_0_stays_0_whatever_is_confirmed_later(shop: Account) -> None:
+    open_another_account(user=buyer_of(shop), name="Second")
+    note_confirmed(user=buyer_of(shop))
     assert state_of(shop) == ("free", 0)
 
 

@@ -5,20 +5,27 @@ import pytest
 from accounts.models import Account, Mail, User
 from accounts.schedule import run_daily
 from accounts.services import close_account, note_confirmed, open_account
-from credits import orders, refunds
 from credits import plans as module
+from credits import refunds
 from credits.books import differences
 from credits.models import Order, Pack, Plan, Wallet
 from credits.offers import OrderRefused
-from credits.orders import Buyer
 from credits.services import grant
 from tests.conftest import make_user
-from tests.credits.customers import choose_lower, limit_of, order, pay, subscribe, use, waiting
+from tests.credits.customers import (
+    buyer_of,
+    choose_lower,
+    limit_of,
+    order,
+    pay,
+    plan,
+    subscribe,
+    use,
+    waiting,
+)
 from tests.credits.days import covered_until, day_of_work, on, state_of, topped_up_until
 
 pytestmark = pytest.mark.django_db
-
-Plans = dict[str, Plan]
 
 
 @pytest.fixture
@@ -31,11 +38,6 @@ def shop(db: None) -> Account:
     return account
 
 
-@pytest.fixture
-def buyer(shop: Account) -> User:
-    return User.objects.get(email="buyer@shop.example")
-
-
 def wallet_of(shop: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=shop)
     return wallet.balance, wallet.debt
@@ -45,7 +47,7 @@ def mails(subject: str) -> int:
     return Mail.objects.filter(subject__contains=subject).count()
 
 
-def test_plans_and_packs_are_those_of_the_price_list(plans: Plans) -> None:
+def test_plans_and_packs_are_those_of_the_price_list(plans: dict[str, Plan]) -> None:
     assert [
         (p.code, p.price_cents, p.monthly_credits, p.requests_per_minute) for p in plans.values()
     ] == [
@@ -94,11 +96,9 @@ def test_months_without_a_days_work_are_topped_up_once(shop: Account) -> None:
     assert shop.ledger.count() == 2
 
 
-def test_a_debt_is_paid_from_the_top_up(shop: Account, buyer: User) -> None:
+def test_a_debt_is_paid_from_the_top_up(shop: Account) -> None:
     with on("2026-12-01"):
-        placed = orders.start_order(
-            account=shop, item=Pack.objects.earliest("credits"), buyer=Buyer("Shop"), actor=buyer
-        )
+        placed = order(shop, Pack.objects.earliest("credits"))
         pay(placed)
         use(shop, 1_100)
         refunds.refund_order(order=placed)
@@ -108,23 +108,23 @@ def test_a_debt_is_paid_from_the_top_up(shop: Account, buyer: User) -> None:
 
 
 def test_a_second_account_of_a_mailbox_gets_no_free_credits_until_it_buys(
-    shop: Account, buyer: User, pack: Pack
+    shop: Account, pack: Pack
 ) -> None:
     with on("2026-11-22"):
-        second = open_account(user=buyer, name="Second")
-        note_confirmed(user=buyer)
+        second = open_account(user=buyer_of(shop), name="Second")
+        note_confirmed(user=buyer_of(shop))
     day_of_work("2026-12-22")
     assert state_of(second) == ("free", 0)
     with on("2026-12-23"):
-        pay(orders.start_order(account=second, item=pack, buyer=Buyer("Shop"), actor=buyer))
+        pay(order(second, pack))
         use(second, 1_000)
     day_of_work("2027-01-22")
     assert state_of(second) == ("free", 100)
 
 
-def test_a_plan_begins_when_its_order_is_paid(shop: Account, buyer: User, plans: Plans) -> None:
+def test_a_plan_begins_when_its_order_is_paid(shop: Account) -> None:
     with on("2026-11-23"):
-        placed = order(shop, buyer, plans["starter"])
+        placed = order(shop, "starter")
     assert (placed.kind, placed.credits, placed.net_cents) == ("plan", 5_000, 1_500)
     assert state_of(shop) == ("free", 100)
     with on("2026-11-25"):
@@ -135,17 +135,15 @@ def test_a_plan_begins_when_its_order_is_paid(shop: Account, buyer: User, plans:
     assert Wallet.objects.get(account=shop).threshold == 500
 
 
-def test_no_day_alone_grants_a_paid_plan(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_no_day_alone_grants_a_paid_plan(shop: Account) -> None:
+    subscribe(shop, "starter")
     for day in ("2026-12-18", "2026-12-25", "2026-12-31"):
         day_of_work(day)
     assert state_of(shop) == ("starter", 5_100)
 
 
-def test_a_renewal_is_ordered_7_days_before_and_granted_when_paid(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_a_renewal_is_ordered_7_days_before_and_granted_when_paid(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-17")
     assert not shop.orders.pending().exists()
     day_of_work("2026-12-18")
@@ -165,10 +163,8 @@ def test_a_renewal_is_ordered_7_days_before_and_granted_when_paid(
     assert not shop.orders.pending().exists()
 
 
-def test_a_renewal_paid_in_its_days_of_grace_covers_the_same_month(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_a_renewal_paid_in_its_days_of_grace_covers_the_same_month(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     day_of_work("2026-12-31")
     assert state_of(shop) == ("starter", 5_100)
@@ -177,10 +173,8 @@ def test_a_renewal_paid_in_its_days_of_grace_covers_the_same_month(
     assert (state_of(shop), covered_until(shop)) == (("starter", 10_100), "2027-01-25")
 
 
-def test_unpaid_for_7_days_the_plan_becomes_free_and_the_credits_stay(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_unpaid_for_7_days_the_plan_becomes_free_and_the_credits_stay(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     renewal = waiting(shop)
     day_of_work("2027-01-01")
@@ -195,11 +189,9 @@ def test_unpaid_for_7_days_the_plan_becomes_free_and_the_credits_stay(
     assert not list(differences())
 
 
-def test_a_plan_that_was_never_told_of_its_renewal_has_a_week_to_pay(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
+def test_a_plan_that_was_never_told_of_its_renewal_has_a_week_to_pay(shop: Account) -> None:
     """The background worker was away for weeks."""
-    subscribe(shop, buyer, plans["starter"])
+    subscribe(shop, "starter")
     day_of_work("2027-02-03")
     renewal = waiting(shop)
     assert (str(renewal.period_start), str(renewal.due_on)) == ("2027-01-25", "2027-02-10")
@@ -210,12 +202,10 @@ def test_a_plan_that_was_never_told_of_its_renewal_has_a_week_to_pay(
     assert state_of(shop)[0] == "free"
 
 
-def test_an_upgrade_begins_at_once_for_the_difference(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_an_upgrade_begins_at_once_for_the_difference(shop: Account) -> None:
+    subscribe(shop, "starter")
     with on("2026-12-05"):
-        upgrade = order(shop, buyer, plans["growth"])
+        upgrade = order(shop, "growth")
         assert (upgrade.kind, upgrade.net_cents, upgrade.credits) == ("upgrade", 8_400, 45_000)
         pay(upgrade)
     assert state_of(shop) == ("growth", 50_100)
@@ -224,30 +214,26 @@ def test_an_upgrade_begins_at_once_for_the_difference(
     assert waiting(shop).net_cents == 9_900
 
 
-def test_an_upgrade_withdraws_the_renewal_of_the_old_plan(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_an_upgrade_withdraws_the_renewal_of_the_old_plan(shop: Account) -> None:
+    subscribe(shop, "starter")
     day_of_work("2026-12-18")
     old = waiting(shop)
     with on("2026-12-19"):
-        pay(order(shop, buyer, plans["growth"]))
+        pay(order(shop, "growth"))
     old.refresh_from_db()
     assert old.state == Order.State.CANCELLED
     day_of_work("2026-12-20")
-    assert (waiting(shop).plan, waiting(shop).net_cents) == (plans["growth"], 9_900)
+    assert (waiting(shop).plan, waiting(shop).net_cents) == (plan("growth"), 9_900)
 
 
-def test_a_lower_plan_begins_when_the_paid_month_ends(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["growth"])
+def test_a_lower_plan_begins_when_the_paid_month_ends(shop: Account) -> None:
+    subscribe(shop, "growth")
     with on("2026-12-01"):
-        choose_lower(shop, buyer, plans["starter"])
+        choose_lower(shop, "starter")
     assert state_of(shop)[0] == "growth"
     day_of_work("2026-12-18")
     renewal = waiting(shop)
-    assert (renewal.plan, renewal.net_cents) == (plans["starter"], 1_500)
+    assert (renewal.plan, renewal.net_cents) == (plan("starter"), 1_500)
     with on("2026-12-19"):
         pay(renewal)
     assert state_of(shop) == ("growth", 55_100)
@@ -258,111 +244,99 @@ def test_a_lower_plan_begins_when_the_paid_month_ends(
     assert covered_until(shop) == "2027-01-25"
 
 
-def test_who_chose_free_is_asked_for_no_money_and_topped_up(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_who_chose_free_is_asked_for_no_money_and_topped_up(shop: Account) -> None:
+    subscribe(shop, "starter")
     with on("2026-12-01"):
         use(shop, 5_090)
-        choose_lower(shop, buyer, plans["free"])
+        choose_lower(shop, "free")
     day_of_work("2026-12-20")
     assert not shop.orders.pending().exists()
     day_of_work("2026-12-25")
     assert (state_of(shop), topped_up_until(shop)) == (("free", 100), "2027-01-25")
 
 
-def test_a_lower_plan_can_be_taken_back(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["growth"])
+def test_a_lower_plan_can_be_taken_back(shop: Account) -> None:
+    subscribe(shop, "growth")
     day_of_work("2026-12-18")
     with on("2026-12-19"):
-        choose_lower(shop, buyer, plans["free"])
+        choose_lower(shop, "free")
         assert not shop.orders.pending().exists()
-        choose_lower(shop, buyer, plans["growth"])
+        choose_lower(shop, "growth")
     day_of_work("2026-12-20")
-    assert waiting(shop).plan == plans["growth"]
+    assert waiting(shop).plan == plan("growth")
     day_of_work("2026-12-25")
     assert state_of(shop)[0] == "growth"
 
 
-def test_a_higher_plan_is_no_lower_one(shop: Account, buyer: User, plans: Plans) -> None:
+def test_a_higher_plan_is_no_lower_one(shop: Account) -> None:
     with pytest.raises(module.PlanRefused, match="not lower than your plan Free"):
-        choose_lower(shop, buyer, plans["growth"])
+        choose_lower(shop, "growth")
 
 
 @pytest.mark.parametrize("code", ["free", "starter"])
-def test_a_lower_plan_or_ones_own_is_not_sold(
-    shop: Account, buyer: User, plans: Plans, code: str
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_a_lower_plan_or_ones_own_is_not_sold(shop: Account, code: str) -> None:
+    subscribe(shop, "starter")
     with on("2026-11-26"), pytest.raises(OrderRefused):
-        order(shop, buyer, plans[code])
+        order(shop, code)
 
 
-def test_of_two_plans_ordered_only_the_last_waits(shop: Account, buyer: User, plans: Plans) -> None:
+def test_of_two_plans_ordered_only_the_last_waits(shop: Account) -> None:
     with on("2026-11-25"):
-        first, second = order(shop, buyer, plans["starter"]), order(shop, buyer, plans["growth"])
+        first, second = order(shop, "starter"), order(shop, "growth")
         first.refresh_from_db()
         assert (first.state, waiting(shop)) == (Order.State.CANCELLED, second)
 
 
-def test_two_invoices_of_one_plan_both_paid_are_two_months(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
+def test_two_invoices_of_one_plan_both_paid_are_two_months(shop: Account) -> None:
     with on("2026-11-25"):
-        first = order(shop, buyer, plans["starter"])
-        order(shop, buyer, plans["growth"])
-        second = order(shop, buyer, plans["starter"])
+        first = order(shop, "starter")
+        order(shop, "growth")
+        second = order(shop, "starter")
         pay(second)
         pay(first)
     assert state_of(shop) == ("starter", 10_100)
     assert covered_until(shop) == "2027-01-25"
 
 
-def test_packs_raise_the_limit_as_long_as_they_are_paid(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
+def test_packs_raise_the_limit_as_long_as_they_are_paid(shop: Account) -> None:
     with on("2026-11-25"):
         largest = Pack.objects.get(credits=100_000)
-        placed = orders.start_order(account=shop, item=largest, buyer=Buyer("Shop"), actor=buyer)
+        placed = order(shop, largest)
         assert limit_of(shop) == 60
         pay(placed)
         assert limit_of(shop) == 1_200
-        pay(order(shop, buyer, plans["starter"]))
+        pay(order(shop, "starter"))
         assert limit_of(shop) == 1_200
         refunds.refund_order(order=placed)
         assert limit_of(shop) == 300
 
 
-def test_a_limit_set_by_staff_stands_above_all(shop: Account, buyer: User, plans: Plans) -> None:
+def test_a_limit_set_by_staff_stands_above_all(shop: Account) -> None:
     Account.objects.filter(pk=shop.pk).update(requests_per_minute_override=7)
-    subscribe(shop, buyer, plans["scale"])
+    subscribe(shop, "scale")
     assert limit_of(shop) == 7
 
 
-def test_new_terms_of_a_plan_hold_for_who_has_it(shop: Account, buyer: User, plans: Plans) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_new_terms_of_a_plan_hold_for_who_has_it(shop: Account) -> None:
+    subscribe(shop, "starter")
     Plan.objects.filter(code="starter").update(requests_per_minute=450, monthly_credits=9_000)
     assert module.apply_new_terms(Plan.objects.get(code="starter")) == 1
     assert (limit_of(shop), Wallet.objects.get(account=shop).threshold) == (450, 900)
 
 
-def test_a_closed_account_is_neither_topped_up_nor_asked_for_money(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_a_closed_account_is_neither_topped_up_nor_asked_for_money(shop: Account) -> None:
+    subscribe(shop, "starter")
     with on("2026-12-01"):
-        close_account(account=shop, actor=buyer)
+        close_account(account=shop, actor=buyer_of(shop))
     day_of_work("2026-12-20")
     assert not shop.orders.pending().exists()
     assert state_of(shop) == ("starter", 5_100)
 
 
-def test_staff_change_a_plan_at_once_without_credits(
-    shop: Account, staff: User, plans: Plans
-) -> None:
+def test_staff_change_a_plan_at_once_without_credits(shop: Account, staff: User) -> None:
     with on("2026-12-01"):
         module.give_plan(
-            account=shop, plan=plans["scale"], reason="Pilot", actor=staff, ip="198.51.100.9"
+            account=shop, plan=plan("scale"), reason="Pilot", actor=staff, ip="198.51.100.9"
         )
     assert (state_of(shop), limit_of(shop)) == (("scale", 100), 6_000)
     entry = shop.audit_entries.get(action="plan.given_by_staff")
@@ -371,10 +345,8 @@ def test_staff_change_a_plan_at_once_without_credits(
     assert waiting(shop).net_cents == 59_000
 
 
-def test_the_days_work_of_a_whole_year_keeps_the_books(
-    shop: Account, buyer: User, plans: Plans
-) -> None:
-    subscribe(shop, buyer, plans["starter"])
+def test_the_days_work_of_a_whole_year_keeps_the_books(shop: Account) -> None:
+    subscribe(shop, "starter")
     for month in range(1, 13):
         with on(f"2027-{month:02}-20"):
             run_daily()

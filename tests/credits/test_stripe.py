@@ -21,6 +21,7 @@ from tests.credits.cards import (
     place,
     running,
     stripe,
+    subscribe,
     subscription_of,
     tell,
     wallet_of,
@@ -159,8 +160,7 @@ def test_an_odd_part_of_a_signed_event_never_breaks_and_never_moves_money(
 def test_a_renewal_of_an_amount_that_is_no_plans_is_for_staff_to_look_at(
     stripe: FakeStripe, account: Account, plans: Plans, change: dict[str, Any]
 ) -> None:
-    buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+    known = subscribe(stripe, account, plans["starter"])
     assert tell(stripe.renew(known, 1_500, **change)) == 200
     assert wallet_of(account) == (5_100, 0)
     assert account.audit_entries.filter(action="order.odd_payment").count() == 1

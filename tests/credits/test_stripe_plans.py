@@ -11,7 +11,17 @@ from credits import plans as module
 from credits.books import differences
 from credits.models import Plan
 from credits.payments import catch_up, method_of
-from tests.credits.cards import Plans, buy, place, running, stripe, subscription_of, tell, wallet_of
+from tests.credits.cards import (
+    Plans,
+    buy,
+    place,
+    running,
+    stripe,
+    subscribe,
+    subscription_of,
+    tell,
+    wallet_of,
+)
 from tests.credits.days import day_of_work, on
 from tests.servers.stripe import FakeStripe
 
@@ -23,8 +33,7 @@ __all__ = ["running", "stripe"]
 def test_a_renewal_at_the_price_before_the_last_change_is_honoured(
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
-    buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+    known = subscribe(stripe, account, plans["starter"])
     Plan.objects.filter(code="starter").update(price_cents=2_000)
     run_daily()
     assert tell(stripe.renew(known, 1_500)) == 200
@@ -59,8 +68,7 @@ def test_a_plan_is_a_subscription_that_renews_itself(
 def test_the_first_invoice_of_a_subscription_is_not_a_renewal(
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
-    buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+    known = subscribe(stripe, account, plans["starter"])
     tell(stripe.renew(known, 1_500, billing_reason="subscription_create"))
     assert wallet_of(account) == (5_100, 0)
 
@@ -69,8 +77,7 @@ def test_a_renewal_that_fails_is_told_and_ends_the_plan_after_7_days(
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
     with on("2026-11-25"):
-        buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+        known = subscribe(stripe, account, plans["starter"])
     with on("2026-12-25"):
         failed = stripe.fail_to_renew(known)
         assert [tell(failed), tell(failed)] == [200, 200]
@@ -87,8 +94,7 @@ def test_a_renewal_paid_after_the_plan_ended_brings_it_back(
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
     with on("2026-11-25"):
-        buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+        known = subscribe(stripe, account, plans["starter"])
     stripe.is_down = True
     day_of_work("2027-01-01")
     stripe.is_down = False
@@ -100,8 +106,7 @@ def test_a_renewal_paid_after_the_plan_ended_brings_it_back(
 def test_an_upgrade_is_paid_once_and_the_subscription_follows(
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
-    buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+    known = subscribe(stripe, account, plans["starter"])
     upgrade = place(account, plans["growth"])
     session = stripe.session_of(upgrade.public_id)
     assert (session["mode"], session["amount_total"]) == ("payment", 8_400)
@@ -131,10 +136,9 @@ def test_a_lower_plan_is_charged_from_the_next_month_on(
     stripe: FakeStripe, account: Account, owner: User, plans: Plans
 ) -> None:
     with on("2026-11-25"):
-        buy(stripe, account, plans["growth"])
+        known = subscribe(stripe, account, plans["growth"])
         module.choose_plan(account=account, plan=plans["starter"], actor=owner)
         catch_up(account)
-    known = subscription_of(account).provider_subscription
     asked = stripe.subscriptions[known]["asked"]
     assert asked["items"][0]["price_data"]["unit_amount"] == "1500"
     with on("2026-12-25"):
@@ -146,10 +150,9 @@ def test_who_chose_free_is_not_charged_again(
     stripe: FakeStripe, account: Account, owner: User, plans: Plans
 ) -> None:
     with on("2026-11-25"):
-        buy(stripe, account, plans["starter"])
+        known = subscribe(stripe, account, plans["starter"])
         module.choose_plan(account=account, plan=plans["free"], actor=owner)
         catch_up(account)
-    known = subscription_of(account).provider_subscription
     assert stripe.subscriptions[known]["asked"] == {"cancel_at_period_end": "true"}
     day_of_work("2026-12-25")
     assert subscription_of(account).plan.code == "free"
@@ -159,8 +162,7 @@ def test_a_subscription_that_is_cancelled_at_stripes_lasts_as_long_as_it_is_paid
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
     with on("2026-11-25"):
-        buy(stripe, account, plans["starter"])
-        known = subscription_of(account).provider_subscription
+        known = subscribe(stripe, account, plans["starter"])
         tell(stripe.event("customer.subscription.deleted", {"id": known}))
     day_of_work("2026-12-24")
     assert subscription_of(account).plan.code == "starter"
@@ -171,8 +173,7 @@ def test_a_subscription_that_is_cancelled_at_stripes_lasts_as_long_as_it_is_paid
 def test_a_closed_account_is_not_charged_again(
     stripe: FakeStripe, account: Account, owner: User, plans: Plans
 ) -> None:
-    buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+    known = subscribe(stripe, account, plans["starter"])
     close_account(account=account, actor=owner)
     run_daily()
     run_daily()
@@ -229,8 +230,7 @@ def test_an_old_event_sent_again_does_not_end_what_was_taken_since(
     day_of_work("2027-01-01")
     assert stripe.cancelled == [old]
     with on("2027-01-02"):
-        buy(stripe, account, plans["growth"])
-        new = subscription_of(account).provider_subscription
+        new = subscribe(stripe, account, plans["growth"])
         assert [tell(first), tell({**first, "id": "evt_resent"})] == [200, 200]
     assert subscription_of(account).provider_subscription == new
     assert stripe.cancelled == [old]
@@ -240,8 +240,7 @@ def test_who_takes_a_plan_anew_in_the_days_of_grace_does_not_pay_for_the_old_one
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
     with on("2026-11-25"):
-        buy(stripe, account, plans["starter"])
-    old = subscription_of(account).provider_subscription
+        old = subscribe(stripe, account, plans["starter"])
     with on("2026-12-27"):
         taken = buy(stripe, account, plans["growth"])
     assert taken.kind == "renewal"
@@ -257,8 +256,7 @@ def test_a_closed_account_is_left_at_once(
     plans: Plans,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+    known = subscribe(stripe, account, plans["starter"])
     with django_capture_on_commit_callbacks(execute=True):
         close_account(account=account, actor=owner)
     assert stripe.cancelled == [known]
@@ -282,8 +280,7 @@ def test_a_refunded_plan_is_not_charged_again(
 def test_a_new_price_reaches_stripe_with_the_next_days_work(
     stripe: FakeStripe, account: Account, plans: Plans
 ) -> None:
-    buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
+    known = subscribe(stripe, account, plans["starter"])
     Plan.objects.filter(code="starter").update(price_cents=2_000)
     run_daily()
     run_daily()

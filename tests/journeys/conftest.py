@@ -26,25 +26,13 @@ ARGUMENTS = [
 MISSING = "The browser journeys need Chromium, and there is no `chromium` on the PATH."
 
 
-# They take as long as the others together: two workers walk them, each with its own product.
-SECOND_HALF = {
-    "test_pages",
-    "test_states",
-    "test_staff_pages",
-    "test_passkey",
-    "test_account_life",
-}
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Marked before `-m` chooses; last, after the order was shuffled, and half beside half."""
+    """Marked before `-m` chooses; last, after the order was shuffled."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.journey)
-            half = 2 if item.path.stem in SECOND_HALF else 1
-            item.add_marker(pytest.mark.xdist_group(f"journeys-{half}"))
     yield
     items.sort(key=lambda item: here in item.path.parents)
 

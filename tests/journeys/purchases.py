@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.windows import Windows
-from tests.servers.keys import manage
+from tests.servers.keys import make_account
 from tests.servers.product import Product
 
 
@@ -21,9 +21,7 @@ class Customer:
 
 
 def make_customer(site: Product, email: str, credits: int) -> Customer:
-    printed = manage(site, "create_account", email, "--credits", str(credits))
-    secret = manage(site, "create_key", email, "--name", "Server")
-    return Customer(email, printed.split()[1], secret)
+    return Customer(email, *make_account(site, email, "--credits", str(credits)))
 
 
 def order_pack(page: Page, credits: str = "1,000") -> str:

@@ -34,6 +34,7 @@ class HttpCaller:
             self._headers["Authorization"] = f"Bearer {secret}"
         self._kept = threading.local()
         self._all: list[http.client.HTTPConnection] = []
+        site.callers.add(self)
 
     def close(self) -> None:
         for connection in self._all:

@@ -19,6 +19,9 @@ import dns.rcode
 import dns.rdatatype
 import dns.rrset
 
+# How long a server that is to stop may take to notice: hundreds of tests wait for it.
+NOTICES_SECONDS = 0.01
+
 # An answer to one question; None is silence.
 Behaviour = Callable[[dns.message.Message], "dns.message.Message | bytes | None"]
 
@@ -127,7 +130,7 @@ def packets(answer: Callable[[bytes], Iterable[bytes]]) -> Iterator[str]:
     stopped = threading.Event()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
-        udp.settimeout(0.05)
+        udp.settimeout(NOTICES_SECONDS)
 
         def serve() -> None:
             while not stopped.is_set():
@@ -150,7 +153,7 @@ def dns_server(world: World) -> Iterator[str]:
     """Yields its address, as DNS_RESOLVERS has it."""
     with _servers(world) as (udp, tcp):
         threads = [
-            threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+            threading.Thread(target=server.serve_forever, args=(NOTICES_SECONDS,), daemon=True)
             for server in (udp, tcp)
         ]
         for thread in threads:

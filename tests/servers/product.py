@@ -11,15 +11,22 @@ from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Protocol
+from weakref import WeakSet
 
 from tests.servers.redis import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+class Closes(Protocol):
+    def close(self) -> None: ...
+
+
 class Product:
     def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
+        self.callers: WeakSet[Closes] = WeakSet()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "serve.log"
@@ -75,6 +82,9 @@ class Product:
         raise TimeoutError(f"No mail to {to} came within {seconds} s.")
 
     def stop(self) -> None:
+        # It would wait for each connection that is kept open, until that has been idle for 10 s.
+        for caller in list(self.callers):
+            caller.close()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=40)

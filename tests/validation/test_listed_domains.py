@@ -1,6 +1,7 @@
 """Staff list domains in the admin, and every worker knows within seconds."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
@@ -59,6 +60,23 @@ def test_it_holds_until_it_is_taken_off_the_list(browser: Client) -> None:
     browser.post(f"/admin/validation/listeddomain/{listed.pk}/delete/", {"post": "yes"})
     assert listed_domains.current() == StaffDomains()
     assert AuditEntry.objects.filter(action="domain.unlisted", target="burner.com").exists()
+
+
+def test_the_worker_that_took_it_knows_at_once(
+    browser: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    def sent(path: str, **data: str) -> bool | None:
+        with django_capture_on_commit_callbacks(execute=True):
+            assert browser.post(path, data).status_code == 302
+        return engine().check_without_dns("jane@burner.com").checks["disposable"]
+
+    burner = {"domain": "burner.com", "reason": "Seen in a wave"}
+    assert engine().check_without_dns("jane@burner.com").checks["disposable"] is False
+    assert sent(ADD, **burner, kind="deny") is True
+    page = f"/admin/validation/listeddomain/{ListedDomain.objects.get().pk}"
+    assert sent(f"{page}/change/", **burner, kind="allow") is False
+    assert sent(f"{page}/change/", **burner, kind="deny") is True
+    assert sent(f"{page}/delete/", post="yes") is False
 
 
 def test_several_are_taken_off_at_once(browser: Client) -> None:

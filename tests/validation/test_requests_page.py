@@ -1,6 +1,7 @@
 """Requests: the log with its filters, pages, search, and a page for each request."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -208,9 +209,12 @@ def test_a_whole_address_is_found_and_stands_in_no_address_of_a_page(
     assert b"j***@" not in answer.content
 
 
-def test_a_result_leads_to_its_page(browser: Client, caller: Caller) -> None:
+@pytest.mark.parametrize("typed", [str, str.lower, str.upper])
+def test_a_result_leads_to_its_page(
+    browser: Client, caller: Caller, typed: Callable[[str], str]
+) -> None:
     result = caller.validate("risky@sandbox.test").json()
-    answer = find(browser, result["id"])
+    answer = find(browser, typed(result["id"]))
     assert "/validation/requests/req_" in answer.redirect_chain[0][0]
     assert result["id"].encode() in answer.content
 

@@ -43,7 +43,19 @@ def read_list(name: str, folder: Path = DATA) -> ListFile:
     return ListFile(facts["source"], facts["version"], facts["date"], facts["licence"], entries)
 
 
+def _set_of(name: str) -> "cached_property[frozenset[str]]":
+    return cached_property(lambda _: frozenset(read_list(name).entries))
+
+
 class Lists:
+    relays = _set_of("relays")
+    reserved = _set_of("reserved_domains")
+    role_accounts = _set_of("role_accounts")
+    no_reply = _set_of("no_reply")
+    not_typos = _set_of("not_typos")
+    # Rules as on publicsuffix.org: `co.uk`, `*.ck`, `!www.ck`.
+    public_suffixes = _set_of("public_suffixes")
+
     @cached_property
     def _disposable_file(self) -> ListFile:
         return read_list("disposable")
@@ -57,38 +69,13 @@ class Lists:
         return frozenset(self._disposable_file.entries)
 
     @cached_property
-    def relays(self) -> frozenset[str]:
-        return frozenset(read_list("relays").entries)
-
-    @cached_property
     def free_providers(self) -> frozenset[str]:
         listed = frozenset(read_list("free_providers").entries)
         return listed - self.disposable - self.relays - self.reserved
 
     @cached_property
-    def reserved(self) -> frozenset[str]:
-        return frozenset(read_list("reserved_domains").entries)
-
-    @cached_property
-    def role_accounts(self) -> frozenset[str]:
-        return frozenset(read_list("role_accounts").entries)
-
-    @cached_property
-    def no_reply(self) -> frozenset[str]:
-        return frozenset(read_list("no_reply").entries)
-
-    @cached_property
     def typo_targets(self) -> tuple[str, ...]:
         return read_list("typo_targets").entries
-
-    @cached_property
-    def not_typos(self) -> frozenset[str]:
-        return frozenset(read_list("not_typos").entries)
-
-    @cached_property
-    def public_suffixes(self) -> frozenset[str]:
-        """Rules as on publicsuffix.org: `co.uk`, `*.ck`, `!www.ck`."""
-        return frozenset(read_list("public_suffixes").entries)
 
     @cached_property
     def _top_level_names(self) -> frozenset[str]:

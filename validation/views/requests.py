@@ -16,7 +16,7 @@ from validation.addresses import address_hash, unpack_checks
 from validation.engine.meanings import MEANINGS
 from validation.engine.verdict import CHECKS
 from validation.filters import REQUEST_ID, LogFilter
-from validation.ids import made_at
+from validation.ids import made_at, normal_id
 from validation.log_search import Cursor
 from validation.models import LogEntry
 from validation.moments import moment_of
@@ -48,8 +48,9 @@ def find_request(request: AccountRequest) -> HttpResponse:
         return redirect(page)
     if "@" in text:
         return redirect(f"{page}?address={address_hash(text)}")
-    if made_at(text.upper().replace("VAL_", "val_", 1)):
-        return _show_result(request, text.upper().replace("VAL_", "val_", 1))
+    result_id = normal_id(text)
+    if made_at(result_id):
+        return _show_result(request, result_id)
     if REQUEST_ID.fullmatch(text) and log_search.has_request(request.account, text):
         return redirect(f"{page}?request={text}")
     # It may be no address at all, and have been validated all the same.
