@@ -2,27 +2,39 @@
 
 A database answers sixteen questions in little more time than one, and writes sixteen charges to the
 disk in the time of one. So whoever comes while the work is being done waits, and all who wait are
-served together by the next turn. Nobody waits for company: who comes alone is served at once, and
-does the work in their own thread or greenlet.
+served together by the next turn. Who comes alone is served at once. Each time one of those who wait
+does the work, in their own thread or greenlet: nothing runs beside the requests.
 """
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Generic, TypeVar
 
 Asked = TypeVar("Asked")
 Got = TypeVar("Got")
 
-# Whoever does the work gives up long before this.
-LONGEST_WAIT_SECONDS = 10.0
 MOST_AT_ONCE = 64
+
+# One kind of work at a time, for kinds that never wait long: meanwhile more come for the next one.
+_turn = threading.Lock()
+
+
+def let_others_come() -> None:
+    """Called before each turn. The web worker says how: config/worker.py."""
 
 
 class Together(Generic[Asked, Got]):
-    def __init__(self, work: Callable[[list[Asked]], Sequence[Got]]) -> None:
+    def __init__(
+        self, work: Callable[[list[Asked]], Sequence[Got]], *, may_wait: bool = False
+    ) -> None:
         """`work` answers each that it is handed, in their order. What it raises is everybody's who
-        waits: if it could not be done for these, the next ones need not find out by waiting."""
+        waits: if it could not be done for these, the next ones need not find out by waiting.
+
+        `may_wait`: for work that may wait for somebody else, whom no other work must wait for.
+        """
         self._work = work
+        self._turn: AbstractContextManager[Any] = nullcontext() if may_wait else _turn
         self._lock = threading.Lock()
         self._waiting: list[_Call[Asked, Got]] = []
         self._is_busy = False
@@ -32,14 +44,14 @@ class Together(Generic[Asked, Got]):
         with self._lock:
             self._waiting.append(call)
             is_first, self._is_busy = not self._is_busy, True
-        if is_first or self._waits_in_vain(call):
+        if is_first or self._is_next(call):
             self._serve()
         if call.error is not None:
             raise call.error
         return call.got
 
-    def _waits_in_vain(self, call: "_Call[Asked, Got]") -> bool:
-        """True when nobody does it for this one: it is their own turn to do the work."""
+    def _is_next(self, call: "_Call[Asked, Got]") -> bool:
+        """Waits until it is done, or until it is this one's turn to do it."""
         try:
             return not call.wait()
         except BaseException:
@@ -52,16 +64,19 @@ class Together(Generic[Asked, Got]):
             if call not in self._waiting:
                 return
             self._waiting.remove(call)
-        if call.is_successor:
+        if call.is_next:
             self._pass_on([], None)
 
     def _serve(self) -> None:
         """By one of those who wait, for all of them."""
-        with self._lock:
-            calls, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
+        calls: list[_Call[Asked, Got]] = []
         error: BaseException | None = None
         try:
-            for call, got in zip(calls, self._work([call.asked for call in calls]), strict=True):
+            with self._turn:
+                let_others_come()
+                calls = self._take()
+                done = self._work([call.asked for call in calls])
+            for call, got in zip(calls, done, strict=True):
                 call.got = got
         except BaseException as raised:
             # That the one who works is ended is their fate alone.
@@ -70,6 +85,11 @@ class Together(Generic[Asked, Got]):
             raise
         finally:
             self._pass_on(calls, error)
+
+    def _take(self) -> "list[_Call[Asked, Got]]":
+        with self._lock:
+            taken, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
+        return taken
 
     def _pass_on(self, calls: "list[_Call[Asked, Got]]", error: BaseException | None) -> None:
         with self._lock:
@@ -89,15 +109,14 @@ class _Call(Generic[Asked, Got]):
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
         self.error: BaseException | None = None
-        self.is_successor = self._is_over = False
+        self.is_next = self._is_over = False
         # A lock is the cheapest thing to wait for.
         self._bell = threading.Lock()
         self._bell.acquire()
 
     def wait(self) -> bool:
-        """False when it is this one's turn to do the work."""
-        if not self._bell.acquire(timeout=LONGEST_WAIT_SECONDS):
-            raise TimeoutError("What was asked for together was never done.")
+        """False when it is not done, but this one's turn to do it."""
+        self._bell.acquire()
         return self._is_over
 
     def end(self, error: BaseException | None) -> None:
@@ -105,5 +124,5 @@ class _Call(Generic[Asked, Got]):
         self._bell.release()
 
     def take_over(self) -> None:
-        self.is_successor = True
+        self.is_next = True
         self._bell.release()

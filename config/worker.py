@@ -28,10 +28,20 @@ LINGER_SECONDS = 2
 UNREADABLE = (errors.ParseException, errors.InvalidProxyHeader)
 OURS = (errors.ConfigurationProblem, errors.InvalidResponseHeader, errors.InvalidResponseHeaderName)
 
+# See _let_others_come.
+COURTESY_SECONDS = 0.01
+
 logger = logging.getLogger("config.worker")
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
+    def run(self) -> None:
+        # Not at the top: its locks are gevent's only when gevent has patched the process.
+        from accounts import together
+
+        together.let_others_come = _let_others_come
+        super().run()
+
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
         self._refuse_ambiguity(request, client, address)
         is_api = is_api_path(unquote(request.path))
@@ -118,6 +128,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
             logger.debug("The client had gone before it was refused.")
         else:
             _linger(client)
+
+
+def _let_others_come() -> None:
+    """Whoever is about to ask the database for all who wait for it lets the others of this worker
+    come as far as that first: until there is nothing else to do, but not for long."""
+    with gevent.Timeout(COURTESY_SECONDS, False):
+        gevent.idle()
 
 
 def _names(target: str, hosts: list[str]) -> bool:
