@@ -4,10 +4,12 @@ connection, and take many rows at a time: to build them anew costs more than to 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
-from django.db import connection, models
+from django.db import connection, models, transaction
+
+Row = Sequence[Any]
 
 
 def run(statement: str, values: Sequence[Any]) -> list[Any]:
@@ -25,7 +27,7 @@ class Rows:
         self.names = tuple(columns)
         self._columns = columns
 
-    def value(self, rows: Iterable[Sequence[Any]]) -> str:
+    def value(self, rows: Iterable[Row]) -> str:
         """What stands for `table` among the statement's values."""
         named = [dict(zip(self.names, row, strict=True)) for row in rows]
         return orjson.dumps(named, _plain, orjson.OPT_PASSTHROUGH_DATETIME).decode()
@@ -39,10 +41,53 @@ class Rows:
         columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in self.names)
         return f"(SELECT {columns} FROM json_each(%s)) AS given"  # noqa: S608 - our own names
 
-    def insert_into(self, table: str) -> str:
-        names = ", ".join(self.names)
-        # Without WHERE, SQLite would take an ON CONFLICT that follows for the ON of a join.
-        return f"INSERT INTO {table} ({names}) SELECT {names} FROM {self.table} WHERE true"  # noqa: S608
+
+class Insertion(NamedTuple):
+    """Rows that go into a table, with a column `account_id`."""
+
+    table: str
+    rows: Rows
+    given: Sequence[Row]
+    # ON CONFLICT …
+    ending: str = ""
+
+    def run(self) -> None:
+        if self.given:
+            run(self.statement(), [self.value])
+
+    def statement(self, condition: str = "true") -> str:
+        names = ", ".join(self.rows.names)
+        # Without WHERE, SQLite would take the ON of an ON CONFLICT for the ON of a join.
+        return (
+            f"INSERT INTO {self.table} ({names}) SELECT {names} FROM {self.rows.table} "  # noqa: S608
+            f"WHERE {condition} {self.ending}"
+        )
+
+    @property
+    def value(self) -> str:
+        return self.rows.value(self.given)
+
+    def only_of(self, accounts: set[int]) -> "Insertion":
+        place = self.rows.names.index("account_id")
+        return self._replace(given=[row for row in self.given if row[place] in accounts])
+
+
+def decide_and_insert(decision: str, value: str, *insertions: Insertion) -> list[Any]:
+    """Of the rows to be inserted those of the accounts that the decision brings back, in their
+    first column. All of it, or nothing."""
+    if connection.vendor == "postgresql":
+        # One statement is one transaction, and one journey to the database and back.
+        ours = "account_id IN (SELECT account_id FROM decided)"
+        inserts = (f"part_{n} AS ({one.statement(ours)})" for n, one in enumerate(insertions))
+        parts = ", ".join((f"decided AS ({decision})", *inserts))
+        values = [value, *(one.value for one in insertions)]
+        return run(f"WITH {parts} SELECT * FROM decided", values)  # noqa: S608
+    with transaction.atomic():
+        decided = run(decision, [value])
+        accounts = {row[0] for row in decided}
+        for one in insertions:
+            one.only_of(accounts).run()
+    return decided
 
 
 def _plain(value: Any) -> Any:

@@ -12,16 +12,15 @@ from django.urls import resolve
 
 from accounts import seams
 from accounts.requests import SiteRequest
-from apikeys import limits
+from apikeys import limits, tally
 from apikeys.answers import limit_headers, refuse
 from apikeys.bounds import is_api_path
 from apikeys.errors import ApiError, unavailable
 from apikeys.requests import ApiHttpRequest
-from apikeys.tally import tally
 
 logger = logging.getLogger("api")
 
-# Refusals that become no row: too many requests, and a database that is away.
+# Answers that become no row: too many requests, and a database that is away.
 UNTOLD = (429, 503)
 
 
@@ -43,7 +42,7 @@ class ApiMiddleware:
         api_request = cast(ApiHttpRequest, request)
         api_request.usage, api_request.refusal = None, ""
         api_request.key = api_request.known_key = None
-        api_request.is_rehearsed = False
+        api_request.is_rehearsed = api_request.is_logged = False
         response = self._answer(api_request)
         for name, value in self._limit_headers(api_request, response.status_code).items():
             response[name] = value
@@ -52,10 +51,10 @@ class ApiMiddleware:
             tally.count(known.account_id, known, api_request.refusal)
         seconds = time.perf_counter() - started
         _log(api_request, response, seconds)
-        if api_request.key and api_request.refusal and response.status_code not in UNTOLD:
+        if api_request.key and not api_request.is_logged and response.status_code not in UNTOLD:
             duration = round(seconds * 1000)
             told = {"request": api_request, "key": api_request.key, "duration_ms": duration}
-            seams.call("ON_API_REFUSAL", status=response.status_code, **told)
+            seams.call("ON_API_ANSWER", status=response.status_code, **told)
         return response
 
     def _answer(self, request: ApiHttpRequest) -> HttpResponseBase:

@@ -21,6 +21,8 @@ class ApiHttpRequest(SiteRequest):
     refusal: str
     # It was asked for, in the sandbox: it tells of no fault.
     is_rehearsed: bool
+    # The view wrote a row of the request log itself.
+    is_logged: bool
 
 
 def http_request(request: Request) -> ApiHttpRequest:

@@ -33,8 +33,8 @@ def post_fork(server: Any, worker: Any) -> None:
 
 def worker_exit(server: Any, worker: Any) -> None:
     """What a worker counted and has not written yet. One that never loaded Django has nothing."""
-    if "apikeys.tally" in sys.modules:
-        sys.modules["apikeys.tally"].tally.write()
+    if "accounts.later" in sys.modules:
+        sys.modules["accounts.later"].write_all()
 
 
 def post_worker_init(worker: Any) -> None:

@@ -275,8 +275,8 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = description_settings(BASE_URL, SUPPORT_EMAIL)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
-# Answers that a worker remembers: about 1 KB each.
-DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 20_000, minimum=1_000, maximum=10_000_000)
+# Domains, and as many answers of the DNS, that a worker remembers: about 2 KB for both.
+DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_000_000)
 
 # --- Selling --------------------------------------------------------------------------------------
 
@@ -345,7 +345,7 @@ ON_ACCOUNT_EXPORTED: list[str] = [
 ON_EMAIL_CONFIRMED: list[str] = ["credits.services.give_sign_up_credits"]
 # Not told but asked: the domains that staff listed, for the engine.
 STAFF_DOMAINS = "validation.listed_domains.current"
-ON_API_REFUSAL: list[str] = ["validation.log.write_refusal"]
+ON_API_ANSWER: list[str] = ["validation.log.write_other"]
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",
     "accounts.retention.delete_unconfirmed_users",

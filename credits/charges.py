@@ -5,9 +5,10 @@ transaction.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from django.conf import settings
 from django.db import transaction
@@ -15,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Account
+from accounts.statements import Insertion, Row
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits import emails
@@ -47,46 +49,61 @@ def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
         details={
             "required": required,
             "balance": balance,
-            "top_up_url": f"{settings.BASE_URL}{reverse('credits:choose-pack')}",
-            "upgrade_url": f"{settings.BASE_URL}{reverse('credits:choose-plan')}",
+            "top_up_url": f"{settings.BASE_URL}{_path('credits:choose-pack')}",
+            "upgrade_url": f"{settings.BASE_URL}{_path('credits:choose-plan')}",
         },
     )
 
 
+# A flood of requests that nobody can pay for must cost little.
+_path = cache(reverse)
+
+
 @transaction.atomic(savepoint=False)
-def charge(
-    *, account: Account, key: ApiKey | None, verdict: str, cost: int, duration_ms: int
-) -> int:
+def charge(one: Charge) -> int:
     """The balance after it. A balance that does not cover the cost undoes the transaction."""
-    (balance,) = charge_all([Charge(account, key, verdict, cost, duration_ms)], waits=True)
+    (balance,) = charge_all([one])
     if balance is None:
-        raise insufficient_credits(required=cost, balance=balance_of(account))
+        raise insufficient_credits(required=one.cost, balance=balance_of(one.account))
     return balance
 
 
 @transaction.atomic(savepoint=False)
-def charge_all(charges: Sequence[Charge], *, waits: bool) -> list[int | None]:
+def charge_all(charges: Sequence[Charge]) -> list[int | None]:
     """The balance after each, as if one had come after the other. None for those of an account
-    that cannot pay for all of its own here; and, unless the caller waits for it, of one whose
-    wallet somebody else is changing."""
+    that cannot pay for all of its own here. Who is to be told about the balance gets a mail."""
+    paid = Wallet.objects.charge_all(_costs(charges))
+    UseHour.objects.add_all(_uses(one for one in charges if one.account.pk in paid))
+    balances = _balances(charges, {account: balance for account, (balance, _) in paid.items()})
+    for one, balance in zip(charges, balances, strict=True):
+        if balance is not None:
+            _tell(one, balance, paid[one.account.pk][1])
+    return balances
+
+
+def charge_quietly(charges: Sequence[Charge], record: Insertion) -> list[int | None]:
+    """The same in one statement, with what is to be recorded of them, for charges of keys. None
+    also for those that have to go another way: see Wallet.objects.charge_quietly."""
+    records = [*UseHour.objects.additions(_uses(charges)), record]
+    return _balances(charges, Wallet.objects.charge_quietly(_costs(charges), *records))
+
+
+def _costs(charges: Iterable[Charge]) -> dict[int, int]:
     costs: dict[int, int] = defaultdict(int)
     for one in charges:
         costs[one.account.pk] += one.cost
-    paid = Wallet.objects.charge_all(costs, waits=waits)
-    _book_use([one for one in charges if one.account.pk in paid])
-    return [_settle(one, paid, costs) for one in charges]
+    return costs
 
 
-def _settle(one: Charge, paid: dict[int, tuple[int, int]], left: dict[int, int]) -> int | None:
-    """`left`: what is still to come, by account, of what was paid at once."""
-    account_id = one.account.pk
-    if account_id not in paid:
-        return None
-    left[account_id] -= one.cost
-    balance, threshold = paid[account_id]
-    balance += left[account_id]
-    _tell(one, balance, threshold)
-    return balance
+def _balances(charges: Sequence[Charge], left: dict[int, int]) -> list[int | None]:
+    """`left`: by account, after all of its charges."""
+    still_to_come = _costs(charges)
+    balances: list[int | None] = []
+    for one in charges:
+        still_to_come[one.account.pk] -= one.cost
+        balance = left.get(one.account.pk)
+        balances.append(None if balance is None else balance + still_to_come[one.account.pk])
+    return balances
 
 
 def _tell(one: Charge, balance: int, threshold: int) -> None:
@@ -97,15 +114,11 @@ def _tell(one: Charge, balance: int, threshold: int) -> None:
         emails.queue_low_balance(account=one.account, balance=balance, threshold=threshold)
 
 
-def _book_use(charges: list[Charge]) -> None:
+def _uses(charges: Iterable[Charge]) -> Iterator[Row]:
     hour: datetime = timezone.now().replace(minute=0, second=0, microsecond=0)
-    UseHour.objects.add_all(
-        (
-            *(one.account.pk, one.key.pk if one.key else None, hour, one.verdict),
-            *(1, one.cost, one.duration_ms, *_histogram(one.duration_ms)),
-        )
-        for one in charges
-    )
+    for one in charges:
+        which = (one.account.pk, one.key.pk if one.key else None, hour, one.verdict)
+        yield (*which, 1, one.cost, one.duration_ms, *_histogram(one.duration_ms))
 
 
 def _histogram(duration_ms: int) -> list[int]:

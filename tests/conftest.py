@@ -13,7 +13,7 @@ from accounts.roles import Role
 from accounts.services import note_confirmed, open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
-from apikeys.tally import tally
+from apikeys.tally import refusals
 from tests.caller import Caller
 from tests.fresh import fresh_database
 from tests.groups import Groups
@@ -61,7 +61,7 @@ def signed_in(user: User) -> Client:
 def _empty_counters() -> Iterator[None]:
     """Rate limits and counts of one test are not those of the next."""
     cache.clear()
-    tally.forget()
+    refusals.forget()
     yield
 
 

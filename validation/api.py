@@ -90,6 +90,7 @@ class ValidateView(ApiView):
     )
     def post(self, request: Request) -> ApiResponse:
         answer = self._answer(http_request(request))
+        http_request(request).is_logged = True
         headers = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
         if answer.replayed:
             headers["Idempotent-Replayed"] = "true"

@@ -1,21 +1,20 @@
 """The request log: what was asked with which key, and how it was answered. Of an account that wants
 none of it kept, nothing is written."""
 
-import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from django.db import DatabaseError
+from django.conf import settings
 
+from accounts.later import Later
 from accounts.models import Account
+from accounts.statements import Insertion
 from apikeys.models import ApiKey
 from apikeys.requests import ApiHttpRequest
 from validation.addresses import address_hash, masked, pack_checks
 from validation.engine.verdict import CHECKS, Finding
 from validation.models import LogEntry
-
-logger = logging.getLogger(__name__)
 
 PATH = "/v1/validate"
 
@@ -43,9 +42,10 @@ class Answered(Protocol):
     def cost(self) -> int: ...
 
 
-def write_validations(answered: Iterable[Answered]) -> None:
-    """In the transaction that charges them."""
-    LogEntry.objects.write(_entry(one) for one in answered if one.asker.account.kept_log_days)
+def record_of(answered: Iterable[Answered]) -> Insertion:
+    """For the transaction that charges them."""
+    kept = (one for one in answered if one.asker.account.kept_log_days)
+    return LogEntry.objects.insertion(map(_entry, kept))
 
 
 def _entry(one: Answered) -> LogEntry:
@@ -83,23 +83,27 @@ def write_replay(asker: Asker, email: str, result: dict[str, Any]) -> None:
     )
 
 
-def write_refusal(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
-    """Seam: what was refused to a valid key. That it cannot be written is no reason to fail."""
+def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
+    """Seam: what was refused to a valid key, or answered without a validation. Nobody waits for it:
+    what only reads, or is refused, must cost little."""
     if not key.account.kept_log_days:
         return
-    try:
-        LogEntry.objects.create(
-            account=key.account,
-            key=key,
-            request_id=request.id,
-            status=status,
-            refusal=request.refusal,
-            sandbox=request.is_rehearsed,
-            path=request.path_info.replace("\0", "")[:100],
-            duration_ms=duration_ms,
-        )
-    except DatabaseError as error:
-        logger.warning("A refusal was not written to the request log", exc_info=error)
+    entry = LogEntry(
+        account=key.account,
+        key=key,
+        request_id=request.id,
+        status=status,
+        refusal=request.refusal,
+        sandbox=request.is_rehearsed,
+        path=request.path_info.replace("\0", "")[:100],
+        duration_ms=duration_ms,
+    )
+    others.add(entry)
+    if not settings.SERVES_WEB:
+        others.write()
+
+
+others: Later[LogEntry] = Later(lambda entries: LogEntry.objects.insertion(entries).run())
 
 
 def _of(asker: Asker, email: str, domain: str | None) -> dict[str, Any]:

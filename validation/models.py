@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
-from accounts.statements import Rows, run
+from accounts.statements import Insertion, Rows
 from apikeys.models import ApiKey
 from validation.addresses import address_hash
 from validation.engine.lists import StaffDomains
@@ -132,11 +132,11 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         window = (at - timedelta(seconds=1), at + ROW_FOLLOWS_WITHIN)
         return self.filter(at__range=window, result_id=result_id)
 
-    def write(self, entries: "Iterable[LogEntry]") -> None:
-        """Into one statement, however many there are."""
-        rows, statement = _log_statement()
-        if written := [[getattr(entry, name) for name in rows.names] for entry in entries]:
-            run(statement, [rows.value(written)])
+    def insertion(self, entries: "Iterable[LogEntry]") -> Insertion:
+        """For one statement, however many there are."""
+        rows = _log_rows()
+        given = [[getattr(entry, name) for name in rows.names] for entry in entries]
+        return Insertion(self.model._meta.db_table, rows, given)
 
     def named(self, text: str) -> "LogEntryQuerySet":
         """For staff: by the id of a result, the hash of an address or the id of a request."""
@@ -207,11 +207,10 @@ class LogEntry(models.Model):
 
 
 @cache
-def _log_statement() -> tuple[Rows, str]:
+def _log_rows() -> Rows:
     """Without the primary key, which the database numbers by itself."""
     fields: list[Any] = [one for one in LogEntry._meta.concrete_fields if not one.primary_key]
-    rows = Rows(**{field.column: field for field in fields})
-    return rows, rows.insert_into(LogEntry._meta.db_table)
+    return Rows(**{field.column: field for field in fields})
 
 
 def _digest(text: str) -> str:

@@ -9,12 +9,11 @@ import orjson
 
 from accounts.models import Account
 from accounts.requests import AccountRequest
-from apikeys import limits
+from apikeys import limits, tally
 from apikeys.answers import JSON, limit_headers
 from apikeys.api import rate_limit_exceeded
 from apikeys.errors import ApiError
 from apikeys.requests import ApiHttpRequest
-from apikeys.tally import tally
 from credits.charges import balance_of, insufficient_credits
 from validation import services
 from validation.engine.meanings import MEANINGS, Meaning

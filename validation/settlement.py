@@ -13,13 +13,7 @@ from django.utils import timezone
 
 from accounts.together import Together
 from apikeys.answers import render
-from credits.charges import (
-    Charge,
-    InsufficientCredits,
-    balance_of,
-    charge_all,
-    insufficient_credits,
-)
+from credits.charges import Charge, InsufficientCredits, charge, charge_all, charge_quietly
 from validation import log
 from validation.engine.verdict import Finding
 from validation.ids import result_id
@@ -63,6 +57,10 @@ class Validation:
     def can_be_repeated(self) -> bool:
         return self.finding.is_definite or self.is_sandbox
 
+    @property
+    def can_go_with_others(self) -> bool:
+        return not self.is_sandbox and self.idempotency_key is None and self.asker.key is not None
+
     def charge(self) -> Charge:
         asker, verdict = self.asker, self.finding.verdict
         return Charge(asker.account, asker.key, verdict, self.cost, self.duration_ms)
@@ -81,8 +79,8 @@ class Validation:
 
 
 def settle(validation: Validation) -> Answer:
-    if validation.idempotency_key is None:
-        balance = _with_all.ask(validation)
+    if validation.can_go_with_others:
+        balance = _with_others.ask(validation)
         if balance is not None:
             return validation.answer(balance)
     lane = _lanes[validation.asker.account.pk % LANES]
@@ -92,11 +90,11 @@ def settle(validation: Validation) -> Answer:
     return settled
 
 
-def _settle_at_once(validations: list[Validation], *, waits: bool = False) -> list[int | None]:
-    """The balances. None for those that have to go by themselves."""
+def _settle_quietly(validations: list[Validation]) -> list[int | None]:
+    """The balances. None for those that have to go in their lanes."""
     try:
-        with transaction.atomic():
-            return _charge_and_record(validations, waits=waits)
+        charges = [one.charge() for one in validations]
+        return charge_quietly(charges, log.record_of(validations))
     except AWAY:
         raise
     except DatabaseError:
@@ -106,47 +104,51 @@ def _settle_at_once(validations: list[Validation], *, waits: bool = False) -> li
 
 def _settle_in_lane(validations: list[Validation]) -> list[Answer | Exception]:
     """Together those that can; then each that is left, by itself."""
-    plain = [one for one in validations if one.idempotency_key is None]
-    balances: dict[Validation, int | None] = {}
-    if len(plain) > 1:
-        balances = dict(zip(plain, _settle_at_once(plain, waits=True), strict=True))
-    answers: list[Answer | Exception] = []
-    for one in validations:
-        balance = balances.get(one)
-        answers.append(_settle_alone(one) if balance is None else one.answer(balance))
-    return answers
+    together = [one for one in validations if one.can_go_with_others]
+    answers: dict[Validation, Answer | Exception] = {}
+    if len(together) > 1:
+        answers = _settle_all(together)
+    return [answers.get(one) or _settle_alone(one) for one in validations]
+
+
+def _settle_all(validations: list[Validation]) -> dict[Validation, Answer | Exception]:
+    """Without those that have to go by themselves."""
+    try:
+        with transaction.atomic():
+            balances = charge_all([one.charge() for one in validations])
+            settled = dict(zip(validations, balances, strict=True))
+            log.record_of(one for one in validations if settled[one] is not None).run()
+    except AWAY:
+        raise
+    except DatabaseError:
+        return {}
+    return {one: one.answer(left) for one, left in settled.items() if left is not None}
 
 
 def _settle_alone(validation: Validation) -> Answer | Exception:
-    account, key = validation.asker.account, validation.idempotency_key
     try:
         with transaction.atomic():
-            if key is not None:
-                Replay.objects.forget_outdated(account, key)
-            (balance,) = _charge_and_record([validation], waits=True)
-            if balance is None:
-                raise insufficient_credits(required=validation.cost, balance=balance_of(account))
-            answer = validation.answer(balance)
-            if key is not None:
-                Replay.objects.keep(account, key, validation.email, answer.body)
-            return answer
+            return _charge_and_record(validation)
     except AWAY:
         raise
     except (InsufficientCredits, KeptBefore, DatabaseError) as its_own:
         return its_own
 
 
-def _charge_and_record(validations: list[Validation], *, waits: bool) -> list[int | None]:
-    charges = [one.charge() for one in validations if not one.is_sandbox]
-    charged = iter(charge_all(charges, waits=waits))
-    balances = [
-        one.asker.account.wallet.balance if one.is_sandbox else next(charged) for one in validations
-    ]
-    log.write_validations(
-        one for one, balance in zip(validations, balances, strict=True) if balance is not None
-    )
-    return balances
+def _charge_and_record(validation: Validation) -> Answer:
+    account, key = validation.asker.account, validation.idempotency_key
+    if key is not None:
+        Replay.objects.forget_outdated(account, key)
+    log.record_of([validation]).run()
+    balance: int = account.wallet.balance
+    if not validation.is_sandbox:
+        # Late: from here on other requests of the account wait for the end of this transaction.
+        balance = charge(validation.charge())
+    answer = validation.answer(balance)
+    if key is not None:
+        Replay.objects.keep(account, key, validation.email, answer.body)
+    return answer
 
 
-_with_all = Together(_settle_at_once)
-_lanes = tuple(Together(_settle_in_lane) for _ in range(LANES))
+_with_others = Together(_settle_quietly)
+_lanes = tuple(Together(_settle_in_lane, may_wait=True) for _ in range(LANES))

@@ -1,3 +1,4 @@
+from apikeys.models.counting import additions, unique_by_key
 from apikeys.models.keys import (
     MOST_ACTIVE,
     SOON,
@@ -10,7 +11,6 @@ from apikeys.models.keys import (
 )
 from apikeys.models.lookup import Lookup
 from apikeys.models.refusals import RefusalHour
-from apikeys.models.uniqueness import unique_by_key
 
 __all__ = [
     "MOST_ACTIVE",
@@ -23,5 +23,6 @@ __all__ = [
     "Lookup",
     "RefusalHour",
     "TooManyKeys",
+    "additions",
     "unique_by_key",
 ]

@@ -1,34 +1,37 @@
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
-from django.db import IntegrityError, models, transaction
-from django.db.models import F, Q, Sum
+from django.db import models
+from django.db.models import Q, Sum
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
+from apikeys.models.counting import additions, unique_by_key
 from apikeys.models.keys import ApiKey
-from apikeys.models.uniqueness import unique_by_key
 
 # How staff tell them apart; what is of another status is among the others.
 STATUSES = {"limited": 429, "unpaid": 402, "unknown": 401}
 
 
+class Counted(NamedTuple):
+    account_id: int
+    # None: the playground of the dashboard.
+    key_id: int | None
+    hour: datetime
+    code: str
+
+
 class RefusalHourQuerySet(models.QuerySet["RefusalHour"]):
-    def add(
-        self, *, account_id: int, key_id: int | None, hour: datetime, code: str, calls: int
-    ) -> None:
-        same = self.filter(account_id=account_id, key_id=key_id, hour=hour, code=code)
-        while not same.update(calls=F("calls") + calls):
-            try:
-                with transaction.atomic():
-                    self.create(
-                        account_id=account_id, key_id=key_id, hour=hour, code=code, calls=calls
-                    )
-                return
-            except IntegrityError:
-                # Another worker was first; or the account is gone, and nobody asks any more.
-                if not same.exists():
-                    return
+    def add(self, calls: int, **counted: Any) -> None:
+        self.add_all({Counted(**counted): calls})
+
+    def add_all(self, counts: Mapping[Counted, int]) -> None:
+        rows = [(*counted, calls) for counted, calls in counts.items()]
+        for addition in additions(
+            RefusalHour, ("account", "key", "hour", "code", "calls"), 1, rows
+        ):
+            addition.run()
 
     def worst_since(self, moment: datetime) -> Any:
         """A line an account: those that were limited most come first."""

@@ -6,15 +6,14 @@ holds yet. Summed hours stay for 13 months, to be looked at.
 """
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q, Sum
 
 from accounts.models import Account
-from accounts.statements import Rows, run
-from apikeys.models import ApiKey, unique_by_key
+from accounts.statements import Insertion, Row
+from apikeys.models import ApiKey, additions, unique_by_key
 from credits.latency import BUCKETS
 
 COUNTED = ("calls", "credits", "duration_ms", *BUCKETS)
@@ -30,42 +29,15 @@ class UseQuerySet(models.QuerySet[Any]):
         which = (account_id, key_id, at, verdict)
         self.add_all([(*which, *(counts.get(name, 0) for name in COUNTED))])
 
-    def add_all(self, uses: Iterable[tuple[Any, ...]]) -> None:
-        """Adds each to the row there is of its account, key, moment and verdict, or makes it."""
-        summed: dict[tuple[Any, ...], list[int]] = {}
-        for use in uses:
-            counts = summed.setdefault(use[:4], [0] * len(COUNTED))
-            for place, count in enumerate(use[4:]):
-                counts[place] += count
+    def add_all(self, uses: Iterable[Row]) -> None:
+        """Of account, key, moment and verdict, and what is counted."""
+        for addition in self.additions(uses):
+            addition.run()
+
+    def additions(self, uses: Iterable[Row]) -> list[Insertion]:
         model: Any = self.model
-        rows = [(*which, *counts) for which, counts in sorted(summed.items(), key=_place)]
-        # A unique index takes NULLs for different: each case has one of its own.
-        for has_key in (True, False):
-            if chosen := [row for row in rows if (row[1] is not None) is has_key]:
-                run(_upsert(model, has_key=has_key), [_rows(model).value(chosen)])
-
-
-@cache
-def _rows(model: Any) -> Rows:
-    names = ("account", "key", model.MOMENT, "verdict", *COUNTED)
-    fields = (model._meta.get_field(name) for name in names)
-    return Rows(**{field.column: field for field in fields})
-
-
-@cache
-def _upsert(model: Any, *, has_key: bool) -> str:
-    table = model._meta.db_table
-    same = f"account_id, {'key_id, ' if has_key else ''}{model.MOMENT}, verdict"
-    which = f"({same}) WHERE key_id IS {'NOT ' if has_key else ''}NULL"
-    which += " AND NOT summed" if model.CLOSES else ""
-    sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in COUNTED)
-    return f"{_rows(model).insert_into(table)} ON CONFLICT {which} DO UPDATE SET {sums}"
-
-
-def _place(item: tuple[tuple[Any, ...], Any]) -> tuple[Any, ...]:
-    """One order for all who change several rows at once, so that none waits for another in vain."""
-    account_id, key_id, at, verdict = item[0]
-    return account_id, key_id or 0, at, verdict
+        names = ("account", "key", model.MOMENT, "verdict", *COUNTED)
+        return additions(model, names, len(COUNTED), uses, " AND NOT summed" * model.CLOSES)
 
 
 class Use(models.Model):

@@ -9,22 +9,32 @@ from django.db.models import F, FloatField, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Least
 
 from accounts.models import Account
-from accounts.statements import Rows, run
+from accounts.statements import Insertion, Rows, decide_and_insert, run
 from credits.models.ledger import LedgerEntry
 from credits.models.use import UseDay, UseHour
 from credits.periods import midnight
 
 
 class WalletQuerySet(models.QuerySet["Wallet"]):
-    def charge_all(self, costs: dict[int, int], *, waits: bool) -> dict[int, tuple[int, int]]:
+    def charge_all(self, costs: dict[int, int]) -> dict[int, tuple[int, int]]:
         """By account: the balance left, and the threshold. Left out is whose balance does not cover
-        the cost, and, unless the caller waits for it, whose wallet somebody else is changing.
+        the cost.
 
         One conditional statement: of those who come at the same moment nobody reads a balance
         that another is about to change.
         """
-        rows = run(_charge(waits=waits), [_COSTS.value(costs.items())])
+        rows = run(_charge(quietly=False), [_COSTS.value(costs.items())])
         return {account_id: (balance, threshold) for account_id, balance, threshold in rows}
+
+    def charge_quietly(self, costs: dict[int, int], *records: Insertion) -> dict[int, int]:
+        """By account: the balance left. With what is to be recorded of the same accounts.
+
+        Left out is also whose wallet somebody else is changing, which nobody waits for here, and
+        who is to be told about the balance, which takes a mail in the same transaction.
+        """
+        value = _COSTS.value(costs.items())
+        rows = decide_and_insert(_charge(quietly=True), value, *records)
+        return {account_id: balance for account_id, balance, _ in rows}
 
     def add(self, account: Account, amount: int) -> None:
         """What comes in pays the debt first."""
@@ -112,19 +122,24 @@ class Wallet(models.Model):
 _COSTS = Rows(account=models.BigIntegerField(), cost=models.BigIntegerField())
 
 
+_THRESHOLD = "COALESCE(low_balance_threshold, usual_threshold)"
+_COVERED = "balance >= cost"
+_NOTHING_TO_TELL = f"balance > cost AND (balance <= {_THRESHOLD} OR balance - cost > {_THRESHOLD})"
+
+
 @cache
-def _charge(*, waits: bool) -> str:
+def _charge(*, quietly: bool) -> str:
     given = _COSTS.table
     if connection.vendor == "postgresql":
         # In one order: of two who lock several wallets neither waits for the other in vain.
         given = f"""(
             SELECT account, cost FROM credits_wallet wallet JOIN {given} ON account_id = account
-            ORDER BY account FOR NO KEY UPDATE OF wallet {"" if waits else "SKIP LOCKED"}
+            ORDER BY account FOR NO KEY UPDATE OF wallet {"SKIP LOCKED" if quietly else ""}
         ) AS given"""  # noqa: S608 - our own names
     return f"""
         UPDATE credits_wallet SET balance = balance - cost FROM {given}
-        WHERE account_id = account AND balance >= cost
-        RETURNING account_id, balance, COALESCE(low_balance_threshold, usual_threshold)
+        WHERE account_id = account AND {_NOTHING_TO_TELL if quietly else _COVERED}
+        RETURNING account_id, balance, {_THRESHOLD}
     """  # noqa: S608 - our own names
 
 

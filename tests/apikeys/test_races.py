@@ -7,7 +7,7 @@ from accounts.models import Account
 from accounts.services import open_account
 from apikeys.models import MOST_ACTIVE, RefusalHour, TooManyKeys
 from apikeys.services import create_key
-from apikeys.tally import Tally
+from apikeys.tally import count, refusals
 from tests.conftest import make_user
 from tests.fresh import at_once
 
@@ -36,10 +36,9 @@ def test_four_workers_that_write_at_once_lose_no_count() -> None:
     account = Account.objects.create(name="The Shop")
 
     def count_and_write(number: int) -> None:
-        tally = Tally()
         for _ in range(10):
-            tally.count(account.pk, None, "not_found")
-            tally.write()
+            count(account.pk, None, "not_found")
+            refusals.write()
 
     at_once(4, count_and_write)
     assert counted() == [("not_found", 40)]
@@ -47,24 +46,22 @@ def test_four_workers_that_write_at_once_lose_no_count() -> None:
 
 def test_counts_of_an_account_that_is_gone_are_dropped_and_the_others_kept() -> None:
     stays, goes = (Account.objects.create(name=name) for name in ("Stays", "Goes"))
-    tally = Tally()
     for account in (goes, stays):
-        tally.count(account.pk, None, "not_found")
+        count(account.pk, None, "not_found")
     goes.delete()
-    tally.write()
+    refusals.write()
     assert counted() == [("not_found", 1)]
 
 
 def test_counts_wait_while_the_database_is_away() -> None:
     account = Account.objects.create(name="The Shop")
-    tally = Tally()
     for code in ("not_found", "not_found", "missing_field"):
-        tally.count(account.pk, None, code)
+        count(account.pk, None, code)
 
     def is_away(*_: object) -> None:
         raise OperationalError("away")
 
     with connection.execute_wrapper(is_away):
-        tally.write()
-    tally.write()
+        refusals.write()
+    refusals.write()
     assert counted() == [("missing_field", 1), ("not_found", 2)]

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key, revoke_key
-from apikeys.tally import delete_old_refusals, tally
+from apikeys.tally import count, delete_old_refusals, refusals
 from tests.caller import Caller, code_of
 from tests.servers.books import number
 from tests.servers.client import HttpCaller
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def counted() -> dict[tuple[str | None, str], int]:
-    tally.write()
+    refusals.write()
     rows = RefusalHour.objects.values_list("key__name", "code", "calls")
     return {(key, code): calls for key, code, calls in rows}
 
@@ -59,10 +59,10 @@ def test_an_answer_is_no_refusal(caller: Caller) -> None:
 
 
 def test_the_playground_is_counted_without_a_key(account: Account) -> None:
-    tally.count(account.pk, None, "rate_limit_exceeded")
-    tally.count(account.pk, None, "rate_limit_exceeded")
+    count(account.pk, None, "rate_limit_exceeded")
+    count(account.pk, None, "rate_limit_exceeded")
     assert counted() == {(None, "rate_limit_exceeded"): 2}
-    tally.count(account.pk, None, "rate_limit_exceeded")
+    count(account.pk, None, "rate_limit_exceeded")
     assert counted() == {(None, "rate_limit_exceeded"): 3}
 
 
@@ -89,6 +89,8 @@ def test_a_web_worker_writes_its_counts_soon_and_when_it_stops(tmp_path: Path) -
         for _ in range(7):
             caller.get("/v1/nothing")
     assert _calls(site) == 27
+    # And the rows of the request log.
+    assert number(site, "SELECT COUNT(*) FROM validation_logentry WHERE status = 404") == 27
 
 
 def _calls(site: Product) -> int:

@@ -13,7 +13,7 @@ from accounts import outbox
 from accounts.models import Account, Mail, User
 from accounts.services import close_account, note_confirmed, open_account
 from apikeys.models import ApiKey, RefusalHour
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import LedgerEntry, Order, Pack, Plan, UseDay, UseHour, Wallet
 from credits.orders import Buyer, fulfil_order, start_order
 from credits.refunds import refund_order
@@ -47,7 +47,7 @@ def other(stranger: User) -> Account:
 
 
 def use(account: Account, amount: int) -> None:
-    charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1)
+    charge(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
 def order_of(account: Account, buyer: User, item: Pack | Plan) -> Order:

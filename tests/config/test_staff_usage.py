@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import Pack
 from credits.orders import Buyer, start_order
 from tests.config.staff_people import in_group, panel, take_from_group, words
@@ -27,8 +27,8 @@ LOOKED = "account.looked_at_by_staff"
 
 @pytest.fixture
 def busy(account: Account, owner: User, key: ApiKey) -> Account:
-    charge(account=account, key=key, verdict="deliverable", cost=3, duration_ms=20)
-    charge(account=account, key=None, verdict="risky", cost=1, duration_ms=20)
+    charge(Charge(account=account, key=key, verdict="deliverable", cost=3, duration_ms=20))
+    charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=20))
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     RefusalHour.objects.add(
         account_id=account.pk, key_id=key.pk, hour=hour, code="rate_limit_exceeded", calls=1234

@@ -3,7 +3,7 @@
 from accounts.models import Account, User
 from credits import orders
 from credits import plans as module
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import Order, Pack, Plan
 from credits.orders import Buyer
 from tests.credits.days import on
@@ -42,7 +42,7 @@ def choose_lower(shop: Account, code: str) -> None:
 
 
 def use(shop: Account, amount: int) -> None:
-    charge(account=shop, key=None, verdict="risky", cost=amount, duration_ms=1)
+    charge(Charge(account=shop, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
 def limit_of(shop: Account) -> int:

@@ -9,7 +9,7 @@ from accounts.engine import engine
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from credits.books import differences
-from credits.charges import InsufficientCredits, charge
+from credits.charges import Charge, InsufficientCredits, charge
 from credits.models import UseHour, Wallet
 from tests.caller import Caller, code_of
 from validation.log import Asker
@@ -26,7 +26,7 @@ def set_balance(account: Account, balance: int) -> None:
     """By charging: the books stay true."""
     left = Wallet.objects.get(account=account).balance
     for _ in range(left - balance):
-        charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1)
+        charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
 
 
 def headers_of(answer: Any) -> tuple[str, str]:
@@ -134,14 +134,14 @@ def test_use_is_booked_by_key_hour_and_verdict(
 def test_how_long_it_took_is_counted_in_six_buckets(
     account: Account, milliseconds: int, bucket: str
 ) -> None:
-    charge(account=account, key=None, verdict="risky", cost=1, duration_ms=milliseconds)
+    charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=milliseconds))
     row = UseHour.objects.get()
     assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
 
 
 def test_the_playground_has_one_row_an_hour_as_well(account: Account) -> None:
     for _ in range(3):
-        charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1)
+        charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
     assert UseHour.objects.get().calls == 3
 
 

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from accounts.models import Account, Mail, User
 from accounts.roles import Role
 from credits.books import differences
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
 from credits.offers import OrderRefused
 from credits.orders import MOST_WAITING, Buyer, cancel_order, fulfil_order, start_order
@@ -32,7 +32,7 @@ def wallet_of(account: Account) -> tuple[int, int]:
 
 
 def use(account: Account, amount: int) -> None:
-    charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1)
+    charge(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
 def test_an_order_says_what_was_agreed_whatever_changes_later(

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.services import create_key
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import Order, Pack, Plan, Wallet
 from credits.orders import Buyer, fulfil_order, start_order
 from credits.refunds import refund_order
@@ -41,7 +41,7 @@ def text(answer: Any) -> str:
 
 
 def use(account: Account, amount: int) -> None:
-    charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1)
+    charge(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
 def test_the_balance_is_said_with_how_long_it_lasts(browser: Client, account: Account) -> None:

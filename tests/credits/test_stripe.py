@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.models import Account, Mail, User
 from credits import orders, refunds
 from credits.books import differences
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import Order, Pack
 from credits.payments import PaymentUnavailable, method_of, stripe_events
 from tests.conftest import signed_in
@@ -202,7 +202,7 @@ def test_a_refund_of_spent_credits_is_a_debt(
     stripe: FakeStripe, account: Account, pack: Pack
 ) -> None:
     order = buy(stripe, account, pack)
-    charge(account=account, key=None, verdict="risky", cost=600, duration_ms=1)
+    charge(Charge(account=account, key=None, verdict="risky", cost=600, duration_ms=1))
     refund = stripe.refund(stripe.session_of(order.public_id), 500)
     assert [tell(refund), tell(refund)] == [200, 200]
     assert wallet_of(account) == (0, 500)

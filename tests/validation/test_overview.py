@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key, revoke_key
-from apikeys.tally import tally
+from apikeys.tally import refusals
 from credits.models import Wallet
 from tests.caller import Caller
 from tests.conftest import make_member, signed_in
@@ -87,7 +87,7 @@ def test_a_refusal_that_is_no_row_is_told_too(
     path = f"/validation/arrivals/{key.public_id}/"
     revoke_key(key=key, actor=owner)
     caller.validate("risky@sandbox.test")
-    tally.write()
+    refusals.write()
     assert "refused: 401 <code>api_key_revoked</code>" in text(browser, path)
     assert "Latest requests" in text(browser)
 

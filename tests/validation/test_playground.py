@@ -14,7 +14,7 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from accounts.services import suspend_account
 from credits.books import differences
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import UseHour, Wallet
 from tests.caller import Caller
 from tests.conftest import make_member, signed_in
@@ -83,7 +83,7 @@ def test_without_credits_it_leads_to_where_they_are_bought(
     browser: Client, account: Account
 ) -> None:
     for _ in range(100):
-        charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1)
+        charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
     page = ask(browser, "no address")
     assert "402 <code>insufficient_credits</code>" in page
     assert "Buy credits</a>" in page

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
-from apikeys.tally import tally
+from apikeys.tally import refusals
 from tests.caller import Caller
 from tests.conftest import signed_in
 from tests.validation.use import logged, read, refused
@@ -236,12 +236,19 @@ def test_an_id_that_looks_like_another_thing_is_found(
     assert find(browser, "no-at-all").content.decode().count('class="address"') == 1
 
 
+def test_other_answers_stand_in_the_log_as_well(browser: Client, caller: Caller) -> None:
+    caller.get("/v1/me")
+    assert shown(browser) == ["/v1/me"]
+    (entry,) = LogEntry.objects.all()
+    assert b"Answered" in browser.get(entry.get_absolute_url()).content
+
+
 def test_a_rehearsed_error_says_that_it_is_one(browser: Client, caller: Caller) -> None:
     caller.validate("internal_error@sandbox.test")
     (entry,) = LogEntry.objects.all()
     page = read(browser.get(entry.get_absolute_url()))
     assert "You asked for this error in the sandbox" in page
-    tally.write()
+    refusals.write()
     assert not RefusalHour.objects.exists()
 
 

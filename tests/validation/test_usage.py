@@ -9,7 +9,7 @@ from accounts.models import Account, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.books import differences
-from credits.charges import charge
+from credits.charges import Charge, charge
 from credits.models import UseDay, UseHour
 from credits.periods import midnight
 from credits.totals import delete_old_hours, sum_up_days, use_by_hour, used_since
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 def use(account: Account, day: str, verdict: str = "risky", key: ApiKey | None = None) -> None:
     with on(day):
         cost = 0 if verdict == "unknown" else 1
-        charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5)
+        charge(Charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5))
 
 
 def test_the_last_30_days_are_told_when_nothing_is_asked(caller: Caller) -> None:

@@ -16,7 +16,7 @@ SHORTEST, LONGEST = 5.0, 3600.0
 FAILURE_HOLDS = 5.0
 # A server that was silent is asked after the others, for so long.
 _SILENCE_COUNTS = 30.0
-CACHE_SIZE = 20_000
+CACHE_SIZE = 4_000
 
 
 class Answer(NamedTuple):
