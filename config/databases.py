@@ -64,6 +64,9 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     options.setdefault("connect_timeout", 2)
     # Only what asks for it is prepared (config/postgresql/base.py): not what came so often.
     options.setdefault("prepare_threshold", 1_000_000_000)
+    # What is prepared looks up a few rows by their keys, whichever these are: one plan serves all.
+    generic = "-c plan_cache_mode=force_generic_plan"
+    options["options"] = f"{options.get('options', '')} {generic}".strip()
     if pool_size:
         # Not at the top: a copy on SQLite need not load the driver.
         from config.postgresql.base import PatientConnection
@@ -78,5 +81,6 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     else:
         database["CONN_MAX_AGE"] = 60
     # A connection that died while it was idle is replaced instead of failing somebody's request.
-    database["CONN_HEALTH_CHECKS"] = True
+    # Those of the pool are looked after in config/postgresql/base.py.
+    database["CONN_HEALTH_CHECKS"] = not pool_size
     return database

@@ -19,14 +19,16 @@ logger = logging.getLogger(__name__)
 # After a failure nobody asks Redis for so long: each would wait for it in vain.
 _PAUSE_SECONDS = 5.0
 
-# The first one sets when the counter expires; one round trip.
+# Each counter's first one sets when it expires. All of them in one round trip.
 _COUNT = """
-    local count = redis.call('INCRBY', KEYS[1], ARGV[1])
-    if count == tonumber(ARGV[1]) then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
-    return count
+    local counts = {}
+    for place, name in ipairs(KEYS) do
+        local more, seconds = ARGV[2 * place - 1], ARGV[2 * place]
+        counts[place] = redis.call('INCRBY', name, more)
+        if counts[place] == tonumber(more) then redis.call('EXPIRE', name, seconds) end
+    end
+    return counts
 """
-
-
 # Which counter, how many more, and for how many seconds it lives.
 _Count = tuple[str, int, int]
 
@@ -45,15 +47,14 @@ def _pool(url: str, options: tuple[tuple[str, Any], ...], process: int) -> redis
 
 
 @lru_cache(maxsize=8)
-def _together(pool: redis.ConnectionPool) -> Together[_Count, Any]:
-    """What the requests of one moment count goes in one round trip."""
+def _together(pool: redis.ConnectionPool) -> Together[_Count, int]:
     client = redis.Redis(connection_pool=pool)
 
-    def count_all(counts: list[_Count]) -> list[Any]:
-        with client.pipeline(transaction=False) as pipeline:
-            for name, delta, seconds in counts:
-                pipeline.eval(_COUNT, 1, name, delta, seconds)
-            return pipeline.execute(raise_on_error=False)
+    def count_all(counts: list[_Count]) -> list[int]:
+        names = [name for name, *_ in counts]
+        values = [value for _, *both in counts for value in both]
+        counted: Any = client.eval(_COUNT, len(names), *names, *values)
+        return list(counted)
 
     return Together(count_all)
 
@@ -101,7 +102,9 @@ class RedisCounters(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
-        options = {name: one for name, one in params["OPTIONS"].items() if name != "pool_class"}
+        options = {
+            name: one for name, one in params.get("OPTIONS", {}).items() if name != "pool_class"
+        }
         self._pool = SharedPool.from_url(server, **options)
 
     def add(
@@ -111,10 +114,7 @@ class RedisCounters(RedisCache):
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
         name = self.make_and_validate_key(key, version=version)
-        counted = _together(self._pool).ask((name, delta, int(self.get_backend_timeout() or 0)))
-        if isinstance(counted, Exception):
-            raise counted
-        return int(counted)
+        return _together(self._pool).ask((name, delta, int(self.get_backend_timeout() or 0)))
 
     def is_well(self) -> bool:
         """Counts, as a request would: a Redis that answers PING may refuse to write."""

@@ -4,6 +4,7 @@ A frozen machine, or a network that swallows packets, ends no connection: each r
 for it as long as that lasts. No setting of the server helps, for it is the server that is silent.
 """
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,15 +14,31 @@ from psycopg import errors
 
 from config.patience import database_seconds
 
+# Whoever answered so short a time ago is asked nothing to see whether they are still there.
+TRUSTED_SECONDS = 1.0
+
 
 class PatientConnection(psycopg.Connection[Any]):
+    heard_at = 0.0
+
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
-            return super().wait(gen, interval, timeout or database_seconds.get())
+            answer = super().wait(gen, interval, timeout or database_seconds.get())
         except errors._WaitTimeout:
             # What it was about to answer is unknown now: nobody may use it again.
             self.pgconn.finish()
             raise psycopg.OperationalError("The database did not answer in time.") from None
+        self.heard_at = time.monotonic()
+        return answer
+
+    def is_well(self) -> bool:
+        if time.monotonic() - self.heard_at < TRUSTED_SECONDS:
+            return not self.closed
+        try:
+            self.execute("")
+        except psycopg.Error:
+            return False
+        return True
 
 
 class PreparingCursor(psycopg.Cursor[Any]):
@@ -44,4 +61,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.pool and seconds is not None:
             # For a connection that is free, as long as for an answer: read as soon as it is set.
             self.pool.timeout = seconds
-        return super().get_new_connection(conn_params)
+        connection = super().get_new_connection(conn_params)
+        while self.pool and not connection.is_well():
+            # It died while it was idle. The pool throws it away and hands out another.
+            self.pool.putconn(connection)
+            connection = super().get_new_connection(conn_params)
+        return connection
