@@ -25,8 +25,8 @@ proofs: .venv/.workshop browser ## what takes longer: several processes, kills, 
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
 
-bench: .venv/.workshop ## measure, and print the table of docs/performance.md
-	$(BIN)/python -m tests.bench
+bench: .venv/.workshop ## measure what a call costs, and print the table of docs/performance.md
+	$(BIN)/python -m tests.bench api
 
 check: lint test proofs ## what CI runs: format, lint, types, import contracts, migrations, deploy check, tests
 

@@ -1,11 +1,14 @@
 """The load generator: lean, so that what it measures is the server and not itself."""
 
+import math
 import re
 import selectors
 import socket
 import time
+from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import cycle
 from typing import NamedTuple
 
 CONNECT_SECONDS = 5
@@ -18,20 +21,28 @@ class Address(NamedTuple):
 
 
 class UnexpectedAnswer(Exception):
-    """The server said something else than 200, or hung up: such a run measures nothing."""
+    """Another status than was expected, or no answer: such a run measures nothing."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Each caller sends its next request when the last one is answered."""
+    """Each caller sends the next request when its last one is answered; with a rate, when that
+    request is due."""
 
     address: Address
-    request: bytes
+    # Sent in turn, by whichever caller is free.
+    requests: tuple[bytes, ...]
     callers: int
     seconds: float
     # Then the caller connects anew: over connections that live for ever, the chance by which
     # gunicorn's workers took them would decide the whole run.
     requests_per_connection: int = 100
+    # What they may be answered with.
+    statuses: tuple[int, ...] = (200,)
+    # Requests a second, of all callers together. None: as many as are answered.
+    rate: float | None = None
+    # Then it is over, however much time is left.
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -53,9 +64,10 @@ class Outcome:
         return times[len(times) * percent // 100]
 
 
-def build_request(method: str, path: str, body: bytes = b"") -> bytes:
+def build_request(method: str, path: str, body: bytes = b"", key: str = "") -> bytes:
+    bearer = f"Authorization: Bearer {key}\r\n" if key else ""
     return (
-        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{bearer}"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     ).encode() + body
 
@@ -65,32 +77,37 @@ def generate(load: Load) -> Outcome:
         callers = [Caller(load, selector) for _ in range(load.callers)]
         for caller in callers:
             stack.callback(caller.hang_up)
-        return _drive(callers, selector, load.seconds)
+        return _drive(callers, selector, load)
 
 
-def _drive(callers: list["Caller"], selector: selectors.BaseSelector, seconds: float) -> Outcome:
+def _drive(callers: list["Caller"], selector: selectors.BaseSelector, load: Load) -> Outcome:
     answered: list[float] = []
+    requests, free = cycle(load.requests), deque(callers)
     cpu_before = time.process_time()
-    start = now = time.perf_counter()
-    for caller in callers:
-        caller.ask()
-    while (left := start + seconds - now) > 0:
-        for key, _ in selector.select(left):
+    start = now = due = time.perf_counter()
+    while (left := start + load.seconds - now) > 0 and len(answered) < (load.most or math.inf):
+        while free and due <= now:
+            # From when it was due: a server that lags behind is not spared its delays.
+            free.popleft().ask(next(requests), due if load.rate else now)
+            due += 1 / load.rate if load.rate else 0
+        for key, _ in selector.select(min(left, due - now) if free else left):
             caller = key.data
             if caller.hear():
                 answered.append(time.perf_counter() - caller.asked_at)
-                caller.ask()
+                free.append(caller)
         now = time.perf_counter()
     share = (time.process_time() - cpu_before) / (now - start)
-    return Outcome(now - start, share, answered, [now - caller.asked_at for caller in callers])
+    waiting = [now - caller.asked_at for caller in callers if caller not in free]
+    return Outcome(now - start, share, answered, waiting)
 
 
 class Caller:
-    """One kept-alive connection at a time, with always one request under way."""
+    """One kept-alive connection at a time, with at most one request under way."""
 
     def __init__(self, load: Load, selector: selectors.BaseSelector) -> None:
         self.load = load
         self.selector = selector
+        self.expected = tuple(f"HTTP/1.1 {status} ".encode() for status in load.statuses)
         self.connect()
 
     def connect(self) -> None:
@@ -104,15 +121,15 @@ class Caller:
         self.selector.unregister(self.connection)
         self.connection.close()
 
-    def ask(self) -> None:
+    def ask(self, request: bytes, asked_at: float) -> None:
         self.received = b""
-        self.asked_at = time.perf_counter()
+        self.asked_at = asked_at
         if not self.requests_left:
             self.hang_up()
             self.connect()
         self.requests_left -= 1
         # A request is far smaller than the socket's buffer, so it never goes out in part.
-        self.connection.send(self.load.request)
+        self.connection.send(request)
 
     def hear(self) -> bool:
         """Whether the answer is complete by now."""
@@ -120,14 +137,14 @@ class Caller:
         if not piece:
             raise UnexpectedAnswer("The server closed a connection.")
         self.received += piece
-        return is_complete(self.received)
+        return is_complete(self.received, self.expected)
 
 
-def is_complete(answer: bytes) -> bool:
+def is_complete(answer: bytes, expected: tuple[bytes, ...]) -> bool:
     head_size = answer.find(b"\r\n\r\n") + 4
     if head_size < 4:
         return False
     length = _LENGTH.search(answer, 0, head_size)
-    if length is None or not answer.startswith(b"HTTP/1.1 200 "):
+    if length is None or not answer.startswith(expected):
         raise UnexpectedAnswer(answer[:500].decode("latin-1"))
     return len(answer) >= head_size + int(length[1])

@@ -8,12 +8,18 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.bench.load import Address
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_SECONDS = 20
 STOP_SECONDS = 15
+
+
+class Server(NamedTuple):
+    address: Address
+    pid: int
 
 
 class ServerDidNotStart(Exception):
@@ -23,7 +29,7 @@ class ServerDidNotStart(Exception):
 @contextmanager
 def gunicorn(
     application: str, arguments: Sequence[str], environment: dict[str, str], first_request: bytes
-) -> Iterator[Address]:
+) -> Iterator[Server]:
     """Ready when the first request is answered: gunicorn listens long before its workers work."""
     address = _free_address()
     options = ["--bind", f"{address.host}:{address.port}", "--log-level", "warning"]
@@ -38,7 +44,7 @@ def gunicorn(
     )
     try:
         _wait_until_it_answers(process, address, first_request)
-        yield address
+        yield Server(address, process.pid)
     finally:
         _stop(process)
 

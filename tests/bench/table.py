@@ -26,6 +26,37 @@ class Row:
         return self.at_least is not None and median(self.values(rounds, contender)) < self.at_least
 
 
+@dataclass(frozen=True)
+class Line:
+    """One number, measured in several rounds."""
+
+    label: str
+    values: list[float]
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def is_met(self) -> bool:
+        value = median(self.values)
+        enough = self.at_least is None or value >= self.at_least
+        return enough and (self.at_most is None or value <= self.at_most)
+
+    def cells(self) -> list[str]:
+        measured = _spread(self.values) if len(self.values) > 1 else _number(self.values[0])
+        target = ""
+        if self.at_least is not None:
+            target = f"at least {self.at_least:g}: "
+        elif self.at_most is not None:
+            target = f"at most {self.at_most:g}: "
+        verdict = "met" if self.is_met else "missed"
+        return [self.label, measured, f"{target}{verdict}" if target else ""]
+
+
+def name_missed_lines(lines: Sequence[Line]) -> str:
+    missed = [line.label for line in lines if not line.is_met]
+    return f"Missed: {'; '.join(missed)}." if missed else "Every target is met."
+
+
 def render(
     rows: Sequence[Row], rounds: Sequence[Round], contenders: Sequence[str], chosen: str
 ) -> str:

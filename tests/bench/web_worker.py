@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 
 from tests.bench.load import Address, Load, Outcome, build_request, generate
-from tests.bench.resolver import slow_resolver
+from tests.bench.quick_resolver import quick_resolver
 from tests.bench.server import gunicorn
 from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.bench.table import Round
@@ -50,12 +50,12 @@ def measure(executor: Executor) -> Iterator[Round]:
 @contextmanager
 def _contenders() -> Iterator[dict[str, Address]]:
     with ExitStack() as stack:
-        port = stack.enter_context(slow_resolver(DNS_SECONDS))
-        environment = {"SLOW_DNS_PORT": str(port)}
+        resolver = stack.enter_context(quick_resolver(DNS_SECONDS))
+        environment = {"SLOW_DNS_PORT": str(resolver.port)}
         yield {
             name: stack.enter_context(
                 gunicorn("tests.bench.application", arguments, environment, EMPTY)
-            )
+            ).address
             for name, arguments in CONTENDERS.items()
         }
 
@@ -93,11 +93,11 @@ def _measure_dns(executor: Executor, address: Address) -> dict[str, Outcome]:
 
 
 def _call_empty(executor: Executor, address: Address, callers: int) -> Outcome:
-    load = Load(address, EMPTY, callers, WINDOW_SECONDS)
+    load = Load(address, (EMPTY,), callers, WINDOW_SECONDS)
     return executor.submit(generate, load).result()
 
 
 def _slow_load(address: Address) -> Load:
     # A connection for each call: 64 that live long could all sit in one of the two processes.
     seconds = _LEAD_SECONDS + WINDOW_SECONDS + 0.2
-    return Load(address, SLOW_DNS, SLOW_CALLS, seconds, requests_per_connection=1)
+    return Load(address, (SLOW_DNS,), SLOW_CALLS, seconds, requests_per_connection=1)

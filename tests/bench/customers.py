@@ -1,0 +1,60 @@
+"""`python -m tests.bench.customers`: fills the database of DATABASE_URL with accounts to measure
+with, and prints the secrets of their keys as JSON, each kind in a list of its own."""
+
+import json
+import os
+import subprocess
+import sys
+
+from tests.servers.product import ROOT, Product
+
+ACCOUNTS = 200
+# More than any run counts or uses up.
+NO_LIMIT, CREDITS = 1_000_000_000, 1_000_000_000
+
+
+def make_customers(site: Product) -> dict[str, list[str]]:
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.bench.customers"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **site.environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    secrets: dict[str, list[str]] = json.loads(ended.stdout)
+    return secrets
+
+
+def _make() -> dict[str, list[str]]:
+    from django.db import transaction
+
+    with transaction.atomic():
+        return {
+            "paid": [_make_key(f"shop-{n}", CREDITS, NO_LIMIT) for n in range(ACCOUNTS)],
+            "unpaid": [_make_key(f"poor-{n}", 0, NO_LIMIT) for n in range(ACCOUNTS)],
+            "limited": [_make_key(f"busy-{n}", CREDITS, 1) for n in range(ACCOUNTS)],
+        }
+
+
+def _make_key(name: str, credits: int, requests_per_minute: int) -> str:
+    from accounts.models import User
+    from accounts.services import open_account
+    from apikeys.models import ApiKey
+    from credits.services import grant
+
+    account = open_account(user=User.objects.create(email=f"{name}@shop.example"), name=name)
+    account.requests_per_minute_override = requests_per_minute
+    account.save(update_fields=["requests_per_minute_override"])
+    if credits:
+        grant(account=account, amount=credits, reason="To be used", actor=None)
+    _, secret = ApiKey.objects.create_key(account=account, name="Measured")
+    return str(secret)
+
+
+if __name__ == "__main__":
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    print(json.dumps(_make()))
