@@ -7,17 +7,30 @@ does the work, in their own thread or greenlet: nothing runs beside the requests
 """
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Generic, TypeVar
 
 Asked = TypeVar("Asked")
 Got = TypeVar("Got")
 
 MOST_AT_ONCE = 64
+# For the turn of another kind of work. What takes longer than this is in trouble of its own.
+LONGEST_WAIT_SECONDS = 0.1
 
 # One kind of work at a time, for kinds that never wait long: meanwhile more come for the next one.
 _turn = threading.Lock()
+
+
+@contextmanager
+def _in_turn() -> Iterator[None]:
+    """A courtesy, not a rule: a store that is silent holds up nobody who asks another one."""
+    is_ours = _turn.acquire(timeout=LONGEST_WAIT_SECONDS)
+    try:
+        yield
+    finally:
+        if is_ours:
+            _turn.release()
 
 
 def let_others_come() -> None:
@@ -34,7 +47,7 @@ class Together(Generic[Asked, Got]):
         `may_wait`: for work that may wait for somebody else, whom no other work must wait for.
         """
         self._work = work
-        self._turn: AbstractContextManager[Any] = nullcontext() if may_wait else _turn
+        self._turn = nullcontext if may_wait else _in_turn
         self._lock = threading.Lock()
         self._waiting: list[_Call[Asked, Got]] = []
         self._is_busy = False
@@ -45,9 +58,10 @@ class Together(Generic[Asked, Got]):
             self._waiting.append(call)
             is_first, self._is_busy = not self._is_busy, True
         if is_first or self._is_next(call):
-            self._serve()
+            self._serve(call)
         if call.error is not None:
-            raise call.error
+            # It is raised by many: each would add its own places to those of all before.
+            raise call.error.with_traceback(None)
         return call.got
 
     def _is_next(self, call: "_Call[Asked, Got]") -> bool:
@@ -60,41 +74,48 @@ class Together(Generic[Asked, Got]):
 
     def _withdraw(self, call: "_Call[Asked, Got]") -> None:
         """Whoever is gone is asked for nothing, and does not stop the others."""
-        with self._lock:
-            if call not in self._waiting:
-                return
-            self._waiting.remove(call)
-        if call.is_next:
+        if self._forget(call) and call.is_next:
             self._pass_on([], None)
 
-    def _serve(self) -> None:
+    def _serve(self, own: "_Call[Asked, Got]") -> None:
         """By one of those who wait, for all of them."""
         calls: list[_Call[Asked, Got]] = []
         error: BaseException | None = None
         try:
-            with self._turn:
+            with self._turn():
                 let_others_come()
-                calls = self._take()
+                calls = self._take(MOST_AT_ONCE)
                 done = self._work([call.asked for call in calls])
             for call, got in zip(calls, done, strict=True):
                 call.got = got
-        except BaseException as raised:
-            # That the one who works is ended is their fate alone.
-            is_ours = isinstance(raised, Exception)
-            error = raised if is_ours else RuntimeError("The one who did the work was ended.")
+        except Exception as raised:
+            error = raised
+            calls += self._take(None)
+            raise
+        except BaseException:
+            # That the one who works is ended is nobody's fate whom they had not begun to serve.
+            error = RuntimeError("The one who did the work was ended.")
+            self._forget(own)
             raise
         finally:
             self._pass_on(calls, error)
 
-    def _take(self) -> "list[_Call[Asked, Got]]":
+    def _take(self, most: int | None) -> "list[_Call[Asked, Got]]":
         with self._lock:
-            taken, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
+            taken = self._waiting[:most]
+            del self._waiting[:most]
         return taken
+
+    def _forget(self, call: "_Call[Asked, Got]") -> bool:
+        """Whether it was still waiting."""
+        with self._lock:
+            was_waiting = call in self._waiting
+            if was_waiting:
+                self._waiting.remove(call)
+        return was_waiting
 
     def _pass_on(self, calls: "list[_Call[Asked, Got]]", error: BaseException | None) -> None:
         with self._lock:
-            if error is not None:
-                calls, self._waiting = calls + self._waiting, []
             successor = self._waiting[0] if self._waiting else None
             self._is_busy = successor is not None
         for call in calls:

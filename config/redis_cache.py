@@ -4,7 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import redis
@@ -48,15 +48,14 @@ def _pool(url: str, options: tuple[tuple[str, Any], ...], process: int) -> redis
 
 @lru_cache(maxsize=8)
 def _together(pool: redis.ConnectionPool) -> Together[_Count, int]:
-    client = redis.Redis(connection_pool=pool)
+    return Together(partial(_count_all, redis.Redis(connection_pool=pool)))
 
-    def count_all(counts: list[_Count]) -> list[int]:
-        names = [name for name, *_ in counts]
-        values = [value for _, *both in counts for value in both]
-        counted: Any = client.eval(_COUNT, len(names), *names, *values)
-        return list(counted)
 
-    return Together(count_all)
+def _count_all(client: redis.Redis, counts: list[_Count]) -> list[int]:
+    names = [name for name, *_ in counts]
+    values = [value for _, *both in counts for value in both]
+    counted: Any = client.eval(_COUNT, len(names), *names, *values)
+    return list(counted)
 
 
 class _Away:
@@ -113,9 +112,14 @@ class RedisCounters(RedisCache):
         return False
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        name = self.make_and_validate_key(key, version=version)
-        return _together(self._pool).ask((name, delta, int(self.get_backend_timeout() or 0)))
+        return _together(self._pool).ask(self._count(key, delta, version))
 
     def is_well(self) -> bool:
-        """Counts, as a request would: a Redis that answers PING may refuse to write."""
-        return self.incr("is-well") > 0
+        """Counts, as a request would: a Redis that answers PING may refuse to write. It does so by
+        itself: while a silent one is waited for, it is no request's turn."""
+        (count,) = _count_all(redis.Redis(connection_pool=self._pool), [self._count("is-well")])
+        return count > 0
+
+    def _count(self, key: str, delta: int = 1, version: int | None = None) -> _Count:
+        name = self.make_and_validate_key(key, version=version)
+        return name, delta, int(self.get_backend_timeout() or 0)
