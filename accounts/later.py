@@ -7,10 +7,11 @@ nothing of value is kept here.
 import logging
 import threading
 from collections.abc import Callable
+from itertools import chain
 from typing import Generic, TypeVar
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +21,9 @@ SECONDS = 1.0
 MOST_AT_ONCE = 500
 # While the database is away. What comes after that is lost.
 MOST_KEPT = 20_000
+
+# The last is what a standby says that cannot write.
+AWAY = (OperationalError, InterfaceError, InternalError)
 
 _all: "list[Later[object]]" = []
 
@@ -41,12 +45,14 @@ class Later(Generic[Thing]):
     def write(self) -> None:
         """What cannot be written because the database is away is written later."""
         while things := self._take():
+            parts = [things]
             try:
-                self._write_in_parts(things)
-            except (OperationalError, InterfaceError) as error:
+                while parts:
+                    parts[-1:] = self._write_or_halve(parts[-1])
+            except AWAY as error:
                 logger.warning("What was to be written waits for the database", exc_info=error)
                 with self._lock:
-                    self._things = (things + self._things)[:MOST_KEPT]
+                    self._things = [*chain(*parts), *self._things][:MOST_KEPT]
                     self._write_soon()
                 return
 
@@ -54,19 +60,19 @@ class Later(Generic[Thing]):
         with self._lock:
             self._things = []
 
-    def _write_in_parts(self, things: list[Thing]) -> None:
+    def _write_or_halve(self, things: list[Thing]) -> list[list[Thing]]:
+        """What is left to be written of them."""
         try:
             self._write(things)
-        except (OperationalError, InterfaceError):
+        except AWAY:
             raise
-        except DatabaseError as error:
-            # One of them cannot be written: it must not take the others with it.
-            if len(things) == 1:
-                logger.warning("Something could not be written", exc_info=error)
-                return
-            middle = len(things) // 2
-            self._write_in_parts(things[:middle])
-            self._write_in_parts(things[middle:])
+        # One of them cannot be written: it must not take the others with it.
+        except Exception as error:
+            if len(things) > 1:
+                middle = len(things) // 2
+                return [things[middle:], things[:middle]]
+            logger.warning("Something could not be written", exc_info=error)
+        return []
 
     def _take(self) -> list[Thing]:
         with self._lock:
@@ -80,13 +86,16 @@ class Later(Generic[Thing]):
             self._timer.start()
 
     def _write_now(self) -> None:
-        with self._lock:
-            self._timer = None
         try:
             self.write()
         finally:
             # This thread's own.
             connection.close()
+            with self._lock:
+                # Not sooner: one at a time waits for a database that is silent.
+                self._timer = None
+                if self._things:
+                    self._write_soon()
 
 
 def write_all() -> None:

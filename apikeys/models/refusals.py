@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q, Sum
 
 from accounts.models import Account
@@ -26,6 +26,7 @@ class RefusalHourQuerySet(models.QuerySet["RefusalHour"]):
     def add(self, calls: int, **counted: Any) -> None:
         self.add_all({Counted(**counted): calls})
 
+    @transaction.atomic
     def add_all(self, counts: Mapping[Counted, int]) -> None:
         rows = [(*counted, calls) for counted, calls in counts.items()]
         for addition in additions(
