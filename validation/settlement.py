@@ -7,10 +7,12 @@ the lane of its account, so that one customer's trouble holds up nobody else.
 """
 
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
+from accounts.models import Account
 from accounts.together import Together
 from apikeys.answers import render
 from credits.charges import Charge, InsufficientCredits, charge, charge_all, charge_quietly
@@ -21,8 +23,6 @@ from validation.log import Asker
 from validation.models import KeptBefore, Replay
 
 PRICE = 1
-# Accounts that share a lane now and then lose nothing but a moment.
-LANES = 256
 # Nobody else needs to try then.
 AWAY = (OperationalError, InterfaceError)
 
@@ -83,8 +83,7 @@ def settle(validation: Validation) -> Answer:
         balance = _with_others.ask(validation)
         if balance is not None:
             return validation.answer(balance)
-    lane = _lanes[validation.asker.account.pk % LANES]
-    settled = lane.ask(validation)
+    settled = _lane_of(validation.asker.account).ask(validation)
     if isinstance(settled, Exception):
         raise settled
     return settled
@@ -108,7 +107,16 @@ def _settle_in_lane(validations: list[Validation]) -> list[Answer | Exception]:
     answers: dict[Validation, Answer | Exception] = {}
     if len(together) > 1:
         answers = _settle_all(together)
-    return [answers.get(one) or _settle_alone(one) for one in validations]
+    away: Exception | None = None
+    for one in validations:
+        if one in answers:
+            continue
+        try:
+            answers[one] = away or _settle_alone(one)
+        except AWAY as error:
+            # Those before it are charged and get their answers; those after it need not try.
+            answers[one] = away = error
+    return [answers[one] for one in validations]
 
 
 def _settle_all(validations: list[Validation]) -> dict[Validation, Answer | Exception]:
@@ -150,5 +158,13 @@ def _charge_and_record(validation: Validation) -> Answer:
     return answer
 
 
+def _lane_of(account: Account) -> "Lane":
+    """There is one as long as somebody is in it."""
+    return _lanes.get(account.pk) or _lanes.setdefault(
+        account.pk, Together(_settle_in_lane, may_wait=True)
+    )
+
+
 _with_others = Together(_settle_quietly)
-_lanes = tuple(Together(_settle_in_lane, may_wait=True) for _ in range(LANES))
+Lane = Together[Validation, Answer | Exception]
+_lanes: WeakValueDictionary[int, Lane] = WeakValueDictionary()

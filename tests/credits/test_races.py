@@ -5,11 +5,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, OperationalError, connection
 from django.test import Client
 from pytest_django import Settings
 
+from accounts.engine import engine
 from accounts.models import Account, Mail, User
 from accounts.services import note_confirmed, open_account
+from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits import orders, refunds, services
 from credits.books import differences
@@ -20,7 +23,9 @@ from tests.caller import Caller
 from tests.conftest import make_user
 from tests.fresh import at_once
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
+from validation.log import Asker
 from validation.models import LogEntry
+from validation.settlement import Answer, Validation, _settle_in_lane, settle
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
@@ -161,4 +166,47 @@ def test_one_event_of_stripe_ten_times_at_once_grants_once(
     assert set(at_once(10, tell)) == {200}
     assert wallet_of(shop).balance == 1_000
     assert mails("Receipt") == 1
+    assert not list(differences())
+
+
+def asked(shop: Account, secret: str, **others: Any) -> Validation:
+    key = ApiKey.objects.select_related("account__wallet").get(account=shop)
+    asker = Asker(key.account, key, "req_x")
+    return Validation(asker, "none", engine().check("none"), False, 1, **others)
+
+
+def test_what_cannot_be_recorded_is_not_charged_and_fails_nobody_else(
+    shop: Account, secret: str
+) -> None:
+    services.grant(account=shop, amount=20, reason="Some", actor=None)
+    nameless: Any = {"id": None}
+    validations = [asked(shop, secret, **(nameless if n == 5 else {})) for n in range(10)]
+    settled = at_once(10, lambda number: settle(validations[number]))
+    assert isinstance(settled.pop(5), IntegrityError)
+    assert sorted(answer.balance for answer in settled) == list(range(11, 20))
+    assert wallet_of(shop).balance == 11
+    assert not list(differences())
+
+
+def test_who_was_charged_before_the_database_went_is_answered(shop: Account, secret: str) -> None:
+    """In one lane each has a transaction of its own: what ends the third undoes none before it."""
+    services.grant(account=shop, amount=20, reason="Some", actor=None)
+    validations = [asked(shop, secret, idempotency_key=f"key-{n}") for n in range(5)]
+    kept = []
+
+    def go_away(execute: Any, statement: str, *others: Any) -> Any:
+        if statement.startswith("INSERT INTO") and "validation_replay" in statement:
+            kept.append(statement)
+            if len(kept) > 2:
+                raise OperationalError("The database went away.")
+        return execute(statement, *others)
+
+    with connection.execute_wrapper(go_away):
+        first, second, *others = _settle_in_lane(validations)
+    assert isinstance(first, Answer)
+    assert isinstance(second, Answer)
+    assert [type(one) for one in others] == [OperationalError] * 3
+    # Those after the third did not try.
+    assert len(kept) == 3
+    assert wallet_of(shop).balance == 18
     assert not list(differences())
