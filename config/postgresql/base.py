@@ -18,6 +18,10 @@ from config.patience import database_seconds
 TRUSTED_SECONDS = 1.0
 
 
+class Silence(psycopg.OperationalError):
+    """Another connection would be as silent."""
+
+
 class PatientConnection(psycopg.Connection[Any]):
     heard_at = 0.0
 
@@ -27,18 +31,22 @@ class PatientConnection(psycopg.Connection[Any]):
         except errors._WaitTimeout:
             # What it was about to answer is unknown now: nobody may use it again.
             self.pgconn.finish()
-            raise psycopg.OperationalError("The database did not answer in time.") from None
+            raise Silence("The database did not answer in time.") from None
         self.heard_at = time.monotonic()
         return answer
 
     def is_well(self) -> bool:
-        if time.monotonic() - self.heard_at < TRUSTED_SECONDS:
-            return not self.closed
         try:
-            self.execute("")
+            if time.monotonic() - self.heard_at < TRUSTED_SECONDS:
+                # An end that has arrived already is seen without asking.
+                self.pgconn.consume_input()
+            else:
+                self.execute("")
+        except Silence:
+            raise
         except psycopg.Error:
             return False
-        return True
+        return not self.closed
 
 
 class PreparingCursor(psycopg.Cursor[Any]):
@@ -62,8 +70,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # For a connection that is free, as long as for an answer: read as soon as it is set.
             self.pool.timeout = seconds
         connection = super().get_new_connection(conn_params)
-        while self.pool and not connection.is_well():
-            # It died while it was idle. The pool throws it away and hands out another.
-            self.pool.putconn(connection)
+        while self.pool and not self._is_well(connection):
             connection = super().get_new_connection(conn_params)
         return connection
+
+    def _is_well(self, connection: PatientConnection) -> bool:
+        """One that died while it was idle, the pool throws away, and hands out another."""
+        is_well = False
+        try:
+            is_well = connection.is_well()
+        finally:
+            if not is_well:
+                self.pool.putconn(connection)
+        return is_well
