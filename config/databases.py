@@ -66,7 +66,9 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     options.setdefault("prepare_threshold", 1_000_000_000)
     # What is prepared looks up a few rows by their keys, whichever these are: one plan serves all.
     generic = "-c plan_cache_mode=force_generic_plan"
-    options["options"] = f"{options.get('options', '')} {generic}".strip()
+    # What waits for a lock ends when nobody waits for its answer any more: or it would charge.
+    watchful = "-c client_connection_check_interval=500"
+    options["options"] = f"{options.get('options', '')} {generic} {watchful}".strip()
     if pool_size:
         # Not at the top: a copy on SQLite need not load the driver.
         from config.postgresql.base import PatientConnection
