@@ -151,7 +151,9 @@ def test_a_pasted_key_leads_to_its_page_and_never_comes_back(
         answer = find(boss, form.format(secret))
     assert_leads_to(answer, key)
     assert secret[len(crypto.PREFIX) :] not in answer["Location"]
-    assert [query["sql"] for query in asked if secret[len(crypto.PREFIX) :] in query["sql"]] == []
+    # Of what is prepared already, psycopg tells no text: it holds no values.
+    texts = [query["sql"] or "" for query in asked]
+    assert [text for text in texts if secret[len(crypto.PREFIX) :] in text] == []
     page = boss.get(answer["Location"]).content.decode()
     assert key.display in page
     assert secret not in page
