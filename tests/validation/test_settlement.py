@@ -109,7 +109,7 @@ def test_what_the_database_refuses_fails_alone() -> None:
 def test_an_account_that_is_gone_fails_alone() -> None:
     sound, gone = make_shop("sound", 10), make_shop("gone", 10)
     gone.account = Account(pk=10_000_000, name="gone")
-    gone.account.wallet = Wallet(account=gone.account, balance=10)  # type: ignore[misc]
+    gone.account.wallet = Wallet(account=gone.account, balance=10)
     assert _settle_quietly([ask(sound), ask(gone)]) == [9, None]
 
 
