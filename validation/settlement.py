@@ -114,6 +114,9 @@ def _settle_in_lane(validations: list[Validation]) -> list[Answer | Exception]:
         try:
             answers[one] = away or _settle_alone(one)
         except AWAY as error:
+            if not answers:
+                # Then it is the answer to those as well who wait for the next turn.
+                raise
             # Those before it are charged and get their answers; those after it need not try.
             answers[one] = away = error
     return [answers[one] for one in validations]
