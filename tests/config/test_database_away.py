@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import psycopg
 import pytest
 
 from tests.servers.client import HttpCaller
@@ -59,6 +60,24 @@ def test_without_its_database_the_api_answers_503_and_recovers_by_itself(tmp_pat
     # A mistyped key is recognised without the database.
     assert stranger.status == 401
     assert back.status == 200
+
+
+def test_a_call_that_gave_up_behind_a_lock_is_not_charged_afterwards(tmp_path: Path) -> None:
+    with postgres() as url, product(tmp_path, DATABASE_URL=url, WEB_WORKERS="1") as site:
+        caller = HttpCaller(site, make_key(site, "migrated@shop.example", 1000))
+        # What is prepared waits where it is executed.
+        assert caller.validate("no address").status == 200
+        with psycopg.connect(url) as database:
+            # As while an index is built.
+            database.execute("LOCK TABLE validation_logentry IN SHARE MODE")
+            refused = [caller.validate("no address").status for _ in range(3)]
+            time.sleep(1)
+            database.commit()
+            time.sleep(1)
+            first = caller.validate("no address")
+        caller.close()
+    assert refused == [503] * 3
+    assert first.document["credits"] == {"charged": 1, "remaining": 98}
 
 
 def test_a_locked_sqlite_refuses_writers_in_time_and_holds_up_nobody_else(tmp_path: Path) -> None:
