@@ -55,7 +55,11 @@ class _Kept:
     @classmethod
     def of(cls, path: str) -> list[Any]:
         """Of this process alone, and of the file that stands there now: not of one before it."""
-        file = Path(path).stat().st_ino if Path(path).exists() else 0
+        try:
+            file = Path(path).stat().st_ino
+        except FileNotFoundError:
+            # Who makes it keeps nothing.
+            return []
         return cls._of_file.setdefault((path, os.getpid(), file), [])
 
 
