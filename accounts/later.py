@@ -11,7 +11,9 @@ from itertools import chain
 from typing import Generic, TypeVar
 
 from django.conf import settings
-from django.db import InterfaceError, InternalError, OperationalError, connection
+from django.db import connection
+
+from accounts.statements import AWAY
 
 logger = logging.getLogger(__name__)
 
@@ -21,9 +23,6 @@ SECONDS = 1.0
 MOST_AT_ONCE = 500
 # While the database is away. What comes after that is lost.
 MOST_KEPT = 20_000
-
-# The last is what a standby says that cannot write.
-AWAY = (OperationalError, InterfaceError, InternalError)
 
 _all: "list[Later[object]]" = []
 

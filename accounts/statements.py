@@ -7,9 +7,20 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
-from django.db import connection, models, transaction
+from django.db import (
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    connection,
+    models,
+    transaction,
+)
 
 Row = Sequence[Any]
+
+# What Django raises when the database is not there: nobody else needs to try then. The last is what
+# a standby says that cannot write.
+AWAY = (OperationalError, InterfaceError, InternalError)
 
 
 def run(statement: str, values: Sequence[Any]) -> list[Any]:

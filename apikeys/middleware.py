@@ -5,13 +5,13 @@ from typing import Any, cast
 
 from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.db import InterfaceError, InternalError, OperationalError
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
 from accounts import seams
 from accounts.requests import SiteRequest
+from accounts.statements import AWAY
 from apikeys import limits, tally
 from apikeys.answers import limit_headers, refuse
 from apikeys.bounds import is_api_path
@@ -65,8 +65,7 @@ class ApiMiddleware:
             response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))
-        # The last is what a standby says that cannot write.
-        except (OperationalError, InterfaceError, InternalError) as error:
+        except AWAY as error:
             logger.error("The database does not answer", exc_info=error)
             return self._refuse(request, unavailable())
         # The outermost fence: a caller gets the one shape, and the log the places of the crash.

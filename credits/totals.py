@@ -104,11 +104,10 @@ def _sum_up(account_id: int, day: date) -> None:
     )
     # Held until the end: what is added meanwhile waits, and then makes a row of its own.
     rows = list(of_day.select_for_update())
-    for row in rows:
-        counts = {name: getattr(row, name) for name in COUNTED}
-        UseDay.objects.add(
-            account_id=row.account_id, key_id=row.key_id, at=day, verdict=row.verdict, **counts
-        )
+    UseDay.objects.add_all(
+        (row.account_id, row.key_id, day, row.verdict, *(getattr(row, name) for name in COUNTED))
+        for row in rows
+    )
     UseHour.objects.filter(pk__in=[row.pk for row in rows]).update(summed=True)
 
 

@@ -9,10 +9,11 @@ the lane of its account, so that one customer's trouble holds up nobody else.
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
-from django.db import DatabaseError, InterfaceError, OperationalError, transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from accounts.models import Account
+from accounts.statements import AWAY
 from accounts.together import Together
 from apikeys.answers import render
 from credits.charges import Charge, InsufficientCredits, charge, charge_all, charge_quietly
@@ -23,8 +24,6 @@ from validation.log import Asker
 from validation.models import KeptBefore, Replay
 
 PRICE = 1
-# Nobody else needs to try then.
-AWAY = (OperationalError, InterfaceError)
 
 
 @dataclass(frozen=True, slots=True)
