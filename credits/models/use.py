@@ -23,12 +23,6 @@ class UseQuerySet(models.QuerySet[Any]):
     def credits(self) -> int:
         return int(self.aggregate(total=Sum("credits"))["total"] or 0)
 
-    def add(
-        self, *, account_id: int, key_id: int | None, at: Any, verdict: str, **counts: int
-    ) -> None:
-        which = (account_id, key_id, at, verdict)
-        self.add_all([(*which, *(counts.get(name, 0) for name in COUNTED))])
-
     def add_all(self, uses: Iterable[Row]) -> None:
         """Of account, key, moment and verdict, and what is counted."""
         for addition in self.additions(uses):

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from credits.latency import bucket_of
+from credits.latency import BUCKETS, bucket_of
 from credits.models import UseHour
 from validation.addresses import address_hash, masked, pack_checks
 from validation.engine.verdict import CHECKS
@@ -24,16 +24,10 @@ def use(
     key: ApiKey | None = None,
     duration_ms: int = 5,
 ) -> None:
-    UseHour.objects.add(
-        account_id=account.pk,
-        key_id=key.pk if key else None,
-        at=at.replace(minute=0, second=0, microsecond=0),
-        verdict=verdict,
-        calls=calls,
-        credits=calls,
-        duration_ms=calls * duration_ms,
-        **{bucket_of(duration_ms): calls},
-    )
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    which = (account.pk, key.pk if key else None, hour, verdict)
+    histogram = (calls if bucket == bucket_of(duration_ms) else 0 for bucket in BUCKETS)
+    UseHour.objects.add_all([(*which, calls, calls, calls * duration_ms, *histogram)])
 
 
 def logged(account: Account, at: datetime, email: str = "jane@shop.example", **fields: Any) -> Any:
