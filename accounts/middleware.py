@@ -29,7 +29,7 @@ class IdentifyRequestMiddleware:
         self.holds_a_secret = import_string(settings.KNOWS_SECRETS)
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
-        request.id = self._own_id(request.headers.get("X-Request-Id", "")) or ids.request_id()
+        request.id = self._own_id(request.META.get("HTTP_X_REQUEST_ID", "")) or ids.request_id()
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
         # Never reset: Django logs a refusal after the last middleware has returned.
         tracing.request_id.set(request.id)

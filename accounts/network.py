@@ -1,6 +1,7 @@
 """Where a request comes from. Pure: what the proxies say is believed only as far as configured."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
@@ -29,6 +30,8 @@ def is_address(host: str) -> bool:
     return _address(host) is not None
 
 
+# One proxy, or one server of a customer, sends many requests.
+@lru_cache(maxsize=1024)
 def _address(text: str) -> str | None:
     """Some proxies write a port as well: 203.0.113.9:1234 or [2001:db8::1]:1234."""
     if text.startswith("["):

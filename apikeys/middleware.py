@@ -1,6 +1,7 @@
 import logging
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, cast
 
 from django.core.exceptions import SuspiciousOperation
@@ -34,6 +35,8 @@ class ApiMiddleware:
 
     def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        # To ask all patterns takes longer than to read a key, and the same few paths are asked for.
+        self._resolve = lru_cache(maxsize=64)(resolve)
 
     def __call__(self, request: SiteRequest) -> HttpResponseBase:
         if not is_api_path(request.path_info):
@@ -61,7 +64,7 @@ class ApiMiddleware:
         try:
             # Raises when the Host header names none of ours.
             request.get_host()
-            request.resolver_match = match = resolve(request.path_info)
+            request.resolver_match = match = self._resolve(request.path_info)
             response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))

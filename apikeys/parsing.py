@@ -29,12 +29,7 @@ def parse_json(body: bytes) -> Any:
         raise InvalidJSON("The body is not valid UTF-8.") from None
     _refuse_depth(text)
     try:
-        document = json.loads(
-            text,
-            object_pairs_hook=_without_duplicates,
-            parse_constant=_refuse_constant,
-            parse_int=_number,
-        )
+        document = _decoder.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidJSON(f"The body is not JSON: something is wrong at {place}.") from None
@@ -67,6 +62,11 @@ def _refuse_constant(name: str) -> NoReturn:
 def _number(digits: str) -> int | float:
     """Python refuses to read integers of thousands of digits; as a float they are merely large."""
     return int(digits) if len(digits) < 1000 else float(digits)
+
+
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant, parse_int=_number
+)
 
 
 def _refuse_lone_surrogates(document: Any) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from django.conf import settings
+from django.utils import timezone
 
 from accounts.later import Later
 from accounts.models import Account
@@ -48,21 +49,21 @@ def record_of(answered: Iterable[Answered]) -> Insertion:
     return LogEntry.objects.insertion(map(_entry, kept))
 
 
-def _entry(one: Answered) -> LogEntry:
+def _entry(one: Answered) -> dict[str, Any]:
     finding = one.finding
     domain = finding.parts.domain if finding.parts else None
-    return LogEntry(
+    return {
         **_of(one.asker, one.email, domain),
-        status=200,
-        result_id=one.id,
-        verdict=finding.verdict,
-        reason=finding.reason,
-        score=finding.score,
-        checks=pack_checks(finding.checks, CHECKS),
-        sandbox=one.is_sandbox,
-        cost=one.cost,
-        duration_ms=one.duration_ms,
-    )
+        "status": 200,
+        "result_id": one.id,
+        "verdict": finding.verdict,
+        "reason": finding.reason,
+        "score": finding.score,
+        "checks": pack_checks(finding.checks, CHECKS),
+        "sandbox": one.is_sandbox,
+        "cost": one.cost,
+        "duration_ms": one.duration_ms,
+    }
 
 
 def write_replay(asker: Asker, email: str, result: dict[str, Any]) -> None:
@@ -88,28 +89,29 @@ def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_m
     what only reads, or is refused, must cost little."""
     if not key.account.kept_log_days:
         return
-    entry = LogEntry(
-        account=key.account,
-        key=key,
-        request_id=request.id,
-        status=status,
-        refusal=request.refusal,
-        sandbox=request.is_rehearsed,
-        path=request.path_info.replace("\0", "")[:100],
-        duration_ms=duration_ms,
-    )
+    entry = {
+        "account_id": key.account_id,
+        "key_id": key.pk,
+        "at": timezone.now(),
+        "request_id": request.id,
+        "status": status,
+        "refusal": request.refusal,
+        "sandbox": request.is_rehearsed,
+        "path": request.path_info.replace("\0", "")[:100],
+        "duration_ms": duration_ms,
+    }
     others.add(entry)
     if not settings.SERVES_WEB:
         others.write()
 
 
-others: Later[LogEntry] = Later(lambda entries: LogEntry.objects.insertion(entries).run())
+others: Later[dict[str, Any]] = Later(lambda entries: LogEntry.objects.insertion(entries).run())
 
 
 def _of(asker: Asker, email: str, domain: str | None) -> dict[str, Any]:
     return {
-        "account": asker.account,
-        "key": asker.key,
+        "account_id": asker.account.pk,
+        "key_id": asker.key and asker.key.pk,
         "request_id": asker.request_id,
         "path": PATH,
         "address": masked(email, domain),

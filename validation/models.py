@@ -132,10 +132,11 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         window = (at - timedelta(seconds=1), at + ROW_FOLLOWS_WITHIN)
         return self.filter(at__range=window, result_id=result_id)
 
-    def insertion(self, entries: "Iterable[LogEntry]") -> Insertion:
-        """For one statement, however many there are."""
-        rows = _log_rows()
-        given = [[getattr(entry, name) for name in rows.names] for entry in entries]
+    def insertion(self, entries: Iterable[dict[str, Any]]) -> Insertion:
+        """For one statement, however many there are. Each is what differs from an empty entry, by
+        column: to make objects of them would take longer than to write them."""
+        rows, blank = _log_rows(), {**_blank_log_row(), "at": timezone.now()}
+        given = [list({**blank, **entry}.values()) for entry in entries]
         return Insertion(self.model._meta.db_table, rows, given)
 
     def named(self, text: str) -> "LogEntryQuerySet":
@@ -208,9 +209,17 @@ class LogEntry(models.Model):
 
 @cache
 def _log_rows() -> Rows:
+    return Rows(**{field.column: field for field in _log_fields()})
+
+
+@cache
+def _blank_log_row() -> dict[str, Any]:
+    return {field.column: field.get_default() for field in _log_fields()}
+
+
+def _log_fields() -> list[Any]:
     """Without the primary key, which the database numbers by itself."""
-    fields: list[Any] = [one for one in LogEntry._meta.concrete_fields if not one.primary_key]
-    return Rows(**{field.column: field for field in fields})
+    return [one for one in LogEntry._meta.concrete_fields if not one.primary_key]
 
 
 def _digest(text: str) -> str:
