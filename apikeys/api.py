@@ -4,6 +4,7 @@ A request is judged in one order, whatever it asks for: 401 and 429, 403, 404, 4
 415, 400, 422, 402. Django REST framework's own order is another one.
 """
 
+from functools import cache
 from typing import Any, NoReturn
 
 from django.http import HttpResponseBase
@@ -14,7 +15,6 @@ from apikeys.authentication import BearerAuthentication
 from apikeys.bodies import refuse_length
 from apikeys.errors import ApiError
 from apikeys.limits import WINDOW_SECONDS
-from apikeys.models import ApiKey
 from apikeys.negotiation import accepts_json
 from apikeys.permissions import (
     AccountIsNotSuspended,
@@ -41,7 +41,7 @@ class ApiView(APIView):
         self.authenticate_and_count(request)
         self.check_permissions(request)
         # Only what was let in is a use.
-        ApiKey.objects.note_use(key_of(request), http_request(request).ip)
+        key_of(request).note_use(http_request(request).ip)
         self.check_method(request)
         if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
@@ -73,15 +73,10 @@ class ApiView(APIView):
         raise rate_limit_exceeded(http_request(request))
 
     def check_method(self, request: Request) -> None:
-        if request.method not in self.allowed_methods:
-            allow = ", ".join(self.allowed_methods)
-            raise ApiError("method_not_allowed", headers={"Allow": allow})
-
-    @property
-    def allowed_methods(self) -> list[str]:
-        """OPTIONS is none of them: there is no page in a browser to ask for."""
-        names = ("get", "head", "post", "put", "patch", "delete")
-        return [name.upper() for name in names if hasattr(self, name)]
+        view: Any = type(self)
+        methods = _methods_of(view)
+        if request.method not in methods:
+            raise ApiError("method_not_allowed", headers={"Allow": ", ".join(methods)})
 
     def raise_uncaught_exception(self, exc: Exception) -> NoReturn:
         """The middleware answers it, in the same way whether DEBUG is on or off."""
@@ -91,6 +86,15 @@ class ApiView(APIView):
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
     ) -> Any:
         return response
+
+
+@cache
+def _methods_of(view: Any) -> list[str]:
+    """OPTIONS is none of them: there is no page in a browser to ask for. What can be got, Django
+    lets be asked for its head."""
+    own = {"head": "get"}
+    names = ("get", "head", "post", "put", "patch", "delete")
+    return [name.upper() for name in names if hasattr(view, own.get(name, name))]
 
 
 def rate_limit_exceeded(request: ApiHttpRequest) -> ApiError:

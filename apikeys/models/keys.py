@@ -47,17 +47,6 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         """By the mask that people see."""
         return self.filter(first_four=first, last_four=last)
 
-    def note_use(self, key: "ApiKey", ip: str) -> None:
-        before = timezone.now() - USE_NOTED_EVERY
-        if key.last_used_at is not None and key.last_used_at > before:
-            return
-        due = self.filter(Q(last_used_at=None) | Q(last_used_at__lte=before), pk=key.pk)
-        try:
-            due.update(last_used_at=timezone.now(), last_used_ip=ip, digest=key.digest)
-        except DatabaseError as error:
-            # A note that cannot be written is no reason to refuse a request that needs no writing.
-            logger.warning("The use of a key was not noted", exc_info=error)
-
     def create_key(self, *, account: Account, name: str, **fields: Any) -> "tuple[ApiKey, str]":
         """The key, and its secret, which is nowhere else. Call it with the account locked."""
         if self.active().filter(account=account).count() >= MOST_ACTIVE:
@@ -141,6 +130,18 @@ class ApiKey(models.Model):
     def request_limit(self) -> int:
         limit = self.account.request_limit
         return min(self.requests_per_minute or limit, limit)
+
+    def note_use(self, ip: str) -> None:
+        before = timezone.now() - USE_NOTED_EVERY
+        if self.last_used_at is not None and self.last_used_at > before:
+            return
+        unnoted = Q(last_used_at=None) | Q(last_used_at__lte=before)
+        due = ApiKey.objects.filter(unnoted, pk=self.pk)
+        try:
+            due.update(last_used_at=timezone.now(), last_used_ip=ip, digest=self.digest)
+        except DatabaseError as error:
+            # A note that cannot be written is no reason to refuse a request that needs no writing.
+            logger.warning("The use of a key was not noted", exc_info=error)
 
     def allows(self, ip: str) -> bool:
         """Whether its owner lets it be used from this address."""
