@@ -31,6 +31,12 @@ def engine(server: str) -> Engine:
     return Engine(Resolver([server], seconds=SECONDS))
 
 
+@pytest.fixture
+def patient(server: str) -> Engine:
+    """For answers so large that a busy machine needs a moment to write them."""
+    return Engine(Resolver([server], seconds=10 * SECONDS))
+
+
 def reason_of(engine: Engine, email: str = EMAIL) -> str:
     """Whatever the servers do, the answer comes in time."""
     began = time.monotonic()
