@@ -48,6 +48,10 @@ class Usage:
     refused: bool = False
 
 
+# Nobody's.
+_PROBE = Bucket("probe", "probe", "probe", 1)
+
+
 def address_bucket(address: str) -> Bucket:
     caller = household(address)
     return Bucket("address", caller, caller, settings.ANONYMOUS_REQUESTS_PER_MINUTE)
@@ -131,6 +135,13 @@ def _window_end(owner: str, now: int) -> int:
     """The end of the window the store counts in, so that who waited here need not wait there."""
     last_second = crc32(owner.encode()) % WINDOW_SECONDS
     return now + (last_second - now) % WINDOW_SECONDS + 1
+
+
+def store_answers() -> bool:
+    """Asked as for a request, unless it is known to be away."""
+    if not _breaker.is_open:
+        spend(HttpRequest(), _PROBE)
+    return not _breaker.is_open
 
 
 def _store_is_well() -> bool:

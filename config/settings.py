@@ -85,6 +85,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     # Requests of the API go no further down than this.
     "apikeys.middleware.ApiMiddleware",
+    # Nor do those of load balancers: /healthz and /readyz.
+    "config.health.HealthMiddleware",
     "accounts.middleware.EvenTimeMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -247,8 +249,9 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 SECURE_SSL_REDIRECT = PRODUCTION
-# The API refuses plain HTTP instead: a redirect would hide that the key was read on the way.
-SECURE_REDIRECT_EXEMPT = [r"^v1(?:/|\Z)"]
+# The API refuses plain HTTP instead: a redirect would hide that the key was read on the way. Load
+# balancers ask over plain HTTP.
+SECURE_REDIRECT_EXEMPT = [r"^v1(?:/|\Z)", r"^(?:healthz|readyz)\Z"]
 SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
 SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION

@@ -14,6 +14,7 @@ from validation.usage import UsageView
 
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 
+# /healthz and /readyz are answered before any of these is looked at: config/health.py.
 urlpatterns = [
     # First what is asked for most.
     re_path(r"^v1/validate/?$", ValidateView.as_view()),

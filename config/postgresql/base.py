@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+from django.db import OperationalError
 from django.db.backends.postgresql import base
 from psycopg import errors
 
@@ -63,6 +64,30 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with prepared as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.pgresult.nfields else []
+
+    def answers(self) -> bool:
+        """Whether it is there, and takes what is written to it. That the pool is busy, or that one
+        of its connections is silent, says nothing of that: then a new one tells."""
+        try:
+            return self._can_be_written_to()
+        except OperationalError:
+            if not self.pool:
+                raise
+            return self._without_pool()._can_be_written_to()
+
+    def _without_pool(self) -> "DatabaseWrapper":
+        alone: DatabaseWrapper = self.copy()
+        del alone.settings_dict["OPTIONS"]["pool"]
+        return alone
+
+    def _can_be_written_to(self) -> bool:
+        """A standby cannot."""
+        try:
+            with self.cursor() as cursor:
+                cursor.execute("SHOW transaction_read_only")
+                return bool(cursor.fetchone()[0] == "off")
+        finally:
+            self.close()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         seconds = database_seconds.get()

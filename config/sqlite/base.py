@@ -80,6 +80,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.description else []
 
+    def answers(self) -> bool:
+        """Whether the file can be read."""
+        with self.cursor() as cursor:
+            cursor.execute("PRAGMA schema_version")
+            return bool(cursor.fetchone()[0])
+
     def create_cursor(self, name: str | None = None) -> Cursor:
         cursor: Cursor = self.connection.cursor(factory=Cursor)
         cursor.wrapper = self

@@ -1,0 +1,121 @@
+"""For load balancers and whoever watches: /healthz, whether this process answers, and /readyz,
+whether it can do its work.
+
+They are answered before anything that wants a known host, HTTPS, a session or a key, and count
+towards no limit. So a stranger may ask as often as they like: what was found is kept for a moment,
+and the answer says no more than what is well.
+"""
+
+import logging
+import math
+from collections.abc import Callable
+
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+
+from accounts.engine import resolver_answers
+from accounts.requests import SiteRequest
+from apikeys.answers import ApiResponse, render
+from apikeys.limits import store_answers
+from config.kept import Kept
+from config.patience import database_seconds
+
+logger = logging.getLogger(__name__)
+
+OK, DEGRADED, UNAVAILABLE = "ok", "degraded", "unavailable"
+RETRY_AFTER = 5
+# A caller of /readyz is told within two seconds, whatever is silent.
+DATABASE_PATIENCE, OTHER_PATIENCE = 1.3, 1.0
+# For each answer of the database.
+DATABASE_SECONDS = 0.7
+RESOLVER_SECONDS = 0.5
+
+
+def _database_answers() -> bool:
+    database_seconds.set(DATABASE_SECONDS)
+    try:
+        # A method of our own backends, config/postgresql and config/sqlite.
+        answers: bool = connection.answers()  # type: ignore[attr-defined]
+        return answers
+    finally:
+        # This thread's own.
+        connection.close()
+
+
+def _migrations_are_applied() -> bool:
+    database_seconds.set(DATABASE_SECONDS)
+    try:
+        executor = MigrationExecutor(connection)
+        return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+    finally:
+        connection.close()
+
+
+# Without these nothing works.
+NEEDED = {
+    "database": Kept(_database_answers, patience=DATABASE_PATIENCE, good_seconds=1, bad_seconds=1),
+    # What was applied once stays so: a process does not outlive a migration backwards.
+    "migrations": Kept(
+        _migrations_are_applied, patience=DATABASE_PATIENCE, good_seconds=math.inf, bad_seconds=3
+    ),
+}
+# Without these it works less well: each worker counts for itself, verdicts are unknown.
+USEFUL = {
+    "counters": Kept(store_answers, patience=OTHER_PATIENCE, good_seconds=1, bad_seconds=1),
+    "resolver": Kept(
+        lambda: resolver_answers(RESOLVER_SECONDS),
+        patience=OTHER_PATIENCE,
+        good_seconds=10,
+        bad_seconds=10,
+    ),
+}
+
+
+class HealthMiddleware:
+    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+        self.was_ready = True
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        if request.path_info not in {"/healthz", "/readyz"}:
+            return self.get_response(request)
+        response = self._answer(request)
+        # Django would write a line for each refusal, once a second.
+        response._has_been_logged = True  # type: ignore[attr-defined]
+        return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponse:
+        if request.method not in {"GET", "HEAD"}:
+            return HttpResponseNotAllowed(["GET", "HEAD"], headers={"Cache-Control": "no-store"})
+        if request.path_info == "/healthz":
+            return ApiResponse(render({"status": OK}))
+        states = look()
+        is_ready = states["status"] != UNAVAILABLE
+        self._log(states, is_ready=is_ready)
+        if is_ready:
+            return ApiResponse(render(states))
+        # Of the same form as all others of /readyz: who reads it by program looks in one place.
+        return ApiResponse(render(states), 503, {"Retry-After": str(RETRY_AFTER)})
+
+    def _log(self, states: dict[str, str], *, is_ready: bool) -> None:
+        """When it changes, in this worker."""
+        if is_ready is self.was_ready:
+            return
+        self.was_ready = is_ready
+        if is_ready:
+            logger.warning("Ready again")
+        else:
+            away = [name for name, state in states.items() if state == UNAVAILABLE]
+            logger.error("Not ready: %s", ", ".join(away[1:]))
+
+
+def look() -> dict[str, str]:
+    """All at the same time: the slowest says how long it takes."""
+    for kept in (*NEEDED.values(), *USEFUL.values()):
+        kept.look()
+    needed = {name: OK if kept.found() else UNAVAILABLE for name, kept in NEEDED.items()}
+    useful = {name: OK if kept.found() else DEGRADED for name, kept in USEFUL.items()}
+    states = needed | useful
+    worst = next((one for one in (UNAVAILABLE, DEGRADED) if one in states.values()), OK)
+    return {"status": worst, **states}
