@@ -1,10 +1,16 @@
 """The pages for what went wrong. They ask nothing of the database, which may be what failed."""
 
+import sys
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+
+from accounts.statements import AWAY
+
+# A database is away for seconds.
+RETRY_AFTER = 5
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -45,12 +51,27 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    # Django calls this where it caught it.
+    if isinstance(sys.exc_info()[1], AWAY):
+        return _away(request)
     return _page(
         request,
         500,
         "Something broke on our side",
         "It is noted in our logs. Try again in a minute; nothing was done twice.",
     )
+
+
+def _away(request: HttpRequest) -> HttpResponse:
+    page = _page(
+        request,
+        503,
+        "We cannot answer at the moment",
+        "A part of our service is away. Wait some seconds, then load this page again. If you had "
+        "just sent a form, look whether it was done before you send it once more.",
+    )
+    page["Retry-After"] = str(RETRY_AFTER)
+    return page
 
 
 def _page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:

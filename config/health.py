@@ -18,13 +18,13 @@ from accounts.engine import resolver_answers
 from accounts.requests import SiteRequest
 from apikeys.answers import ApiResponse, render
 from apikeys.limits import store_answers
+from config.errors import RETRY_AFTER
 from config.kept import Kept
 from config.patience import database_seconds
 
 logger = logging.getLogger(__name__)
 
 OK, DEGRADED, UNAVAILABLE = "ok", "degraded", "unavailable"
-RETRY_AFTER = 5
 # A caller of /readyz is told within two seconds, whatever is silent.
 DATABASE_PATIENCE, OTHER_PATIENCE = 1.3, 1.0
 # For each answer of the database.

@@ -13,7 +13,7 @@ from django.db import OperationalError
 from django.db.backends.postgresql import base
 from psycopg import errors
 
-from config.patience import database_seconds
+from config.patience import GREETING_SECONDS, database_seconds
 
 # Whoever answered so short a time ago is asked nothing to see whether they are still there.
 TRUSTED_SECONDS = 1.0
@@ -37,17 +37,30 @@ class PatientConnection(psycopg.Connection[Any]):
         return answer
 
     def is_well(self) -> bool:
+        # Who would wait long for an answer makes sure first that there will be one.
+        is_patient = _greeting_seconds() == GREETING_SECONDS
         try:
-            if time.monotonic() - self.heard_at < TRUSTED_SECONDS:
+            if not is_patient and time.monotonic() - self.heard_at < TRUSTED_SECONDS:
                 # An end that has arrived already is seen without asking.
                 self.pgconn.consume_input()
             else:
-                self.execute("")
+                self._greet()
         except Silence:
             raise
         except psycopg.Error:
             return False
         return not self.closed
+
+    def _greet(self) -> None:
+        before = database_seconds.set(_greeting_seconds())
+        try:
+            self.execute("")
+        finally:
+            database_seconds.reset(before)
+
+
+def _greeting_seconds() -> float:
+    return min(GREETING_SECONDS, database_seconds.get() or GREETING_SECONDS)
 
 
 class PreparingCursor(psycopg.Cursor[Any]):
@@ -90,10 +103,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.close()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        seconds = database_seconds.get()
-        if self.pool and seconds is not None:
-            # For a connection that is free, as long as for an answer: read as soon as it is set.
-            self.pool.timeout = seconds
+        if self.pool:
+            # For a connection that is free. Read as soon as it is set.
+            self.pool.timeout = _greeting_seconds()
         connection = super().get_new_connection(conn_params)
         while self.pool and not self._is_well(connection):
             connection = super().get_new_connection(conn_params)

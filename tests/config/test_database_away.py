@@ -11,13 +11,14 @@ import pytest
 
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key, manage
-from tests.servers.postgres import postgres
+from tests.servers.postgres import postgres, postgres_server
 from tests.servers.product import product
 from tests.servers.relay import relay
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 LONGEST_SECONDS = 2
+LONGEST_SECONDS_OF_A_PAGE = 5
 
 
 def test_without_its_database_the_api_answers_503_and_recovers_by_itself(tmp_path: Path) -> None:
@@ -60,6 +61,50 @@ def test_without_its_database_the_api_answers_503_and_recovers_by_itself(tmp_pat
     # A mistyped key is recognised without the database.
     assert stranger.status == 401
     assert back.status == 200
+
+
+def assert_away(caller: HttpCaller) -> None:
+    """A page and the load balancer are told soon; the process itself is well."""
+    # Until the last connection is known to be gone.
+    caller.get("/")
+    page, health, ready = (caller.get(path) for path in ("/", "/healthz", "/readyz"))
+    assert page.status == 503
+    assert page.headers["Retry-After"] == "5"
+    assert "We cannot answer at the moment" in page.text
+    assert page.seconds < LONGEST_SECONDS_OF_A_PAGE
+    assert (health.status, health.text) == (200, '{"status":"ok"}')
+    assert health.seconds < LONGEST_SECONDS / 2
+    assert (ready.status, ready.document["database"]) == (503, "unavailable")
+    assert ready.headers["Retry-After"] == "5"
+    assert ready.seconds < LONGEST_SECONDS
+
+
+def until_ready(caller: HttpCaller) -> None:
+    deadline = time.monotonic() + 20
+    while caller.get("/readyz").status != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_pages_and_load_balancers_are_told_that_the_database_is_away(tmp_path: Path) -> None:
+    with (
+        postgres_server() as server,
+        product(tmp_path, DATABASE_URL=server.url, WEB_WORKERS="1") as site,
+    ):
+        caller = HttpCaller(site, site.owner_key())
+        until_ready(caller)
+        before = caller.get("/")
+        with server.frozen():
+            assert_away(caller)
+        until_ready(caller)
+        thawed = caller.get("/")
+        server.kill()
+        assert_away(caller)
+        server.start_again()
+        until_ready(caller)
+        again = caller.get("/")
+        caller.close()
+    assert [before.status, thawed.status, again.status] == [200] * 3
 
 
 def test_a_call_that_gave_up_behind_a_lock_is_not_charged_afterwards(tmp_path: Path) -> None:

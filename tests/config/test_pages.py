@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path
@@ -21,8 +22,13 @@ def crash(request: HttpRequest) -> HttpResponse:
     raise RuntimeError(f"a crash beside {len(secret)} characters")
 
 
-crash.login_required = False  # type: ignore[attr-defined]
-urlpatterns = [*urlpatterns, path("crash/", crash)]
+def fail(request: HttpRequest) -> HttpResponse:
+    raise OperationalError("the database's host is db.internal")
+
+
+for view in (crash, fail):
+    view.login_required = False  # type: ignore[attr-defined]
+urlpatterns = [*urlpatterns, path("crash/", crash), path("fail/", fail)]
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
 
 
@@ -58,7 +64,8 @@ def test_cookies_are_for_this_site_and_its_server_alone(owner: User) -> None:
 
 @pytest.mark.urls("tests.config.test_pages")
 @pytest.mark.parametrize(
-    ("address", "status"), [("/nowhere/", 404), ("/crash/", 500), ("/%00", 404), ("/a" * 2000, 404)]
+    ("address", "status"),
+    [("/nowhere/", 404), ("/crash/", 500), ("/fail/", 503), ("/%00", 404), ("/a" * 2000, 404)],
 )
 def test_an_error_page_names_support_and_the_request(
     visitor: Client, address: str, status: int
@@ -69,6 +76,8 @@ def test_an_error_page_names_support_and_the_request(
     assert "support@example.com" in page
     assert answer.headers["X-Request-Id"] in page
     assert "svc_live" not in page
+    assert "db.internal" not in page
+    assert ("Retry-After" in answer.headers) is (status == 503)
 
 
 def test_a_bad_host_gets_a_page_of_ours(visitor: Client) -> None:
