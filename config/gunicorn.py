@@ -8,6 +8,8 @@ import signal
 import sys
 from typing import Any
 
+from config.handover import Handover
+
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
 # measured against threads: docs/performance.md.
 worker_class = "config.worker.Worker"
@@ -25,10 +27,19 @@ control_socket_disable = True
 loglevel = "warning"
 
 
+def on_starting(server: Any) -> None:
+    server.handover = Handover()
+
+
+def on_reload(server: Any) -> None:
+    server.handover.begin(server.worker_age, server.cfg.workers)
+
+
 def post_fork(server: Any, worker: Any) -> None:
     """Until a worker has set its own handlers, gunicorn's would swallow the order to stop."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
+    worker.handover = server.handover
 
 
 def worker_exit(server: Any, worker: Any) -> None:
@@ -38,5 +49,6 @@ def worker_exit(server: Any, worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
+    worker.handover.note_ready(worker.age)
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)

@@ -19,6 +19,8 @@ from django.db import transaction
 
 OWNER = "owner@example.com"
 WORKER = [sys.executable, "manage.py", "run_worker"]
+# What gunicorn loads anew on a reload.
+CODE = [sys.executable, "-c", "import config.wsgi, config.gunicorn, config.worker"]
 RESTART_SECONDS = 1
 STOP_SECONDS = 15
 
@@ -118,7 +120,7 @@ class Supervisor:
     """Ends when the web server ends; a background worker that dies is started again."""
 
     def __init__(self, web_command: list[str]) -> None:
-        self.stopping = False
+        self.stopping = self.reloading = False
         self.web = self._start(web_command)
         self.worker = self._start(WORKER)
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -131,6 +133,8 @@ class Supervisor:
                 print("The background worker ended; starting it again.", file=sys.stderr)
                 time.sleep(RESTART_SECONDS)
                 self.worker = self._start(WORKER)
+            if self.reloading:
+                self._change_over()
             time.sleep(0.2)
         self._end_worker()
         return 0 if self.stopping else status
@@ -154,8 +158,20 @@ class Supervisor:
 
     def _reload(self, number: int, frame: FrameType | None) -> None:
         """New code, without a failed request. `manage.py migrate` and `collectstatic` go first."""
-        self.web.send_signal(signal.SIGHUP)
-        self.worker.terminate()
+        self.reloading = True
+
+    def _change_over(self) -> None:
+        """gunicorn ends when a new worker cannot start. So that is tried before."""
+        self.reloading = False
+        if not starts():
+            print("The new code does not start: the old one goes on.", file=sys.stderr, flush=True)
+        elif not self.stopping:
+            self.web.send_signal(signal.SIGHUP)
+            self.worker.terminate()
+
+
+def starts() -> bool:
+    return subprocess.run(CODE, check=False).returncode == 0
 
 
 def _die_with_parent() -> None:

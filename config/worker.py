@@ -15,6 +15,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from apikeys.bounds import LARGEST_BODY as LARGEST_API_BODY
 from apikeys.bounds import is_api_path
+from config.handover import Connections, Handover
 from config.patience import API_SECONDS, PAGE_SECONDS, database_seconds
 
 # A body is read whole before Django is called: a client that sends it slowly, or never, holds no
@@ -28,6 +29,9 @@ LINGER_SECONDS = 2
 UNREADABLE = (errors.ParseException, errors.InvalidProxyHeader)
 OURS = (errors.ConfigurationProblem, errors.InvalidResponseHeader, errors.InvalidResponseHeaderName)
 
+# How long old workers stay for new ones that do not come: less than gunicorn lets them live.
+HANDOVER_SECONDS = 20
+
 # See _let_others_come.
 COURTESY_SECONDS = 0.01
 
@@ -35,12 +39,41 @@ logger = logging.getLogger("config.worker")
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
+    handover: Handover
+    is_leaving = False
+
     def run(self) -> None:
+        self.connections = Connections()
         # Not at the top: its locks are gevent's only when gevent has patched the process.
         from accounts import together
 
         together.let_others_come = _let_others_come
         super().run()
+
+    def handle_exit(self, number: int, frame: Any) -> None:
+        """gunicorn says it every second until the worker is gone."""
+        if not self.is_leaving:
+            self.is_leaving = True
+            gevent.spawn(self._leave)
+
+    def _leave(self) -> None:
+        is_followed = self.handover.is_for(self.age)
+        with gevent.Timeout(HANDOVER_SECONDS, False):
+            while is_followed and not self.handover.is_ready():
+                gevent.sleep(0.1)
+        # From now on nobody new is let in, and each answer says that it is its connection's last.
+        # Where others follow, a connection that is idle may wait for its next one as ever.
+        self.alive = False
+        if not is_followed:
+            self.connections.end_idle()
+
+    def handle(self, listener: Any, client: Any, address: Any) -> None:
+        with self.connections.keep(client):
+            super().handle(listener, client, address)
+
+    def timeout_ctx(self) -> Any:
+        gevent.getcurrent().waits = timeout = super().timeout_ctx()
+        return timeout
 
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
         self._refuse_ambiguity(request, client, address)

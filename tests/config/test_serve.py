@@ -196,13 +196,3 @@ def test_nothing_is_left_running_when_it_ends(tmp_path: Path, number: signal.Sig
     running.process.send_signal(number)
     running.process.wait(timeout=40)
     assert happens(lambda: not any(is_alive(pid) for pid in family), seconds=40)
-
-
-@pytest.mark.proof
-def test_a_reload_under_load_fails_no_request(served: Product) -> None:
-    statuses = []
-    os.kill(served.process.pid, signal.SIGHUP)
-    until = time.monotonic() + 4
-    while time.monotonic() < until:
-        statuses.append(answers(served))
-    assert set(statuses) == {200}

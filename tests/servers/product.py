@@ -49,7 +49,7 @@ class Product:
                 stderr=log,
             )
 
-    def wait_until_ready(self, seconds: float = 30) -> None:
+    def wait_until_ready(self, seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds
         while "Ready." not in self.output():
             if self.process.poll() is not None or time.monotonic() > deadline:
