@@ -8,6 +8,8 @@ API_SECONDS, PAGE_SECONDS = 1.5, 15.0
 # Nothing has to be worked for a connection, or for a sign of life of one: a page that has to wait
 # so long for them need not wait for its answer.
 GREETING_SECONDS = 3.0
+# A migration that waits for a table makes everybody wait behind it: no longer than callers do.
+MIGRATION_SECONDS = 1.0
 
 # None: as long as it takes, for commands and the background worker.
 database_seconds: ContextVar[float | None] = ContextVar("database_seconds", default=None)

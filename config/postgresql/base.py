@@ -11,9 +11,10 @@ from typing import Any
 import psycopg
 from django.db import OperationalError
 from django.db.backends.postgresql import base
+from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 from psycopg import errors
 
-from config.patience import GREETING_SECONDS, database_seconds
+from config.patience import GREETING_SECONDS, MIGRATION_SECONDS, database_seconds
 
 # Whoever answered so short a time ago is asked nothing to see whether they are still there.
 TRUSTED_SECONDS = 1.0
@@ -68,7 +69,18 @@ class PreparingCursor(psycopg.Cursor[Any]):
         return super().execute(query, params, **{**how, "prepare": True})
 
 
+class ConsiderateSchemaEditor(DatabaseSchemaEditor):
+    def __enter__(self) -> "ConsiderateSchemaEditor":
+        super().__enter__()
+        # Outside a transaction an index is built CONCURRENTLY: it waits, and nobody behind it.
+        if self.atomic_migration:
+            self.execute(f"SET LOCAL lock_timeout = {MIGRATION_SECONDS * 1000:.0f}")
+        return self
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    SchemaEditorClass = ConsiderateSchemaEditor
+
     def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
         """Parsed and planned once a connection. Django's own cursors write the values into the
         text of each statement, and so PostgreSQL begins at the beginning every time."""

@@ -1,0 +1,55 @@
+"""The next release of the product: the same code, and one migration more."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.servers.product import ROOT, Product
+
+SETTINGS = 'from config.settings import *\nINSTALLED_APPS = [*INSTALLED_APPS, "{name}"]\n'
+MIGRATION = """
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    atomic = {atomic}
+    initial = True
+    dependencies = [("validation", "0006_erase_address"), ("credits", "0005_sum_up_finished_days")]
+    operations = [migrations.RunSQL({statement!r})]
+"""
+
+
+class Release:
+    def __init__(
+        self, folder: Path, statement: str, *, name: str = "later", atomic: bool = True
+    ) -> None:
+        self.folder = folder
+        migrations = folder / name / "migrations"
+        migrations.mkdir(parents=True)
+        (folder / "release_settings.py").write_text(SETTINGS.format(name=name))
+        for package in (migrations, migrations.parent):
+            (package / "__init__.py").touch()
+        text = MIGRATION.format(statement=statement, atomic=atomic)
+        (migrations / "0001_change.py").write_text(text)
+
+    def migrate(self, site: Product) -> "subprocess.Popen[bytes]":
+        environment = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(self.folder),
+            "DJANGO_SETTINGS_MODULE": "release_settings",
+            **site.environment,
+        }
+        command = [sys.executable, "manage.py", "migrate"]
+        with (self.folder / "said").open("w") as said:
+            return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=said, stderr=said)
+
+    def wait_until_it_says(self, words: str, seconds: float = 30) -> None:
+        deadline = time.monotonic() + seconds
+        while words not in self.said():
+            assert time.monotonic() < deadline, self.said()
+            time.sleep(0.05)
+
+    def said(self) -> str:
+        return (self.folder / "said").read_text()
