@@ -57,7 +57,7 @@ def _copy(original: str, folder: Path) -> str:
             source.backup(target)
         return str(copy)
     copy_name = f"{original}_copy"
-    _as_admin(f'CREATE DATABASE "{copy_name}" TEMPLATE "{original}"')
+    as_admin(f'CREATE DATABASE "{copy_name}" TEMPLATE "{original}"')
     return copy_name
 
 
@@ -65,10 +65,10 @@ def _drop(copy: str) -> None:
     if connection.vendor == "sqlite":
         shutil.rmtree(Path(copy).parent, ignore_errors=True)
     else:
-        _as_admin(f'DROP DATABASE "{copy}" WITH (FORCE)')
+        as_admin(f'DROP DATABASE "{copy}" WITH (FORCE)')
 
 
-def _as_admin(statement: str) -> None:
+def as_admin(statement: str) -> None:
     parameters = {**connection.get_connection_params(), "dbname": "postgres"}
     known = {
         name: parameters[name]

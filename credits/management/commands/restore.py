@@ -1,0 +1,34 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.backups import BackupRefused, read_note, restore_backup
+from accounts.dumps import DumpFailed
+
+
+class Command(BaseCommand):
+    help = "Fills an empty database from a backup, migrates it and checks the books."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", type=Path, help="what back_up wrote")
+        parser.add_argument("--check", action="store_true", help="only look whether it is whole")
+        parser.add_argument(
+            "--with-other-secrets",
+            action="store_true",
+            help="the secrets of then are lost: no API key in it will work",
+        )
+
+    def handle(self, *, path: Path, check: bool, with_other_secrets: bool, **_: Any) -> None:
+        try:
+            note = read_note(path)
+            if not check:
+                restore_backup(path, other_secrets=with_other_secrets)
+        except (BackupRefused, DumpFailed) as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(f"{path} is whole, and of {note['made_at']}.")
+        if not check:
+            call_command("migrate", verbosity=0, interactive=False)
+            call_command("check_books", stdout=self.stdout)
