@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db.backends.sqlite3 import base
+from django.db.backends.sqlite3.schema import DatabaseSchemaEditor
 
 _writer = threading.RLock()
 _READS = ("SELECT", "PRAGMA", "EXPLAIN", "SAVEPOINT", "RELEASE", "ROLLBACK")
@@ -63,7 +64,18 @@ class _Kept:
         return cls._of_file.setdefault((path, os.getpid(), file), [])
 
 
+class ObligingSchemaEditor(DatabaseSchemaEditor):
+    """Takes the migrations that PostgreSQL needs, and builds their indexes as it always does."""
+
+    def add_index(self, model: Any, index: Any, concurrently: bool = False) -> None:
+        super().add_index(model, index)
+
+    def remove_index(self, model: Any, index: Any, concurrently: bool = False) -> None:
+        super().remove_index(model, index)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    SchemaEditorClass = ObligingSchemaEditor
     holds_writer = False
     gives_up_at = 0.0
 
