@@ -12,6 +12,8 @@ from apikeys.limits import WINDOW_SECONDS, Usage
 from apikeys.requests import http_request
 
 JSON = "application/json"
+# An answer is data: a browser that is led to one may load, run and frame nothing for it.
+DATA_MAY = "default-src 'none'; frame-ancestors 'none'"
 
 
 class ApiResponse(HttpResponse):
@@ -19,6 +21,7 @@ class ApiResponse(HttpResponse):
         super().__init__(body, status=status, headers=headers, content_type=JSON)
         self["Content-Length"] = str(len(body))
         self["Cache-Control"] = "no-store"
+        self["Content-Security-Policy"] = DATA_MAY
 
 
 def answer(document: Any, headers: dict[str, str] | None = None) -> ApiResponse:

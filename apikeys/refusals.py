@@ -27,10 +27,14 @@ def raw_refusal(error: ApiError, peer: str, reason: str) -> bytes:
         **limit_headers(usage, response.status_code),
         "X-Request-Id": request_id,
         "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": settings.SECURE_REFERRER_POLICY,
+        "Cross-Origin-Opener-Policy": settings.SECURE_CROSS_ORIGIN_OPENER_POLICY,
+        "Cross-Origin-Resource-Policy": "same-origin",
         "Connection": "close",
     }
     if settings.SECURE_HSTS_SECONDS:
-        headers["Strict-Transport-Security"] = f"max-age={settings.SECURE_HSTS_SECONDS}"
+        lasting = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
+        headers["Strict-Transport-Security"] = lasting
     lines = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + response.content
