@@ -13,6 +13,7 @@ from django.urls import reverse
 from accounts import outbox
 from accounts.models import Account, Invitation
 from accounts.roles import DESCRIPTIONS, Role
+from accounts.text import show_unseen
 
 _CODE = re.compile(r"[A-Z0-9]{3,4}-[A-Z0-9]{3,4}")
 
@@ -54,8 +55,8 @@ def queue_sign_in_mail(*, template: str, to: str, context: dict[str, Any]) -> No
 
 def queue_mail(to: str, template: str, context: dict[str, Any]) -> None:
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
-    subject = render_to_string(f"{template}_subject.txt", context)
-    text = render_to_string(f"{template}_message.txt", context).strip() + "\n"
+    subject = show_unseen(render_to_string(f"{template}_subject.txt", context))
+    text = show_unseen(render_to_string(f"{template}_message.txt", context).strip()) + "\n"
     html = render_to_string("mails/layout.html", {"paragraphs": _paragraphs(text)})
     outbox.queue(to=to, subject=subject, text=text, html=html)
 

@@ -15,6 +15,7 @@ from accounts.retention import forget_unconfirmed
 from accounts.roles import Role
 from accounts.services import open_account
 from accounts.terms import agree_to_terms
+from accounts.text import validate_line
 
 # In the session: the invitation whose link was opened, and what allauth takes as a proven address.
 INVITED = "invited"
@@ -131,6 +132,8 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
 
 def _name_email(field: forms.Field, label: str = "E-mail") -> None:
     field.label = label
+    # Django lets some through that nobody can see, in the domain.
+    field.validators.append(validate_line)
     field.widget.attrs["placeholder"] = "you@company.com"
 
 
@@ -200,7 +203,7 @@ class RoleForm(forms.Form):
 
 
 class InviteForm(RoleForm):
-    email = forms.EmailField(label="E-mail", max_length=254)
+    email = forms.EmailField(label="E-mail", max_length=254, validators=[validate_line])
     field_order = ("email", "role")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

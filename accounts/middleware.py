@@ -14,6 +14,7 @@ from accounts import ids, tracing
 from accounts.models import Account, Membership, User
 from accounts.network import client_address
 from accounts.requests import SiteRequest
+from accounts.text import UNSEEN_IN_BYTES, show_unseen_in_html
 
 Handler = Callable[[SiteRequest], HttpResponse]
 
@@ -83,6 +84,20 @@ class EvenTimeMiddleware:
 
 def until_the_beat(elapsed: float, beat: float) -> float:
     return math.ceil(elapsed / beat) * beat - elapsed
+
+
+class ShowUnseenMiddleware:
+    """Whatever a page shows, no character of it hides, or turns the order of the others."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        response = self.get_response(request)
+        is_page = response.get("Content-Type", "").startswith("text/html")
+        if is_page and not response.streaming and UNSEEN_IN_BYTES.search(response.content):
+            response.content = show_unseen_in_html(response.content.decode()).encode()
+        return response
 
 
 class CurrentAccountMiddleware:

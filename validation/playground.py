@@ -9,6 +9,7 @@ import orjson
 
 from accounts.models import Account
 from accounts.requests import AccountRequest
+from accounts.text import UNSEEN
 from apikeys import limits, tally
 from apikeys.answers import JSON, limit_headers
 from apikeys.api import rate_limit_exceeded
@@ -51,7 +52,9 @@ class Trial:
 
     @property
     def text(self) -> str:
-        return json.dumps(self.document, indent=2, ensure_ascii=False)
+        """The same document, with what nobody can see written as JSON can."""
+        text = json.dumps(self.document, indent=2, ensure_ascii=False)
+        return UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def ask(request: AccountRequest, email: str) -> Trial:

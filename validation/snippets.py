@@ -71,5 +71,11 @@ def snippets(base_url: str, email: str) -> list[Snippet]:
 
 
 def _php(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
+    """As ASCII too, in PHP's own way."""
+    return '"' + "".join(map(_php_letter, text)) + '"'
+
+
+def _php_letter(letter: str) -> str:
+    if letter in '\\"$':
+        return f"\\{letter}"
+    return letter if " " <= letter <= "~" else f"\\u{{{ord(letter):x}}}"

@@ -25,7 +25,11 @@ from tests.servers.in_production import HOST, URL, page_settings
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-PROXY = {"HTTP_HOST": HOST, "HTTP_X_FORWARDED_PROTO": "https", "HTTP_REFERER": f"{URL}/"}
+PROXY: dict[str, Any] = {
+    "HTTP_HOST": HOST,
+    "HTTP_X_FORWARDED_PROTO": "https",
+    "HTTP_REFERER": f"{URL}/",
+}
 EXPECTED = 130
 REFUSED = ("insufficient_credits", "rate_limit_exceeded", "internal_error", "service_unavailable")
 
@@ -79,17 +83,17 @@ def assert_highest(answer: Any, what: str) -> None:
     assert (grade, points) == (HIGHEST_GRADE, EXPECTED), f"{what}: {modifiers}"
 
 
+@pytest.mark.parametrize("of_staff", [False, pytest.param(True, marks=pytest.mark.proof)])
 def test_every_page_earns_the_highest_grade(
-    insider: Client, visitor: Client, owner: User, account: Account
+    insider: Client, visitor: Client, owner: User, account: Account, of_staff: bool
 ) -> None:
     places = settle(owner, account)
     for page in all_pages().values():
+        if page.is_admin is not of_staff:
+            continue
         address = page.address(places)
         assert leads_to(page, address), f"{page.route} is not at {address}"
-        answers = [insider.get(address)]
-        if not page.is_admin:
-            answers.append(visitor.get(address))
-        for answer in answers:
+        for answer in (insider.get(address), visitor.get(address)):
             assert answer.status_code < 500, address
             assert_highest(answer, f"{address}: {answer.status_code}")
 
@@ -144,7 +148,7 @@ def test_what_the_web_server_refuses_itself_earns_it() -> None:
     ],
 )
 def test_errors_and_files_earn_it(
-    visitor: Client, settings: Settings, address: str, given: dict[str, str], status: int
+    visitor: Client, settings: Settings, address: str, given: dict[str, Any], status: int
 ) -> None:
     settings.WHITENOISE_USE_FINDERS = True
     # Files are open until they are sent.
