@@ -1,11 +1,37 @@
+from typing import Any
+
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
+from django.db import transaction
 
 from accounts.models import User
+from accounts.sealing import SealBroken, is_sealed, seal, unseal
 
 # Recovery codes stand in for a factor that was lost; alone they are none.
 _FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+# Where allauth keeps what must not be read: an app's secret, and what recovery codes come from.
+_SEALED = ("secret", "seed")
 
 
 def has_second_factor(user: User) -> bool:
     return bool(is_mfa_enabled(user, types=_FACTORS))
+
+
+def seal_again() -> None:
+    """The day's work: what is not sealed under the SECRET_KEY of today is, from then on."""
+    for pk in Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).values_list("pk"):
+        with transaction.atomic():
+            factor = Authenticator.objects.select_for_update().filter(pk=pk[0]).first()
+            if factor is not None and _seal(factor.data):
+                factor.save(update_fields=["data"])
+
+
+def _seal(data: dict[str, Any]) -> bool:
+    """Whether anything had to be."""
+    outdated = [name for name in _SEALED if name in data and not is_sealed(data[name])]
+    try:
+        data.update({name: seal(unseal(data[name])) for name in outdated})
+    except SealBroken:
+        # Nobody can read it any more: its owner needs a new one.
+        return False
+    return bool(outdated)

@@ -50,6 +50,8 @@ else:
     SECRET_KEY = env.local_secret("SECRET_KEY", DATA_DIR / "secrets")
     API_KEY_PEPPER = env.local_secret("API_KEY_PEPPER", DATA_DIR / "secrets")
     ADDRESS_HASH_KEY = env.local_secret("ADDRESS_HASH_KEY", DATA_DIR / "secrets")
+# While SECRET_KEY is being replaced.
+SECRET_KEY_FALLBACKS = [one for one in (env.text("SECRET_KEY_PREVIOUS"),) if one]
 API_KEY_PEPPER_PREVIOUS = env.text("API_KEY_PEPPER_PREVIOUS")
 
 # --- Applications, from the ground up -------------------------------------------------------------
@@ -163,8 +165,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"user_attributes": ("email", "name")},
     },
     {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": f"{_VALIDATORS}.CommonPasswordValidator"},
-    {"NAME": f"{_VALIDATORS}.NumericPasswordValidator"},
+    # Of any composition, but none that stands first in everybody's list.
+    {"NAME": "accounts.passwords.GuessablePasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 60 * 60
 LOGIN_URL = "account_login"
@@ -198,6 +200,7 @@ ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 
+MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
@@ -231,6 +234,8 @@ MAIL_RETENTION_DAYS = 30
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "collected-static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+# Each text says in which letters it is written: of the others WhiteNoise does by itself.
+WHITENOISE_MIMETYPES = {".svg": "image/svg+xml; charset=utf-8"}
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
@@ -356,6 +361,7 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_expired_sessions",
     "accounts.retention.delete_old_invitations",
     "accounts.retention.delete_old_mails",
+    "accounts.second_factor.seal_again",
     "apikeys.services.announce_expiries",
     "apikeys.tally.delete_old_refusals",
     "credits.renewals.renew_subscriptions",

@@ -1,0 +1,83 @@
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from accounts.models import User
+from tests.conftest import PASSWORD, make_user
+
+pytestmark = pytest.mark.anywhere
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        *("password123", "Password2026!", "!!qwerty!!!!", "1234567890", "iloveyou12345"),
+        *("emailvalidation", "Email-Validation-1", "validator2026", "changeme!!!!"),
+        *("aaaaaaaaaaaa", "abcabcabcabc", "12121212121212", "...........", "svc_live_123"),
+    ],
+)
+def test_what_is_tried_first_is_no_password(password: str) -> None:
+    with pytest.raises(ValidationError, match="one of the first that are tried"):
+        validate_password(password)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        *(PASSWORD, "8670153942", "þæð ðær swá", "\U0001f600\U0001f438\U0001f34b" * 4 + "x"),
+        *(
+            "lower case only words",
+            "UPPERCASEWORDS",
+            "~!{}^%$#;:<>",
+            "a" * 63 + "b",
+            "x1" * 100 + "y",
+        ),
+    ],
+)
+def test_any_composition_and_length_is_a_password(password: str) -> None:
+    validate_password(password)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("password", ["  Spaces around it  ", "Ünïcödé wörds", "x" * 200 + "Y end"])
+def test_a_password_is_taken_exactly_as_it_was_typed(password: str) -> None:
+    user = make_user("jane@shop.example")
+    user.set_password("an earlier long one")
+    user.save()
+    browser = Client()
+    browser.post("/accounts/login/", {"login": user.email, "password": "an earlier long one"})
+    form = {"oldpassword": "an earlier long one", "password1": password, "password2": password}
+    browser.post("/accounts/password/change/", form)
+    for given, is_right in (
+        (password, True),
+        (password.swapcase(), False),
+        (password.strip() if password != password.strip() else password[:-1], False),
+    ):
+        client = Client()
+        client.post("/accounts/login/", {"login": user.email, "password": given})
+        assert (client.get("/accounts/profile/").status_code == 200) is is_right, given
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("old", ["", "a wrong password"])
+def test_a_password_is_changed_by_who_knows_it_alone(owner: User, old: str) -> None:
+    browser = Client()
+    browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+    form = {"oldpassword": old, "password1": "a new long one", "password2": "a new long one"}
+    browser.post("/accounts/password/change/", form)
+    owner.refresh_from_db()
+    assert owner.check_password(PASSWORD)
+    assert EmailAddress.objects.filter(user=owner, verified=True).exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/accounts/login/", "/accounts/signup/"])
+def test_a_password_is_hidden_and_may_be_pasted_and_filled_in(path: str) -> None:
+    page = Client().get(path).content.decode()
+    field = page[page.index('type="password"') - 100 :][:400]
+    assert 'autocomplete="' in field
+    assert 'autocomplete="off"' not in field
+    assert "onpaste" not in page
+    assert "readonly" not in field
