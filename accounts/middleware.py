@@ -109,9 +109,12 @@ class CurrentAccountMiddleware:
     def __call__(self, request: SiteRequest) -> HttpResponse:
         request.memberships = []
         request.membership = request.account = None
+        was_signed_in = request.user.is_authenticated
         if request.user.is_authenticated:
             self._find_account(request, request.user)
         response = self.get_response(request)
+        if was_signed_in and not request.user.is_authenticated:
+            response["Clear-Site-Data"] = '"cache"'
         if request.user.is_authenticated:
             # Who comes to this browser after a sign-out must not go back to these pages.
             patch_cache_control(response, private=True, no_store=True)

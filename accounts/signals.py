@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account import signals as account_signals
 from allauth.mfa import signals as mfa_signals
+from allauth.usersessions.models import UserSession
 from django.contrib.auth import signals as auth_signals
 from django.dispatch import Signal
 from django.http import HttpRequest
@@ -31,6 +32,9 @@ def connect() -> None:
     for signal in ACTIONS:
         signal.connect(_record, dispatch_uid="accounts.audit")
     account_signals.email_confirmed.connect(_tell_confirmed, dispatch_uid="accounts.confirmed")
+    account_signals.authentication_step_completed.connect(
+        _renew_session, dispatch_uid="accounts.renew"
+    )
 
 
 def _record(
@@ -61,3 +65,15 @@ def _target(arguments: dict[str, Any]) -> str:
 
 def _tell_confirmed(sender: Any, email_address: Any, **kwargs: Any) -> None:
     note_confirmed(user=email_address.user)
+
+
+def _renew_session(
+    sender: Any, request: HttpRequest, reauthenticated: bool = False, **kwargs: Any
+) -> None:
+    """Who proves again who they are gets a new session, as at the sign-in: an id that somebody has
+    read before is worth nothing where the proof is asked for."""
+    before = request.session.session_key
+    if reauthenticated and before:
+        request.session.cycle_key()
+        after = request.session.session_key
+        UserSession.objects.filter(session_key=before).update(session_key=after)

@@ -79,8 +79,9 @@ def close_account(request: AccountRequest) -> HttpResponse:
 @form_of("validation:show-overview")
 @for_account(Act.LOOK)
 def switch_account(request: AccountRequest) -> HttpResponse:
-    # An account the user does not belong to changes nothing: the middleware asks the memberships.
-    request.session[CURRENT_ACCOUNT] = request.POST.get("account", "")
+    wanted = request.POST.get("account")
+    if wanted in {membership.account.public_id for membership in request.memberships}:
+        request.session[CURRENT_ACCOUNT] = wanted
     return redirect("validation:show-overview")
 
 
