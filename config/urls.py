@@ -8,6 +8,7 @@ from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
 from apikeys.api import UnknownView
+from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
 from validation.usage import UsageView
@@ -31,6 +32,7 @@ urlpatterns = [
     path("credits/", include("credits.urls")),
     path("admin/", admin.site.urls),
     path("docs/", include("validation.docs.urls")),
+    path(".well-known/security.txt", show_security_contact),
     # Browsers ask for it unbidden.
     path("favicon.ico", login_not_required(icon)),
 ]
