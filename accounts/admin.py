@@ -7,7 +7,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
 
 from accounts import audit, emails, services
 from accounts.models import Account, AuditEntry, Invitation, Lease, Mail, Membership, User
@@ -143,6 +143,7 @@ class MembershipInline(ReadOnlyInline):
     readonly_fields = fields
 
 
+STAFF_FIELDS = ("is_active", "is_staff", "is_superuser", "groups")
 DATES = ("date_joined", "last_login", "terms_version", "terms_agreed_at")
 
 
@@ -159,7 +160,7 @@ class UserAdmin(DjangoUserAdmin[User]):
     readonly_fields = ("email", *DATES)
     fieldsets = (
         (None, {"fields": ("email", "name")}),
-        ("Staff", {"fields": ("is_active", "is_staff", "is_superuser", "groups")}),
+        ("Staff", {"fields": STAFF_FIELDS}),
         ("Dates", {"fields": DATES}),
     )
 
@@ -168,6 +169,15 @@ class UserAdmin(DjangoUserAdmin[User]):
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Who is staff, and what they may do, is for superusers to say, whatever a group allows."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if request.user.is_superuser else (*fields, *STAFF_FIELDS)
+
+    def user_change_password(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
+        """Django would let staff choose a customer's password, and then be that customer."""
+        raise Http404
 
     def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -27,7 +27,7 @@ def factor(owner: User) -> Authenticator:
 
 
 def code() -> str:
-    return format_hotp_value(hotp_value(SECRET, next(iter(counters()))))
+    return str(format_hotp_value(hotp_value(SECRET, next(iter(counters())))))
 
 
 def prove(given: str) -> Client:
