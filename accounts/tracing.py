@@ -28,12 +28,16 @@ _PLACES = 6
 class LineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         record.request_id = request_id.get()
-        record.message = _SECRETS.sub(_masked, record.getMessage())
+        record.message = without_secrets(record.getMessage())
         record.asctime = self.formatTime(record, self.datefmt)
         line = self.formatMessage(record)
         if record.exc_info and record.exc_info[1] is not None:
             line += f" | {crash_in_a_line(record.exc_info[1])}"
         return _UNPRINTABLE.sub(_escaped, line)
+
+
+def without_secrets(text: str) -> str:
+    return _SECRETS.sub(_masked, text)
 
 
 def crash_in_a_line(error: BaseException) -> str:

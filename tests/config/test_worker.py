@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from apikeys.errors import REFUSALS
@@ -288,3 +289,16 @@ def test_the_log_of_the_product_holds_no_key_but_the_one_it_printed(
     log = Path(site.log).read_text()
     assert secret not in log
     assert log.count(site.owner_key()) == 2
+
+
+def test_no_secret_stands_in_the_list_of_processes(site: Product, secret: str) -> None:
+    """Which everybody on the machine may read."""
+    say(site, request(secret))
+    supervisor = psutil.Process(site.process.pid)
+    processes = [supervisor, *supervisor.children(recursive=True)]
+    shown = "\n".join(f"{one.name()} {' '.join(one.cmdline())}" for one in processes)
+    kept = [file.read_text().strip() for file in (site.folder / "secrets").iterdir()]
+    assert len(processes) >= 4
+    assert len(kept) == 3
+    for hidden in (*kept, secret, site.owner_key(), site.owner_password()):
+        assert hidden not in shown
