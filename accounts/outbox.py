@@ -127,7 +127,11 @@ class Mail(models.Model):
 
 
 def queue(*, to: str, subject: str, text: str, html: str) -> Mail:
-    return Mail.objects.create(to=to, subject=" ".join(subject.split())[:200], text=text, html=html)
+    return Mail.objects.create(to=to, subject=_in_a_line(subject)[:200], text=text, html=html)
+
+
+def _in_a_line(subject: str) -> str:
+    return " ".join("".join(one if one.isprintable() else " " for one in subject).split())
 
 
 def deliver_due(stopping: Callable[[], bool] = lambda: False) -> int:
@@ -159,13 +163,22 @@ def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
         mail.note_failure(error)
         logger.warning("Mail %s was not sent (attempt %s): %s", mail.pk, mail.attempts, error)
         connection.close()
-        return isinstance(error, SMTPResponseException | SMTPRecipientsRefused)
+        # What is wrong with this mail alone keeps no other from being sent.
+        return _is_of_the_mail(error)
     mail.note_sent()
     return True
 
 
+def _is_of_the_mail(error: Exception) -> bool:
+    answered = isinstance(error, SMTPResponseException | SMTPRecipientsRefused)
+    return answered or isinstance(error, ValueError)
+
+
 def _is_final(error: Exception) -> bool:
-    """A server that answers with a 5xx will answer the same tomorrow."""
+    """A server that answers with a 5xx will answer the same tomorrow, and what is no address, or
+    would break out of its header, is none then either."""
+    if isinstance(error, ValueError):
+        return True
     if isinstance(error, SMTPRecipientsRefused):
         return all(code >= 500 for code, _ in error.recipients.values())
     return isinstance(error, SMTPResponseException) and error.smtp_code >= 500

@@ -22,11 +22,13 @@ class MailServer:
 
     def __init__(self) -> None:
         self.mails: list[Any] = []
+        self.recipients: list[str] = []
         self.says = "250 taken"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         if "refused@shop.example" in envelope.rcpt_tos:
             return "550 no such mailbox"
+        self.recipients += envelope.rcpt_tos
         if self.says.startswith("250"):
             self.mails.append(message_from_bytes(envelope.content))
         return self.says
@@ -144,12 +146,24 @@ def test_a_mail_sent_twice_keeps_its_message_id(mail_server: MailServer) -> None
     assert str(mail.pk) in first["Message-ID"]
 
 
-@pytest.mark.parametrize("evil", ["a\r\nBcc: b@x.example", "a\nb", "a\rb"])
+@pytest.mark.parametrize("evil", ["a\r\nBcc: b@x.example", "a\nb", "a\rb", "a\x00b", "a\u2028b"])
 def test_no_line_break_reaches_a_header(mail_server: MailServer, evil: str) -> None:
     queue(subject=evil)
     deliver_due()
-    assert mail_server.mails[0]["Bcc"] is None
-    assert "\n" not in mail_server.mails[0]["Subject"]
+    (mail,) = mail_server.mails
+    assert mail["Bcc"] is None
+    assert not set("\r\n\0\u2028") & set(str(mail["Subject"]))
+
+
+@pytest.mark.parametrize(
+    "end", ["\r\nBcc: b@x.example", "\nRCPT TO:<b@x.example>", ", b@x.example"]
+)
+def test_a_mail_goes_to_nobody_but_whom_it_is_for(mail_server: MailServer, end: str) -> None:
+    queue(to=f"jane@shop.example{end}")
+    queue()
+    deliver_due()
+    assert [mail["To"] for mail in mail_server.mails] == ["jane@shop.example"]
+    assert mail_server.recipients == ["jane@shop.example"]
 
 
 def test_old_mails_go_and_waiting_ones_stay() -> None:
