@@ -10,6 +10,7 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 
 from accounts import seams
+from accounts.audit import ERASED, SOMEBODY
 from accounts.models import Account, AuditEntry, Invitation, Mail, User
 
 
@@ -32,18 +33,21 @@ def erase_account(*, account: Account) -> None:
         _erase_user(user)
     due.memberships.all().delete()
     due.invitations.all().delete()
-    due.audit_entries.all().delete()
     due.name = "Closed account"
     due.erased_at = timezone.now()
     due.save(update_fields=["name", "erased_at"])
+    # Last: the database keeps the log of an account that is not erased.
+    due.audit_entries.all().delete()
 
 
 def _erase_user(user: User) -> None:
     """Also where the person left a trace outside the account."""
     Mail.objects.filter(to=user.email).delete()
     Invitation.objects.filter(email=user.email).delete()
-    AuditEntry.objects.filter(actor=user).update(actor_name="erased", ip=None)
-    AuditEntry.objects.filter(target__contains=user.email).update(target="erased")
+    AuditEntry.objects.filter(actor=user).update(actor_name=ERASED, ip=None)
+    named = AuditEntry.objects.filter(target__contains=user.email)
+    named.filter(actor_name=SOMEBODY).update(actor_name=ERASED, ip=None)
+    named.update(target=ERASED)
     user.delete()
 
 
@@ -69,13 +73,14 @@ def forget_unconfirmed(*, email: str) -> bool:
 
 def _delete_or_empty(account: Account) -> None:
     """What books refer to stays, as a closed account without a name."""
+    account.name = "Closed account"
+    account.closed_at = account.erased_at = timezone.now()
+    account.save(update_fields=["name", "closed_at", "erased_at"])
     try:
         with transaction.atomic():
             account.delete()
     except ProtectedError:
-        account.name = "Closed account"
-        account.closed_at = account.erased_at = timezone.now()
-        account.save(update_fields=["name", "closed_at", "erased_at"])
+        account.audit_entries.all().delete()
 
 
 def delete_expired_sessions() -> None:
