@@ -5,20 +5,31 @@ from datetime import timedelta
 from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.totp.internal.auth import generate_totp_secret
+from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from allauth.usersessions.models import UserSession
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from accounts import emails
+from accounts import emails, sign_in
+from accounts.audit import record_of_user
 from accounts.models import Membership, User
 from accounts.requests import SiteRequest
 from accounts.sealing import SealBroken, seal, unseal
 
 logger = logging.getLogger(__name__)
+
+# Any other page with a new password changes the one there was.
+PASSWORD_ACTS = {
+    "account_set_password": "user.password_set",
+    "account_reset_password_from_key": "user.password_reset",
+}
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -32,6 +43,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         user.password = form.hashed_password
         user.save()
         return user
+
+    def set_password(self, user: User, password: str) -> None:
+        user.set_password(password)
+        page = self.request.resolver_match.view_name
+        action = PASSWORD_ACTS.get(page, "user.password_changed")
+        sign_in.save_password(user=user, action=action, ip=self.request.ip)
+
+    def authentication_failed(self, request: SiteRequest, **credentials: Any) -> None:
+        """At the sign-in, and where a page asks for the password again."""
+        sign_in.note_wrong_password(email=credentials.get("email", ""), ip=request.ip)
 
     def get_client_ip(self, request: SiteRequest) -> str:
         return request.ip
@@ -66,6 +87,16 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             logger.error("A second factor was sealed under another SECRET_KEY.")
             # No code fits it; of an empty secret anybody could work one out.
             return str(generate_totp_secret())
+
+
+class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
+    @transaction.atomic
+    def end_sessions(self, sessions: list[UserSession]) -> None:
+        super().end_sessions(sessions)
+        if sessions:
+            user, number = sessions[0].user, len(sessions)
+            target = f"{number} browser{pluralize(number)}"
+            record_of_user(user, user, "user.sessions_ended", target, context.request.ip)
 
 
 def _is_shut_out(user: User) -> bool:

@@ -1,7 +1,9 @@
 from typing import Any
 
 from allauth.account import forms as allauth_forms
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
+from allauth.core import context
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
 from django import forms
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
@@ -9,10 +11,14 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.crypto import get_random_string
 
+from accounts import sign_in
+from accounts.audit import record_of_user
 from accounts.engine import engine
 from accounts.models import Account, Invitation, User
+from accounts.requests import SiteRequest
 from accounts.retention import forget_unconfirmed
 from accounts.roles import Role
+from accounts.second_factor import name_of
 from accounts.services import open_account
 from accounts.terms import agree_to_terms
 from accounts.text import validate_line
@@ -114,11 +120,23 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
             self.users: list[User] = []
         return email
 
+    def save(self, request: SiteRequest, **kwargs: Any) -> str:
+        email: str = super().save(request, **kwargs)
+        for user in self.users:
+            sign_in.note_reset_asked(user=user, ip=request.ip)
+        return email
+
 
 class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _name_email(self.fields["email"], label="New e-mail")
+
+    def save(self, request: SiteRequest) -> Any:
+        asked = super().save(request)
+        email = self.cleaned_data["email"]
+        record_of_user(self.user, self.user, "user.email_change_asked", f"to {email}", request.ip)
+        return asked
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
@@ -128,6 +146,15 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         label="Sign in with it alone",
         help_text="No password or code is needed then. Untick it for an older security key.",
     )
+
+
+class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
+    def save(self) -> Authenticator:
+        before, user = name_of(self.instance), self.instance.user
+        renamed = super().save()
+        target = f"{before} → {name_of(renamed)}"
+        record_of_user(user, user, "user.passkey_renamed", target, context.request.ip)
+        return renamed
 
 
 def _name_email(field: forms.Field, label: str = "E-mail") -> None:

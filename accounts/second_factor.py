@@ -11,6 +11,10 @@ from accounts.sealing import SealBroken, is_sealed, seal, unseal
 _FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 # Where allauth keeps what must not be read: an app's secret, and what recovery codes come from.
 _SEALED = ("secret", "seed")
+_NAMES = {
+    Authenticator.Type.TOTP: "Authenticator app",
+    Authenticator.Type.RECOVERY_CODES: "Recovery codes",
+}
 
 
 def has_second_factor(user: User) -> bool:
@@ -35,3 +39,10 @@ def _seal(data: dict[str, Any]) -> bool:
         # Nobody can read it any more: its owner needs a new one.
         return False
     return bool(outdated)
+
+
+def name_of(authenticator: Authenticator) -> str:
+    """As our pages call it; a passkey by the name its owner gave it."""
+    if authenticator.type == Authenticator.Type.WEBAUTHN:
+        return f"Passkey “{authenticator.data.get('name', '')}”"
+    return _NAMES[authenticator.type]

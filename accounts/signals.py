@@ -4,22 +4,24 @@ from typing import Any
 
 from allauth.account import signals as account_signals
 from allauth.mfa import signals as mfa_signals
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.auth import signals as auth_signals
 from django.dispatch import Signal
 from django.http import HttpRequest
 
-from accounts import audit
-from accounts.models import Account, User
+from accounts.audit import record_of_user
+from accounts.browsers import describe
+from accounts.models import User
+from accounts.second_factor import name_of
 from accounts.services import note_confirmed
+from accounts.sign_in import note_wrong_code
 
-# The Login that starts a session is told by Django, all else by allauth.
+# The Login that starts a session is told by Django, all else by allauth. A new password is noted
+# where it is saved: accounts/adapter.py.
 ACTIONS: dict[Signal, str] = {
     auth_signals.user_logged_in: "user.signed_in",
     auth_signals.user_logged_out: "user.signed_out",
-    account_signals.password_set: "user.password_set",
-    account_signals.password_changed: "user.password_changed",
-    account_signals.password_reset: "user.password_reset",
     account_signals.email_changed: "user.email_changed",
     account_signals.email_confirmed: "user.email_confirmed",
     mfa_signals.authenticator_added: "user.second_factor_added",
@@ -35,6 +37,7 @@ def connect() -> None:
     account_signals.authentication_step_completed.connect(
         _renew_session, dispatch_uid="accounts.renew"
     )
+    mfa_signals.authentication_failed.connect(_tell_wrong_code, dispatch_uid="accounts.wrong_code")
 
 
 def _record(
@@ -46,20 +49,25 @@ def _record(
 ) -> None:
     if "email_address" in kwargs:
         user = kwargs["email_address"].user
-    if user is None:
+    if user is None or _is_first_address(kwargs):
         return
-    action = ACTIONS[signal]
-    target = _target(kwargs)
-    ip = getattr(request, "ip", None)
-    accounts: list[Account | None] = [m.account for m in user.memberships.select_related("account")]
-    for account in accounts or [None]:
-        audit.record(account, user, action, target, ip)
+    target = _target(signal, request, kwargs)
+    record_of_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
 
 
-def _target(arguments: dict[str, Any]) -> str:
+def _is_first_address(arguments: dict[str, Any]) -> bool:
+    """At the end of a sign-up allauth tells of a change from nothing."""
+    return "to_email_address" in arguments and arguments.get("from_email_address") is None
+
+
+def _target(signal: Signal, request: HttpRequest | None, arguments: dict[str, Any]) -> str:
+    if signal is auth_signals.user_logged_in and request is not None:
+        return describe(request.headers.get("User-Agent", ""))
     if "authenticator" in arguments:
-        return str(arguments["authenticator"].get_type_display())
-    address = arguments.get("to_email_address") or arguments.get("email_address")
+        return name_of(arguments["authenticator"])
+    if "to_email_address" in arguments:
+        return f"{arguments['from_email_address'].email} → {arguments['to_email_address'].email}"
+    address = arguments.get("email_address")
     return str(address.email) if address else ""
 
 
@@ -77,3 +85,9 @@ def _renew_session(
         request.session.cycle_key()
         after = request.session.session_key
         UserSession.objects.filter(session_key=before).update(session_key=after)
+
+
+def _tell_wrong_code(
+    sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
+) -> None:
+    note_wrong_code(user=user, kind=name_of(authenticator), ip=getattr(request, "ip", None))

@@ -100,7 +100,8 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
         _refuse_beyond_role(membership.account, actor, Role(membership.role))
     if membership.role == Role.OWNER:
         _keep_an_owner(membership)
-    audit.record(membership.account, actor, "member.removed", user.email, ip)
+    action = "member.left" if user == actor else "member.removed"
+    audit.record(membership.account, actor, action, user.email, ip)
     membership.delete()
     if user != actor:
         emails.queue_member_removed(account=membership.account, to=user.email)

@@ -198,12 +198,16 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 ACCOUNT_SESSION_REMEMBER = True
+USERSESSIONS_ADAPTER = "accounts.adapter.SessionsAdapter"
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 
 MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_FORMS = {"add_webauthn": "accounts.forms.AddPasskeyForm"}
+MFA_FORMS = {
+    "add_webauthn": "accounts.forms.AddPasskeyForm",
+    "edit_webauthn": "accounts.forms.RenamePasskeyForm",
+}
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 # In production staff reach the admin only with a second factor.

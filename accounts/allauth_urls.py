@@ -1,0 +1,50 @@
+"""allauth's pages. Those that change something do all of it or nothing, the audit entry included.
+
+Not those where a password is hashed, which is slow, and which no other writer of SQLite should wait
+for: a new password and its entry are saved together by accounts/sign_in.py.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.urls import urlpatterns as theirs
+from django.db import transaction
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import URLPattern, URLResolver
+
+View = Callable[..., HttpResponseBase]
+
+WHOLE = {
+    "account_email",
+    "account_email_verification_sent",
+    "mfa_activate_totp",
+    "mfa_deactivate_totp",
+    "mfa_generate_recovery_codes",
+    "mfa_add_webauthn",
+    "mfa_edit_webauthn",
+    "mfa_remove_webauthn",
+}
+
+
+def _whole(view: View) -> View:
+    @wraps(view)
+    def looked_at_or_whole(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method != "POST":
+            return view(request, *args, **kwargs)
+        with transaction.atomic():
+            return view(request, *args, **kwargs)
+
+    return looked_at_or_whole
+
+
+def _with_whole_acts(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            _with_whole_acts(pattern.url_patterns)
+        elif pattern.name in WHOLE:
+            pattern.callback = _whole(pattern.callback)
+    return patterns
+
+
+urlpatterns = _with_whole_acts(theirs)
