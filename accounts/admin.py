@@ -2,43 +2,25 @@
 
 from typing import Any, ClassVar
 
+from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import pluralize
 
 from accounts import audit, emails, services
+from accounts.audit_admin import AuditEntryAdmin
+from accounts.changes import changes_in
+from accounts.group_admin import GroupAdmin
 from accounts.models import Account, AuditEntry, Invitation, Lease, Mail, Membership, User
-
-
-class ReadOnlyAdmin(admin.ModelAdmin[Any]):
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
-        """What is not shown cannot be guessed by filtering for it either."""
-        hidden = lookup.partition("__")[0] in (self.exclude or ())
-        return not hidden and super().lookup_allowed(lookup, value, request)
-
-
-class ReadOnlyInline(admin.TabularInline[Any, Any]):
-    extra = 0
-    can_delete = False
-    show_change_link = True
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+from accounts.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.second_factor import name_of
 
 
 class MemberInline(ReadOnlyInline):
@@ -100,8 +82,8 @@ class AccountAdmin(admin.ModelAdmin[Account]):
 
     def save_model(self, request: Any, obj: Account, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        changed = ", ".join(form.changed_data)
-        audit.record(obj, request.user, "account.changed_by_staff", changed, request.ip)
+        if changes := changes_in(form):
+            audit.record(obj, request.user, "account.changed_by_staff", changes, request.ip)
 
     def has_suspend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("accounts.suspend_account")
@@ -175,14 +157,15 @@ class UserAdmin(DjangoUserAdmin[User]):
         fields = super().get_readonly_fields(request, obj)
         return fields if request.user.is_superuser else (*fields, *STAFF_FIELDS)
 
-    def user_change_password(self, request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
-        """Django would let staff choose a customer's password, and then be that customer."""
-        raise Http404
-
     def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        changed = f"{obj.email}: {', '.join(form.changed_data)}"
-        audit.record(None, request.user, "user.changed_by_staff", changed, request.ip)
+        if changes := changes_in(form):
+            action, target = "user.changed_by_staff", f"{obj.email}: {changes}"
+            audit.record_of_user(obj, request.user, action, target, request.ip)
+
+    def user_change_password(self, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Whoever knows a customer's password could act as them."""
+        raise PermissionDenied("People set their own password, with a link that is mailed to them.")
 
 
 @admin.register(Membership)
@@ -231,8 +214,28 @@ class MailAdmin(ReadOnlyAdmin):
         return request.user.has_perm("accounts.change_mail")
 
     @admin.action(description="Send again what was given up", permissions=["send"])
-    def send_again(self, request: HttpRequest, mails: Any) -> None:
-        self.message_user(request, f"{mails.send_again()} mails will be tried again.")
+    @transaction.atomic
+    def send_again(self, request: Any, mails: Any) -> None:
+        number: int = mails.send_again()
+        words = f"{number} mail{pluralize(number)}"
+        if number:
+            audit.record(None, request.user, "mail.sent_again", words, request.ip)
+        self.message_user(request, f"{words} will be tried again.")
+
+
+admin.site.unregister(Group)
+admin.site.register(Group, GroupAdmin)
+admin.site.unregister(EmailAddress)
+
+
+@admin.register(EmailAddress)
+class EmailAddressAdmin(ReadOnlyAdmin):
+    """Only who reads the mailbox can say that an address is theirs."""
+
+    list_display = ("email", "user", "primary", "verified")
+    list_filter = ("primary", "verified")
+    list_select_related = ("user",)
+    search_fields = ("email",)
 
 
 admin.site.unregister(Authenticator)
@@ -257,6 +260,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
         self._tell(request, obj)
         super().delete_model(request, obj)
 
+    @transaction.atomic
     def delete_queryset(self, request: Any, queryset: QuerySet[Authenticator]) -> None:
         for authenticator in queryset:
             self._tell(request, authenticator)
@@ -264,18 +268,13 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
     @staticmethod
     def _tell(request: Any, authenticator: Authenticator) -> None:
-        kind, user = authenticator.get_type_display(), authenticator.user
+        kind, user = name_of(authenticator), authenticator.user
         action, target = "user.second_factor_removed_by_staff", f"{user.email}: {kind}"
-        audit.record(None, request.user, action, target, request.ip)
+        audit.record_of_user(user, request.user, action, target, request.ip)
         emails.queue_second_factor_removed(to=user.email, kind=kind)
 
 
-@admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnlyAdmin):
-    list_display = ("at", "account", "actor_name", "action", "target", "ip")
-    list_filter = ("action", "at")
-    list_select_related = ("account",)
-    search_fields = ("actor_name", "target", "account__name", "account__public_id", "ip")
+admin.site.register(AuditEntry, AuditEntryAdmin)
 
 
 @admin.register(Lease)

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.admin import ReadOnlyAdmin
+from accounts.read_only import ReadOnlyAdmin
 from apikeys import services
 from apikeys.models import ApiKey, RefusalHour
 

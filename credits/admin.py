@@ -9,8 +9,9 @@ from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 
 from accounts import audit
-from accounts.admin import AccountAdmin, ReadOnlyAdmin, ReadOnlyInline
+from accounts.admin import AccountAdmin
 from accounts.models import Account
+from accounts.read_only import ReadOnlyAdmin, ReadOnlyInline
 from credits import plans
 from credits.acts import ACTS_ON_ACCOUNTS, ACTS_ON_ORDERS
 from credits.models import (

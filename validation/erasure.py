@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts import audit
 from accounts.engine import engine
@@ -19,7 +19,8 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
     The books of use hold no addresses and stay.
     """
     # Noted first: who is interrupted has erased nothing that nobody knows of.
-    audit.record(account, actor, "address.erased", masked_address(email), ip)
+    for concerned in [account] if account else [None, *_accounts_with(email)]:
+        audit.record(concerned, actor, "address.erased", masked_address(email), ip)
     return sum(delete_in_batches(rows) for rows in _rows_of(email, account))
 
 
@@ -49,6 +50,12 @@ def masked_address(email: str) -> str:
     """As the request log shows it."""
     parts = engine().check_without_dns(email).parts
     return masked(email, parts.domain if parts else None)
+
+
+def _accounts_with(email: str) -> QuerySet[Account]:
+    """Whose owners are told that their log lost rows."""
+    log, answers = (rows.order_by().values("account") for rows in _rows_of(email, None))
+    return Account.objects.filter(Q(pk__in=log) | Q(pk__in=answers))
 
 
 def _rows_of(email: str, account: Account | None) -> tuple[QuerySet[Any], QuerySet[Any]]:

@@ -127,8 +127,9 @@ def test_making_somebody_staff_is_noted(staff: User, owner: User) -> None:
     inline = EMPTY_INLINES
     signed_in(staff).post(f"/admin/accounts/user/{owner.pk}/change/", {**form, **inline})
     entry = AuditEntry.objects.get(action="user.changed_by_staff")
-    assert entry.actor == staff
-    assert entry.target == "owner@shop.example: name, is_staff"
+    assert (entry.actor, entry.by_staff) == (staff, True)
+    assert entry.account == owner.memberships.get().account
+    assert entry.target == "owner@shop.example: Name: Olive Owner → none, Is staff: no → yes"
 
 
 @pytest.mark.parametrize(
@@ -145,13 +146,16 @@ def test_what_is_hidden_cannot_be_guessed_by_filtering(guess: str, staff: User) 
     assert answer.status_code == 400
 
 
+LIMIT = "Requests per minute override"
+
+
 def test_what_staff_change_in_an_account_is_noted(staff: User, account: Account) -> None:
     page = f"/admin/accounts/account/{account.pk}/change/"
     form = {"name": "The Shop", "requests_per_minute_override": "90"}
     inline = EMPTY_INLINES
     signed_in(staff).post(page, {**form, **inline})
     entry = account.audit_entries.get(action="account.changed_by_staff")
-    assert (entry.actor, entry.target) == (staff, "requests_per_minute_override")
+    assert (entry.actor, entry.target) == (staff, f"{LIMIT}: none → 90")
 
 
 def test_staff_send_a_given_up_mail_again(staff: User) -> None:

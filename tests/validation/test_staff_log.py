@@ -70,9 +70,10 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
     assert LogEntry.objects.get().address == "j***@sandbox.test"
     assert LogEntry.objects.get().pk != entry.pk
     assert not Replay.objects.exists()
-    audited = AuditEntry.objects.get(action="address.erased")
+    audited, told = AuditEntry.objects.filter(action="address.erased").order_by("pk")
     assert (audited.account, audited.actor_name) == (None, "support@service.example")
-    assert ADDRESS not in audited.target
+    assert (told.account, told.who) == (entry.account, "Our support")
+    assert ADDRESS not in audited.target + told.target
 
 
 def test_finance_finds_and_cannot_erase(entry: LogEntry) -> None:
