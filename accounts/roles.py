@@ -18,6 +18,7 @@ class Act(StrEnum):
     RENAME_ACCOUNT = "rename_account"
     EXPORT_ACCOUNT = "export_account"
     CLOSE_ACCOUNT = "close_account"
+    SEE_AUDIT_LOG = "see_audit_log"
     MANAGE_TEAM = "manage_team"
     MANAGE_KEYS = "manage_keys"
     MANAGE_DATA = "manage_data"
@@ -30,6 +31,8 @@ MAY: dict[Act, frozenset[Role]] = {
     Act.RENAME_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
     Act.EXPORT_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
     Act.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
+    # It tells when and from where each member signed in.
+    Act.SEE_AUDIT_LOG: frozenset({Role.OWNER, Role.ADMIN}),
     Act.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     Act.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     # How long requests are kept, and what is erased of them.

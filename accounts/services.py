@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, emails, seams
-from accounts.models import Account, Invitation, Membership, User
+from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
 from accounts.sessions import end_sessions
 
@@ -136,13 +136,22 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             .filter(account=account)
             .values("email", "role", "created_at", "expires_at")
         ),
-        "audit_log": list(
-            account.audit_entries.values("at", "actor_name", "action", "target", "ip")
-        ),
+        "audit_log": [_exported_entry(entry) for entry in account.audit_entries.iterator()],
     }
     for section in seams.call("ON_ACCOUNT_EXPORTED", account=account):
         export.update(section)
     return export
+
+
+def _exported_entry(entry: AuditEntry) -> dict[str, Any]:
+    return {
+        "at": entry.at,
+        "who": entry.who,
+        "action": entry.action,
+        "what": entry.words,
+        "target": entry.target,
+        "ip": entry.shown_ip,
+    }
 
 
 def _exported(membership: Membership) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from accounts.views import invitations, legal, profile, security, team
+from accounts.views import audit, invitations, legal, profile, security, team
 
 app_name = "accounts"
 
@@ -24,6 +24,8 @@ urlpatterns = [
     path(
         "team/members/<public_id:membership_id>/remove/", team.remove_member, name="remove-member"
     ),
+    path("audit/", audit.show_audit_log, name="show-audit-log"),
+    path("audit/export/", audit.export_audit_log, name="export-audit-log"),
     path("terms/", legal.show_terms, name="show-terms"),
     path("terms/agree/", legal.agree_to_newer_terms, name="agree-to-terms"),
     path("privacy/", legal.show_privacy, name="show-privacy"),

@@ -2,7 +2,11 @@
 
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import date
+
+from accounts.moments import midnight
+
+__all__ = ["Period", "midnight", "period_of"]
 
 
 @dataclass(frozen=True)
@@ -18,10 +22,6 @@ def period_of(day: date, started_on: date) -> Period:
     if day < _nth(started_on, months):
         months -= 1
     return Period(_nth(started_on, months), _nth(started_on, months + 1))
-
-
-def midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, UTC)
 
 
 def _nth(started_on: date, months: int) -> date:

@@ -1,21 +1,18 @@
 """Usage as lines of a table for a spreadsheet."""
 
-import unicodedata
 from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
 from accounts.models import Account
+from accounts.spreadsheets import Line, as_text
 from credits import totals
 from validation.charts import LAYERS
 from validation.figures import Figures, keys_of
 from validation.spans import Span, Unit
 
-# What a spreadsheet takes for the beginning of a formula.
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
-
-def usage_lines(account: Account, span: Span, **only: Any) -> Iterator[list[str | int]]:
+def usage_lines(account: Account, span: Span, **only: Any) -> Iterator[Line]:
     """A line an hour or day and key, in UTC; months are given by day."""
     is_hourly = span.unit == Unit.HOUR
     lines = list(_lines(account, span, only))
@@ -25,7 +22,7 @@ def usage_lines(account: Account, span: Span, **only: Any) -> Iterator[list[str 
     for of, key_id, line in lines:
         key = known.get(key_id or 0)
         moment = f"{of:%Y-%m-%d %H:%M}" if is_hourly else f"{of}"
-        named = [key.public_id, _as_text(key.name)] if key else ["", "Playground"]
+        named = [key.public_id, as_text(key.name)] if key else ["", "Playground"]
         yield [moment, *named, line.requests, *line.calls.values(), line.credits]
 
 
@@ -41,11 +38,3 @@ def _lines(
         lines.setdefault(one.of, Figures()).add(one)
     for (of, key_id), line in sorted(lines.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
         yield of, key_id, line
-
-
-def _as_text(name: str) -> str:
-    """Names are what customers typed: they must not calculate in somebody's spreadsheet, which
-    may skip a space or what is invisible, and read a full-width sign as the plain one."""
-    seen = (letter for letter in name if unicodedata.category(letter) != "Cf")
-    read = unicodedata.normalize("NFKC", "".join(seen)).lstrip()
-    return f"'{name}" if name.startswith(_FORMULAS) or read.startswith(_FORMULAS) else name

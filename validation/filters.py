@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils import timezone
 
+from accounts.filters import AddressedForm, DayField
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey
@@ -32,17 +32,6 @@ MOST_KEYS = 200
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
 
 
-class DayField(forms.DateField):
-    """Of the years in which there may be anything: the first and the last there are overflow."""
-
-    widget = forms.DateInput(attrs={"type": "date"})
-
-    def validate(self, value: Any) -> None:
-        super().validate(value)
-        if value is not None and not 2020 <= value.year <= timezone.now().year + 1:
-            raise ValidationError("Choose a day since 2020.")
-
-
 class KeyField(forms.ChoiceField):
     """All keys of the account, those that ended too, and the playground."""
 
@@ -53,7 +42,7 @@ class KeyField(forms.ChoiceField):
         super().__init__(label="Key", choices=choices, required=False)
 
 
-class Filter(forms.Form):
+class Filter(AddressedForm):
     """Of one account's pages."""
 
     def __init__(self, data: Any, account: Account) -> None:
@@ -70,12 +59,6 @@ class Filter(forms.Form):
     @property
     def is_of_playground(self) -> bool:
         return bool(self.cleaned_data.get("key") == PLAYGROUND)
-
-    @property
-    def query(self) -> str:
-        """What was asked, as it stands in an address."""
-        given = {name: self.data.get(name) for name in self.fields}
-        return urlencode({name: value for name, value in given.items() if value})
 
 
 class UsageFilter(Filter):

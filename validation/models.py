@@ -10,12 +10,12 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
+from accounts.moments import number_of
 from accounts.statements import Insertion, Rows
 from apikeys.models import ApiKey
 from validation.addresses import address_hash
 from validation.engine.lists import StaffDomains
 from validation.ids import made_at
-from validation.moments import number_of
 
 KEPT = timedelta(hours=24)
 # A result's id is made this long before its row, at most.

@@ -10,6 +10,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from accounts import team
 from accounts.models import Account, Invitation, User
+from accounts.moments import number_of
 from accounts.roles import MAY, Act, Role
 from apikeys.models import ApiKey
 from apikeys.services import create_key
@@ -17,7 +18,6 @@ from credits.models import Pack
 from credits.orders import Buyer, start_order
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry
-from validation.moments import number_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -139,7 +139,7 @@ def test_a_stranger_finds_nothing_of_the_account(
     if of_the_account and not led_to_the_page:
         only_looks = method == "post" and name in READ_ONLY
         assert answer.status_code == (405 if only_looks else 404)
-    page = answer.content.decode()
+    page = answer.getvalue().decode()
     for secret in ("The Shop", owner.email, invitation.email, account.public_id, "m***@"):
         assert secret not in page
     account.refresh_from_db()

@@ -80,8 +80,8 @@ def _look_at_all(filled: Any) -> list[Page]:
 
 
 def _pages(filled: Any) -> list[Page]:
+    from accounts.timeline import Cursor
     from tests.bench.rows import COMMON_DOMAIN, RARE_DOMAIN
-    from validation.log_search import Cursor
     from validation.models import LogEntry
 
     entries = LogEntry.objects.filter(account=filled.account, status=200)

@@ -10,17 +10,18 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from accounts import timeline
 from accounts.models import Account, User
+from accounts.timeline import Cursor
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
 from apikeys.tally import refusals
 from tests.caller import Caller
 from tests.conftest import signed_in
 from tests.validation.use import logged, read, refused
-from validation import log_search
 from validation.addresses import address_hash, pack_checks
 from validation.engine.verdict import CHECKS
-from validation.log_search import Cursor, Wanted, page_of
+from validation.log_search import Wanted, page_of
 from validation.models import LogEntry
 
 pytestmark = pytest.mark.django_db
@@ -170,7 +171,7 @@ def test_a_place_that_is_none_is_the_beginning(
 def test_a_rare_thing_is_found_piece_by_piece(
     browser: Client, account: Account, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_search, "LOOKED_THROUGH", 10)
+    monkeypatch.setattr(timeline, "LOOKED_THROUGH", 10)
     for number in range(25):
         logged(account, now - timedelta(seconds=number))
     logged(account, now - timedelta(seconds=30), "rare@shop.example", verdict="risky")

@@ -44,7 +44,7 @@ def text(browser: Client, query: str = "") -> str:
 def lines(browser: Client, query: str = "") -> list[list[str]]:
     answer = browser.get(f"{PAGE}csv/?{query}")
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    return list(csv.reader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    return list(csv.reader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
 
 
 def at(day: int, hour: int = 12) -> datetime:

@@ -7,8 +7,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import for_account, form_of
+from accounts.moments import moment_of
 from accounts.requests import AccountRequest
 from accounts.roles import Act
+from accounts.timeline import Cursor
 from apikeys.crypto import holds_a_secret
 from apikeys.errors import REFUSALS
 from validation import log_search
@@ -17,9 +19,7 @@ from validation.engine.meanings import MEANINGS
 from validation.engine.verdict import CHECKS
 from validation.filters import REQUEST_ID, LogFilter
 from validation.ids import made_at, normal_id
-from validation.log_search import Cursor
 from validation.models import LogEntry
-from validation.moments import moment_of
 from validation.serializers import CHECK_MEANINGS
 
 

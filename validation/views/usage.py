@@ -1,4 +1,3 @@
-import csv
 from datetime import tzinfo
 from typing import Any
 
@@ -13,15 +12,13 @@ from accounts.access import for_account
 from accounts.models import Account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
+from accounts.spreadsheets import download
 from validation import figures
 from validation.charts import draw
 from validation.csv_export import usage_lines
 from validation.filters import UsageFilter
 from validation.spans import Span
 from validation.zones import zone_of
-
-# By it spreadsheets know that the letters are Unicode.
-BYTE_ORDER_MARK = "\ufeff"
 
 
 @require_safe
@@ -44,11 +41,8 @@ def download_usage(request: AccountRequest) -> HttpResponseBase:
         # Which says what is wrong with it.
         return redirect(f"{reverse('validation:show-usage')}?{form.query}")
     span = form.span
-    answer = HttpResponse(BYTE_ORDER_MARK, content_type="text/csv; charset=utf-8")
     name = f"usage-{span.first}-to-{span.last}.csv"
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    csv.writer(answer).writerows(usage_lines(request.account, span, **form.only))
-    return answer
+    return download(name, usage_lines(request.account, span, **form.only))
 
 
 def _figures(account: Account, span: Span, only: dict[str, Any], zone: tzinfo) -> dict[str, Any]:

@@ -1,0 +1,61 @@
+"""The audit log as an account's owners and admins see it: pages, filters, and a download."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.db.models import Q
+
+from accounts import audit, timeline
+from accounts.models import Account, AuditEntry, User
+from accounts.moments import midnight
+from accounts.spreadsheets import Line, as_text
+from accounts.timeline import Cursor, Page
+
+HEAD: Line = ["time (UTC)", "who", "what", "about", "network address", "action"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of the log is looked for; what is empty does not matter."""
+
+    who: Q | None = None
+    actions: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+
+    @property
+    def days(self) -> dict[str, object]:
+        days: dict[str, object] = {}
+        if self.since:
+            days["at__gte"] = midnight(self.since)
+        if self.until:
+            days["at__lt"] = midnight(self.until) + timedelta(days=1)
+        return days
+
+    @property
+    def others(self) -> list[Q]:
+        actions = [Q(action__in=self.actions)] if self.actions else []
+        return actions + ([self.who] if self.who else [])
+
+
+def page_of(account: Account, wanted: Wanted, before: Cursor | None = None) -> Page[AuditEntry]:
+    walked = account.audit_entries.filter(**wanted.days).select_related("actor")
+    return timeline.page_of(walked, wanted.others, before)
+
+
+def export(
+    *, account: Account, wanted: Wanted, words: str, actor: User, ip: str | None = None
+) -> Iterator[Line]:
+    """Lines for a spreadsheet, the last one first, this export included."""
+    audit.record(account, actor, "audit.exported", words, ip)
+    return _lines(account, wanted)
+
+
+def _lines(account: Account, wanted: Wanted) -> Iterator[Line]:
+    yield HEAD
+    walked = account.audit_entries.filter(**wanted.days)
+    for entry in timeline.all_of(walked, wanted.others):
+        moment = f"{entry.at:%Y-%m-%d %H:%M:%S}"
+        said = [as_text(text) for text in (entry.who, entry.words, entry.target)]
+        yield [moment, *said, entry.shown_ip or "", entry.action]

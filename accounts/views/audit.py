@@ -1,0 +1,48 @@
+"""Settings → Audit log: who did what in the account."""
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from accounts import audit_log
+from accounts.access import for_account, form_of
+from accounts.filters import AuditFilter
+from accounts.requests import AccountRequest
+from accounts.roles import Act
+from accounts.spreadsheets import download
+from accounts.timeline import Cursor
+
+PAGE = "accounts:show-audit-log"
+
+
+@require_safe
+@for_account(Act.SEE_AUDIT_LOG)
+def show_audit_log(request: AccountRequest) -> HttpResponse:
+    form = AuditFilter(request.GET, request.account)
+    before = Cursor.parse(request.GET.get("before", ""))
+    page = None
+    if form.is_valid():
+        page = audit_log.page_of(request.account, form.wanted, before)
+    context = {"form": form, "page": page, "is_first": before is None}
+    return render(request, "accounts/show_audit_log.html", context)
+
+
+@form_of(PAGE)
+@for_account(Act.SEE_AUDIT_LOG)
+def export_audit_log(request: AccountRequest) -> HttpResponseBase:
+    """A form and no link: it leaves an entry."""
+    form = AuditFilter(request.POST, request.account)
+    if not form.is_valid():
+        # Which says what is wrong with it.
+        return redirect(f"{reverse(PAGE)}?{form.query}")
+    lines = audit_log.export(
+        account=request.account,
+        wanted=form.wanted,
+        words=form.in_words,
+        actor=request.user,
+        ip=request.ip,
+    )
+    return download(f"audit-log-{timezone.now():%Y-%m-%d}.csv", lines)
