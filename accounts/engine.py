@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils.module_loading import import_string
 
+from accounts.admission import admission
 from validation.engine.check import Engine
 from validation.engine.dns.messages import Question
 from validation.engine.dns.resolver import Resolver
@@ -25,7 +26,7 @@ def engine() -> Engine:
     return Engine(
         resolver,
         staff_domains=import_string(settings.STAFF_DOMAINS),
-        before_waiting=_give_back_connection,
+        before_waiting=_make_room,
     )
 
 
@@ -38,7 +39,8 @@ def resolver_answers(seconds: float) -> bool:
         return inquiry.answers[_ASKED_FOR].could_tell
 
 
-def _give_back_connection() -> None:
-    """Whoever waits for the DNS holds no connection of the pool meanwhile."""
+def _make_room() -> None:
+    """Whoever waits for the DNS holds no connection of the pool meanwhile, and keeps nobody out."""
+    admission.leave()
     if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
         connection.close()

@@ -2,6 +2,7 @@ import math
 import re
 import time
 from collections.abc import Callable
+from functools import cache
 
 from django.conf import settings
 from django.contrib.auth import logout
@@ -27,10 +28,9 @@ class IdentifyRequestMiddleware:
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
-        self.holds_a_secret = import_string(settings.KNOWS_SECRETS)
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
-        request.id = self._own_id(request.META.get("HTTP_X_REQUEST_ID", "")) or ids.request_id()
+        request.id = id_of_request(request.META.get("HTTP_X_REQUEST_ID", ""))
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
         # Never reset: Django logs a refusal after the last middleware has returned.
         tracing.request_id.set(request.id)
@@ -39,10 +39,18 @@ class IdentifyRequestMiddleware:
         response["Cross-Origin-Resource-Policy"] = "same-origin"
         return response
 
-    def _own_id(self, given: str) -> str:
-        """The client's, if it is well formed and no key: it goes into logs and answers."""
-        well_formed = _CLIENTS_OWN_ID.fullmatch(given)
-        return given if well_formed and not self.holds_a_secret(given) else ""
+
+def id_of_request(given: str) -> str:
+    """The client's, if it is well formed and no key: it goes into logs and answers."""
+    if _CLIENTS_OWN_ID.fullmatch(given) and not _knows_secrets()(given):
+        return given
+    return ids.request_id()
+
+
+@cache
+def _knows_secrets() -> Callable[[str], bool]:
+    knows: Callable[[str], bool] = import_string(settings.KNOWS_SECRETS)
+    return knows
 
 
 class EvenTimeMiddleware:

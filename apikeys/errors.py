@@ -184,7 +184,8 @@ REFUSALS: dict[str, Refusal] = {
         503,
         "api_error",
         "The service cannot answer at the moment. Nothing was charged.",
-        "A part the service needs, such as its database, is away for a moment.",
+        "A part the service needs, such as its database, is away for a moment, or more was asked "
+        "at once than the service can answer.",
         "Wait for the number of seconds in `details.retry_after`, then send the request again.",
     ),
 }

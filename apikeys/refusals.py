@@ -1,15 +1,22 @@
 """What the web server refuses before Django sees it, in the shape of every other refusal."""
 
 import logging
+import random
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.http import HttpRequest
 
 from accounts import ids, tracing
+from accounts.middleware import id_of_request
 from accounts.network import client_address
 from apikeys import limits
 from apikeys.answers import limit_headers, refuse
-from apikeys.errors import ApiError
+from apikeys.errors import ApiError, unavailable
+from apikeys.limits import Usage
+
+# When to come back, for who was turned away.
+COME_BACK_SECONDS = (1, 5)
 
 logger = logging.getLogger("api")
 
@@ -21,6 +28,25 @@ def raw_refusal(error: ApiError, peer: str, reason: str) -> bytes:
     request_id = ids.request_id()
     tracing.request_id.set(request_id)
     logger.info("- - %s %s - %s: %s", error.status, error.code, address, reason)
+    return _written(error, request_id, usage, closes=True)
+
+
+def turned_away(method: str, path: str, meta: Mapping[str, str], *, closes: bool) -> bytes:
+    """A whole HTTP answer to who comes when there is too much to do. It must cost next to nothing:
+    no view, no database, no counter that others share."""
+    address = client_address(meta, settings.TRUSTED_PROXIES)
+    request_id = id_of_request(meta.get("HTTP_X_REQUEST_ID", ""))
+    tracing.request_id.set(request_id)
+    # Not all at the same moment, or they would meet again.
+    error = unavailable(retry_after=random.randint(*COME_BACK_SECONDS))  # noqa: S311
+    logger.info("%s %s %s %s - %s: too busy", method, path, error.status, error.code, address)
+    usage = limits.look_here(limits.address_bucket(address))
+    return _written(error, request_id, usage, closes=closes, has_body=method != "HEAD")
+
+
+def _written(
+    error: ApiError, request_id: str, usage: Usage, *, closes: bool, has_body: bool = True
+) -> bytes:
     response = refuse(error, request_id)
     headers = {
         **response.headers,
@@ -30,11 +56,12 @@ def raw_refusal(error: ApiError, peer: str, reason: str) -> bytes:
         "Referrer-Policy": settings.SECURE_REFERRER_POLICY,
         "Cross-Origin-Opener-Policy": settings.SECURE_CROSS_ORIGIN_OPENER_POLICY,
         "Cross-Origin-Resource-Policy": "same-origin",
-        "Connection": "close",
+        "Connection": "close" if closes else "keep-alive",
     }
     if settings.SECURE_HSTS_SECONDS:
         lasting = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
         headers["Strict-Transport-Security"] = lasting
     lines = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1") + response.content
+    head = "\r\n".join([*lines, "", ""]).encode("latin-1")
+    return head + response.content if has_body else head

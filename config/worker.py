@@ -13,6 +13,7 @@ import gevent
 from gunicorn.http import errors
 from gunicorn.workers.ggevent import GeventWorker
 
+from accounts.admission import admission
 from apikeys.bounds import LARGEST_BODY as LARGEST_API_BODY
 from apikeys.bounds import is_api_path
 from config.handover import Connections, Handover
@@ -83,8 +84,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if not whole:
             request.force_close()
         try:
+            if is_api and not admission.enter():
+                return self._turn_away(request, client, address)
             return super().handle_request(listener_name, request, client, address)
         finally:
+            admission.leave()
             # A greenlet only gives way when it has to wait. A client whose next request is already
             # there would be served again and again while the others of this worker wait.
             gevent.sleep(0)
@@ -145,6 +149,18 @@ class Worker(GeventWorker):  # type: ignore[misc]
             return
         self._refuse(client, address, "bad_request", message)
         raise StopIteration
+
+    def _turn_away(self, request: Any, client: Any, address: Any) -> None:
+        """Its body was read: the next request of this connection may follow."""
+        from apikeys.refusals import turned_away
+
+        headers = dict(request.headers)
+        meta = {f"HTTP_{name.replace('-', '_')}": text for name, text in headers.items()}
+        meta["REMOTE_ADDR"] = address[0] if isinstance(address, tuple) else ""
+        closes = request.should_close() or not self.alive
+        client.sendall(turned_away(request.method, request.path, meta, closes=closes))
+        if closes:
+            raise StopIteration
 
     @staticmethod
     def _refuse(
