@@ -23,13 +23,13 @@ from fido2.webauthn import AttestationObject, AttestedCredentialData, Authentica
 
 from accounts import audit, outbox, team
 from accounts.models import Account, Invitation, Lease, User
+from accounts.moments import number_of
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders import Buyer, start_order
 from tests.caller import Caller
 from validation.models import ListedDomain, LogEntry
-from validation.moments import number_of
 
 INVITED = "invited@shop.example"
 _PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")

@@ -68,7 +68,7 @@ def test_tables_that_do_not_fit_the_code_are_named() -> None:
 def judged(*operations: Any, **attributes: Any) -> list[str]:
     """As one migration more, on a model that is there."""
     state = ProjectState()
-    fields = [
+    fields: list[tuple[str, models.Field[Any, Any]]] = [
         ("id", models.BigAutoField(primary_key=True)),
         ("name", models.CharField(max_length=50)),
         ("note", models.TextField(null=True)),
