@@ -60,7 +60,7 @@ class Engine:
         self._before_waiting = before_waiting
         self._domains: Cache[str, Domain] = Cache(self.resolver.cache_size, self.resolver.clock)
         self._searches: dict[str, Future[Domain]] = {}
-        self._slots = slots or SearchSlots()
+        self.slots = slots or SearchSlots()
         self._lock = threading.Lock()
 
     def check(self, email: str) -> Finding:
@@ -84,9 +84,11 @@ class Engine:
     def _check(self, email: str, parts: Parts) -> Finding:
         domain = parts.ascii_domain
         known, went_out = self._domains.get(domain), False
-        if known is None and self.lists.is_reserved(domain):
+        if known is not None:
+            self.resolver.tally.known_domains += 1
+        elif self.lists.is_reserved(domain):
             return self._by_lists(email, parts)
-        if known is None:
+        else:
             known, went_out = self._search(domain)
         # Asked for after any wait: what staff say counts within seconds.
         staff = self._staff_domains()
@@ -117,8 +119,9 @@ class Engine:
             except TimeoutError:
                 late = Route(problem="dns_timeout")
                 return self._about(domain, late, self._staff_domains()), True
+        self.resolver.tally.searches += 1
         try:
-            route = find_route(domain, self.resolver, self._slots, self.lists.owner_of)
+            route = find_route(domain, self.resolver, self.slots, self.lists.owner_of)
             known = self._about(domain, route, self._staff_domains())
             # Before the search is over: whoever comes between would begin another.
             self._remember(domain, known)

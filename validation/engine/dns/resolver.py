@@ -9,6 +9,7 @@ from validation.engine.dns.cache import Cache
 from validation.engine.dns.exchange import Exchange
 from validation.engine.dns.messages import Outcome, Question, Reply
 from validation.engine.dns.servers import Server, parse_server, system_servers
+from validation.engine.dns.tally import Tally
 
 # So long an answer is remembered, whatever it says of itself, in seconds.
 SHORTEST, LONGEST = 5.0, 3600.0
@@ -44,6 +45,7 @@ class Resolver:
         self.clock = clock
         self.cache_size = cache_size
         self.cache: Cache[Question, Answer] = Cache(cache_size, clock)
+        self.tally = Tally()
         self._servers = [parse_server(text) for text in servers] if servers else None
         self._silent_at: dict[Server, float] = {}
 
@@ -61,6 +63,11 @@ class Resolver:
         counts_from = self.clock() - _SILENCE_COUNTS
         return sorted(servers, key=lambda one: self._silent_at.get(one, 0) > counts_from)
 
+    def take_tally(self) -> Tally:
+        """All since the last time."""
+        taken, self.tally = self.tally, Tally()
+        return taken
+
     def note_silence(self, server: Server) -> None:
         self._silent_at[server] = self.clock()
 
@@ -74,6 +81,7 @@ class Inquiry:
         self.began_at = resolver.clock()
         self.deadline = deadline
         self.answers: dict[Question, Answer] = {}
+        self._asked_at: dict[Question, float] = {}
         # Called with each question that is answered; it may ask the next one.
         self.on_answer: Callable[[Question], None] = lambda _: None
         self._exchange: Exchange | None = None
@@ -99,8 +107,11 @@ class Inquiry:
             known = self._resolver.cache.get(question)
             if known is not None:
                 self.answers[question] = known
+                self._resolver.tally.known_answers += 1
                 self.on_answer(question)
             elif question not in self.answers and self._resolver.clock() < self.deadline:
+                self._asked_at[question] = self._resolver.clock()
+                self._resolver.tally.questions += 1
                 self._open().send(question)
 
     def wait(
@@ -142,7 +153,10 @@ class Inquiry:
         return self._exchange
 
     def _keep(self, question: Question, reply: Reply) -> Answer:
-        answer = Answer(reply.outcome, reply.records, self._resolver.clock() + _holds(reply))
+        now, tally = self._resolver.clock(), self._resolver.tally
+        answer = Answer(reply.outcome, reply.records, now + _holds(reply))
+        tally.answers[reply.outcome.value] += 1
+        tally.seconds.append(now - self._asked_at[question])
         self.answers[question] = answer
         owner = self._owner_of(question.name)
         self._resolver.cache.put(question, answer, until=answer.expires_at, owner=owner)
@@ -154,6 +168,7 @@ class Inquiry:
         moment only."""
         expires_at = self._resolver.clock() + FAILURE_HOLDS
         for question in questions:
+            self._resolver.tally.answers[Outcome.TIMEOUT.value] += 1
             self.answers[question] = Answer(Outcome.TIMEOUT, (), expires_at)
 
 

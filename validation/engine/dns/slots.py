@@ -22,26 +22,40 @@ class SearchSlots:
         self._of_one_owner = of_one_owner
         self._all = threading.Semaphore(at_once)
         self._shares: dict[str, _Share] = {}
+        # For whoever wants to know.
+        self.waiting = self.searching = 0
         self._lock = threading.Lock()
 
     @contextmanager
     def take(self, owner: str, seconds: float) -> Iterator[bool]:
         """False where none became free in that time."""
-        ends_at = time.monotonic() + seconds
         with self._share(owner) as share:
-            if not share.acquire(timeout=seconds):
+            if not self._acquire(share, seconds):
                 yield False
                 return
+            self.searching += 1
             try:
-                if not self._all.acquire(timeout=max(0.0, ends_at - time.monotonic())):
-                    yield False
-                    return
-                try:
-                    yield True
-                finally:
-                    self._all.release()
+                yield True
             finally:
+                self.searching -= 1
+                self._all.release()
                 share.release()
+
+    def _acquire(self, share: _Share, seconds: float) -> bool:
+        ends_at = time.monotonic() + seconds
+        is_ours = False
+        self.waiting += 1
+        try:
+            if not share.acquire(timeout=seconds):
+                return False
+            try:
+                is_ours = self._all.acquire(timeout=max(0.0, ends_at - time.monotonic()))
+            finally:
+                if not is_ours:
+                    share.release()
+        finally:
+            self.waiting -= 1
+        return is_ours
 
     @contextmanager
     def _share(self, owner: str) -> Iterator[_Share]:
