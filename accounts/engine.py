@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils.module_loading import import_string
 
+from accounts import metrics
 from accounts.admission import admission
 from validation.engine.check import Engine
 from validation.engine.dns.messages import Question
@@ -13,6 +14,31 @@ from validation.engine.dns.resolver import Resolver
 
 # Known for as long as there are mail addresses, and to every resolver.
 _ASKED_FOR = Question("com", "A")
+_domains = metrics.Count(
+    "resolver_domains",
+    "Domains that were looked up: known (still remembered) or searched.",
+    ("lookup",),
+    at_first=("known", "searched"),
+)
+_questions = metrics.Count(
+    "resolver_questions",
+    "Questions for the DNS: known (still remembered) or asked.",
+    ("lookup",),
+    at_first=("known", "asked"),
+)
+_answers = metrics.Count(
+    "resolver_answers",
+    "Answers of the resolvers, by outcome. Failure and timeout make a verdict unknown.",
+    ("outcome",),
+    at_first=("found", "no_data", "no_name", "failure", "timeout"),
+)
+_seconds = metrics.Histogram(
+    "resolver_answer_duration_seconds", "How long the resolvers took for an answer."
+)
+_searching = metrics.Gauge("resolver_searches", "Domains that are being searched for.")
+_waiting = metrics.Gauge(
+    "resolver_searches_waiting", "Searches that wait because too many are under way."
+)
 
 
 @cache
@@ -23,11 +49,27 @@ def engine() -> Engine:
         seconds=settings.DNS_TIMEOUT,
         cache_size=settings.DNS_CACHE_SIZE,
     )
-    return Engine(
+    made = Engine(
         resolver,
         staff_domains=import_string(settings.STAFF_DOMAINS),
         before_waiting=_make_room,
     )
+    metrics.before_each_look.append(lambda: _measure(made))
+    return made
+
+
+def _measure(engine: Engine) -> None:
+    """The engine knows nothing of metrics, and counts for itself."""
+    tally = engine.resolver.take_tally()
+    _domains.add("known", amount=tally.known_domains)
+    _domains.add("searched", amount=tally.searches)
+    _questions.add("known", amount=tally.known_answers)
+    _questions.add("asked", amount=tally.questions)
+    for outcome, count in tally.answers.items():
+        _answers.add(outcome.replace(" ", "_"), amount=count)
+    _seconds.add_all(tally.seconds)
+    _searching.set(engine.slots.searching)
+    _waiting.set(engine.slots.waiting)
 
 
 def resolver_answers(seconds: float) -> bool:

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from django.conf import settings
 from django.db import connection
 
-from accounts.statements import AWAY
+from accounts.statements import AWAY, times_away
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ class Later(Generic[Thing]):
                 while parts:
                     parts[-1:] = self._write_or_halve(parts[-1])
             except AWAY as error:
+                times_away.add("later")
                 logger.warning("What was to be written waits for the database", exc_info=error)
                 with self._lock:
                     self._things = [*chain(*parts), *self._things][:MOST_KEPT]

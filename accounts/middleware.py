@@ -12,6 +12,7 @@ from django.utils.cache import patch_cache_control
 from django.utils.module_loading import import_string
 
 from accounts import ids, tracing
+from accounts.answered import Answer, Desk, note, route_of
 from accounts.models import Account, Membership, User
 from accounts.network import client_address
 from accounts.requests import SiteRequest
@@ -32,9 +33,21 @@ class IdentifyRequestMiddleware:
     def __call__(self, request: SiteRequest) -> HttpResponse:
         request.id = id_of_request(request.META.get("HTTP_X_REQUEST_ID", ""))
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
-        # Never reset: Django logs a refusal after the last middleware has returned.
+        # Never reset: Django logs a crash after the last middleware has returned.
         tracing.request_id.set(request.id)
-        response = self.get_response(request)
+        tracing.account_id.set(tracing.NOBODY)
+        request.refusal, request.is_told = "", False
+        started = time.perf_counter()
+        Desk.in_hand += 1
+        try:
+            response = self.get_response(request)
+        finally:
+            Desk.in_hand -= 1
+        if Desk.is_open and not request.is_told:
+            note(_answer(request, response, time.perf_counter() - started))
+        if response.status_code < 500:
+            # Django would write another record of each refusal.
+            response._has_been_logged = True  # type: ignore[attr-defined]
         response["X-Request-Id"] = request.id
         response["Cross-Origin-Resource-Policy"] = "same-origin"
         return response
@@ -51,6 +64,23 @@ def id_of_request(given: str) -> str:
 def _knows_secrets() -> Callable[[str], bool]:
     knows: Callable[[str], bool] = import_string(settings.KNOWS_SECRETS)
     return knows
+
+
+def _answer(request: SiteRequest, response: HttpResponse, seconds: float) -> Answer:
+    account = getattr(request, "account", None)
+    return Answer(
+        time.time(),
+        "static" if request.path_info.startswith(settings.STATIC_URL) else "page",
+        request.id,
+        account.public_id if account else None,
+        None,
+        request.ip,
+        request.method or "",
+        route_of(request.resolver_match),
+        response.status_code,
+        seconds,
+        request.refusal,
+    )
 
 
 class EvenTimeMiddleware:
@@ -135,7 +165,9 @@ class CurrentAccountMiddleware:
             return
         request.memberships = memberships
         request.membership = _chosen(memberships, request.session.get(CURRENT_ACCOUNT))
-        request.account = request.membership.account if request.membership else None
+        if request.membership:
+            request.account = request.membership.account
+            tracing.account_id.set(request.account.public_id)
 
     @staticmethod
     def _is_shut_out(user: User) -> bool:

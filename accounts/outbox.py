@@ -17,7 +17,16 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts import metrics
+
 logger = logging.getLogger(__name__)
+
+attempts = metrics.Count(
+    "mail_attempts",
+    "Tries to send a mail, by outcome: sent, failed (it is tried again), given_up.",
+    ("outcome",),
+    at_first=("sent", "failed", "given_up"),
+)
 
 LEASE = timedelta(minutes=2)
 # After the n-th failed attempt the next one waits this long; after the last one it is given up.
@@ -161,11 +170,13 @@ def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
     # Whatever a mail server does, the worker goes on.
     except Exception as error:
         mail.note_failure(error)
+        attempts.add("given_up" if mail.given_up_at else "failed")
         logger.warning("Mail %s was not sent (attempt %s): %s", mail.pk, mail.attempts, error)
         connection.close()
         # What is wrong with this mail alone keeps no other from being sent.
         return _is_of_the_mail(error)
     mail.note_sent()
+    attempts.add("sent")
     return True
 
 

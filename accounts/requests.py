@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 class SiteRequest(HttpRequest):
     id: str
     ip: str
+    # The code of the refusal, for the log.
+    refusal: str
+    # The record of it is there already.
+    is_told: bool
     account: "Account | None"
     membership: "Membership | None"
     memberships: "list[Membership]"

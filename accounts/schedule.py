@@ -1,6 +1,7 @@
 """The work of a day, done once by whichever background worker holds the lease."""
 
 import logging
+import time
 from datetime import date
 
 from django.conf import settings
@@ -8,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from accounts import metrics
 from accounts.models import Lease
 
 logger = logging.getLogger(__name__)
@@ -15,6 +17,20 @@ logger = logging.getLogger(__name__)
 NAME = "daily"
 LEASE_SECONDS = 3600
 RETRY_SECONDS = 900
+
+ran_at = metrics.Gauge(
+    "daily_job_run_timestamp_seconds",
+    "When each job of the day last ended, as a Unix time.",
+    ("job",),
+    mode="mostrecent",
+)
+took = metrics.Gauge(
+    "daily_job_duration_seconds",
+    "How long each job of the day took the last time.",
+    ("job",),
+    mode="mostrecent",
+)
+failures = metrics.Count("daily_job_failures", "Jobs of the day that failed.", ("job",))
 
 
 class DailyWorkError(Exception):
@@ -25,11 +41,15 @@ def run_daily() -> None:
     """Every job, each in its own right: one that fails does not keep the others from running."""
     failed = []
     for path in settings.ON_EVERY_DAY:
+        started = time.monotonic()
         try:
             import_string(path)()
         except Exception:
             logger.exception("The daily job %s failed", path)
             failed.append(path)
+            failures.add(path)
+        took.set(time.monotonic() - started, path)
+        ran_at.set(time.time(), path)
     if failed:
         raise DailyWorkError(f"These daily jobs failed: {', '.join(failed)}")
 

@@ -1,5 +1,6 @@
 """What allauth tells us, written into the audit log of every account the user belongs to."""
 
+import sys
 from typing import Any
 
 from allauth.account import signals as account_signals
@@ -7,6 +8,7 @@ from allauth.mfa import signals as mfa_signals
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.auth import signals as auth_signals
+from django.core.signals import got_request_exception
 from django.dispatch import Signal
 from django.http import HttpRequest
 
@@ -16,6 +18,7 @@ from accounts.models import User
 from accounts.second_factor import name_of
 from accounts.services import note_confirmed
 from accounts.sign_in import note_wrong_code
+from accounts.statements import AWAY, times_away
 
 # The Login that starts a session is told by Django, all else by allauth. A new password is noted
 # where it is saved: accounts/adapter.py.
@@ -33,11 +36,17 @@ ACTIONS: dict[Signal, str] = {
 def connect() -> None:
     for signal in ACTIONS:
         signal.connect(_record, dispatch_uid="accounts.audit")
+    got_request_exception.connect(_count_outage, dispatch_uid="accounts.outages")
     account_signals.email_confirmed.connect(_tell_confirmed, dispatch_uid="accounts.confirmed")
     account_signals.authentication_step_completed.connect(
         _renew_session, dispatch_uid="accounts.renew"
     )
     mfa_signals.authentication_failed.connect(_tell_wrong_code, dispatch_uid="accounts.wrong_code")
+
+
+def _count_outage(sender: Any, **kwargs: Any) -> None:
+    if isinstance(sys.exception(), AWAY):
+        times_away.add("page")
 
 
 def _record(

@@ -16,11 +16,20 @@ from django.db import (
     transaction,
 )
 
+from accounts import metrics
+
 Row = Sequence[Any]
 
 # What Django raises when the database is not there: nobody else needs to try then. The last is what
 # a standby says that cannot write.
 AWAY = (OperationalError, InterfaceError, InternalError)
+
+times_away = metrics.Count(
+    "database_away",
+    "Times that somebody found the database away: api, page, background, or what is written later.",
+    ("where",),
+    at_first=("api", "page", "background", "later"),
+)
 
 
 def run(statement: str, values: Sequence[Any]) -> list[Any]:

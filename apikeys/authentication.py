@@ -5,6 +5,7 @@ from functools import cache
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
+from accounts import tracing
 from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
@@ -24,6 +25,7 @@ class BearerAuthentication(BaseAuthentication):
             return None
         key = find_key(secret, self.lookup)
         http_request(request).known_key = key
+        tracing.account_id.set(key.account.public_id)
         refuse_ended(key)
         return key.account, key
 

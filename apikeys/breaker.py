@@ -9,7 +9,13 @@ import threading
 import time
 from collections.abc import Callable
 
+from accounts import metrics
+
 logger = logging.getLogger(__name__)
+
+outages = metrics.Count(
+    "limiter_outages", "Times that a web worker found the store of the counters away."
+)
 
 PROBE_SECONDS = 1.0
 LOG_SECONDS = 60.0
@@ -28,6 +34,7 @@ class Breaker:
             if self.is_open:
                 return
             self.is_open = True
+        outages.add()
         self._log(type(error).__name__)
         threading.Thread(target=self._close_when_well, daemon=True).start()
 

@@ -14,6 +14,7 @@ from django.core.cache import caches
 from django.http import HttpRequest
 from django_ratelimit.core import get_usage
 
+from accounts import metrics
 from accounts.models import Account
 from accounts.network import household
 from apikeys.breaker import Breaker
@@ -155,3 +156,8 @@ def _store_is_well() -> bool:
 
 _local = LocalCounter()
 _breaker = Breaker(_store_is_well)
+metrics.Gauge(
+    "limiter_open",
+    "Web workers that count requests by themselves, since the store of the counters is away.",
+    read=lambda: _breaker.is_open,
+)

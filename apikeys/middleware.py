@@ -2,7 +2,7 @@ import logging
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
@@ -10,16 +10,24 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
-from accounts import seams
+from accounts import metrics, seams
+from accounts.answered import Answer, Desk, note, route_of
 from accounts.requests import SiteRequest
-from accounts.statements import AWAY
+from accounts.statements import AWAY, times_away
 from apikeys import limits, tally
 from apikeys.answers import limit_headers, refuse
 from apikeys.bounds import is_api_path
-from apikeys.errors import ApiError, unavailable
+from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.requests import ApiHttpRequest
 
 logger = logging.getLogger("api")
+
+unknown_callers = metrics.Count(
+    "authentication_refusals",
+    "Requests of the API without a valid key, by the code of the error.",
+    ("code",),
+    at_first=[code for code, refusal in REFUSALS.items() if refusal.status == 401],
+)
 
 # Answers that become no row: too many requests, and a database that is away.
 UNTOLD = (429, 503)
@@ -43,7 +51,7 @@ class ApiMiddleware:
             return self.get_response(request)
         started = time.perf_counter()
         api_request = cast(ApiHttpRequest, request)
-        api_request.usage, api_request.refusal = None, ""
+        api_request.usage = api_request.verdict = None
         api_request.key = api_request.known_key = None
         api_request.is_rehearsed = api_request.is_logged = False
         response = self._answer(api_request)
@@ -53,7 +61,11 @@ class ApiMiddleware:
             known = api_request.known_key
             tally.count(known.account_id, known, api_request.refusal)
         seconds = time.perf_counter() - started
-        _log(api_request, response, seconds)
+        request.is_told = True
+        if Desk.is_open:
+            note(_answer(api_request, response.status_code, seconds))
+        if response.status_code == 401 and not api_request.is_rehearsed:
+            unknown_callers.add(api_request.refusal)
         if api_request.key and not api_request.is_logged and response.status_code not in UNTOLD:
             duration = round(seconds * 1000)
             told = {"request": api_request, "key": api_request.key, "duration_ms": duration}
@@ -69,6 +81,7 @@ class ApiMiddleware:
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))
         except AWAY as error:
+            times_away.add("api")
             logger.error("The database does not answer", exc_info=error)
             return self._refuse(request, unavailable())
         # The outermost fence: a caller gets the one shape, and the log the places of the crash.
@@ -90,16 +103,20 @@ class ApiMiddleware:
         return limit_headers(usage, status)
 
 
-def _log(request: ApiHttpRequest, response: Any, seconds: float) -> None:
-    """One line a request. Django would write one of its own for each refusal."""
-    response._has_been_logged = True
-    logger.info(
-        "%s %s %s %s %s %s %.1f ms",
-        request.method,
-        request.path_info,
-        response.status_code,
-        request.refusal or "-",
-        request.key.public_id if request.key else "-",
+def _answer(request: ApiHttpRequest, status: int, seconds: float) -> Answer:
+    key = request.known_key
+    return Answer(
+        time.time(),
+        "api",
+        request.id,
+        key.account.public_id if key else None,
+        key.public_id if key else None,
         request.ip,
-        seconds * 1000,
+        request.method or "",
+        route_of(request.resolver_match),
+        status,
+        seconds,
+        request.refusal,
+        request.is_rehearsed,
+        request.verdict,
     )

@@ -1,13 +1,14 @@
 """What the web server refuses before Django sees it, in the shape of every other refusal."""
 
-import logging
 import random
+import time
 from collections.abc import Mapping
 
 from django.conf import settings
 from django.http import HttpRequest
 
 from accounts import ids, tracing
+from accounts.answered import Answer, Desk, note
 from accounts.middleware import id_of_request
 from accounts.network import client_address
 from apikeys import limits
@@ -18,8 +19,6 @@ from apikeys.limits import Usage
 # When to come back, for who was turned away.
 COME_BACK_SECONDS = (1, 5)
 
-logger = logging.getLogger("api")
-
 
 def raw_refusal(error: ApiError, peer: str, reason: str) -> bytes:
     """A whole HTTP answer. The connection ends with it: where a next request begins is unknown."""
@@ -27,11 +26,11 @@ def raw_refusal(error: ApiError, peer: str, reason: str) -> bytes:
     usage = limits.look(HttpRequest(), limits.address_bucket(address))
     request_id = ids.request_id()
     tracing.request_id.set(request_id)
-    logger.info("- - %s %s - %s: %s", error.status, error.code, address, reason)
+    _note(error, request_id, address, reason)
     return _written(error, request_id, usage, closes=True)
 
 
-def turned_away(method: str, path: str, meta: Mapping[str, str], *, closes: bool) -> bytes:
+def turned_away(method: str, meta: Mapping[str, str], *, closes: bool) -> bytes:
     """A whole HTTP answer to who comes when there is too much to do. It must cost next to nothing:
     no view, no database, no counter that others share."""
     address = client_address(meta, settings.TRUSTED_PROXIES)
@@ -39,9 +38,15 @@ def turned_away(method: str, path: str, meta: Mapping[str, str], *, closes: bool
     tracing.request_id.set(request_id)
     # Not all at the same moment, or they would meet again.
     error = unavailable(retry_after=random.randint(*COME_BACK_SECONDS))  # noqa: S311
-    logger.info("%s %s %s %s - %s: too busy", method, path, error.status, error.code, address)
+    _note(error, request_id, address, "Too much to do.", method)
     usage = limits.look_here(limits.address_bucket(address))
     return _written(error, request_id, usage, closes=closes, has_body=method != "HEAD")
+
+
+def _note(error: ApiError, request_id: str, address: str, reason: str, method: str = "") -> None:
+    if Desk.is_open:
+        known = (request_id, None, None, address, method, "", error.status, 0.0, error.code)
+        note(Answer(time.time(), "server", *known, message=reason))
 
 
 def _written(

@@ -17,12 +17,12 @@ class ApiHttpRequest(SiteRequest):
     key: "ApiKey | None"
     # The one whose secret was sent, also when it is no longer valid.
     known_key: "ApiKey | None"
-    # The code of the refusal, for the log.
-    refusal: str
     # It was asked for, in the sandbox: it tells of no fault.
     is_rehearsed: bool
     # The view wrote a row of the request log itself.
     is_logged: bool
+    # Of a validation.
+    verdict: str | None
 
 
 def http_request(request: Request) -> ApiHttpRequest:

@@ -89,6 +89,20 @@ class Environment:
                 self.problem(name, f"must list addresses such as 127.0.0.1:5353, not {server!r}.")
         return servers
 
+    def listener(self, name: str) -> tuple[str, int] | None:
+        """A port of this machine alone, or an address with a port; None where it is off."""
+        value = self.text(name, "off").lower()
+        if value in FALSE_WORDS:
+            return None
+        host, _, port = value.rpartition(":")
+        host = host.strip("[]") or "127.0.0.1"
+        if not _is_resolver(f"[{host}]:{port}"):
+            self.problem(
+                name, f"must be a port, or an address such as 0.0.0.0:9100, not {value!r}."
+            )
+            return None
+        return host, int(port)
+
     def folder(self, name: str, default: Path, *, outside: Path) -> Path:
         """A folder we may fill and clear: not one that holds the program itself."""
         path = (outside / self.text(name, str(default))).resolve()

@@ -32,6 +32,8 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    # For the record of the request.
+    request.refusal = "csrf_failed"  # type: ignore[attr-defined]
     return _page(
         request,
         403,

@@ -4,6 +4,7 @@ Nothing of Django is imported here: gevent must patch a worker before Django is 
 Where to listen and how many workers: config/serve.py, from the settings.
 """
 
+import os
 import signal
 import sys
 from typing import Any
@@ -25,6 +26,9 @@ secure_scheme_headers: dict[str, str] = {}
 # Without it gunicorn writes a socket into the home folder.
 control_socket_disable = True
 loglevel = "warning"
+logger_class = "config.gunicorn_logger.GunicornLogger"
+# Set by config/serve.py where metrics are on.
+METRICS = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 
 
 def on_starting(server: Any) -> None:
@@ -46,9 +50,23 @@ def worker_exit(server: Any, worker: Any) -> None:
     """What a worker counted and has not written yet. One that never loaded Django has nothing."""
     if "accounts.later" in sys.modules:
         sys.modules["accounts.later"].write_all()
+    if hasattr(worker, "pulse"):
+        worker.pulse.end()
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """What it counted stays; what it was does not."""
+    if METRICS:
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(worker.pid)
 
 
 def post_worker_init(worker: Any) -> None:
     worker.handover.note_ready(worker.age)
+    from accounts.pulse import Pulse
+
+    worker.pulse = Pulse("web")
+    worker.pulse.keep_beating()
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)

@@ -1,23 +1,32 @@
-"""Where log records go, and in which form: one line each, on standard error."""
+"""Where log records go, and in which form: one line each, on standard error. Without Django."""
 
 from typing import Any
 
+FORMATS = ("json", "text")
+LEVELS = ("debug", "info", "warning", "error")
 
-def log_settings(level: str) -> dict[str, Any]:
+
+def log_settings(level: str, form: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "line": {
+            "json": {"()": "accounts.tracing.JsonFormatter"},
+            "text": {
                 "()": "accounts.tracing.LineFormatter",
-                "format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s",
-            }
+                "format": "%(asctime)s %(levelname)s %(name)s "
+                "[%(request_id)s %(account_id)s] %(message)s",
+            },
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "filters": {"without path": {"()": "accounts.tracing.WithoutPath"}},
+        "handlers": {"stderr": {"class": "accounts.outlet.OutletHandler", "formatter": form}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Without its own handlers Django's loggers follow the root: never a mail.
             "django": {"handlers": [], "level": level, "propagate": True},
+            # What is refused stands in the record of the request: here are crashes alone.
+            "django.request": {"level": "ERROR", "filters": ["without path"]},
+            "django.security": {"level": "CRITICAL"},
             # It warns that the answer to each HEAD had a body, which it has not sent.
             "gunicorn.http.wsgi": {"level": "ERROR"},
         },

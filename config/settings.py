@@ -10,8 +10,8 @@ import django_stubs_ext
 from config.caches import cache_settings
 from config.databases import database_settings
 from config.description import description_settings
-from config.environment import FALSE_WORDS, Environment
-from config.logs import log_settings
+from config.environment import Environment
+from config.logs import FORMATS, LEVELS, log_settings
 from config.mail import mail_settings
 from config.policy import PAGES_MAY
 from config.safeguards import require_safeguards
@@ -325,16 +325,18 @@ TO_FILL_IN = [
 # --- Background work, logs and metrics ------------------------------------------------------------
 
 SCHEDULER = env.flag("SCHEDULER", True)
-LOG_LEVEL = env.choice("LOG_LEVEL", "info", ("debug", "info", "warning", "error")).upper()
+LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
+# Programs read in production, people elsewhere.
+LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
-METRICS_PORT = (
-    None
-    if env.text("METRICS_PORT", "off").lower() in FALSE_WORDS
-    else env.integer("METRICS_PORT", 9100, minimum=1, maximum=65535)
-)
+# Host and port, or None. The processes of this machine keep in a folder what they count.
+METRICS_ADDRESS = env.listener("METRICS_PORT")
+METRICS_DIR = DATA_DIR / "metrics"
+if METRICS_ADDRESS is not None and METRICS_ADDRESS[1] == PORT:
+    env.problem("METRICS_PORT", "must be another port than PORT.")
 # Says whether a text holds an API key, or the secret part of one alone.
 KNOWS_SECRETS = "apikeys.crypto.holds_a_secret"
-LOGGING = log_settings(LOG_LEVEL)
+LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)
 
 # --- Seams: what a lower floor tells the upper ones, inside its own transaction -------------------
 # Each line is the dotted path of a function. docs/architecture.md says what each is handed.

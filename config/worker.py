@@ -158,7 +158,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         meta = {f"HTTP_{name.replace('-', '_')}": text for name, text in headers.items()}
         meta["REMOTE_ADDR"] = address[0] if isinstance(address, tuple) else ""
         closes = request.should_close() or not self.alive
-        client.sendall(turned_away(request.method, request.path, meta, closes=closes))
+        client.sendall(turned_away(request.method, meta, closes=closes))
         if closes:
             raise StopIteration
 

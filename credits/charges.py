@@ -4,6 +4,7 @@ A charge takes from the wallet and is booked as use. The caller records what it 
 transaction.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts import metrics
 from accounts.models import Account
 from accounts.statements import Insertion, Row
 from apikeys.errors import ApiError
@@ -22,6 +24,15 @@ from apikeys.models import ApiKey
 from credits import emails
 from credits.latency import BUCKETS, bucket_of
 from credits.models import UseHour, Wallet
+
+batches = metrics.Count(
+    "charge_batches", "Transactions that charged one request or many, and booked their use."
+)
+charged = metrics.Count("credits_charged", "Credits that were charged.")
+seconds = metrics.Histogram(
+    "charge_duration_seconds", "How long the charge of a batch took in the database."
+)
+refused = metrics.Count("charges_refused", "Requests that the balance did not cover: 402.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +75,7 @@ def charge(one: Charge) -> int:
     """The balance after it. A balance that does not cover the cost undoes the transaction."""
     (balance,) = charge_all([one])
     if balance is None:
+        refused.add()
         raise insufficient_credits(required=one.cost, balance=balance_of(one.account))
     return balance
 
@@ -72,20 +84,34 @@ def charge(one: Charge) -> int:
 def charge_all(charges: Sequence[Charge]) -> list[int | None]:
     """The balance after each, as if one had come after the other. None for those of an account
     that cannot pay for all of its own here. Who is to be told about the balance gets a mail."""
+    started = time.perf_counter()
     paid = Wallet.objects.charge_all(_costs(charges))
     UseHour.objects.add_all(_uses(one for one in charges if one.account.pk in paid))
     balances = _balances(charges, {account: balance for account, (balance, _) in paid.items()})
     for one, balance in zip(charges, balances, strict=True):
         if balance is not None:
             _tell(one, balance, paid[one.account.pk][1])
+    took = time.perf_counter() - started
+    transaction.on_commit(lambda: _measure(charges, balances, took))
     return balances
 
 
 def charge_quietly(charges: Sequence[Charge], record: Insertion) -> list[int | None]:
     """The same in one statement, with what is to be recorded of them, for charges of keys. None
     also for those that have to go another way: see Wallet.objects.charge_quietly."""
+    started = time.perf_counter()
     records = [*UseHour.objects.additions(_uses(charges)), record]
-    return _balances(charges, Wallet.objects.charge_quietly(_costs(charges), *records))
+    balances = _balances(charges, Wallet.objects.charge_quietly(_costs(charges), *records))
+    _measure(charges, balances, time.perf_counter() - started)
+    return balances
+
+
+def _measure(charges: Sequence[Charge], balances: Sequence[int | None], took: float) -> None:
+    if metrics.Switch.is_on:
+        batches.add()
+        seconds.add(took)
+        paid = (one.cost for one, left in zip(charges, balances, strict=True) if left is not None)
+        charged.add(amount=sum(paid))
 
 
 def _costs(charges: Iterable[Charge]) -> dict[int, int]:

@@ -4,7 +4,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from apikeys.requests import key_of
-from credits.charges import insufficient_credits
+from credits.charges import insufficient_credits, refused
 
 
 class HasCredits(BasePermission):
@@ -17,5 +17,6 @@ class HasCredits(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         price, balance = view.price(request), key_of(request).account.wallet.balance
         if price > balance:
+            refused.add()
             raise insufficient_credits(required=price, balance=balance)
         return True

@@ -17,6 +17,7 @@ from apikeys.tally import refusals
 from tests.caller import Caller
 from tests.fresh import fresh_database
 from tests.groups import Groups
+from tests.records import Records, recorded
 
 __all__ = ["fresh_database"]
 
@@ -63,6 +64,13 @@ def _empty_counters() -> Iterator[None]:
     cache.clear()
     refusals.forget()
     yield
+
+
+@pytest.fixture
+def records() -> Iterator[Records]:
+    """What is logged."""
+    with recorded() as kept:
+        yield kept
 
 
 @pytest.fixture

@@ -91,6 +91,7 @@ class ValidateView(ApiView):
     def post(self, request: Request) -> ApiResponse:
         answer = self._answer(http_request(request))
         http_request(request).is_logged = True
+        http_request(request).verdict = answer.verdict
         headers = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
         if answer.replayed:
             headers["Idempotent-Replayed"] = "true"

@@ -1,9 +1,11 @@
 """One validation: look for a replay, check, settle, answer. The only place that knows all of it."""
 
 import time
+from dataclasses import replace
 
 import orjson
 
+from accounts import metrics
 from accounts.engine import engine
 from apikeys.errors import ApiError
 from credits.charges import InsufficientCredits, balance_of
@@ -12,6 +14,12 @@ from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.log import Asker
 from validation.models import KeptBefore, Replay
 from validation.settlement import PRICE, Answer, Validation, settle
+
+validations = metrics.Count(
+    "validations",
+    "Addresses that were judged, by verdict, reason and source: api, playground or sandbox.",
+    ("verdict", "reason", "source"),
+)
 
 
 def price_of(email: str) -> int:
@@ -36,6 +44,7 @@ def validate(*, asker: Asker, email: str, idempotency_key: str | None) -> Answer
     else:
         finding = sandbox_finding(engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)
+    validations.add(finding.verdict, finding.reason, _source(asker, word))
     validation = Validation(asker, email, finding, word is not None, duration_ms)
     if idempotency_key is None:
         return settle(validation)
@@ -53,11 +62,18 @@ def validate(*, asker: Asker, email: str, idempotency_key: str | None) -> Answer
         return first
 
 
+def _source(asker: Asker, word: str | None) -> str:
+    if word is not None:
+        return "sandbox"
+    return "api" if asker.key is not None else "playground"
+
+
 def _first_answer(asker: Asker, email: str, idempotency_key: str) -> Answer | None:
     first = find_replay(asker=asker, idempotency_key=idempotency_key, email=email)
     return first and answer_again(asker=asker, email=email, replayed=first)
 
 
 def answer_again(*, asker: Asker, email: str, replayed: Answer) -> Answer:
-    log.write_replay(asker, email, orjson.loads(replayed.body))
-    return replayed
+    result = orjson.loads(replayed.body)
+    log.write_replay(asker, email, result)
+    return replace(replayed, verdict=result["verdict"])

@@ -31,6 +31,7 @@ class Answer:
     body: bytes
     cost: int
     balance: int
+    verdict: str = ""
     replayed: bool = False
 
 
@@ -74,7 +75,7 @@ class Validation:
             "dns_cached": self.finding.dns_cached,
             "credits": {"charged": self.cost, "remaining": balance},
         }
-        return Answer(render(document), self.cost, balance)
+        return Answer(render(document), self.cost, balance, self.finding.verdict)
 
 
 def settle(validation: Validation) -> Answer:

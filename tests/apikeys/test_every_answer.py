@@ -1,5 +1,6 @@
 """One grammar: every route, every method, whatever goes wrong: one shape, all the headers."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +14,12 @@ from django.urls import URLPattern, get_resolver, re_path
 from pytest_django import Settings
 
 from accounts.models import Account
-from accounts.tracing import LineFormatter
 from apikeys.api import ApiView
 from apikeys.errors import REFUSALS
+from apikeys.models import ApiKey
 from config.urls import urlpatterns
 from tests.caller import JSON, Caller, code_of
+from tests.records import Records
 
 pytestmark = pytest.mark.django_db
 
@@ -129,14 +131,12 @@ PLACES = [
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_key_in_the_wrong_place_gets_into_no_log_line(
-    secret: str, caplog: pytest.LogCaptureFixture, place: str
+    secret: str, records: Records, place: str
 ) -> None:
-    caplog.set_level("INFO")
-    caplog.handler.setFormatter(LineFormatter())
     Caller().get(place.format(secret, secret, s=secret[9:]))
     Caller().get("/v1/me", X_Request_Id=secret[9:])
-    assert caplog.text
-    assert secret[9:20] not in caplog.text
+    assert len(records.of_requests()) == 2
+    assert secret[9:20] not in records.text
 
 
 class CrashingView(ApiView):
@@ -190,17 +190,16 @@ class CrashingUrls:
     ],
 )
 def test_a_crash_has_the_one_shape_and_tells_nothing(
-    caller: Caller, caplog: pytest.LogCaptureFixture, path: str, code: str, debug: bool
+    caller: Caller, records: Records, path: str, code: str, debug: bool
 ) -> None:
-    caplog.handler.setFormatter(LineFormatter())
     with override_settings(ROOT_URLCONF=CrashingUrls, DEBUG=debug):
         answer = caller.get(path)
     assert_the_one_shape(answer, code)
     bucket = '"address";r=60' if path == "/v1/crash-early" else '"account";r=59'
     assert answer.headers["RateLimit"].startswith(bucket)
-    assert SECRET not in answer.content.decode() + caplog.text
-    assert "Traceback" not in answer.content.decode() + caplog.text
-    assert f"{Path(__file__).name}:" in caplog.text
+    assert SECRET not in answer.content.decode() + records.text
+    assert "Traceback" not in answer.content.decode() + records.text
+    assert f"{Path(__file__).name}:" in records.text
 
 
 def test_what_a_view_does_not_find_is_404_in_the_one_shape(caller: Caller) -> None:
@@ -221,14 +220,13 @@ def test_a_bad_host_has_the_one_shape_and_shows_the_address_unspent(caller: Call
         assert answer.headers["RateLimit"].startswith('"address";r=60')
 
 
-def test_one_request_is_one_line_in_the_log(
-    caller: Caller, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO")
-    caplog.clear()
+def test_one_request_is_one_record(caller: Caller, key: ApiKey, records: Records) -> None:
     caller.get("/v1/nothing%0A%1b[31m%E2%80%AE", X_Request_Id="client-id_123")
-    (record,) = caplog.records
-    assert "404 not_found key_" in record.getMessage()
+    for_program, for_people = records.lines
+    record = json.loads(for_program)
+    assert (record["request_id"], record["key_id"]) == ("client-id_123", key.public_id)
+    assert (record["status"], record["code"], record["route"]) == (404, "not_found", "/v1")
+    assert f"GET /v1 404 not_found {key.public_id}" in for_people
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])

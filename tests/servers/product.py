@@ -24,7 +24,8 @@ class Closes(Protocol):
 
 
 class Product:
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, *, errors: int | None = None, **environment: str) -> None:
+        """`errors`: where the log goes, if not into the file of what is printed."""
         self.folder = folder
         self.callers: WeakSet[Closes] = WeakSet()
         self.port = free_port()
@@ -46,7 +47,7 @@ class Product:
                 cwd=ROOT,
                 env={"PATH": os.environ["PATH"], "HOME": str(folder), **given},
                 stdout=log,
-                stderr=log,
+                stderr=log if errors is None else errors,
             )
 
     def wait_until_ready(self, seconds: float = 60) -> None:
@@ -92,7 +93,7 @@ class Product:
 
 @contextmanager
 def product(folder: Path, **environment: str) -> Iterator[Product]:
-    running = Product(folder, **environment)
+    running = Product(folder, errors=None, **environment)
     try:
         running.wait_until_ready()
         yield running

@@ -13,7 +13,11 @@ from django.db import Error as DatabaseError
 from django.db import close_old_connections
 
 from accounts.outbox import deliver_due
+from accounts.pulse import Pulse
+from accounts.queues import measure_if_due
 from accounts.schedule import run_daily_if_due
+from accounts.statements import times_away
+from accounts.tracing import log_uncaught
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +35,13 @@ class Command(BaseCommand):
         # Machines may share a name and a process number.
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.schedule_at = time.monotonic()
+        log_uncaught()
+        pulse = Pulse("background")
         while not self.stop.is_set():
             if not self._work():
                 self.stop.wait(PAUSE_SECONDS)
+            pulse.beat()
+        pulse.end()
 
     def _work(self) -> int:
         """One round. A database that is away for a while is waited for."""
@@ -42,7 +50,10 @@ class Command(BaseCommand):
             if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
                 self.schedule_at = time.monotonic() + SCHEDULE_SECONDS
                 run_daily_if_due(self.holder)
-            return deliver_due(self.stop.is_set)
+            sent = deliver_due(self.stop.is_set)
+            measure_if_due()
+            return sent
         except DatabaseError as error:
+            times_away.add("background")
             logger.warning("The database does not answer, trying again: %s", error)
             return 0

@@ -1,0 +1,25 @@
+import logging
+import os
+from logging.config import dictConfig
+from typing import Any
+
+from gunicorn.glogging import Logger
+
+from accounts.tracing import log_uncaught
+from config.logs import log_settings
+
+
+class GunicornLogger(Logger):  # type: ignore[misc]
+    """gunicorn's own records go the way of all others. config/serve.py says which way that is."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        if cfg.errorlog != "-":
+            return
+        for handler in list(self.error_log.handlers):
+            self.error_log.removeHandler(handler)
+        self.error_log.propagate = True
+        if not logging.getLogger().handlers:
+            level = os.environ.get("LOG_LEVEL", "info").upper()
+            dictConfig(log_settings(level, os.environ.get("LOG_FORMAT", "text")))
+            log_uncaught()

@@ -1,0 +1,57 @@
+"""Everything that is logged while a test runs, in the words in which it leaves the process."""
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from accounts import answered
+from accounts.tracing import JsonFormatter, LineFormatter
+
+
+class Records(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[str] = []
+        self._people = LineFormatter("%(levelname)s %(name)s %(message)s")
+        self.setFormatter(JsonFormatter())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._lines += [self.format(record), self._people.format(record)]
+
+    @property
+    def text(self) -> str:
+        """For people and for programs, one after the other."""
+        for one in answered.take():
+            self._lines += [form(one).decode() for form in FORMS]
+        return "\n".join(line.removesuffix("\n") for line in self._lines)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    def of_requests(self) -> list[dict[str, Any]]:
+        """Read by a program."""
+        documents = [json.loads(line) for line in self.lines if line.startswith("{")]
+        return [document for document in documents if "status" in document]
+
+
+FORMS = (answered.json_line, answered.text_line)
+
+
+@contextmanager
+def recorded() -> Iterator[Records]:
+    records = Records()
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(records)
+    root.setLevel("INFO")
+    answered.begin(is_logged=True)
+    try:
+        yield records
+    finally:
+        root.removeHandler(records)
+        root.setLevel(level)
+        answered.take()
+        answered.begin(is_logged=False)
