@@ -1,6 +1,7 @@
 """`make serve`: prepares the data, then keeps the web server and the background worker running."""
 
 import ctypes
+import logging
 import os
 import secrets
 import signal
@@ -16,6 +17,11 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import transaction
+
+from accounts.tracing import log_uncaught
+from config.scrapes import Scrapes, empty
+
+logger = logging.getLogger("config.serve")
 
 OWNER = "owner@example.com"
 WORKER = [sys.executable, "manage.py", "run_worker"]
@@ -33,16 +39,44 @@ def main() -> int:
         django.setup()
     except ImproperlyConfigured as error:
         sys.exit(str(error))
-    prepare()
+    log_uncaught()
+    scrapes = prepare()
+    if scrapes is not None:
+        scrapes.begin()
     return Supervisor(_web_command()).run()
 
 
-def prepare() -> None:
+def prepare() -> Scrapes | None:
     _refuse_taken_port(settings.PORT)
+    scrapes = _listen_for_scrapes()
+    _tell_children()
     settings.DATA_DIR.chmod(0o700)
     call_command("migrate", verbosity=0, interactive=False)
     _collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     _greet(settings.BASE_URL, local=not settings.PRODUCTION)
+    return scrapes
+
+
+def _listen_for_scrapes() -> Scrapes | None:
+    if settings.METRICS_ADDRESS is None:
+        return None
+    empty(settings.METRICS_DIR)
+    try:
+        return Scrapes(settings.METRICS_ADDRESS, settings.METRICS_DIR)
+    except OSError as error:
+        host, port = settings.METRICS_ADDRESS
+        sys.exit(
+            f"Metrics cannot be served on {host}, port {port}: {error.strerror}. Stop what uses "
+            "it, or choose another: METRICS_PORT"
+        )
+
+
+def _tell_children() -> None:
+    """gunicorn itself reads no settings: how it logs, and where its workers count."""
+    os.environ["LOG_LEVEL"], os.environ["LOG_FORMAT"] = settings.LOG_LEVEL, settings.LOG_FORMAT
+    os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+    if settings.METRICS_ADDRESS is not None:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(settings.METRICS_DIR)
 
 
 def _web_command() -> list[str]:
@@ -130,7 +164,7 @@ class Supervisor:
     def run(self) -> int:
         while (status := self.web.poll()) is None:
             if self.worker.poll() is not None and not self.stopping:
-                print("The background worker ended; starting it again.", file=sys.stderr)
+                logger.warning("The background worker ended; starting it again.")
                 time.sleep(RESTART_SECONDS)
                 self.worker = self._start(WORKER)
             if self.reloading:

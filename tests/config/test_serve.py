@@ -105,6 +105,10 @@ def test_everything_it_keeps_lies_in_the_data_folder(served: Product) -> None:
     assert answers(served, "/static/favicon.svg") == 200
 
 
+def test_where_metrics_are_off_nothing_is_measured(served: Product) -> None:
+    assert not (served.folder / "metrics").exists()
+
+
 def test_a_port_that_is_taken_is_named_with_the_way_out(served: Product, tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "config.serve"],
