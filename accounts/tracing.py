@@ -115,13 +115,13 @@ def log_uncaught() -> None:
     """What nobody caught ends as a record too. Python would print the texts of errors."""
 
     def of_thread(arguments: Any) -> None:
-        _log_uncaught(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
+        log_crash(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
 
-    sys.excepthook, threading.excepthook = _log_uncaught, of_thread
+    sys.excepthook, threading.excepthook = log_crash, of_thread
     logging.captureWarnings(True)
 
 
-def _log_uncaught(
+def log_crash(
     kind: type[BaseException], error: BaseException | None, trace: TracebackType | None
 ) -> None:
     if not issubclass(kind, KeyboardInterrupt | SystemExit):

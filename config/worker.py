@@ -49,6 +49,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         from accounts import together
 
         together.let_others_come = _let_others_come
+        self.log_greenlets()
         super().run()
 
     def handle_exit(self, number: int, frame: Any) -> None:
@@ -75,6 +76,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def timeout_ctx(self) -> Any:
         gevent.getcurrent().waits = timeout = super().timeout_ctx()
         return timeout
+
+    @staticmethod
+    def log_greenlets() -> None:
+        """gevent would print what a greenlet of its own died of, with the text of the error."""
+        from accounts.tracing import log_crash
+
+        gevent.get_hub().print_exception = lambda _, *error: log_crash(*error)
 
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
         self._refuse_ambiguity(request, client, address)

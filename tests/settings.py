@@ -8,7 +8,10 @@ import tempfile
 # Before the settings are read: a test run never touches the data of a developer's copy.
 os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="tests-")
 atexit.register(shutil.rmtree, os.environ["DATA_DIR"], ignore_errors=True)
-for name in ("BASE_URL", "EMAIL_URL", "ENVIRONMENT", "PORT", "REDIS_URL", "TRUSTED_PROXIES"):
+for name in (
+    *("BASE_URL", "EMAIL_URL", "ENVIRONMENT", "PORT", "REDIS_URL", "TRUSTED_PROXIES"),
+    *("LOG_FORMAT", "LOG_LEVEL", "METRICS_PORT"),
+):
     os.environ.pop(name, None)
 
 from config.settings import *  # noqa: E402, F403

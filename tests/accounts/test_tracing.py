@@ -2,7 +2,11 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from django.db import DatabaseError
@@ -10,6 +14,7 @@ from django.db import DatabaseError
 from accounts import tracing
 from accounts.models import User
 from accounts.tracing import JsonFormatter, LineFormatter
+from tests.servers.product import ROOT
 
 SECRET = "svc_live_" + "a1B2" * 9
 FORMATTERS = [LineFormatter("%(levelname)s %(message)s"), JsonFormatter()]
@@ -123,3 +128,27 @@ def test_a_crash_is_its_places_in_one_line_without_its_text(form: logging.Format
     if text.startswith("{"):
         assert json.loads(text)["error"] == "ValueError"
         assert json.loads(text)["places"][0].startswith("tests/accounts/test_tracing.py:")
+
+
+@pytest.mark.process
+def test_what_nobody_caught_is_a_record_without_its_text(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.accounts.gevent_uncaught"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    thread, greenlet, warning, process = map(json.loads, ended.stderr.splitlines())
+    for crash in (thread, greenlet, process):
+        assert (crash["logger"], crash["level"], crash["error"]) == (
+            "uncaught",
+            "critical",
+            "ValueError",
+        )
+        assert crash["places"][0].startswith("tests/accounts/gevent_uncaught.py:")
+    assert warning["logger"] == "py.warnings"
+    assert "a1B2" not in ended.stderr

@@ -92,6 +92,33 @@ def test_resolvers_are_read_with_and_without_port(value: str) -> None:
     assert not env.problems
 
 
+@pytest.mark.parametrize(
+    ("value", "address"),
+    [
+        ("", None),
+        ("off", None),
+        ("9100", ("127.0.0.1", 9100)),
+        ("0.0.0.0:9100", ("0.0.0.0", 9100)),  # noqa: S104
+        ("[::1]:9100", ("::1", 9100)),
+    ],
+)
+def test_a_listener_is_a_port_or_an_address_with_one(
+    value: str, address: tuple[str, int] | None
+) -> None:
+    env = read(METRICS_PORT=value)
+    assert env.listener("METRICS_PORT") == address
+    assert not env.problems
+
+
+@pytest.mark.parametrize(
+    "value", ["0", "on", "65536", "host:9100", "9100x", "127.0.0.1", ":", "-1"]
+)
+def test_a_listener_that_is_none_is_named(value: str) -> None:
+    env = read(METRICS_PORT=value)
+    assert env.listener("METRICS_PORT") is None
+    assert bool(env.problems) is (value != "0")
+
+
 @pytest.mark.parametrize("value", ["nonsense", '"><b>', "a@b@c d", "Name <nobody>"])
 def test_a_sender_is_an_address(value: str) -> None:
     env = read(DEFAULT_FROM_EMAIL=value)

@@ -1,0 +1,37 @@
+"""Dies in every way in which a web worker may: of what nobody caught."""
+
+from gevent import monkey
+
+monkey.patch_all()
+
+import threading  # noqa: E402
+import warnings  # noqa: E402
+from logging.config import dictConfig  # noqa: E402
+
+import gevent  # noqa: E402
+
+from accounts import tracing  # noqa: E402
+from config.logs import log_settings  # noqa: E402
+from config.worker import Worker  # noqa: E402
+
+SECRET = "held svc_live_" + "a1B2" * 9
+
+
+def die() -> None:
+    raise ValueError(SECRET)
+
+
+def main() -> None:
+    dictConfig(log_settings("INFO", "json"))
+    tracing.log_uncaught()
+    Worker.log_greenlets()
+    thread = threading.Thread(target=die)
+    thread.start()
+    thread.join()
+    gevent.spawn(die).join()
+    warnings.warn(SECRET, stacklevel=1)
+    die()
+
+
+if __name__ == "__main__":
+    main()

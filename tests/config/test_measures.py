@@ -1,0 +1,137 @@
+"""What each floor counts is what happened on it."""
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import pytest
+from django.db import OperationalError
+from django.http import HttpRequest
+from django.test import Client, override_settings
+from django.urls import path, re_path
+from pytest_django import Settings
+
+from accounts import answered, metrics, outbox, schedule
+from accounts.engine import engine
+from accounts.models import Account
+from accounts.statements import times_away
+from apikeys.api import ApiView
+from apikeys.breaker import Breaker, outages
+from apikeys.middleware import unknown_callers
+from config.urls import urlpatterns
+from credits import charges
+from credits.models import Wallet
+from tests.caller import Caller
+from validation.services import validations
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(metrics.Switch, "is_on", True)
+    forget()
+    yield
+    forget()
+
+
+def forget() -> None:
+    engine()
+    for add in metrics.before_each_look:
+        add()
+    for metric in metrics.registry:
+        metric.take()  # type: ignore[attr-defined]
+    answered.take()
+
+
+def test_a_validation_is_counted_by_what_came_out(
+    caller: Caller, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        caller.validate("jane@shop.example")
+        caller.validate("risky@sandbox.test", Idempotency_Key="one")
+        caller.validate("risky@sandbox.test", Idempotency_Key="one")
+        caller.validate("no address", Idempotency_Key="two")
+    assert validations.take() == {
+        ("undeliverable", "reserved_domain", "api"): 1,
+        ("undeliverable", "invalid_syntax", "api"): 1,
+        ("risky", "accept_all", "sandbox"): 1,
+    }
+    assert charges.charged.take() == {(): 2}
+    assert sum(charges.batches.take().values()) >= 2
+    (spread,) = charges.seconds.take().values()
+    assert spread.sum > 0
+
+
+def test_what_a_balance_does_not_cover_is_counted(caller: Caller, account: Account) -> None:
+    Wallet.objects.filter(account=account).update(balance=0)
+    assert caller.validate().status_code == 402
+    caller.validate("insufficient_credits@sandbox.test")
+    assert charges.refused.take() == {(): 1}
+    assert charges.charged.take() == {}
+
+
+def test_callers_without_a_key_are_counted_by_what_they_lack(caller: Caller) -> None:
+    for secret in (None, "svc_live_mistyped", "svc_live_again"):
+        Caller(secret).get("/v1/me")
+    caller.validate("invalid_api_key@sandbox.test")
+    assert unknown_callers.take() == {("missing_api_key",): 1, ("invalid_api_key",): 2}
+
+
+class Away(ApiView):
+    def get(self, request: Any) -> NoReturn:
+        raise OperationalError("server closed the connection")
+
+
+def away(request: HttpRequest) -> NoReturn:
+    raise OperationalError("server closed the connection")
+
+
+class WithoutDatabase:
+    urlpatterns = [path("away/", away), re_path("^v1/away$", Away.as_view()), *urlpatterns]
+    from config.urls import handler400, handler403, handler404, handler500
+
+
+def test_a_database_that_is_away_is_counted_by_who_found_it(caller: Caller) -> None:
+    with override_settings(ROOT_URLCONF=WithoutDatabase, LOGIN_URL="/accounts/login/"):
+        assert caller.get("/v1/away").status_code == 503
+        with override_settings(MIDDLEWARE=["accounts.middleware.IdentifyRequestMiddleware"]):
+            client = Client(raise_request_exception=False)
+            assert client.get("/away/").status_code >= 500
+    assert times_away.take() == {("api",): 1, ("page",): 1}
+
+
+def test_an_outage_of_the_limiter_is_counted_once() -> None:
+    breaker = Breaker(lambda: True)
+    for _ in range(3):
+        breaker.trip(ConnectionError())
+    assert outages.take() == {(): 1}
+
+
+def test_mails_are_counted_by_what_became_of_them(settings: Settings) -> None:
+    outbox.queue(to="jane@shop.example", subject="One", text="", html="")
+    outbox.deliver_due()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
+    outbox.queue(to="jane@shop.example", subject="Two", text="", html="")
+    outbox.deliver_due()
+    assert outbox.attempts.take() == {("sent",): 1, ("failed",): 1}
+
+
+def fails() -> NoReturn:
+    raise ValueError("It fails.")
+
+
+def test_jobs_of_the_day_tell_when_they_ran_and_which_failed(settings: Settings) -> None:
+    good = "accounts.retention.delete_old_mails"
+    settings.ON_EVERY_DAY = [f"{__name__}.fails", good]
+    with pytest.raises(schedule.DailyWorkError):
+        schedule.run_daily()
+    assert schedule.failures.take() == {(f"{__name__}.fails",): 1}
+    assert (
+        set(schedule.ran_at.take())
+        == set(schedule.took.take())
+        == {
+            (f"{__name__}.fails",),
+            (good,),
+        }
+    )
