@@ -1,5 +1,6 @@
 """The pages for what went wrong. They ask nothing of the database, which may be what failed."""
 
+import sqlite3
 import sys
 from typing import Any
 
@@ -53,8 +54,8 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    # Django calls this where it caught it.
-    if isinstance(sys.exc_info()[1], AWAY):
+    # Django calls this where it caught it. The last is what config/cache.py raises on a full disk.
+    if isinstance(sys.exc_info()[1], (*AWAY, sqlite3.OperationalError)):
         return _away(request)
     return _page(
         request,

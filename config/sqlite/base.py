@@ -21,6 +21,8 @@ from django.db.backends.sqlite3.schema import DatabaseSchemaEditor
 
 _writer = threading.RLock()
 _READS = ("SELECT", "PRAGMA", "EXPLAIN", "SAVEPOINT", "RELEASE", "ROLLBACK")
+# For a charge and its row in the log, in bytes.
+LEAST_ROOM = 64 * 1024
 # Between two tries, in seconds: uneven, so that several processes do not keep step.
 _PAUSES = (0.001, 0.01)
 
@@ -93,10 +95,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return cursor.fetchall() if cursor.description else []
 
     def answers(self) -> bool:
-        """Whether the file can be read."""
+        """Whether the file can be read, and has room to grow."""
         with self.cursor() as cursor:
             cursor.execute("PRAGMA schema_version")
-            return bool(cursor.fetchone()[0])
+            is_there = bool(cursor.fetchone()[0])
+        return is_there and _has_room(Path(self.settings_dict["NAME"]).parent)
 
     def create_cursor(self, name: str | None = None) -> Cursor:
         cursor: Cursor = self.connection.cursor(factory=Cursor)
@@ -151,6 +154,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.holds_writer:
             self.holds_writer = False
             _writer.release()
+
+
+def _has_room(folder: Path) -> bool:
+    disk = os.statvfs(folder)
+    # The last blocks of some disks are for root alone.
+    free = disk.f_bavail if os.geteuid() else disk.f_bfree
+    # Some file systems do not say how large they are.
+    return not disk.f_blocks or free * disk.f_frsize >= LEAST_ROOM
 
 
 def _ask(run: Callable[[], Any], gives_up_at: float) -> Any:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 
-from tests.servers.client import HttpCaller
+from tests.servers.client import HttpCaller, until_ready
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres, postgres_server
 from tests.servers.product import product
@@ -77,13 +77,6 @@ def assert_away(caller: HttpCaller) -> None:
     assert (ready.status, ready.document["database"]) == (503, "unavailable")
     assert ready.headers["Retry-After"] == "5"
     assert ready.seconds < LONGEST_SECONDS
-
-
-def until_ready(caller: HttpCaller) -> None:
-    deadline = time.monotonic() + 20
-    while caller.get("/readyz").status != 200:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_pages_and_load_balancers_are_told_that_the_database_is_away(tmp_path: Path) -> None:

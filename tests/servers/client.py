@@ -70,3 +70,11 @@ class HttpCaller:
             self._all.append(self._kept.connection)
         connection: http.client.HTTPConnection = self._kept.connection
         return connection
+
+
+def until_ready(caller: HttpCaller) -> None:
+    """As a load balancer waits for it."""
+    deadline = time.monotonic() + 20
+    while caller.get("/readyz").status != 200:
+        assert time.monotonic() < deadline, caller.get("/readyz").text
+        time.sleep(0.1)

@@ -1,0 +1,61 @@
+"""A disk that is full, and has room again."""
+
+import errno
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class SmallDisk:
+    """A file system of its own, which root alone can make."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._filler = folder / "filler"
+
+    def fill(self) -> None:
+        with self._filler.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+
+    def make_room(self) -> None:
+        self._filler.unlink()
+
+
+@contextmanager
+def small_disk(folder: Path, megabytes: int) -> Iterator[SmallDisk | None]:
+    """None where it cannot be made."""
+    folder.mkdir(parents=True)
+    mount = shutil.which("mount")
+    command = [mount or "mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+    if mount is None or subprocess.run(command, capture_output=True, check=False).returncode:
+        yield None
+        return
+    try:
+        yield SmallDisk(folder)
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+class FileLimit:
+    """The kernel lets the processes write no file beyond its first few KB."""
+
+    def __init__(self, pids: Callable[[], list[int]]) -> None:
+        self._pids = pids
+
+    def fill(self) -> None:
+        self._set(16 * 1024)
+
+    def make_room(self) -> None:
+        self._set(resource.RLIM_INFINITY)
+
+    def _set(self, limit: int) -> None:
+        for pid in self._pids():
+            _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (limit, hard))
