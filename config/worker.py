@@ -86,6 +86,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
         self._refuse_ambiguity(request, client, address)
+        # RFC 9110, 2.5: gunicorn would answer 1.9 with 1.9, which is none.
+        request.version = min(request.version, (1, 1))
         is_api = is_api_path(unquote(request.path))
         database_seconds.set(API_SECONDS if is_api else PAGE_SECONDS)
         whole = self._read_body(request, client, address, is_api=is_api)

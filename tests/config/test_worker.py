@@ -142,6 +142,16 @@ def test_a_target_may_be_absolute(site: Product, secret: str) -> None:
     assert say(site, sent.encode()).status == 200
 
 
+@pytest.mark.parametrize("version", ["1.2", "1.9"])
+def test_an_answer_is_of_a_version_of_http_that_there_is(
+    site: Product, secret: str, version: str
+) -> None:
+    sent = request(secret).replace(b"HTTP/1.1", f"HTTP/{version}".encode())
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(sent)
+        assert connection.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 def test_the_request_id_of_what_could_not_be_read_is_in_the_log(site: Product) -> None:
     answer = say(site, b"GARBAGE\r\n\r\n")
     wanted = f"[{answer.headers['X-Request-Id']} -] - - 400 bad_request - 127.0.0.1"
