@@ -10,6 +10,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
+from django.utils.http import int_to_base36
 
 from accounts.models import Mail, User
 from tests.conftest import PASSWORD, signed_in
@@ -179,6 +180,21 @@ def test_a_reset_link_works_for_an_hour(owner: User, client: Client) -> None:
         assert b"no longer works" not in Client().get(path, follow=True).content
     with time_machine.travel(timezone.now() + timedelta(minutes=61), tick=False):
         assert b"no longer works" in Client().get(path, follow=True).content
+
+
+def test_a_changed_reset_link_is_none(owner: User, stranger: User, client: Client) -> None:
+    path = reset_path(owner, client)
+    whose, token = path.rstrip("/").rpartition("/")[2].split("-", 1)
+    others = [
+        f"{int_to_base36(stranger.pk)}-{token}",
+        f"{whose}-{token[:-1]}{'0' if token[-1] != '0' else '1'}",
+        # A later time, under the same signature.
+        f"{whose}-zzzzzz{token[6:]}",
+        f"{whose}-{token.partition('-')[0]}-",
+    ]
+    for other in others:
+        answer = Client().get(f"/accounts/password/reset/key/{other}/", follow=True)
+        assert b"no longer works" in answer.content, other
 
 
 def test_the_token_of_a_reset_link_is_in_no_address_that_a_page_could_tell(

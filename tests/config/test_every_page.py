@@ -1,11 +1,16 @@
 """What holds for every page. The pages are read from the URL table: a new one is walked as well."""
 
+from contextlib import closing
+from typing import Any
+
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from accounts.models import Account, User
 from tests.hostile import TYPED, UNSEEN, WRITTEN, poison, text_columns
 from tests.pages import all_pages, browser_of, settle
+from tests.servers.product import ROOT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -22,6 +27,7 @@ OPEN = {
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
     "accounts/login/code/confirm/",
 }
+STATIC = ROOT / "static"
 PAGES = [page for page in all_pages().values() if not page.is_api]
 # The staff's take longer than all others.
 WHOSE = [
@@ -87,6 +93,55 @@ def test_every_column_of_text_is_known_to_be_typed_or_not() -> None:
         label: {*TYPED.get(label, ()), *WRITTEN.get(label, ())} for label in {*TYPED, *WRITTEN}
     }
     assert known == text_columns()
+
+
+def test_every_answer_says_what_it_is_and_in_which_letters(insider: User, account: Account) -> None:
+    places = settle(insider, account)
+    browser = browser_of(insider)
+    for page in PAGES:
+        if not page.is_admin:
+            answer = browser.get(page.address(places))
+            if answer.content:
+                assert_named(answer, page.route)
+
+
+def test_every_file_says_what_it_is_and_in_which_letters(settings: Settings) -> None:
+    settings.WHITENOISE_USE_FINDERS = True
+    files = [path.relative_to(STATIC) for path in STATIC.rglob("*.[cjs]*")]
+    assert len(files) > 10
+    for file in files:
+        # It is open until it is sent.
+        with closing(Client().get(f"/static/{file}")) as answer:
+            assert answer.status_code == 200
+            assert_named(answer, str(file))
+
+
+def assert_named(answer: Any, what: str) -> None:
+    kind, _, parameter = answer.headers["Content-Type"].partition(";")
+    if kind.startswith("text/") or kind.endswith(("+xml", "/xml")):
+        assert parameter.replace('"', "").strip() == "charset=utf-8", what
+    else:
+        assert kind in {"application/json", "application/vnd.oai.openapi+json"}, what
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/.git/HEAD", "/.git/config", "/.env", "/manage.py", "/config/settings.py", "/var/"),
+        *("/db.sqlite3", "/static/", "/static/../manage.py", "/static/%2e%2e/manage.py"),
+        *("/static/..%2fmanage.py", "/static//etc/passwd", "/static/%00", "/media/", "/__debug__/"),
+        *(
+            "/pyproject.toml",
+            "/requirements.lock",
+            "/static/css/",
+            "/.well-known/",
+            "/server-status",
+        ),
+    ],
+)
+def test_no_file_of_the_program_is_served(path: str, settings: Settings) -> None:
+    settings.WHITENOISE_USE_FINDERS = True
+    assert Client().get(path).status_code == 404
 
 
 @pytest.mark.parametrize("of_staff", WHOSE)
