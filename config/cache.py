@@ -20,32 +20,35 @@ from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 _SCHEMA = """
     PRAGMA journal_mode=WAL;
     PRAGMA synchronous=OFF;
-    CREATE TABLE IF NOT EXISTS entries (key TEXT PRIMARY KEY, value TEXT, expires REAL)
-        WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS entries_expires ON entries (expires);
+    CREATE TABLE IF NOT EXISTS kept
+        (key TEXT PRIMARY KEY, value TEXT, written REAL, expires REAL) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS kept_expires ON kept (expires);
 """
+# What was written in the future was written before the clock was set back: it would live on for so
+# much longer, and whoever it locks out would be locked out for so long.
+_LIVES = "(expires IS NULL OR expires > :now) AND written <= :now + 60"
 # An entry that has expired gives way to a new one; one that lives refuses it.
-_ADD = """
-    INSERT INTO entries VALUES (:key, :value, :expires)
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires
-    WHERE entries.expires <= :now
-"""
 _SET = """
-    INSERT INTO entries VALUES (:key, :value, :expires)
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires
+    INSERT INTO kept VALUES (:key, :value, :now, :expires)
+    ON CONFLICT (key) DO UPDATE SET
+        value = excluded.value, written = excluded.written, expires = excluded.expires
 """
-_ADD_TO = """
-    UPDATE entries SET value = CAST(value AS INTEGER) + :delta
-    WHERE key = :key AND (expires IS NULL OR expires > :now) RETURNING value
-"""
+_ADD = f"{_SET} WHERE kept.expires <= :now OR kept.written > :now + 60"
+_ADD_TO = f"""
+    UPDATE kept SET value = CAST(value AS INTEGER) + :delta
+    WHERE key = :key AND {_LIVES} RETURNING value
+"""  # noqa: S608 - our own words
+_GET = f"SELECT value FROM kept WHERE key = :key AND {_LIVES}"  # noqa: S608
+_TOUCH = f"UPDATE kept SET expires = :expires WHERE key = :key AND {_LIVES}"  # noqa: S608
+_SWEEP = f"DELETE FROM kept WHERE NOT ({_LIVES})"  # noqa: S608
 # Counts from the first time on, in the same statement: whoever is first sets when it expires.
 _COUNT = """
-    INSERT INTO entries VALUES (:key, :delta, :expires)
+    INSERT INTO kept VALUES (:key, :delta, :now, :expires)
     ON CONFLICT (key) DO UPDATE SET
-        value = CASE WHEN entries.expires <= :now THEN excluded.value
-            ELSE CAST(entries.value AS INTEGER) + :delta END,
-        expires = CASE WHEN entries.expires <= :now THEN excluded.expires
-            ELSE entries.expires END
+        value = CASE WHEN kept.expires <= :now THEN excluded.value
+            ELSE CAST(kept.value AS INTEGER) + :delta END,
+        expires = CASE WHEN kept.expires <= :now THEN excluded.expires
+            ELSE kept.expires END
     RETURNING value
 """
 _SWEEP_SECONDS = 60
@@ -75,7 +78,7 @@ class _Store:
         with self._lock:
             if time.monotonic() - self._swept_at > _SWEEP_SECONDS:
                 self._swept_at = time.monotonic()
-                self._connection.execute("DELETE FROM entries WHERE expires <= ?", (now,))
+                self._connection.execute(_SWEEP, {"now": now})
             cursor = self._connection.execute(statement, {**values, "now": now})
             rows = cursor.fetchall()
             return cursor.rowcount, rows
@@ -133,10 +136,7 @@ class SQLiteCache(BaseCache):
         return self._run(_ADD, **entry, value=json.dumps(value))[0] == 1
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
-        _, rows = self._run(
-            "SELECT value FROM entries WHERE key = :key AND (expires IS NULL OR expires > :now)",
-            key=self._name(key, version),
-        )
+        _, rows = self._run(_GET, key=self._name(key, version))
         return json.loads(rows[0][0]) if rows else default
 
     def set(
@@ -151,16 +151,14 @@ class SQLiteCache(BaseCache):
         return int(rows[0][0])
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        statement = """UPDATE entries SET expires = :expires
-            WHERE key = :key AND (expires IS NULL OR expires > :now)"""
-        return self._run(statement, **self._entry(key, timeout, version))[0] == 1
+        return self._run(_TOUCH, **self._entry(key, timeout, version))[0] == 1
 
     def delete(self, key: str, version: int | None = None) -> bool:
-        changed, _ = self._run("DELETE FROM entries WHERE key = :key", key=self._name(key, version))
+        changed, _ = self._run("DELETE FROM kept WHERE key = :key", key=self._name(key, version))
         return changed == 1
 
     def clear(self) -> None:
-        self._run("DELETE FROM entries")
+        self._run("DELETE FROM kept")
 
     def _name(self, key: str, version: int | None) -> str:
         return self.make_and_validate_key(key, version=version)

@@ -20,7 +20,6 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve
 from fido2.cose import ES256
 from fido2.utils import websafe_encode
 from fido2.webauthn import AttestationObject, AttestedCredentialData, AuthenticatorData
-from validation.moments import number_of
 
 from accounts import audit, outbox, team
 from accounts.models import Account, Invitation, Lease, User

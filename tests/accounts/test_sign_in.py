@@ -1,5 +1,5 @@
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import pytest
@@ -79,6 +79,16 @@ def test_wrong_passwords_slow_that_account_and_no_other(owner: User, stranger: U
     refused = client.post(LOGIN, {"login": owner.email, "password": PASSWORD})
     assert b"Too many" in refused.content
     assert signed_in(stranger)
+
+
+def test_a_clock_that_is_set_back_keeps_nobody_from_signing_in(owner: User) -> None:
+    client = Client()
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=1)):
+        for _ in range(5):
+            client.post(LOGIN, {"login": owner.email, "password": "wrong"})
+        refused = client.post(LOGIN, {"login": owner.email, "password": PASSWORD})
+    assert b"Too many" in refused.content
+    assert signed_in(owner)
 
 
 def test_a_reset_link_works_once_and_comes_from_base_url(owner: User, client: Client) -> None:

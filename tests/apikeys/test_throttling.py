@@ -5,6 +5,7 @@ import time
 import pytest
 import time_machine
 from django.conf import settings as django_settings
+from django.http import HttpRequest
 from pytest_django import Settings
 
 from accounts.models import Account, User
@@ -208,6 +209,20 @@ def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
         assert [counter.use(bucket, 1).refused for _ in range(3)][-1] is True
     with time_machine.travel(1_800_000_000, tick=False):
         assert counter.use(bucket, 1).refused is False
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_stepped_locks_nobody_out_for_longer_than_a_window(hours: int) -> None:
+    bucket, request = Bucket("account", "acc_1", "acc_1", 2), HttpRequest()
+    now = 1_800_003_600
+    with time_machine.travel(now, tick=False):
+        assert [limits.spend(request, bucket).refused for _ in range(3)][-1] is True
+    with time_machine.travel(now + hours * 3600, tick=False):
+        usages = [limits.spend(request, bucket) for _ in range(3)]
+    assert [usage.refused for usage in usages] == [False, False, True]
+    assert usages[-1].seconds_left <= limits.WINDOW_SECONDS
+    with time_machine.travel(now + hours * 3600 + limits.WINDOW_SECONDS, tick=False):
+        assert limits.spend(request, bucket).refused is False
 
 
 def test_a_window_that_ends_while_it_is_counted_in_still_says_to_wait_a_second(

@@ -3,10 +3,12 @@
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.cache import BaseCache
 from django.core.cache.backends.redis import RedisCache
 from redis import Redis
@@ -159,6 +161,22 @@ def test_what_has_expired_is_gone_and_may_be_added_again(cache: BaseCache) -> No
     time.sleep(1.1)
     assert cache.get("key") is None
     assert cache.add("key", 2) is True
+
+
+def test_what_was_written_before_the_clock_was_set_back_is_gone(tmp_path: Path) -> None:
+    cache = SQLiteCache(str(tmp_path / "counters.sqlite3"), {})
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=1)):
+        for key in ("read", "added", "counted", "touched"):
+            cache.set(key, 1, timeout=60)
+    cache.set("by-a-little", 1, timeout=60)
+    with time_machine.travel(datetime.now(UTC) - timedelta(seconds=5)):
+        assert cache.get("by-a-little") == 1
+    assert cache.get("read") is None
+    assert cache.add("added", 2) is True
+    assert cache.get("added") == 2
+    assert cache.touch("touched", 60) is False
+    with pytest.raises(ValueError, match="not found"):
+        cache.incr("counted")
 
 
 def test_counting_what_is_not_there_is_an_error(cache: BaseCache) -> None:
