@@ -6,16 +6,18 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
 from tests.servers.keys import end_window_in, make_key
 from tests.servers.product import Product, product
-from tests.servers.redis import redis
+from tests.servers.redis import redis, redis_server
 from tests.servers.relay import Relay, relay
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
@@ -89,12 +91,13 @@ def test_one_idempotency_key_from_many_callers_has_one_answer(eight: Product) ->
 
 
 @pytest.fixture(scope="module")
-def behind_relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Product, Relay]]:
+def behind_relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Product, Relay, int]]:
+    """With the process id of the Redis behind it."""
     folder = tmp_path_factory.mktemp("relay")
-    with redis() as url, relay(urlsplit(url).port or 0) as between:
+    with redis_server() as server, relay(urlsplit(server.url).port or 0) as between:
         store = {"REDIS_URL": f"redis://127.0.0.1:{between.port}/0"}
         with product(folder, WEB_WORKERS=str(WORKERS), **store) as running:
-            yield running, between
+            yield running, between, server.pid
 
 
 def wait_until_it_counts_again(site: Product, caller: HttpCaller) -> None:
@@ -109,28 +112,40 @@ def wait_until_it_counts_again(site: Product, caller: HttpCaller) -> None:
     pytest.fail("The store did not count again.")
 
 
-@pytest.mark.parametrize("trouble", ["refused", "slow"])
-def test_without_its_store_each_worker_counts_its_share_and_holds_nobody_up(
-    behind_relay: tuple[Product, Relay], trouble: str
-) -> None:
-    site, between = behind_relay
-    caller = caller_in_a_young_window(site, f"{trouble}@shop.example", LIMIT)
-    patient = HttpCaller(site, make_key(site, f"patient-{trouble}@shop.example", 100_000))
-    caller.get()
-    known = site.output().count("does not answer")
+@contextmanager
+def in_trouble(trouble: str, between: Relay, server: int) -> Iterator[None]:
     if trouble == "refused":
         between.cut()
-    else:
+    elif trouble == "slow":
         between.delay = 1.0
+    else:
+        psutil.Process(server).suspend()
     try:
-        # A new connection each: they come to both workers.
-        callers = [HttpCaller(site, caller.secret) for _ in range(24)]
-        answers = [one.get() for one in callers]
-        answers += [answer for one in callers for answer in one.at_once(20, threads=1)]
+        yield
     finally:
         if trouble == "refused":
             between.mend()
         between.delay = 0.0
+        psutil.Process(server).resume()
+
+
+@pytest.mark.parametrize("trouble", ["refused", "slow", "frozen"])
+def test_without_its_store_each_worker_counts_its_share_and_holds_nobody_up(
+    behind_relay: tuple[Product, Relay, int], trouble: str
+) -> None:
+    site, between, server = behind_relay
+    caller = caller_in_a_young_window(site, f"{trouble}@shop.example", LIMIT)
+    patient = HttpCaller(site, make_key(site, f"patient-{trouble}@shop.example", 100_000))
+    caller.get()
+    known = site.output().count("does not answer")
+    with in_trouble(trouble, between, server):
+        # A new connection each: they come to both workers.
+        callers = [HttpCaller(site, caller.secret) for _ in range(24)]
+        answers = [one.get() for one in callers]
+        answers += [answer for one in callers for answer in one.at_once(20, threads=1)]
+        health = [one.get("/readyz") for one in callers[:4]]
+    # No reason to send nobody any more.
+    assert {(one.status, one.document["counters"]) for one in health} == {(200, "degraded")}
     statuses = Counter(answer.status for answer in answers)
     assert set(statuses) == {200, 429}
     # Each worker its half.
@@ -142,8 +157,8 @@ def test_without_its_store_each_worker_counts_its_share_and_holds_nobody_up(
     wait_until_it_counts_again(site, patient)
 
 
-def test_without_its_store_people_still_sign_in(behind_relay: tuple[Product, Relay]) -> None:
-    site, between = behind_relay
+def test_without_its_store_people_still_sign_in(behind_relay: tuple[Product, Relay, int]) -> None:
+    site, between, _ = behind_relay
     between.cut()
     try:
         browser = PlainBrowser(site.url)
@@ -156,8 +171,8 @@ def test_without_its_store_people_still_sign_in(behind_relay: tuple[Product, Rel
     wait_until_it_counts_again(site, patient)
 
 
-def test_when_the_store_is_back_it_counts_again(behind_relay: tuple[Product, Relay]) -> None:
-    site, _ = behind_relay
+def test_when_the_store_is_back_it_counts_again(behind_relay: tuple[Product, Relay, int]) -> None:
+    site, *_ = behind_relay
     caller = caller_in_a_young_window(site, "back@shop.example", 10)
     statuses = Counter(answer.status for answer in caller.at_once(30))
     assert statuses == {200: 10, 429: 20}
