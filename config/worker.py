@@ -10,7 +10,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import gevent
+from gevent.server import StreamServer
 from gunicorn.http import errors
+from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
 from accounts.admission import admission
@@ -39,12 +41,31 @@ COURTESY_SECONDS = 0.01
 logger = logging.getLogger("config.worker")
 
 
+class Door(StreamServer):  # type: ignore[misc]
+    """Where connections come in.
+
+    gunicorn lets one in each time its loop comes round, so that all workers get some. But a busy
+    loop comes round a few times a second: whoever connects anew for each call would wait outside
+    for seconds, and a worker that is full could tell nobody. If they are still there when a busy
+    worker looks, no other one had time for them either.
+    """
+
+    @property
+    def max_accept(self) -> int:
+        return 1 + int(admission.in_hand) // 4
+
+    @max_accept.setter
+    def max_accept(self, connections: int) -> None:
+        """gunicorn would say: one."""
+
+
 class Worker(GeventWorker):  # type: ignore[misc]
     handover: Handover
     is_leaving = False
 
     def run(self) -> None:
         self.connections = Connections()
+        ggevent.StreamServer = Door
         # Not at the top: its locks are gevent's only when gevent has patched the process.
         from accounts import together
 
