@@ -3,6 +3,7 @@
 import ctypes
 import logging
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -29,12 +30,15 @@ WORKER = [sys.executable, "manage.py", "run_worker"]
 CODE = [sys.executable, "-c", "import config.wsgi, config.gunicorn, config.worker"]
 RESTART_SECONDS = 1
 STOP_SECONDS = 15
+# More than the connections of a web worker: config/gunicorn.py.
+FILES = 65_536
 
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # Database, mails and secrets are for the user who runs this alone.
     os.umask(0o077)
+    _allow_many_connections()
     try:
         django.setup()
     except ImproperlyConfigured as error:
@@ -44,6 +48,13 @@ def main() -> int:
     if scrapes is not None:
         scrapes.begin()
     return Supervisor(_web_command()).run()
+
+
+def _allow_many_connections() -> None:
+    """Each is a file. What a process gets by default would be used up by a thousand clients."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if most == resource.RLIM_INFINITY else min(FILES, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def prepare() -> Scrapes | None:
