@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 -rs
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test proofs setup bench check lint lock browser
+.PHONY: help serve test proofs setup bench check lint lock browser front
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ test: .venv/.workshop browser ## set everything up and run every test: SQLite, P
 	$(PYTEST) -m "not proof"
 	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process and not anywhere"
 
-proofs: .venv/.workshop browser ## what takes longer: several processes, kills, outages, the look of every page
+proofs: .venv/.workshop browser front ## what takes longer: several processes, kills, outages, the look of every page
 	$(PYTEST) -m proof
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
@@ -48,6 +48,12 @@ browser: ## install Chromium for the browser journeys, where it is missing and m
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 		&& echo "Installing Chromium for the browser journeys…" \
 		&& apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || true
+
+# RUNLEVEL: it is only installed, not started.
+front: ## install nginx for the proofs of the front, where it is missing and may be installed
+	@command -v nginx >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "Installing nginx for the proofs of the front…" \
+		&& apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq nginx-light >/dev/null; } || true
 
 .venv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
