@@ -12,6 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 # Each has a product of its own.
 WITH_A_PRODUCT = {
     *("tests/apikeys/test_description_holds.py", "tests/apikeys/test_exactness.py"),
+    *("tests/config/test_busy.py", "tests/config/test_front.py", "tests/config/test_front_slow.py"),
     *("tests/config/test_serve.py", "tests/config/test_serve_large.py"),
     *("tests/config/test_worker.py", "tests/credits/test_exactly.py"),
 }

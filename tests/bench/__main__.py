@@ -1,4 +1,4 @@
-"""`python -m tests.bench [api] [engine] [pages] [web-worker] [--write]`
+"""`python -m tests.bench [api] [engine] [front] [load] [pages] [web-worker] [--write]`
 
 `make bench` measures the API, in some six minutes; all of it takes twice as long.
 
@@ -11,10 +11,11 @@ import os
 import platform
 import signal
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
 from importlib.metadata import version
 
-from tests.bench import api, api_lines, engine, pages
+from tests.bench import api, api_lines, engine, front, overload, pages
 from tests.bench.server import REPOSITORY
 from tests.bench.table import (
     Line,
@@ -80,6 +81,35 @@ def report_api() -> str:
     )
 
 
+def report_front() -> str:
+    lines = _measured(front.measure)
+    return _of_lines(
+        lines,
+        f"The median of {front.ROUNDS} rounds (lowest to highest) of {front.WINDOW_SECONDS:g} s, "
+        f"{front.RATE:g} calls of validate a second over TLS through the shipped nginx, PostgreSQL "
+        f"and Redis; {_machine()}.",
+    )
+
+
+def report_load() -> str:
+    lines = _measured(overload.measure)
+    return _of_lines(
+        lines,
+        f"{overload.CALLERS:,} connections ask {overload.TIMES} times what {overload.FEW} get "
+        f"answered, for {overload.SECONDS:g} s, by the clock; 2 web workers; {_machine()}.",
+    )
+
+
+def _measured(measure: Callable[[Executor, Callable[[str], None]], list[Line]]) -> list[Line]:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as executor:
+        return measure(executor, lambda text: print(text, file=sys.stderr))
+
+
+def _machine() -> str:
+    return f"{os.cpu_count()} cores for everything, Python {platform.python_version()}"
+
+
 def _of_lines(lines: list[Line], how: str) -> str:
     table = markdown([["", "measured", "target"], *(line.cells() for line in lines)])
     return "\n\n".join((table, how, name_missed_lines(lines)))
@@ -136,6 +166,8 @@ def report_pages(rows: int = 2_000_000) -> str:
 SUBJECTS = {
     "api": report_api,
     "engine": report_engine,
+    "front": report_front,
+    "load": report_load,
     "pages": report_pages,
     "web-worker": report_web_worker,
 }

@@ -115,10 +115,10 @@ def _contender(site: Product, *pids: int) -> Contender:
     return Contender(address, [site.process.pid, *pids], requests, tuple(paid))
 
 
-def validate(number: int, key: str, domain: str = "") -> bytes:
+def validate(number: int, key: str, domain: str = "", host: str = "127.0.0.1") -> bytes:
     domain = domain or f"shop{number % DOMAINS}.com"
     body = json.dumps({"email": f"someone.{number}@{domain}"}).encode()
-    return build_request("POST", "/v1/validate", body, key)
+    return build_request("POST", "/v1/validate", body, key, host)
 
 
 def warm_up(executor: Executor, all_of_them: Contenders) -> None:

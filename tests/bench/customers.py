@@ -1,5 +1,5 @@
-"""`python -m tests.bench.customers`: fills the database of DATABASE_URL with accounts to measure
-with, and prints the secrets of their keys as JSON, each kind in a list of its own."""
+"""`python -m tests.bench.customers 200`: fills the database of DATABASE_URL with accounts to
+measure with, and prints the secrets of their keys as JSON, each kind in a list of its own."""
 
 import json
 import os
@@ -13,9 +13,10 @@ ACCOUNTS = 200
 NO_LIMIT, CREDITS = 1_000_000_000, 1_000_000_000
 
 
-def make_customers(site: Product) -> dict[str, list[str]]:
+def make_customers(site: Product, accounts: int = ACCOUNTS) -> dict[str, list[str]]:
+    """So many of each kind."""
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.bench.customers"],
+        [sys.executable, "-m", "tests.bench.customers", str(accounts)],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], **site.environment},
         capture_output=True,
@@ -26,14 +27,14 @@ def make_customers(site: Product) -> dict[str, list[str]]:
     return secrets
 
 
-def _make() -> dict[str, list[str]]:
+def _make(accounts: int) -> dict[str, list[str]]:
     from django.db import transaction
 
     with transaction.atomic():
         return {
-            "paid": [_make_key(f"shop-{n}", CREDITS, NO_LIMIT) for n in range(ACCOUNTS)],
-            "unpaid": [_make_key(f"poor-{n}", 0, NO_LIMIT) for n in range(ACCOUNTS)],
-            "limited": [_make_key(f"busy-{n}", CREDITS, 1) for n in range(ACCOUNTS)],
+            "paid": [_make_key(f"shop-{n}", CREDITS, NO_LIMIT) for n in range(accounts)],
+            "unpaid": [_make_key(f"poor-{n}", 0, NO_LIMIT) for n in range(accounts)],
+            "limited": [_make_key(f"busy-{n}", CREDITS, 1) for n in range(accounts)],
         }
 
 
@@ -57,4 +58,4 @@ if __name__ == "__main__":
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    print(json.dumps(_make()))
+    print(json.dumps(_make(int(sys.argv[1]))))

@@ -4,8 +4,9 @@ import math
 import re
 import selectors
 import socket
+import ssl
 import time
-from collections import deque
+from collections import defaultdict, deque
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle
@@ -37,12 +38,15 @@ class Load:
     # Then the caller connects anew: over connections that live for ever, the chance by which
     # gunicorn's workers took them would decide the whole run.
     requests_per_connection: int = 100
-    # What they may be answered with.
-    statuses: tuple[int, ...] = (200,)
+    # What they may be answered with. None: with anything, or with nothing.
+    statuses: tuple[int, ...] | None = (200,)
     # Requests a second, of all callers together. None: as many as are answered.
     rate: float | None = None
     # Then it is over, however much time is left.
     most: int | None = None
+    # Over TLS: the file with the server's certificate, and its name.
+    certificate: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Outcome:
     # How long the calls had waited that were unanswered at the end. Left out, a server that
     # answers nothing would seem to have no delays.
     waiting: list[float]
+    # The same as `answered`, by status; 0: the connection ended without an answer.
+    by_status: dict[int, list[float]]
 
     @property
     def rate(self) -> float:
@@ -64,10 +70,12 @@ class Outcome:
         return times[len(times) * percent // 100]
 
 
-def build_request(method: str, path: str, body: bytes = b"", key: str = "") -> bytes:
+def build_request(
+    method: str, path: str, body: bytes = b"", key: str = "", host: str = "127.0.0.1"
+) -> bytes:
     bearer = f"Authorization: Bearer {key}\r\n" if key else ""
     return (
-        f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{bearer}"
+        f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{bearer}"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     ).encode() + body
 
@@ -82,6 +90,7 @@ def generate(load: Load) -> Outcome:
 
 def _drive(callers: list["Caller"], selector: selectors.BaseSelector, load: Load) -> Outcome:
     answered: list[float] = []
+    by_status: dict[int, list[float]] = defaultdict(list)
     requests, free = cycle(load.requests), deque(callers)
     cpu_before = time.process_time()
     start = now = due = time.perf_counter()
@@ -92,13 +101,15 @@ def _drive(callers: list["Caller"], selector: selectors.BaseSelector, load: Load
             due += 1 / load.rate if load.rate else 0
         for key, _ in selector.select(min(left, due - now) if free else left):
             caller = key.data
-            if caller.hear():
+            status = caller.hear()
+            if status is not None:
                 answered.append(time.perf_counter() - caller.asked_at)
+                by_status[status].append(answered[-1])
                 free.append(caller)
         now = time.perf_counter()
     share = (time.process_time() - cpu_before) / (now - start)
     waiting = [now - caller.asked_at for caller in callers if caller not in free]
-    return Outcome(now - start, share, answered, waiting)
+    return Outcome(now - start, share, answered, waiting, dict(by_status))
 
 
 class Caller:
@@ -107,12 +118,15 @@ class Caller:
     def __init__(self, load: Load, selector: selectors.BaseSelector) -> None:
         self.load = load
         self.selector = selector
-        self.expected = tuple(f"HTTP/1.1 {status} ".encode() for status in load.statuses)
         self.connect()
 
     def connect(self) -> None:
+        self.received = b""
         self.connection = socket.create_connection(self.load.address, timeout=CONNECT_SECONDS)
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.load.certificate:
+            context = ssl.create_default_context(cafile=self.load.certificate)
+            self.connection = context.wrap_socket(self.connection, server_hostname=self.load.name)
         self.connection.setblocking(False)
         self.selector.register(self.connection, selectors.EVENT_READ, self)
         self.requests_left = self.load.requests_per_connection
@@ -131,20 +145,41 @@ class Caller:
         # A request is far smaller than the socket's buffer, so it never goes out in part.
         self.connection.send(request)
 
-    def hear(self) -> bool:
-        """Whether the answer is complete by now."""
-        piece = self.connection.recv(65536)
-        if not piece:
+    def hear(self) -> int | None:
+        """The status, when the answer is complete by now."""
+        while not is_complete(self.received):
+            try:
+                piece = self.connection.recv(65536)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                return None
+            except ConnectionError:
+                piece = b""
+            if not piece:
+                return self._is_left()
+            self.received += piece
+        return self._status()
+
+    def _status(self) -> int:
+        status = int(self.received[9:12])
+        if self.load.statuses is not None and status not in self.load.statuses:
+            raise UnexpectedAnswer(self.received[:500].decode("latin-1"))
+        if b"\r\nConnection: close\r\n" in self.received:
+            self.requests_left = 0
+        return status
+
+    def _is_left(self) -> int:
+        if self.load.statuses is not None:
             raise UnexpectedAnswer("The server closed a connection.")
-        self.received += piece
-        return is_complete(self.received, self.expected)
+        self.hang_up()
+        self.connect()
+        return 0
 
 
-def is_complete(answer: bytes, expected: tuple[bytes, ...]) -> bool:
+def is_complete(answer: bytes) -> bool:
     head_size = answer.find(b"\r\n\r\n") + 4
     if head_size < 4:
         return False
     length = _LENGTH.search(answer, 0, head_size)
-    if length is None or not answer.startswith(expected):
+    if length is None or not answer.startswith(b"HTTP/1.1 "):
         raise UnexpectedAnswer(answer[:500].decode("latin-1"))
     return len(answer) >= head_size + int(length[1])

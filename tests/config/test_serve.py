@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.load import Address
+from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.servers.browser import PlainBrowser
+from tests.servers.client import HttpCaller
+from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product, product, text_of
 
 pytestmark = pytest.mark.process
-
-SILENT = b""
-HALF_A_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half"
 
 
 @pytest.fixture(scope="module")
@@ -124,16 +125,23 @@ def test_a_port_that_is_taken_is_named_with_the_way_out(served: Product, tmp_pat
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("sent", [SILENT, HALF_A_HEAD], ids=["silent", "half a head"])
-def test_two_hundred_slow_clients_hold_up_nobody(served: Product, sent: bytes) -> None:
-    slow = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(200)]
-    try:
-        for connection in slow:
-            connection.sendall(sent)
+def test_two_hundred_silent_and_two_hundred_half_sent_connections_hold_up_nobody(
+    served: Product,
+) -> None:
+    caller = HttpCaller(served, make_key(served, "slow@shop.example"))
+    address = Address("127.0.0.1", served.port)
+    with slow_clients(address, 200, SILENCE), slow_clients(address, 200, HALF_A_HEAD):
         assert [answers(served) for _ in range(20)] == [200] * 20
-    finally:
-        for connection in slow:
-            connection.close()
+        verdicts = [caller.validate("deliverable@sandbox.test").status for _ in range(20)]
+    assert verdicts == [200] * 20
+    caller.close()
+
+
+@pytest.mark.proof
+def test_a_thousand_clients_are_no_more_than_a_process_may_have(served: Product) -> None:
+    allowed = Path(f"/proc/{workers(served)[0]}/limits").read_text()
+    (soft, hard) = re.findall(r"Max open files +(\d+) +(\d+)", allowed)[0]
+    assert int(soft) == min(65_536, int(hard))
 
 
 @pytest.mark.proof
