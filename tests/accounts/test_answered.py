@@ -3,15 +3,21 @@
 import json
 import time
 from collections.abc import Iterator
+from typing import NoReturn
 
 import pytest
-from django.test import Client
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.test import Client, override_settings
+from django.urls import path
 
 from accounts import answered, metrics
 from accounts.answered import AT_ONCE, MOST_KEPT, Answer, Desk, json_line, note, tell, text_line
 from accounts.models import Account, User
 from accounts.outlet import Outlet
 from apikeys.models import ApiKey
+from config.urls import urlpatterns
 from tests.caller import Caller
 from tests.conftest import signed_in
 from tests.records import Records
@@ -86,7 +92,7 @@ def test_a_page_tells_its_account_and_its_route_alone(
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("path", "status", "route"),
+    ("asked", "status", "route"),
     [
         ("/nothing/jane@shop.example/", 404, None),
         (
@@ -99,9 +105,9 @@ def test_a_page_tells_its_account_and_its_route_alone(
     ],
 )
 def test_a_path_stands_in_no_record(
-    path: str, status: int, route: str | None, records: Records
+    asked: str, status: int, route: str | None, records: Records
 ) -> None:
-    Client().get(path)
+    Client().get(asked)
     (record,) = records.of_requests()
     assert (record["status"], record["route"]) == (status, route)
     assert len(records.lines) == 2
@@ -118,11 +124,29 @@ def test_a_form_without_its_token_is_one_record_with_the_reason(records: Records
     assert len(records.lines) == 2
 
 
+def refuses(request: HttpRequest, what: str) -> NoReturn:
+    raise PermissionDenied("jane@shop.example may not.")
+
+
+class RefusingUrls:
+    urlpatterns = [path("refuses/<str:what>/", login_not_required(refuses)), *urlpatterns]
+    from config.urls import handler400, handler403, handler404, handler500
+
+
+@pytest.mark.django_db
+def test_a_page_that_is_not_open_is_one_record(records: Records) -> None:
+    with override_settings(ROOT_URLCONF=RefusingUrls):
+        Client().get("/refuses/jane@shop.example/")
+    (record,) = records.of_requests()
+    assert (record["status"], record["route"]) == (403, "/refuses/<str:what>/")
+    assert len(records.lines) == 2
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("host", ["evil.example", "a b", "jane@shop.example"])
-@pytest.mark.parametrize("path", ["/accounts/login/", "/v1/me"])
-def test_a_host_that_is_not_ours_is_one_record(host: str, path: str, records: Records) -> None:
-    Client(raise_request_exception=False).get(path, headers={"host": host})
+@pytest.mark.parametrize("asked", ["/accounts/login/", "/v1/me"])
+def test_a_host_that_is_not_ours_is_one_record(host: str, asked: str, records: Records) -> None:
+    Client(raise_request_exception=False).get(asked, headers={"host": host})
     (record,) = records.of_requests()
     assert record["status"] == 400
     assert len(records.lines) == 2
@@ -132,9 +156,9 @@ def test_a_host_that_is_not_ours_is_one_record(host: str, path: str, records: Re
 @pytest.mark.django_db
 def test_what_a_caller_chooses_is_no_label(caller: Caller, measured: None) -> None:
     paths = ["/v1/validate", "/v1/nothing/1", "/nothing/2", "/docs/3/", "/static/4", "/v1/me"]
-    for path in paths:
+    for asked in paths:
         for method in ("GET", "BREW", "SVC", "GET"):
-            caller.call(method, path)
+            caller.call(method, asked)
     tell_all()
     labels = set(answered.answers.take())
     assert {method for _, _, method, _, _ in labels} == {"GET", "other"}
