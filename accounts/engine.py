@@ -3,11 +3,11 @@
 from functools import cache
 
 from django.conf import settings
-from django.db import connection
 from django.utils.module_loading import import_string
 
 from accounts import metrics
 from accounts.admission import admission
+from accounts.pool import give_back_connection
 from validation.engine.check import Engine
 from validation.engine.dns.messages import Question
 from validation.engine.dns.resolver import Resolver
@@ -84,5 +84,4 @@ def resolver_answers(seconds: float) -> bool:
 def _make_room() -> None:
     """Whoever waits for the DNS holds no connection of the pool meanwhile, and keeps nobody out."""
     admission.leave()
-    if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
-        connection.close()
+    give_back_connection()

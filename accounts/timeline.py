@@ -13,6 +13,7 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 from django.db.models import Model, Q, QuerySet
 
 from accounts.moments import moment_of, number_of
+from accounts.pool import give_back_connection
 
 PAGE = 50
 LOOKED_THROUGH = 10_000
@@ -49,14 +50,19 @@ class Page(Generic[Row]):
 
 
 def page_of(
-    walked: QuerySet[Row], others: Sequence[Q] = (), before: Cursor | None = None
+    walked: QuerySet[Row],
+    others: Sequence[Q] = (),
+    before: Cursor | None = None,
+    *,
+    stretch: int | None = None,
 ) -> Page[Row]:
     """Of rows that an index finds in the order of `at`; the other conditions have none."""
+    most = stretch or LOOKED_THROUGH
     rows = _from(walked, before).order_by("-at", "-pk")
     end: datetime | None = None
     if others:
-        stretch: Any = rows.values_list("at", flat=True)
-        end = stretch[LOOKED_THROUGH : LOOKED_THROUGH + 1].first()
+        moments: Any = rows.values_list("at", flat=True)
+        end = moments[most : most + 1].first()
         rows = rows.filter(*others, **{"at__gte": end} if end else {})
     seen = before.seen if before else 0
     found = list(rows[seen : seen + PAGE + 1])
@@ -67,10 +73,11 @@ def page_of(
 
 
 def all_of(walked: QuerySet[Row], others: Sequence[Q] = ()) -> Iterator[Row]:
-    """For a download, in batches: no transaction and no cursor is open while the caller reads."""
+    """For a download, in batches: whoever reads slowly holds no connection meanwhile."""
     rows = walked.filter(*others).order_by("-at", "-pk")
     batch = list(rows[:BATCH])
     while batch:
+        give_back_connection()
         yield from batch
         last = batch[-1]
         older = Q(at__lt=_at(last)) | Q(at=_at(last), pk__lt=last.pk)

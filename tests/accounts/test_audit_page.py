@@ -1,0 +1,259 @@
+"""Settings → Audit log: what owners and admins see of it, find in it, and take with them."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from accounts import audit_log, timeline
+from accounts.audit import SOMEBODY, record
+from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
+from accounts.services import suspend_account
+from tests.conftest import make_member, signed_in
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/accounts/audit/"
+EXPORT = f"{PAGE}export/"
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    return signed_in(owner)
+
+
+def noted(account: Account, actor: User | None, action: str, **fields: Any) -> AuditEntry:
+    name = actor.email if actor else "system"
+    given = {"actor_name": name, "ip": "192.0.2.1", **fields}
+    return AuditEntry.objects.create(account=account, actor=actor, action=action, **given)
+
+
+def page(browser: Client, **query: Any) -> str:
+    answer = browser.get(PAGE, query)
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def rows(browser: Client, **query: Any) -> int:
+    return page(browser, **query).count('<td data-label="When">')
+
+
+def exported(browser: Client, **form: Any) -> list[list[str]]:
+    answer = browser.post(EXPORT, form)
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.reader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
+
+
+def test_an_entry_says_when_who_what_to_what_and_from_where(
+    browser: Client, account: Account, owner: User
+) -> None:
+    noted(account, owner, "key.created", target="Server (svc_live_Ab3d…9xYz)", ip="203.0.113.9")
+    shown = page(browser, what="key.created")
+    for words in ("Olive Owner", owner.email, "Created an API key", "Server (svc", "203.0.113.9"):
+        assert words in shown
+    assert "<time datetime=" in shown
+    assert shown.count("Times are in UTC") == 1
+    assert "<strong>key.created" not in shown
+
+
+def test_what_was_typed_is_no_markup(browser: Client, account: Account, owner: User) -> None:
+    noted(account, owner, "key.created", target="<script>alert(1)</script>")
+    assert "<script>alert" not in page(browser)
+
+
+def test_staff_are_our_support_and_nothing_more(
+    browser: Client, account: Account, staff: User
+) -> None:
+    suspend_account(account=account, actor=staff, ip="198.51.100.1")
+    staff.delete()
+    entry = account.audit_entries.get(action="account.suspended")
+    assert (entry.actor_name, entry.ip) == ("staff@service.example", "198.51.100.1")
+    export = json.loads(browser.post("/accounts/account/export/").content)["audit_log"]
+    for shown in (page(browser), str(exported(browser)), str(export)):
+        assert "Our support" in shown
+        assert "staff@service.example" not in shown
+        assert "198.51.100.1" not in shown
+
+
+def test_staff_who_belong_to_the_account_are_members_there(account: Account, owner: User) -> None:
+    owner.is_staff = True
+    owner.save()
+    assert record(account, owner, "account.renamed").who == owner.email
+
+
+def test_who_filters(browser: Client, account: Account, owner: User, staff: User) -> None:
+    colleague = make_member(account, Role.DEVELOPER)
+    gone = make_member(account, Role.VIEWER, "gone@team.example")
+    for actor in (colleague, gone, staff, None):
+        record(account, actor, "key.changed", f"by {actor}")
+    record(account, None, "user.sign_in_failed", "by nobody", unknown=SOMEBODY)
+    gone.memberships.all().delete()
+    member = colleague.memberships.get().public_id
+    for who, target in {
+        member: f"by {colleague}",
+        "left": f"by {gone}",
+        "support": f"by {staff}",
+        "automatic": "by None",
+        "unknown": "by nobody",
+    }.items():
+        shown = page(browser, who=who)
+        assert (rows(browser, who=who), target in shown) == (1, True), who
+
+
+def test_what_filters_by_group_and_by_act(browser: Client, account: Account, owner: User) -> None:
+    for action in ("key.created", "key.revoked", "member.invited", "order.placed"):
+        noted(account, owner, action)
+    found = {what: rows(browser, what=what) for what in ("keys", "key.revoked", "team", "billing")}
+    assert found == {"keys": 2, "key.revoked": 1, "team": 1, "billing": 1}
+
+
+def test_days_filter_and_are_whole(browser: Client, account: Account, owner: User) -> None:
+    for day, hour in ((18, 23), (19, 0), (20, 23), (21, 0)):
+        at = datetime(2026, 1, day, hour, tzinfo=UTC)
+        noted(account, owner, "key.changed", at=at)
+    found = {
+        query: rows(browser, what="keys", **dict(part.split("=") for part in query.split("&")))
+        for query in ("since=2026-01-19", "until=2026-01-20", "since=2026-01-19&until=2026-01-20")
+    }
+    assert list(found.values()) == [3, 3, 2]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"who": "mem_of_another_account00"},
+        {"what": "nonsense"},
+        {"what": "service"},
+        {"what": "plan.changed_by_staff"},
+        {"since": "0001-01-01"},
+        {"until": "tomorrow"},
+        {"since": "2026-02-02", "until": "2026-02-01"},
+        {"who": "a\0b"},
+    ],
+)
+def test_what_cannot_be_filtered_says_so(browser: Client, query: dict[str, str]) -> None:
+    assert 'class="errorlist' in page(browser, **query)
+    answer = browser.post(EXPORT, query)
+    assert answer.headers["Location"].startswith(f"{PAGE}?")
+
+
+def test_pages_follow_each_other_without_a_gap(
+    browser: Client, account: Account, owner: User
+) -> None:
+    moment = timezone.now() - timedelta(days=1)
+    for number in range(120):
+        # Many at one moment, as one transaction makes them.
+        at = moment - timedelta(minutes=number // 70)
+        noted(account, owner, "key.changed", target=f"-{number}-", at=at)
+    seen: list[str] = []
+    path = f"{PAGE}?what=keys"
+    while path:
+        shown = browser.get(path).content.decode()
+        seen += [part.partition("-<")[0] for part in shown.split('small">-')[1:]]
+        _, found, rest = shown.partition("before=")
+        path = f"{PAGE}?what=keys&before={rest.partition(chr(34))[0]}" if found else ""
+        assert len(seen) <= 120
+    assert sorted(seen, key=int) == [f"{number}" for number in range(120)]
+
+
+def test_a_page_says_how_far_it_looked(
+    browser: Client, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_log, "LOOKED_THROUGH", 5)
+    noted(account, owner, "key.created", at=timezone.now() - timedelta(days=9))
+    for number in range(10):
+        noted(account, owner, "user.renamed", at=timezone.now() - timedelta(minutes=number))
+    shown = page(browser, what="keys")
+    assert "None fits so far." in shown
+    assert "Look further back" in shown
+    cursor = shown.partition("before=")[2].partition('"')[0]
+    further = page(browser, what="keys", before=cursor)
+    assert "None fits so far." in further
+    cursor = further.partition("before=")[2].partition('"')[0]
+    assert "<strong>Created an API key" in page(browser, what="keys", before=cursor)
+
+
+def test_nothing_is_counted(browser: Client, account: Account, owner: User) -> None:
+    for number in range(60):
+        noted(account, owner, "key.changed", target=f"{number}")
+    with CaptureQueriesContext(connection) as queries:
+        page(browser, what="keys", who="left", since="2026-01-01")
+    asked = [one["sql"] for one in queries if 'FROM "accounts_auditentry"' in one["sql"]]
+    assert len(asked) == 2
+    assert not [sql for sql in asked if "COUNT(" in sql or "LIMIT" not in sql]
+
+
+def test_every_state_is_drawn(browser: Client, account: Account) -> None:
+    assert "No entry fits." in page(browser, what="team")
+    assert "Export as CSV" not in page(browser, what="team")
+    assert "Export as CSV" in page(browser)
+    account.erased_at = timezone.now()
+    account.save()
+    account.audit_entries.all().delete()
+    assert "No entry yet." in page(browser)
+
+
+@pytest.mark.parametrize("role", Role)
+def test_owners_and_admins_are_led_there(role: Role, account: Account) -> None:
+    client = signed_in(make_member(account, role))
+    may = role in {Role.OWNER, Role.ADMIN}
+    for start in ("/validation/", "/accounts/security/"):
+        assert (f'href="{PAGE}"' in client.get(start).content.decode()) == may
+    answer = client.get(PAGE)
+    assert answer.status_code == (200 if may else 403)
+    assert may or b"for the role Owner or Admin: ask one of them" in answer.content
+
+
+def test_the_export_has_what_the_page_shows_and_is_noted(
+    browser: Client, account: Account, owner: User
+) -> None:
+    noted(account, owner, "key.created", target="Server")
+    noted(account, owner, "member.invited", target="jane@shop.example as viewer")
+    head, *lines = exported(browser, what="keys")
+    assert head == ["time (UTC)", "who", "what", "about", "network address", "action"]
+    ((moment, *line),) = lines
+    assert datetime.fromisoformat(moment)
+    assert line == [owner.email, "Created an API key", "Server", "192.0.2.1", "key.created"]
+    told = account.audit_entries.get(action="audit.exported")
+    assert (told.actor, told.target, told.ip) == (owner, "What: API keys", "127.0.0.1")
+    exported(browser)
+    assert account.audit_entries.filter(target="Everything").count() == 1
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝", "＋", " =", "\u200b="])
+def test_no_cell_of_the_export_begins_a_formula(
+    browser: Client, account: Account, owner: User, start: str
+) -> None:
+    noted(account, owner, "key.created", target=f"{start}1+1")
+    assert exported(browser, what="keys")[1][3] == f"'{start}1+1"
+
+
+def test_an_export_is_read_in_batches(
+    browser: Client,
+    account: Account,
+    owner: User,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    monkeypatch.setattr(timeline, "BATCH", 10)
+    moment = timezone.now() - timedelta(days=1)
+    for number in range(35):
+        at = moment - timedelta(minutes=number // 20)
+        noted(account, owner, "key.changed", target=f"{number}", at=at)
+    with django_assert_max_num_queries(20):
+        lines = exported(browser, what="keys")[1:]
+    assert sorted(int(line[3]) for line in lines) == list(range(35))
+
+
+def test_an_export_by_its_address_leads_to_the_page(browser: Client, account: Account) -> None:
+    assert browser.get(EXPORT).headers["Location"] == PAGE
+    assert not account.audit_entries.filter(action="audit.exported").exists()
