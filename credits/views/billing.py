@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -36,9 +37,10 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _billing_page(request, form)
     threshold = form.cleaned_data["threshold"]
-    Wallet.objects.filter(pk=wallet.pk).update(low_balance_threshold=threshold)
     target = "the plan's" if threshold is None else f"{threshold:,}"
-    audit.record(request.account, request.user, "threshold.changed", target, request.ip)
+    with transaction.atomic():
+        Wallet.objects.filter(pk=wallet.pk).update(low_balance_threshold=threshold)
+        audit.record(request.account, request.user, "threshold.changed", target, request.ip)
     messages.success(request, "Saved. The next charge is judged by it.")
     return redirect(PAGE)
 
