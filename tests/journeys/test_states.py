@@ -21,6 +21,7 @@ SHOWING_NAMES = [
     "/accounts/account/close/",
     "/accounts/account/open/",
     "/accounts/team/",
+    "/accounts/audit/",
 ]
 LONG_ADDRESS = f"{'a' * 60}@{'b' * 60}.example"
 
