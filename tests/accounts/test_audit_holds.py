@@ -1,0 +1,111 @@
+"""The audit log takes entries and gives none back, whoever asks, but for what erasure takes."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from accounts.audit import record
+from accounts.models import Account, AuditEntry, User
+from tests.conftest import make_user, signed_in
+
+pytestmark = pytest.mark.django_db
+
+REFUSED = "append-only"
+
+
+def run(statement: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+@pytest.fixture
+def entry(account: Account, owner: User) -> AuditEntry:
+    return record(account, owner, "key.revoked", "Server", "192.0.2.1")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "action = 'user.signed_in'",
+        "target = 'Another'",
+        "target = ''",
+        "actor_name = 'somebody@else.example'",
+        "actor_name = 'erased'",
+        "ip = NULL",
+        "by_staff = true",
+        "at = '2026-01-01 00:00:00+00:00'",
+        "account_id = NULL",
+        "id = id + 1000",
+    ],
+)
+def test_no_entry_is_changed(entry: AuditEntry, change: str) -> None:
+    with pytest.raises(DatabaseError, match=REFUSED):
+        run("UPDATE accounts_auditentry SET " + change)  # noqa: S608 - the words above
+
+
+def test_an_entry_does_not_become_another_users(entry: AuditEntry) -> None:
+    other = make_user("other@shop.example")
+    with pytest.raises(DatabaseError, match=REFUSED), transaction.atomic():
+        AuditEntry.objects.filter(pk=entry.pk).update(actor=other)
+
+
+def test_no_entry_is_deleted(entry: AuditEntry) -> None:
+    for entries in (AuditEntry.objects.filter(pk=entry.pk), AuditEntry.objects.all()):
+        with pytest.raises(DatabaseError, match=REFUSED), transaction.atomic():
+            entries.delete()
+    record(None, None, "plan.changed_by_staff")
+    with pytest.raises(DatabaseError, match=REFUSED):
+        run("DELETE FROM accounts_auditentry WHERE account_id IS NULL")
+
+
+def test_the_log_cannot_be_emptied_or_replaced(entry: AuditEntry) -> None:
+    if connection.vendor == "postgresql":
+        # PostgreSQL refuses it before our trigger does while foreign keys are still to be checked.
+        run("SET CONSTRAINTS ALL IMMEDIATE")
+        statement = "TRUNCATE accounts_auditentry CASCADE"
+    else:
+        statement = (
+            "INSERT OR REPLACE INTO accounts_auditentry "
+            "(id, account_id, actor_name, by_staff, action, target, at) "
+            "SELECT id, account_id, actor_name, by_staff, 'x', target, at FROM accounts_auditentry"
+        )
+    with pytest.raises(DatabaseError, match=REFUSED):
+        run(statement)
+    assert AuditEntry.objects.filter(action="key.revoked").exists()
+
+
+def test_a_user_who_goes_leaves_the_entry(entry: AuditEntry, owner: User) -> None:
+    owner.delete()
+    entry.refresh_from_db()
+    assert (entry.actor, entry.actor_name) == (None, "owner@shop.example")
+
+
+def test_what_tells_of_an_erased_person_goes(entry: AuditEntry) -> None:
+    entries = AuditEntry.objects.filter(pk=entry.pk)
+    assert entries.update(actor_name="erased", ip=None, target="erased") == 1
+
+
+def test_the_log_of_an_erased_account_goes_with_it(entry: AuditEntry, account: Account) -> None:
+    account.erased_at = timezone.now()
+    account.save()
+    account.audit_entries.all().delete()
+    assert not AuditEntry.objects.filter(pk=entry.pk).exists()
+
+
+@pytest.mark.parametrize("who", ["superuser", "Support", "Finance"])
+def test_nobody_of_the_staff_changes_the_log(entry: AuditEntry, who: str) -> None:
+    user = make_user("boss@service.example", is_staff=True, is_superuser=who == "superuser")
+    if who != "superuser":
+        user.groups.add(Group.objects.get(name=who))
+    client = signed_in(user)
+    page = f"/admin/accounts/auditentry/{entry.pk}/"
+    assert client.get(f"{page}change/").status_code == 200
+    answers: list[Any] = [
+        client.post(f"{page}change/", {"action": "x"}),
+        client.post(f"{page}delete/", {"post": "yes"}),
+        client.post("/admin/accounts/auditentry/add/", {"action": "x"}),
+    ]
+    assert [answer.status_code for answer in answers] == [403, 403, 403]
