@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 -rs
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test proofs setup bench check lint lock browser front
+.PHONY: help serve test proofs fuzz setup bench check lint lock browser front
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: .venv/.workshop browser ## set everything up and run every test: SQLite, P
 
 proofs: .venv/.workshop browser front ## what takes longer: several processes, kills, outages, the look of every page
 	$(PYTEST) -m proof
+
+fuzz: .venv/.workshop ## try what nobody would think of, for FUZZ_SECONDS (600) on two cores; PostgreSQL
+	$(BIN)/python -m tests.servers.postgres $(BIN)/python -m tests.fuzz
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
 

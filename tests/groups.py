@@ -16,6 +16,8 @@ WITH_A_PRODUCT = {
     *("tests/config/test_serve.py", "tests/config/test_serve_large.py"),
     *("tests/config/test_worker.py", "tests/credits/test_exactly.py"),
 }
+# They share one.
+FUZZED = {"tests/fuzz/test_description.py", "tests/fuzz/test_http.py"}
 JOURNEYS = PurePath("tests/journeys")
 # They take as long as the others together: two workers walk them, each with its own product.
 SECOND_HALF = {"test_billing", "test_docs_examples", "test_pages", "test_passkey", "test_states"}
@@ -25,6 +27,8 @@ def group_of(test: str) -> str:
     path = PurePath(test.partition("::")[0])
     if path.parent == JOURNEYS:
         return "second half of the journeys" if path.stem in SECOND_HALF else "journeys"
+    if str(path) in FUZZED:
+        return "fuzzed over sockets"
     return str(path) if str(path) in WITH_A_PRODUCT else test
 
 

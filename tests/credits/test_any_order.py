@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import time_machine
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -14,7 +13,6 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from accounts.services import note_confirmed, open_account
@@ -25,6 +23,7 @@ from credits.charges import InsufficientCredits
 from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
 from credits.renewals import renew_subscriptions
 from tests.conftest import make_user
+from tests.fuzz.effort import explore_steps
 from validation.log import Asker
 from validation.models import Replay
 from validation.services import validate
@@ -180,15 +179,4 @@ class Books(RuleBasedStateMachine):
 
 @pytest.mark.django_db
 def test_in_any_order_the_books_agree_after_every_step() -> None:
-    run_state_machine_as_test(
-        Books,
-        settings=settings(
-            max_examples=10,
-            stateful_step_count=30,
-            deadline=None,
-            # Shrinking asks a clock that these tests turn, and takes longer than it helps.
-            phases=[Phase.generate],
-            database=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    explore_steps(Books, quick=10, steps=30)

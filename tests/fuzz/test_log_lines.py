@@ -1,0 +1,79 @@
+"""Whatever a record of the log holds: one printable line, and no key."""
+
+import logging
+from typing import Any
+
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from accounts.tracing import LineFormatter
+from apikeys.crypto import ALPHABET, PREFIX, checksum
+from tests.fuzz.effort import explore
+from tests.fuzz.texts import texts
+
+pytestmark = pytest.mark.anywhere
+
+# So little of a key helps nobody: people are shown eight characters of it.
+HARMLESS = 8
+bodies = st.text(st.sampled_from(ALPHABET), min_size=32, max_size=32)
+prefixes = st.sampled_from(
+    ["svc_live_", "SVC_LIVE_", "Svc-Live-", "svc live ", "svclive", "svc_live", "", "Bearer "]
+)
+# What stands right beside a key and would make it another one is left out.
+around = st.one_of(
+    texts, st.sampled_from(["/v1/", "?key=", "'", '"', "\\", "%", "=", ":", "\0", "é", "{", "b'"])
+)
+
+
+def formatted(message: Any, *arguments: Any, error: BaseException | None = None) -> str:
+    info = (type(error), error, error.__traceback__) if error else None
+    record = logging.LogRecord("any", logging.INFO, __file__, 1, message, arguments, info)
+    return LineFormatter("%(levelname)s %(name)s [%(request_id)s] %(message)s").format(record)
+
+
+def assert_one_line(line: str) -> None:
+    assert len(line.splitlines()) == 1
+    line.encode()
+    assert "\x1b" not in line
+
+
+def raised(text: str, depth: int) -> BaseException:
+    try:
+        if depth:
+            raise KeyError(text) from raised(text, depth - 1)
+        raise ValueError(text)
+    except (KeyError, ValueError) as error:
+        return error
+
+
+def test_any_record_is_one_line() -> None:
+    def any_record(message: str, argument: Any, depth: int) -> None:
+        assert_one_line(formatted("%s %r", message, argument))
+        assert_one_line(formatted(message))
+        assert_one_line(formatted("Crash", error=raised(message, depth)))
+
+    values = st.one_of(texts, st.binary(max_size=30), st.dictionaries(texts, texts, max_size=2))
+    explore(any_record, quick=40, message=texts, argument=values, depth=st.integers(0, 3))
+
+
+def test_no_record_holds_a_key() -> None:
+    def any_key(prefix: str, body: str, before: str, after: str) -> None:
+        secret = body + checksum(PREFIX + body)
+        # What stands around it may look like a piece of it.
+        assume(not _pieces(secret) & _pieces(before + after))
+        text = f"{before}{prefix}{secret}{after}"
+        for line in (
+            formatted(text),
+            formatted("%s %s %s", "GET", f"/v1/{text}", 404),
+            formatted("%r", {"Authorization": text}),
+            formatted("Crash", error=raised(text, 1)),
+        ):
+            assert_one_line(line)
+            assert not _pieces(secret) & _pieces(line)
+
+    explore(any_key, quick=60, prefix=prefixes, body=bodies, before=around, after=around)
+
+
+def _pieces(text: str) -> set[str]:
+    return {text[start : start + HARMLESS + 1] for start in range(len(text) - HARMLESS)}

@@ -1,0 +1,100 @@
+"""What must hold of any result, as the contract with customers has it, whatever the engine does."""
+
+from typing import Any
+
+UNDELIVERABLE = (
+    *("invalid_syntax", "reserved_domain", "domain_not_found", "null_mx", "no_mail_server"),
+    *("unroutable_mail_server", "mailbox_not_found", "mailbox_disabled"),
+)
+RISKY = (
+    *("disposable", "accept_all", "mailbox_full", "possible_typo", "mixed_script"),
+    *("role_account", "no_reply", "smtputf8_required", "no_mx_record"),
+)
+UNKNOWN = (
+    *("dns_timeout", "dns_failure", "smtp_unreachable", "smtp_timeout", "greylisted"),
+    *("server_temporary_error", "server_refused_us", "check_failed"),
+)
+DELIVERABLE = ("mailbox_accepted", "domain_accepts_mail")
+VERDICT_OF = {
+    **dict.fromkeys(UNDELIVERABLE, "undeliverable"),
+    **dict.fromkeys(RISKY, "risky"),
+    **dict.fromkeys(UNKNOWN, "unknown"),
+    **dict.fromkeys(DELIVERABLE, "deliverable"),
+}
+PRECEDENCE = (*UNDELIVERABLE, *RISKY)
+SCORES = {
+    "undeliverable": range(1),
+    "risky": range(10, 70),
+    "deliverable": range(70, 86),
+    "unknown": {None},
+}
+WITHOUT_SYNTAX = (
+    *("normalized", "canonical", "local_part", "tag", "domain", "ascii_domain"),
+    "registrable_domain",
+)
+SAME_NAME = (
+    *("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required"),
+    "null_mx",
+)
+RETRY = {"dns_timeout": 60, "dns_failure": 300}
+
+
+def assert_consistent(result: dict[str, Any]) -> None:
+    _assert_reasons(result)
+    _assert_what_follows(result)
+    if result["reason"] == "invalid_syntax":
+        _assert_nothing_is_known(result)
+    else:
+        _assert_parts(result)
+
+
+def _assert_reasons(result: dict[str, Any]) -> None:
+    reasons, checks = result["reasons"], result["checks"]
+    assert result["reason"] == reasons[0]
+    assert result["verdict"] == VERDICT_OF[reasons[0]]
+    if len(reasons) > 1:
+        places = [PRECEDENCE.index(reason) for reason in reasons]
+        assert places == sorted(set(places))
+    could_tell = result["verdict"] != "unknown"
+    for name in SAME_NAME:
+        if name in reasons:
+            assert checks[name] is True
+        elif could_tell and checks["accepts_mail"] is not None:
+            assert not checks[name]
+    assert (result["reason"] == "invalid_syntax") is (checks["syntax"] is False)
+    assert (result["syntax_error"] is not None) is (checks["syntax"] is False)
+    assert ("reserved_domain" in reasons) is bool(checks["reserved_domain"])
+
+
+def _assert_what_follows(result: dict[str, Any]) -> None:
+    verdict, checks = result["verdict"], result["checks"]
+    assert result["score"] in SCORES[verdict]
+    unsure = verdict in {"deliverable", "unknown"}
+    assert result["safe_to_send"] is (None if unsure else False)
+    refused = any(checks[name] for name in ("disposable", "no_reply", "mixed_script"))
+    assert result["accept_for_signup"] is (verdict != "undeliverable" and not refused)
+    assert result["retry_after_s"] == RETRY.get(result["reason"])
+    assert result["evidence"] in {"syntax", "dns"}
+    if verdict == "deliverable":
+        assert (result["evidence"], checks["accepts_mail"]) == ("dns", True)
+    if "possible_typo" in result["reasons"]:
+        assert result["did_you_mean"]
+
+
+def _assert_nothing_is_known(result: dict[str, Any]) -> None:
+    assert {result[name] for name in WITHOUT_SYNTAX} == {None}
+    assert {value for name, value in result["checks"].items() if name != "syntax"} == {None}
+    assert result["mx"] == {"provider": None, "fallback": None, "records": []}
+    assert result["domain_auth"] == {"spf": None, "dmarc": None}
+    assert result["syntax_error"]["message"]
+
+
+def _assert_parts(result: dict[str, Any]) -> None:
+    local_part, domain = result["local_part"], result["domain"]
+    assert result["normalized"] == f"{local_part}@{domain}"
+    assert result["checks"]["smtputf8_required"] is not local_part.isascii()
+    assert (result["tag"] is not None) is result["checks"]["has_tag"]
+    assert result["ascii_domain"].isascii()
+    assert result["ascii_domain"] == result["ascii_domain"].lower()
+    assert len(local_part.encode()) <= 64
+    assert len(result["ascii_domain"]) <= 253
