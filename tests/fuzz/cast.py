@@ -13,6 +13,7 @@ from django.test import Client
 
 from accounts import team
 from accounts.models import Account, User
+from accounts.moments import number_of
 from accounts.roles import Role
 from accounts.services import note_confirmed, open_account
 from apikeys.services import create_key
@@ -22,7 +23,6 @@ from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
 from tests.conftest import make_member, make_user, signed_in
 from validation.log import Asker
 from validation.models import LogEntry
-from validation.moments import number_of
 from validation.services import validate
 
 HARBOUR = "arbour"

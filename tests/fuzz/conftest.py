@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,11 @@ class Fuzzed:
 def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
     world = World()
     world.takes_mail("shop.com")
-    given = {"WEB_WORKERS": "1", "ANONYMOUS_REQUESTS_PER_MINUTE": "1000000", "DNS_TIMEOUT": "0.5"}
+    given: dict[str, Any] = {
+        "WEB_WORKERS": "1",
+        "ANONYMOUS_REQUESTS_PER_MINUTE": "1000000",
+        "DNS_TIMEOUT": "0.5",
+    }
     with dns_server(world) as resolver:
         site = Product(tmp_path_factory.mktemp("fuzzed"), DNS_RESOLVERS=resolver, **given)
         try:

@@ -55,7 +55,7 @@ class Counts:
     def stop_if_over(self) -> None:
         """In the middle of a round, which may take long."""
         if self.ends_at is not None and time.monotonic() > self.ends_at:
-            raise TimeIsOver
+            raise TimeIsOver("The time is over.")
 
     def add(self, cases: int) -> None:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]

@@ -11,7 +11,6 @@ hows = st.sampled_from(["keep", "option", "text", "text", "text", "spoil"])
 fillings: st.SearchStrategy[Filling] = st.lists(st.tuples(hows, texts), min_size=1, max_size=6)
 # With what no form shows beside it.
 AS_IT_STANDS: Filling = [("keep", "")]
-AS_IT_STANDS: Filling = [("keep", "")]
 TOKENS = {"csrfmiddlewaretoken", "form_token"}
 # No form of a customer has these for what they would do here.
 EXTRA = {
