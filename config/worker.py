@@ -129,10 +129,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
         """gunicorn would answer in HTML, and log what it could not read: a key, perhaps."""
         if isinstance(error, UNREADABLE) and not isinstance(error, OURS):
-            self._refuse(client, address, "bad_request", reason=type(error).__name__)
+            self._refuse(request, client, address, "bad_request", reason=type(error).__name__)
         elif not isinstance(error, SystemExit | gevent.GreenletExit):
             logger.error("Crash of the web worker", exc_info=error)
-            self._refuse(client, address, "internal_error", reason=type(error).__name__)
+            self._refuse(request, client, address, "internal_error", reason=type(error).__name__)
 
     def _read_body(self, request: Any, client: Any, address: Any, *, is_api: bool) -> bool:
         """False when there is more of it than anybody needs: the rest was not read."""
@@ -145,7 +145,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             return False
         body = self._receive(request, client, address, limit)
         if len(body) > limit and not is_api:
-            self._refuse(client, address, "request_too_large", "At most 3 MB are read.")
+            self._refuse(request, client, address, "request_too_large", "At most 3 MB are read.")
             raise StopIteration
         request.body = BytesIO(body)
         if "TRANSFER-ENCODING" in headers:
@@ -163,7 +163,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
                 return body
         except errors.NoMoreData:
             message = "The body ended in the middle of a chunk."
-        self._refuse(client, address, "bad_request", message)
+        self._refuse(request, client, address, "bad_request", message)
         raise StopIteration
 
     def _refuse_ambiguity(self, request: Any, client: Any, address: Any) -> None:
@@ -178,7 +178,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             message = "The request's target names another host than its Host header."
         else:
             return
-        self._refuse(client, address, "bad_request", message)
+        self._refuse(request, client, address, "bad_request", message)
         raise StopIteration
 
     def _turn_away(self, request: Any, client: Any, address: Any) -> None:
@@ -195,13 +195,16 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     @staticmethod
     def _refuse(
-        client: Any, address: Any, code: str, message: str = "", *, reason: str = ""
+        request: Any, client: Any, address: Any, code: str, message: str = "", *, reason: str = ""
     ) -> None:
         from apikeys.errors import ApiError
         from apikeys.refusals import raw_refusal
 
         peer = address[0] if isinstance(address, tuple) else ""
         answer = raw_refusal(ApiError(code, message), peer, reason or message)
+        # Of what could not be read it is not known.
+        if getattr(request, "method", "") == "HEAD":
+            answer = b"".join(answer.partition(b"\r\n\r\n")[:2])
         try:
             client.sendall(answer)
         except OSError:

@@ -257,6 +257,28 @@ def test_an_answer_to_head_has_no_body(site: Product, secret: str, path: str) ->
     assert b"X-RateLimit-Limit" in received
 
 
+HEAD = b"HEAD /v1/me HTTP/1.1\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        HEAD + b"\r\n",
+        HEAD + b"Host: 127.0.0.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+    ],
+)
+def test_a_refusal_of_a_head_has_no_body(site: Product, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        while more := connection.recv(65536):
+            received += more
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert received.endswith(b"\r\n\r\n")
+
+
 ODD_HEADERS = {
     "a content type with an unknown charset": (
         b"X-A: b",
