@@ -66,9 +66,16 @@ def read_answers(received: bytes, *, is_head: bool = False) -> list[Answer]:
         status = int(matched[1])
         headers = [_header(line) for line in lines]
         body, received = _body(dict(headers), rest, empty=is_head or status in {100, 204, 304})
+        if is_head and _could_not_be_read(received):
+            # Nor was it known then that it was a HEAD.
+            body, received = received, b""
         if status != 100:
             answers.append(Answer(status, headers, body))
     return answers
+
+
+def _could_not_be_read(body: bytes) -> bool:
+    return b"This is not a request the service can read." in body
 
 
 def _header(line: bytes) -> tuple[str, str]:
