@@ -13,6 +13,7 @@ from django.db import OperationalError
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 from psycopg import errors
+from psycopg_pool import PoolTimeout
 
 from config.patience import GREETING_SECONDS, MIGRATION_SECONDS, database_seconds
 
@@ -25,7 +26,7 @@ class Silence(psycopg.OperationalError):
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    heard_at = 0.0
+    heard_at = heard_of_any_at = 0.0
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -34,7 +35,7 @@ class PatientConnection(psycopg.Connection[Any]):
             # What it was about to answer is unknown now: nobody may use it again.
             self.pgconn.finish()
             raise Silence("The database did not answer in time.") from None
-        self.heard_at = time.monotonic()
+        self.heard_at = PatientConnection.heard_of_any_at = time.monotonic()
         return answer
 
     def is_well(self) -> bool:
@@ -115,13 +116,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.close()
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        if self.pool:
-            # For a connection that is free. Read as soon as it is set.
-            self.pool.timeout = _greeting_seconds()
-        connection = super().get_new_connection(conn_params)
-        while self.pool and not self._is_well(connection):
-            connection = super().get_new_connection(conn_params)
+        if not self.pool:
+            return super().get_new_connection(conn_params)
+        connection = self._take(conn_params)
+        while not self._is_well(connection):
+            connection = self._take(conn_params)
         return connection
+
+    def _take(self, conn_params: dict[str, Any]) -> Any:
+        """One that is free. Those that are busy are waited for like an answer, those of a database
+        that is silent are not."""
+        waits_until = time.monotonic() + (database_seconds.get() or GREETING_SECONDS)
+        while True:
+            # Read as soon as it is set.
+            self.pool.timeout = min(_greeting_seconds(), max(0, waits_until - time.monotonic()))
+            try:
+                return super().get_new_connection(conn_params)
+            except PoolTimeout:
+                now = time.monotonic()
+                is_silent = now - PatientConnection.heard_of_any_at > GREETING_SECONDS
+                if is_silent or now >= waits_until:
+                    raise
 
     def _is_well(self, connection: PatientConnection) -> bool:
         """One that died while it was idle, the pool throws away, and hands out another."""
