@@ -31,6 +31,9 @@ ONE = Answer(
 def measured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(metrics.Switch, "is_on", True)
     answered.begin(is_logged=False)
+    # What other tests left.
+    answered.take()
+    answered.unwritten.take()
     yield
     answered.take()
     answered.answers.take(), answered.seconds.take()

@@ -55,16 +55,18 @@ def no_database(folder: Path) -> Iterator[None]:
     settings, before = connection.settings_dict, connection.settings_dict["NAME"]
     connection.close()
     is_sqlite = connection.vendor == "sqlite"
-    settings["NAME"] = str(folder / "new.sqlite3") if is_sqlite else "restored"
+    # Another one beside it may run the same test.
+    new = f"restored_{os.getpid()}"
+    settings["NAME"] = str(folder / "new.sqlite3") if is_sqlite else new
     try:
         if not is_sqlite:
-            as_admin("CREATE DATABASE restored")
+            as_admin(f"CREATE DATABASE {new}")
         yield
     finally:
         connection.close()
         settings["NAME"] = before
         if not is_sqlite:
-            as_admin("DROP DATABASE restored WITH (FORCE)")
+            as_admin(f"DROP DATABASE {new} WITH (FORCE)")
 
 
 def restore(path: Path, *options: str) -> str:

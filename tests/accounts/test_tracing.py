@@ -81,6 +81,7 @@ def test_a_long_text_takes_no_longer_than_its_length(form: logging.Formatter) ->
 
 def test_a_record_for_programs_has_its_fields() -> None:
     tracing.request_id.set("req_1")
+    tracing.account_id.set(tracing.NOBODY)
     record = logging.LogRecord("credits", logging.WARNING, __file__, 1, "Paid %s", ("twice",), None)
     record.created = datetime(2026, 11, 22, 6, 0, 0, 7_000, UTC).timestamp()
     told = json.loads(JsonFormatter().format(record))
