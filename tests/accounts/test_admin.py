@@ -164,3 +164,25 @@ def test_staff_send_a_given_up_mail_again(staff: User) -> None:
     data = {"action": "send_again", "_selected_action": [str(mail.pk)]}
     signed_in(staff).post("/admin/accounts/mail/", data)
     assert Mail.objects.get().given_up_at is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/admin/accounts/lease/a%00b/change/",
+        "/admin/accounts/mail/?to=a%00b",
+        "/admin/accounts/account/?name=a%00b",
+        "/admin/accounts/account/?q=a%00b",
+        "/admin/usage/a%00b/",
+    ],
+)
+def test_an_address_that_no_row_can_have_is_refused(staff: User, address: str) -> None:
+    """PostgreSQL keeps no NUL, and would say so with an error."""
+    assert signed_in(staff).get(address).status_code in {302, 400, 404}
+
+
+@pytest.mark.parametrize("chosen", ["x", "a\0b", str(2**63), ""])
+def test_an_act_on_a_row_that_cannot_be_is_refused(staff: User, chosen: str) -> None:
+    data = {"action": "suspend", "_selected_action": [chosen]}
+    answer = signed_in(staff).post("/admin/accounts/account/", data)
+    assert answer.status_code in {302, 400}
