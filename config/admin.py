@@ -10,6 +10,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -86,8 +87,8 @@ class StaffSite(admin.AdminSite):
 
 
 def _asked_for_what_can_be(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Django's admin hands the database what it is asked for. PostgreSQL keeps no NUL, and a row's
-    number is one: the error would be a crash."""
+    """Django's admin hands the database whatever it is asked for. PostgreSQL keeps no NUL, a row's
+    number is one, and not every text is a pattern: the error would be a crash."""
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -97,6 +98,11 @@ def _asked_for_what_can_be(view: Callable[..., Any]) -> Callable[..., Any]:
             raise BadRequest("A NUL is in no row.")
         if not all(_ROW.fullmatch(row) for row in rows):
             raise BadRequest("A row that is acted on has a number.")
-        return view(request, *args, **kwargs)
+        try:
+            return view(request, *args, **kwargs)
+        except (DataError, OverflowError) as error:
+            if request.method != "GET" or not asked:
+                raise
+            raise BadRequest("No row can be compared with that.") from error
 
     return guarded
