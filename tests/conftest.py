@@ -7,6 +7,8 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core.cache import cache
 from django.test import Client
+from django.test.utils import setup_databases, teardown_databases
+from pytest_django import DjangoDbBlocker
 
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
@@ -36,6 +38,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asked = {"db", "fresh_database"} & set(getattr(item, "fixturenames", ()))
         if not asked and not item.get_closest_marker("django_db"):
             item.add_marker(pytest.mark.anywhere)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None,
+    django_db_modify_db_settings: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[None]:
+    """pytest-django's own makes no database where no test asks for more than a copy of it."""
+    with django_db_blocker.unblock():
+        before = setup_databases(verbosity=0, interactive=False)
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(before, verbosity=0)
 
 
 def make_user(email: str, **fields: Any) -> User:
