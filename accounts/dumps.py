@@ -107,8 +107,8 @@ class PostgresDump(Dump):
         connection.close()
         name = str(connection.get_connection_params()["dbname"])
         command = ["pg_restore", "--single-transaction", "--dbname", name, *ANYBODYS]
-        # One that has given up closes its pipe, and says so by its status.
-        with _started(command, stdin=subprocess.PIPE) as restoring, suppress(BrokenPipeError):
+        # One that has given up closes its pipe, now or as we do, and says so by its status.
+        with suppress(BrokenPipeError), _started(command, stdin=subprocess.PIPE) as restoring:
             shutil.copyfileobj(source, _pipe(restoring.stdin))
         _refuse_failure(restoring)
 
