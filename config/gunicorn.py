@@ -50,8 +50,8 @@ def worker_exit(server: Any, worker: Any) -> None:
     """What a worker counted and has not written yet. One that never loaded Django has nothing."""
     if "accounts.later" in sys.modules:
         sys.modules["accounts.later"].write_all()
-    if hasattr(worker, "pulse"):
-        worker.pulse.end()
+    if "config.wsgi" in sys.modules:
+        sys.modules["config.wsgi"].pulse.end()
 
 
 def child_exit(server: Any, worker: Any) -> None:
@@ -64,9 +64,5 @@ def child_exit(server: Any, worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     worker.handover.note_ready(worker.age)
-    from accounts.pulse import Pulse
-
-    worker.pulse = Pulse("web")
-    worker.pulse.keep_beating()
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)
