@@ -31,6 +31,8 @@ WINDOW_SECONDS = 2.0
 CALLERS = 16
 WORKERS = "2"
 DOMAINS = 50
+# Of who calls now and then, while others do more.
+CALM_RATE = 50.0
 # The slow calls start this much earlier than the calls that are counted beside them.
 _LEAD_SECONDS = 2 * DNS_SECONDS
 # What a call is refused with, and what a caller may be answered on the way there.
@@ -138,6 +140,7 @@ def measure_round(executor: Executor, all_of_them: Contenders) -> Round:
     measured |= {kind: call(executor, ours, kind) for kind in REFUSALS}
     half = measured["many accounts"].rate / 2
     measured["half the rate"] = call(executor, ours, "many accounts", rate=half)
+    measured |= _beside_a_burst(executor, ours, half)
     return measured | _beside_slow_dns(executor, ours)
 
 
@@ -149,6 +152,21 @@ def call(
     before = cpu_seconds(contender.pids)
     outcome = executor.submit(generate, load).result()
     return Measured(outcome, cpu_seconds(contender.pids) - before)
+
+
+def _beside_a_burst(executor: Executor, contender: Contender, rate: float) -> Round:
+    """A customer with a call now and then, while another sends far more than their limit."""
+    alone = call(executor, contender, "one account", rate=CALM_RATE)
+    requests = contender.requests["429"]
+    burst = Load(
+        *(contender.address, requests, CALLERS, WINDOW_SECONDS + 1, 100, REFUSALS["429"]),
+        rate=rate,
+    )
+    beside_it = executor.submit(generate, burst)
+    time.sleep(0.5)
+    beside = call(executor, contender, "one account", rate=CALM_RATE)
+    beside_it.result()
+    return {"alone": alone, "beside a burst": beside}
 
 
 def _beside_slow_dns(executor: Executor, contender: Contender) -> Round:
