@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import BadRequest, FieldDoesNotExist, PermissionDenied
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -24,6 +24,8 @@ from accounts.second_factor import has_second_factor
 from config.staff_pages import search, show_usage
 
 _ROW = re.compile(r"[0-9]{1,18}")
+# What Django and the database say to a filter that makes no sense to them.
+NO_QUESTION = (DataError, FieldDoesNotExist, OverflowError, ValueError)
 
 
 class StaffSite(admin.AdminSite):
@@ -100,7 +102,7 @@ def _asked_for_what_can_be(view: Callable[..., Any]) -> Callable[..., Any]:
             raise BadRequest("A row that is acted on has a number.")
         try:
             return view(request, *args, **kwargs)
-        except (DataError, OverflowError) as error:
+        except NO_QUESTION as error:
             if request.method != "GET" or not asked:
                 raise
             raise BadRequest("No row can be compared with that.") from error
