@@ -8,7 +8,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 -rs
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test proofs fuzz setup bench check lint lock browser front
+.PHONY: help serve test proofs faults fuzz setup bench check lint lock browser front
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,11 +17,14 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 	@exec $(BIN)/python -m config.serve
 
 test: .venv/.workshop browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
-	$(PYTEST) -m "not proof"
+	$(PYTEST) -m "not proof and not fault"
 	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process and not anywhere"
 
-proofs: .venv/.workshop browser front ## what takes longer: several processes, kills, outages, the look of every page
+proofs: .venv/.workshop browser front ## what takes longer: several processes, outages, the front, the look of every page
 	$(PYTEST) -m proof
+
+faults: .venv/.workshop front ## what takes longest: kills, full disks, reloads, overload, backups and migrations under load
+	$(PYTEST) -m fault
 
 fuzz: .venv/.workshop ## try what nobody would think of, for FUZZ_SECONDS (600) on two cores; PostgreSQL
 	$(BIN)/python -m tests.servers.postgres $(BIN)/python -m tests.fuzz

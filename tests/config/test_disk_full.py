@@ -17,7 +17,7 @@ from tests.servers.disk import FileLimit, SmallDisk, small_disk
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from tests.servers.front import NAME, Front, front
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 BODY = b'{"email": "deliverable@sandbox.test"}'
 

@@ -8,7 +8,7 @@ import pytest
 from tests.bench.overload import overload, stores
 from tests.servers.product import Product
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.release import Release
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 TABLE = "validation_logentry"
 

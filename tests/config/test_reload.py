@@ -93,7 +93,7 @@ def until_new(site: Product, old: set[int]) -> None:
         time.sleep(0.2)
 
 
-@pytest.mark.proof
+@pytest.mark.fault
 def test_a_reload_under_load_fails_no_request_and_keeps_nobody_waiting(tmp_path: Path) -> None:
     begun = time.monotonic()
     site = Product(tmp_path)
@@ -121,7 +121,7 @@ def test_a_reload_under_load_fails_no_request_and_keeps_nobody_waiting(tmp_path:
     assert max(answer.seconds for answer in answers) < took_to_start / 4
 
 
-@pytest.mark.proof
+@pytest.mark.fault
 def test_an_idle_connection_does_not_keep_the_product_from_stopping(tmp_path: Path) -> None:
     site = Product(tmp_path, WEB_WORKERS="1")
     try:

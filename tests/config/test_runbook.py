@@ -21,7 +21,7 @@ from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.runbook import Machine
 
-pytestmark = [pytest.mark.process, pytest.mark.proof, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
 CREDITS = 100_000
 EMAIL = "restored@shop.example"

@@ -14,7 +14,7 @@ from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.redis import redis
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from tests.servers.keys import make_key
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 BALANCE, CALLERS, KILLS = 1_000_000, 8, 6
 # A caller is told within two seconds to come back; the machine that runs the tests may be busy.

@@ -60,6 +60,15 @@ class Product:
     def output(self) -> str:
         return self.log.read_text()
 
+    def lines_with(self, text: str, number: int = 1) -> list[str]:
+        """So many of the log at least, in which requests are told of once a second."""
+        for _ in range(100):
+            lines = [line for line in self.output().splitlines() if text in line]
+            if len(lines) >= number:
+                break
+            time.sleep(0.1)
+        return lines
+
     def owner_password(self) -> str:
         found = re.search(r"password +(\S+)", self.output())
         assert found, self.output()

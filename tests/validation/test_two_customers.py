@@ -22,7 +22,7 @@ from tests.servers.product import Product, product
 from tests.servers.raw import send_and_leave
 from tests.servers.redis import redis
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 CALLS = 900
 THREADS = 24
