@@ -123,7 +123,8 @@ def test_a_signed_body_that_is_no_event_is_refused_cleanly(
     assert answer.status_code == 400
 
 
-ODD: list[Any] = [None, [], "x", -1, 1.5, True, "1500", 2**63, {"id": 1}]
+# More of them: tests/fuzz/test_stripe.py.
+ODD: list[Any] = [None, "1500", -1, 2**63, {"id": 1}]
 
 
 @pytest.mark.anywhere

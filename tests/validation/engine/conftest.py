@@ -33,8 +33,9 @@ def engine(server: str) -> Engine:
 
 @pytest.fixture
 def patient(server: str) -> Engine:
-    """For answers so large that a busy machine needs a moment to write them."""
-    return Engine(Resolver([server], seconds=10 * SECONDS))
+    """Where nothing is silent, or answers are so large that they take a moment to write: a busy
+    machine may stand still for longer than others wait."""
+    return Engine(Resolver([server], seconds=3 * SECONDS))
 
 
 def reason_of(engine: Engine, email: str = EMAIL) -> str:

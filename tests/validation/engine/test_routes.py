@@ -16,6 +16,11 @@ pytestmark = pytest.mark.anywhere
 MX, A, AAAA = "MX", "A", "AAAA"
 
 
+@pytest.fixture
+def engine(patient: Engine) -> Engine:
+    return patient
+
+
 def facts(engine: Engine, email: str = "jane@shop.com") -> dict[str, Any]:
     """Those fields of a result that the DNS decides."""
     document = engine.check(email).document()
