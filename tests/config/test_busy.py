@@ -6,7 +6,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
@@ -62,7 +62,7 @@ def connect(stack: ExitStack, site: Product, count: int) -> list[socket.socket]:
     ]
 
 
-def assert_turned_away(answer: RawAnswer) -> None:
+def assert_turned_away(answer: RawAnswer, asked_at: float) -> None:
     (error,) = json.loads(answer.body).values()
     assert (answer.status, error["code"]) == (503, "service_unavailable")
     assert 1 <= error["details"]["retry_after"] <= 5
@@ -72,54 +72,57 @@ def assert_turned_away(answer: RawAnswer) -> None:
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert 0 <= int(headers["X-RateLimit-Remaining"]) <= int(headers["X-RateLimit-Limit"])
-    assert int(headers["X-RateLimit-Reset"]) >= time.time()
+    assert int(headers["X-RateLimit-Reset"]) >= asked_at
     assert headers["RateLimit"].startswith('"address"')
     assert "Retry-After" not in headers
 
 
-def fill(site: Product, secret: str, stack: ExitStack) -> list[socket.socket]:
-    """Every place is taken by somebody who waits for a locked database."""
+@contextmanager
+def full(site: Product, secret: str) -> Iterator[list[socket.socket]]:
+    """Every place is taken by somebody who waits for a locked database, until all are answered."""
     database = sqlite3.connect(site.folder / "db.sqlite3", isolation_level=None)
-    lock = stack.enter_context(closing(database))
-    lock.execute("BEGIN IMMEDIATE")
-    waiting = connect(stack, site, MORE)
-    # Until all of them are let in: what they ask then comes at the same moment.
-    time.sleep(1)
-    for connection in waiting:
-        connection.sendall(request(secret, "no address"))
-    return waiting
+    with ExitStack() as stack, closing(database) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        waiting = connect(stack, site, MORE)
+        # Until all of them are let in: what they ask then comes at the same moment.
+        time.sleep(1)
+        for connection in waiting:
+            connection.sendall(request(secret, "no address"))
+        yield waiting
+        lock.execute("ROLLBACK")
+        for connection in waiting:
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
 
 
 def test_who_comes_when_there_is_too_much_to_do_is_told_so_at_once(
     site: Product, secret: str
 ) -> None:
-    before = len(site.lines_with(TURNED_AWAY, 0))
-    with ExitStack() as stack:
-        filling = fill(site, secret, stack)
-        answers = [read_answer(connection) for connection in filling]
+    asked_at = time.time()
+    with full(site, secret) as waiting:
+        answers = [read_answer(connection) for connection in waiting]
     # The others waited for the database as long as anybody may, and were known by then.
     unknown = [answer for answer in answers if '"address"' in answer.headers["RateLimit"]]
     # Fewer where the first had given up already when the last came.
     assert 0 < len(unknown) <= MORE - MOST_IN_HAND
-    told = site.lines_with(TURNED_AWAY, before + len(unknown))
-    assert len(told) == before + len(unknown)
     for answer in unknown:
-        assert_turned_away(answer)
+        assert_turned_away(answer, asked_at)
+        (told,) = site.lines_with(f"[{answer.headers['X-Request-Id']} ")
+        assert told.endswith(TURNED_AWAY)
 
 
 def test_pages_are_not_refused_for_what_the_api_is_asked(site: Product, secret: str) -> None:
-    with ExitStack() as stack:
-        fill(site, secret, stack)
+    with full(site, secret):
         assert "<h1>Sign in</h1>" in PlainBrowser(site.url).get("/accounts/login/")
 
 
 def test_a_connection_that_was_turned_away_serves_on(site: Product, secret: str) -> None:
-    with ExitStack() as stack:
-        fill(site, secret, stack)
-        (late,) = connect(stack, site, 1)
+    with ExitStack() as stack, full(site, secret):
+        (late,), asked_at = connect(stack, site, 1), time.time()
         late.sendall(request(secret, "no address", "X-Request-Id: my-own-id-1"))
         turned_away = read_answer(late)
-        assert_turned_away(turned_away)
+        assert_turned_away(turned_away, asked_at)
         assert turned_away.headers["X-Request-Id"] == "my-own-id-1"
         late.sendall(request(secret, "no address", method="HEAD"))
         assert read_answer(late, has_body=False).status == 503
@@ -144,11 +147,11 @@ def test_those_who_wait_for_a_slow_name_server_keep_nobody_out(site: Product, se
 
 
 def test_everything_is_as_before_when_it_is_over(site: Product, secret: str) -> None:
-    with ExitStack() as stack:
-        for connection in fill(site, secret, stack):
+    with full(site, secret) as waiting:
+        for connection in waiting:
             read_answer(connection)
-    callers = HttpCaller(site, secret)
-    assert [callers.validate("no address").status for _ in range(10)] == [200] * 10
+    caller = HttpCaller(site, secret)
+    assert [caller.validate("no address").status for _ in range(10)] == [200] * 10
     with ExitStack() as stack:
         # As many as there are places: none of them was lost.
         connections = connect(stack, site, MOST_IN_HAND)
