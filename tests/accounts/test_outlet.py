@@ -93,12 +93,18 @@ def test_a_socket_that_nobody_reads_stops_nobody() -> None:
         assert there.recv(300) == LINE
 
 
-def test_a_reader_who_is_gone_harms_nobody(pipe: tuple[int, int]) -> None:
-    os.close(pipe[0])
-    out = Outlet(pipe[1])
+def test_what_a_reader_who_is_gone_does_not_get_is_counted_and_harms_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(metrics.Switch, "is_on", True)
+    reader, writer = os.pipe()
+    os.close(reader)
+    out = Outlet(writer)
     for _ in range(3):
         out.write([LINE])
     out.close()
+    os.close(writer)
+    assert outlet.dropped_records.take() == {(): 3}
 
 
 def test_lines_leave_in_pieces_that_a_pipe_takes_whole(pipe: tuple[int, int]) -> None:
