@@ -15,6 +15,7 @@ from config.logs import FORMATS, LEVELS, log_settings
 from config.mail import mail_settings
 from config.policy import PAGES_MAY
 from config.safeguards import require_safeguards
+from config.seams import *  # noqa: F403 - a section of its own
 from config.staff_groups import GROUPS
 
 # Lets our classes say which model they are for: ModelAdmin[Account].
@@ -337,78 +338,6 @@ if METRICS_ADDRESS is not None and METRICS_ADDRESS[1] == PORT:
 # Says whether a text holds an API key, or the secret part of one alone.
 KNOWS_SECRETS = "apikeys.crypto.holds_a_secret"
 LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)
-
-# --- Seams: what a lower floor tells the upper ones, inside its own transaction -------------------
-# Each line is the dotted path of a function. docs/architecture.md says what each is handed.
-
-ON_ACCOUNT_OPENED: list[str] = ["credits.plans.open_books"]
-ON_ACCOUNT_CLOSED: list[str] = [
-    "apikeys.services.revoke_keys_of_closed",
-    "credits.plans.close_books",
-    "credits.payments.catch_up_later",
-]
-ON_ACCOUNT_REOPENED: list[str] = []
-ON_ACCOUNT_ERASED: list[str] = [
-    "apikeys.services.forget_people",
-    "validation.retention.forget_requests",
-]
-ON_ACCOUNT_EXPORTED: list[str] = [
-    "apikeys.services.export_keys",
-    "credits.export.export_books",
-    "validation.export.export_requests",
-]
-ON_EMAIL_CONFIRMED: list[str] = ["credits.services.give_sign_up_credits"]
-# Not told but asked: the domains that staff listed, for the engine.
-STAFF_DOMAINS = "validation.listed_domains.current"
-ON_API_ANSWER: list[str] = ["validation.log.write_other"]
-ON_EVERY_DAY: list[str] = [
-    "accounts.retention.erase_closed_accounts",
-    "accounts.retention.delete_unconfirmed_users",
-    "accounts.retention.delete_expired_sessions",
-    "accounts.retention.delete_old_invitations",
-    "accounts.retention.delete_old_mails",
-    "accounts.second_factor.seal_again",
-    "apikeys.services.announce_expiries",
-    "apikeys.tally.delete_old_refusals",
-    "credits.renewals.renew_subscriptions",
-    "credits.renewals.cancel_old_orders",
-    "credits.payments.catch_up_all",
-    "credits.totals.sum_up_days",
-    "credits.totals.delete_old_hours",
-    "validation.retention.delete_old_replays",
-    "validation.retention.delete_old_log_entries",
-]
-
-# --- Seams: what each floor tells staff, who look from the roof -----------------------------------
-
-# On the admin's front page, in this order: each answers one question.
-STAFF_PANELS: list[str] = [
-    "credits.staff_panels.tell_running_dry",
-    "apikeys.staff_panels.tell_refusals",
-    "credits.staff_panels.tell_unpaid_orders",
-    "credits.staff_panels.tell_who_pays",
-    "accounts.staff_panels.tell_daily_work",
-    "accounts.staff_panels.tell_mails",
-]
-# On the page of one account's usage.
-STAFF_ACCOUNT_PANELS: list[str] = [
-    "credits.staff_account.tell_balance",
-    "validation.staff_account.tell_requests",
-    "apikeys.staff_panels.tell_refusals_of",
-    "validation.staff_account.tell_use_by_day",
-    "validation.staff_account.tell_use_by_key",
-    "credits.staff_account.tell_ledger",
-    "credits.staff_account.tell_orders",
-]
-# What the admin's one box finds. A text that holds an API key is handed to the last list alone.
-STAFF_SEARCHES: list[str] = [
-    "accounts.staff_searches.find_accounts",
-    "accounts.staff_searches.find_users",
-    "apikeys.staff_searches.find_keys",
-    "credits.staff_searches.find_orders",
-    "validation.staff_searches.find_requests",
-]
-STAFF_SECRET_SEARCHES: list[str] = ["apikeys.staff_searches.find_pasted_key"]
 
 # --- The start stops here when something is missing or wrong --------------------------------------
 
