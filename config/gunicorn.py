@@ -50,8 +50,8 @@ def worker_exit(server: Any, worker: Any) -> None:
     """What a worker counted and has not written yet. One that never loaded Django has nothing."""
     if "accounts.later" in sys.modules:
         sys.modules["accounts.later"].write_all()
-    if "config.wsgi" in sys.modules:
-        sys.modules["config.wsgi"].pulse.end()
+    if hasattr(worker, "pulse"):
+        worker.pulse.end()
 
 
 def child_exit(server: Any, worker: Any) -> None:
@@ -64,5 +64,11 @@ def child_exit(server: Any, worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     worker.handover.note_ready(worker.age)
+    # Another application than the product, such as a benchmark's, has nothing to tell.
+    if "config.wsgi" in sys.modules:
+        from accounts.pulse import Pulse
+
+        worker.pulse = Pulse("web")
+        worker.pulse.keep_beating()
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)

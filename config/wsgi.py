@@ -26,9 +26,3 @@ django.setup(set_prefix=False)
 application = Application()
 # Loaded now, or each worker's first caller would wait for it.
 _ = get_resolver().url_patterns
-
-from accounts.pulse import Pulse  # noqa: E402 - once Django is set up
-
-# Ends in config/gunicorn.py.
-pulse = Pulse("web")
-pulse.keep_beating()
