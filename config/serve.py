@@ -63,7 +63,7 @@ def prepare() -> Scrapes | None:
     _tell_children()
     settings.DATA_DIR.chmod(0o700)
     call_command("migrate", verbosity=0, interactive=False)
-    _collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
+    collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     _greet(settings.BASE_URL, local=not settings.PRODUCTION)
     return scrapes
 
@@ -114,7 +114,7 @@ def _refuse_taken_port(port: int) -> None:
             )
 
 
-def _collect_static(target: Path, source: Path) -> None:
+def collect_static(target: Path, source: Path) -> None:
     """Only when something changed: the stamp is as new as the newest file it was made from."""
     files = [*(source / "static").rglob("*"), source / "requirements.lock"]
     newest = str(max(path.stat().st_mtime_ns for path in files))

@@ -33,9 +33,9 @@ import django
 django.setup()
 from django.conf import settings
 from django.core.management import call_command
-from config.serve import _collect_static
+from config.serve import collect_static
 call_command("migrate", verbosity=0)
-_collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
+collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
 """
 
 
