@@ -41,6 +41,19 @@ def _button(page: str, button: str, find: Any) -> Any:
     return perform
 
 
+def _page(model: str, page: str, action: str, find: Any, form: dict[str, str]) -> Act:
+    name = f"{model}_{page}"
+    return Act(f"admin:{name}", action, _admin(name, find, **form), by="staff")
+
+
+def _pressed(model: str, button: str, action: str, find: Any, *, is_of_account: bool = True) -> Act:
+    page = f"{model}_changelist"
+    perform = _button(page, button, find)
+    return Act(
+        f"admin:{page}", action, perform, by="staff", button=button, is_of_account=is_of_account
+    )
+
+
 def _account(world: World) -> Any:
     return world.account
 
@@ -85,7 +98,6 @@ def _give_plan(world: World) -> Any:
 
 
 DOMAIN = {"domain": "burner.com", "kind": "deny", "reason": "Burnt"}
-OF_SERVICE = {"by": "staff", "is_of_account": False}
 
 ACCOUNT = [
     ("grant", "credits.granted", _account, {**WHY, "amount": "5"}),
@@ -147,25 +159,9 @@ SERVICE = [
 ]
 
 ACTS = [
-    *(
-        Act(
-            f"admin:accounts_account_{page}",
-            action,
-            _admin(f"accounts_account_{page}", find, **form),
-            by="staff",
-        )
-        for page, action, find, form in ACCOUNT
-    ),
+    *(_page("accounts_account", *act) for act in ACCOUNT),
     Act("admin:accounts_account_change-plan", "plan.given_by_staff", _give_plan, by="staff"),
-    *(
-        Act(
-            f"admin:credits_order_{page}",
-            action,
-            _admin(f"credits_order_{page}", find, **form),
-            by="staff",
-        )
-        for page, action, find, form in ORDER
-    ),
+    *(_page("credits_order", *act) for act in ORDER),
     Act(
         "admin:accounts_user_change",
         "user.changed_by_staff",
@@ -178,27 +174,8 @@ ACTS = [
         _admin("mfa_authenticator_delete", _factor, post="yes"),
         by="staff",
     ),
-    *(
-        Act(
-            f"admin:{model}_changelist",
-            action,
-            _button(f"{model}_changelist", button, find),
-            by="staff",
-            button=button,
-        )
-        for model, button, action, find in BUTTONS
-    ),
-    *(
-        Act(
-            f"admin:{model}_changelist",
-            action,
-            _button(f"{model}_changelist", button, find),
-            by="staff",
-            button=button,
-            is_of_account=False,
-        )
-        for model, button, action, find in BUTTONS_OF_SERVICE
-    ),
+    *(_pressed(*act) for act in BUTTONS),
+    *(_pressed(*act, is_of_account=False) for act in BUTTONS_OF_SERVICE),
     *(
         Act(f"admin:{page}", action, _admin(page, *find, **form), by="staff", is_of_account=False)
         for page, action, find, form in SERVICE

@@ -79,7 +79,7 @@ def what_there_is(account: Account) -> Any:
     )
 
 
-def send_to_every_page(browser: Client, owner: User, account: Account, *, staff: bool) -> None:
+def assert_every_page_holds(browser: Client, owner: User, account: Account, *, staff: bool) -> None:
     places = settle(owner, account)
     everybody, everything = who_everybody_is(), what_there_is(account)
     for page in all_pages().values():
@@ -96,13 +96,13 @@ def send_to_every_page(browser: Client, owner: User, account: Account, *, staff:
 def test_no_form_of_a_page_takes_what_it_does_not_show(
     owner: User, account: Account, stranger: User
 ) -> None:
-    send_to_every_page(browser_of(owner), owner, account, staff=False)
+    assert_every_page_holds(browser_of(owner), owner, account, staff=False)
 
 
 def test_a_member_of_no_rights_gets_none_by_any_page(owner: User, account: Account) -> None:
     viewer = make_user("viewer@shop.example")
     membership = account.memberships.create(user=viewer, role=Role.VIEWER)
-    send_to_every_page(browser_of(viewer), owner, account, staff=False)
+    assert_every_page_holds(browser_of(viewer), owner, account, staff=False)
     # Anybody may leave, and the last pages did.
     left = Membership.objects.filter(pk=membership.pk).first()
     assert left is None or left.role == Role.VIEWER
@@ -117,7 +117,7 @@ def test_support_makes_nobody_more_than_they_are(
     # What is Support's own: to suspend.
     own = Permission.objects.filter(codename="suspend_account")
     Group.objects.get(name="Support").permissions.remove(*own)
-    send_to_every_page(signed_in(support), owner, account, staff=True)
+    assert_every_page_holds(signed_in(support), owner, account, staff=True)
     assert Authenticator.objects.filter(user=owner).exists()
 
 

@@ -1,10 +1,9 @@
 """Migrations beside code that runs: nobody waits behind one, and two at once are one."""
 
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,7 +13,7 @@ import pytest
 
 from accounts.management.commands.migrate import NUMBER
 from tests.servers.books import assert_books_agree
-from tests.servers.client import HttpAnswer, HttpCaller
+from tests.servers.client import HttpAnswer, calls_coming
 from tests.servers.keys import make_key
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
@@ -38,35 +37,16 @@ def database(site: Product) -> Iterator["psycopg.Connection[Any]"]:
         yield connection
 
 
-@contextmanager
-def calls_coming(site: Product) -> Iterator[list[HttpAnswer]]:
-    """Each of them is charged, as fast as they are answered."""
-    answers: list[HttpAnswer] = []
+def calls(site: Product) -> AbstractContextManager[list[HttpAnswer]]:
     email = f"loaded-{uuid4().hex}@shop.example"
-    caller = HttpCaller(site, make_key(site, email, 100_000, 100_000))
-    stop = threading.Event()
-
-    def call() -> None:
-        while not stop.is_set():
-            answers.append(caller.validate("no address"))
-
-    threads = [threading.Thread(target=call) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield answers
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        caller.close()
+    return calls_coming(site, make_key(site, email, 100_000, 100_000))
 
 
 def test_no_call_fails_behind_a_migration_that_waits_for_its_table(
     site: Product, database: "psycopg.Connection[Any]", tmp_path: Path
 ) -> None:
     release = Release(tmp_path, f"ALTER TABLE {TABLE} ADD COLUMN later integer NULL")
-    with calls_coming(site) as answers:
+    with calls(site) as answers:
         database.execute(f"LOCK TABLE {TABLE} IN ACCESS SHARE MODE")
         migrating = release.migrate(site)
         release.wait_until_it_says("A table is in use")
@@ -87,7 +67,7 @@ def test_an_index_is_built_beside_calls_however_long_it_waits(
 ) -> None:
     index = f"CREATE INDEX CONCURRENTLY log_by_cost ON {TABLE} (cost)"
     release = Release(tmp_path, index, name="indexed", atomic=False)
-    with calls_coming(site) as answers:
+    with calls(site) as answers:
         database.execute(f"LOCK TABLE {TABLE} IN ROW EXCLUSIVE MODE")
         migrating = release.migrate(site)
         release.wait_until_it_says("Applying indexed")

@@ -155,4 +155,11 @@ def test_an_index_that_is_built_beside_writers_is_built_on_both_databases() -> N
     editor: Any = connection.schema_editor(atomic=False)
     with editor:
         editor.add_index(model, index, concurrently=True)
+        assert "listed_by_reason" in indexes_of(model)
         editor.remove_index(model, index, concurrently=True)
+    assert "listed_by_reason" not in indexes_of(model)
+
+
+def indexes_of(model: Any) -> set[str]:
+    with connection.cursor() as cursor:
+        return set(connection.introspection.get_constraints(cursor, model._meta.db_table))

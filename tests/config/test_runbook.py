@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import psycopg
 import pytest
 
 from tests.servers.books import assert_books_agree, number
-from tests.servers.client import HttpAnswer, HttpCaller
+from tests.servers.client import HttpAnswer, HttpCaller, calls_coming
 from tests.servers.keys import make_key
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
@@ -25,29 +24,6 @@ pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
 CREDITS = 100_000
 EMAIL = "restored@shop.example"
-
-
-@contextmanager
-def calls_coming(site: Product, secret: str) -> Iterator[list[HttpAnswer]]:
-    """Each of them is charged, as fast as they are answered."""
-    answers: list[HttpAnswer] = []
-    caller = HttpCaller(site, secret)
-    stop = threading.Event()
-
-    def call() -> None:
-        while not stop.is_set():
-            answers.append(caller.validate("no address"))
-
-    threads = [threading.Thread(target=call) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield answers
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        caller.close()
 
 
 def back_up_under_load(site: Product, machine: Machine, name: str, **variables: str) -> str:

@@ -74,7 +74,7 @@ def assert_sound(reply: Reply | None, kind: str) -> None:
 
 def test_a_changed_message_is_read_or_refused() -> None:
     def any_change(question: Question, changes: Changes) -> None:
-        _read_in_time(changed(answer_to(question), changes), question)
+        assert_read_in_time(changed(answer_to(question), changes), question)
 
     explore(any_change, quick=80, question=questions, changes=changes)
 
@@ -84,7 +84,7 @@ def test_an_answer_of_any_bytes_is_read_or_refused() -> None:
         # As far as it can be told from the beginning it is the answer.
         start = answer_to(question)[: 12 + len(question.name) + 6]
         wire = (start[:6] + counts + start[12:] + rest * times)[:65_535]
-        _read_in_time(wire, question)
+        assert_read_in_time(wire, question)
 
     explore(
         any_bytes,
@@ -102,7 +102,7 @@ def test_an_answer_of_any_bytes_is_read_or_refused() -> None:
     )
 
 
-def _read_in_time(wire: bytes, question: Question) -> None:
+def assert_read_in_time(wire: bytes, question: Question) -> None:
     began = time.thread_time()
     reply = read_reply(wire, question)
     assert time.thread_time() - began < SECONDS

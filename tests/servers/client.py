@@ -4,7 +4,9 @@ import http.client
 import json
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +72,29 @@ class HttpCaller:
             self._all.append(self._kept.connection)
         connection: http.client.HTTPConnection = self._kept.connection
         return connection
+
+
+@contextmanager
+def calls_coming(site: Product, secret: str) -> Iterator[list[HttpAnswer]]:
+    """Each of them is charged, as fast as they are answered."""
+    answers: list[HttpAnswer] = []
+    caller = HttpCaller(site, secret)
+    stop = threading.Event()
+
+    def call() -> None:
+        while not stop.is_set():
+            answers.append(caller.validate("no address"))
+
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield answers
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        caller.close()
 
 
 def until_ready(caller: HttpCaller) -> None:
