@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.http import Http404, HttpResponse
+from django.http.response import ResponseHeaders
 from rest_framework.exceptions import NotFound
 
 from apikeys.errors import ApiError
@@ -12,16 +14,35 @@ from apikeys.limits import WINDOW_SECONDS, Usage
 from apikeys.requests import http_request
 
 JSON = "application/json"
-# An answer is data: a browser that is led to one may load, run and frame nothing for it.
-DATA_MAY = "default-src 'none'; frame-ancestors 'none'"
+ON_EVERY_ANSWER = {
+    "Content-Type": JSON,
+    "Cache-Control": "no-store",
+    # An answer is data: a browser that is led to one may load, run and frame nothing for it.
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class ApiHeaders(ResponseHeaders):
+    """All of them are ours and ASCII, and the web server refuses a line break in one: Django would
+    look at each once more, for as long as it takes to write the rest of a refusal."""
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        self._store[name.lower()] = (name, value)
+
+    def items(self) -> Any:
+        return self._store.values()
 
 
 class ApiResponse(HttpResponse):
     def __init__(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None):
-        super().__init__(body, status=status, headers=headers, content_type=JSON)
-        self["Content-Length"] = str(len(body))
-        self["Cache-Control"] = "no-store"
-        self["Content-Security-Policy"] = DATA_MAY
+        super().__init__(body, status=status, content_type=JSON)
+        self.headers = ApiHeaders(
+            {**ON_EVERY_ANSWER, "Content-Length": str(len(body)), **(headers or {})}
+        )
 
 
 def answer(document: Any, headers: dict[str, str] | None = None) -> ApiResponse:
@@ -40,6 +61,12 @@ def _moment(value: Any) -> str:
 
 def refuse(error: ApiError, request_id: str) -> ApiResponse:
     return ApiResponse(error.body(request_id), error.status, error.headers)
+
+
+def only_https() -> str:
+    """HSTS, for answers over HTTPS; empty where there is none."""
+    seconds = settings.SECURE_HSTS_SECONDS
+    return f"max-age={seconds}; includeSubDomains; preload" if seconds else ""
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> ApiResponse | None:

@@ -15,7 +15,7 @@ from accounts.answered import Answer, Desk, note, route_of
 from accounts.requests import SiteRequest
 from accounts.statements import AWAY, times_away
 from apikeys import limits, tally
-from apikeys.answers import limit_headers, refuse
+from apikeys.answers import limit_headers, only_https, refuse
 from apikeys.bounds import is_api_path
 from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.requests import ApiHttpRequest
@@ -45,6 +45,7 @@ class ApiMiddleware:
         self.get_response = get_response
         # To ask all patterns takes longer than to read a key, and the same few paths are asked for.
         self._resolve = lru_cache(maxsize=64)(resolve)
+        self._only_https = only_https()
 
     def __call__(self, request: SiteRequest) -> HttpResponseBase:
         if not is_api_path(request.path_info):
@@ -56,7 +57,9 @@ class ApiMiddleware:
         api_request.is_rehearsed = api_request.is_logged = False
         response = self._answer(api_request)
         for name, value in self._limit_headers(api_request, response.status_code).items():
-            response[name] = value
+            response.headers[name] = value
+        if self._only_https and request.is_secure():
+            response.headers["Strict-Transport-Security"] = self._only_https
         if api_request.refusal and api_request.known_key and not api_request.is_rehearsed:
             known = api_request.known_key
             tally.count(known.account_id, known, api_request.refusal)

@@ -12,7 +12,7 @@ from accounts.answered import Answer, Desk, note
 from accounts.middleware import id_of_request
 from accounts.network import client_address
 from apikeys import limits
-from apikeys.answers import limit_headers, refuse
+from apikeys.answers import limit_headers, only_https, refuse
 from apikeys.errors import ApiError, unavailable
 from apikeys.limits import Usage
 
@@ -57,15 +57,10 @@ def _written(
         **response.headers,
         **limit_headers(usage, response.status_code),
         "X-Request-Id": request_id,
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": settings.SECURE_REFERRER_POLICY,
-        "Cross-Origin-Opener-Policy": settings.SECURE_CROSS_ORIGIN_OPENER_POLICY,
-        "Cross-Origin-Resource-Policy": "same-origin",
         "Connection": "close" if closes else "keep-alive",
     }
-    if settings.SECURE_HSTS_SECONDS:
-        lasting = f"max-age={settings.SECURE_HSTS_SECONDS}; includeSubDomains; preload"
-        headers["Strict-Transport-Security"] = lasting
+    if hsts := only_https():
+        headers["Strict-Transport-Security"] = hsts
     lines = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     head = "\r\n".join([*lines, "", ""]).encode("latin-1")

@@ -85,9 +85,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "accounts.middleware.IdentifyRequestMiddleware",
-    "django.middleware.security.SecurityMiddleware",
     # Requests of the API go no further down than this.
     "apikeys.middleware.ApiMiddleware",
+    "django.middleware.security.SecurityMiddleware",
     # Nor do those of load balancers: /healthz and /readyz.
     "config.health.HealthMiddleware",
     "accounts.middleware.EvenTimeMiddleware",
@@ -260,9 +260,9 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 SECURE_SSL_REDIRECT = PRODUCTION
-# The API refuses plain HTTP instead: a redirect would hide that the key was read on the way. Load
-# balancers ask over plain HTTP.
-SECURE_REDIRECT_EXEMPT = [r"^v1(?:/|\Z)", r"^(?:healthz|readyz)\Z"]
+# Load balancers ask over plain HTTP. The API, which comes no further down than its own middleware,
+# refuses it instead: a redirect would hide that the key was read on the way.
+SECURE_REDIRECT_EXEMPT = [r"^(?:healthz|readyz)\Z"]
 SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
 SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
