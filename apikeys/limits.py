@@ -85,12 +85,20 @@ def look_here(bucket: Bucket) -> Usage:
 
 
 def _use(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
+    if known := spent.usage(bucket):
+        return known
     if not _breaker.is_open:
+        # Before it is counted, which may be in the window after this one.
+        end = _window_end(bucket.owner, int(time.time()))
         try:
-            return _in_store(request, bucket, amount)
+            usage = _in_store(request, bucket, amount)
         # Whatever a store's library raises, it must not become the caller's answer.
         except Exception as error:
             _breaker.trip(error)
+        else:
+            if usage.refused:
+                spent.note(bucket, end)
+            return usage
     return _local.use(bucket, amount)
 
 
@@ -114,6 +122,29 @@ def _usage(bucket: Bucket, count: int, limit: int, seconds_left: int) -> Usage:
     return Usage(bucket.policy, bucket.limit, remaining, reset, seconds_left, count > limit)
 
 
+class Spent:
+    """The buckets of which this process knows that nothing is left until their window ends: a flood
+    of requests that are refused asks the store no more."""
+
+    def __init__(self) -> None:
+        self._ends: dict[Bucket, int] = {}
+
+    def note(self, bucket: Bucket, end: int) -> None:
+        if len(self._ends) > MOST_LOCAL:
+            now = time.time()
+            self._ends = {one: end for one, end in self._ends.items() if end > now}
+        self._ends[bucket] = end
+
+    def usage(self, bucket: Bucket) -> Usage | None:
+        end, now = self._ends.get(bucket, 0), int(time.time())
+        if not _is_in_window(now, end):
+            return None
+        return _usage(bucket, bucket.limit + 1, bucket.limit, end - now)
+
+    def forget(self) -> None:
+        self._ends = {}
+
+
 class LocalCounter:
     """What one worker counts for itself while the store is away: its share of each limit."""
 
@@ -128,13 +159,17 @@ class LocalCounter:
             if len(self._windows) > MOST_LOCAL:
                 self._windows = {n: w for n, w in self._windows.items() if w[0] > now}
             end, count = self._windows.get(name, (0, 0))
-            # The clock may have been set back meanwhile: no window is longer than a minute.
-            if not now < end <= now + WINDOW_SECONDS:
+            if not _is_in_window(now, end):
                 end, count = _window_end(bucket.owner, now), 0
             count += amount
             self._windows[name] = (end, count)
         share = max(1, bucket.limit // settings.WEB_WORKERS)
         return _usage(bucket, count, share, end - now)
+
+
+def _is_in_window(now: int, end: int) -> bool:
+    """The clock may have been set back meanwhile: no window is longer than a minute."""
+    return now < end <= now + WINDOW_SECONDS
 
 
 def _window_end(owner: str, now: int) -> int:
@@ -154,6 +189,7 @@ def _store_is_well() -> bool:
     return bool(caches[settings.RATELIMIT_USE_CACHE].is_well())  # type: ignore[attr-defined]
 
 
+spent = Spent()
 _local = LocalCounter()
 _breaker = Breaker(_store_is_well)
 metrics.Gauge(

@@ -13,6 +13,7 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
 from accounts.services import note_confirmed, open_account
+from apikeys import limits
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from apikeys.tally import refusals
@@ -78,6 +79,7 @@ def signed_in(user: User) -> Client:
 def _empty_counters() -> Iterator[None]:
     """Rate limits and counts of one test are not those of the next."""
     cache.clear()
+    limits.spent.forget()
     refusals.forget()
     yield
 

@@ -164,6 +164,34 @@ def test_refused_requests_count(account: Account, caller: Caller) -> None:
     assert caller.get("/v1/me").status_code == 429
 
 
+def test_who_has_spent_it_all_is_refused_without_asking_the_store_until_the_window_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bucket = Bucket("account", "acc_spent", "acc_spent", 1)
+    with time_machine.travel(1_800_000_000, tick=False) as clock:
+        refused = [limits.spend(HttpRequest(), bucket) for _ in range(2)][1]
+        with monkeypatch.context() as patch:
+            patch.setattr(limits, "_in_store", None)
+            assert limits.spend(HttpRequest(), bucket) == refused
+            assert limits.look(HttpRequest(), bucket) == refused
+            clock.shift(refused.seconds_left - 1)
+            last = limits.spend(HttpRequest(), bucket)
+        assert (last.refused, last.reset, last.seconds_left) == (True, refused.reset, 1)
+        clock.shift(1)
+        assert not limits.spend(HttpRequest(), bucket).refused
+
+
+def test_what_is_known_to_be_spent_is_forgotten_when_its_window_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "MOST_LOCAL", 1)
+    spent = limits.Spent()
+    now = int(time.time())
+    for number, end in enumerate([now - 1, now - 1, now + 50]):
+        spent.note(Bucket("address", f"198.51.100.{number}", "", 60), end)
+    assert len(spent._ends) == 1
+
+
 def test_a_look_spends_nothing() -> None:
     request = Caller().client.get("/").wsgi_request
     bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 2)
