@@ -68,7 +68,7 @@ def post_worker_init(worker: Any) -> None:
     # a moment. And what a request leaves is mostly freed without any search.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(5_000, 10, 10)
     worker.handover.note_ready(worker.age)
     # Another application than the product, such as a benchmark's, has nothing to tell.
     if "config.wsgi" in sys.modules:

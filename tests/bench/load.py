@@ -7,9 +7,10 @@ import socket
 import ssl
 import time
 from collections import defaultdict, deque
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import chain, cycle
 from typing import NamedTuple
 
 CONNECT_SECONDS = 5
@@ -66,8 +67,13 @@ class Outcome:
         return len(self.answered) / self.seconds
 
     def percentile(self, percent: int) -> float:
-        times = sorted(self.answered + self.waiting)
-        return times[len(times) * percent // 100]
+        return percentile([self], percent)
+
+
+def percentile(outcomes: Iterable[Outcome], percent: int) -> float:
+    """Of the calls of all of them."""
+    times = sorted(chain(*(one.answered + one.waiting for one in outcomes)))
+    return times[len(times) * percent // 100]
 
 
 def build_request(
