@@ -27,8 +27,8 @@ ON_EVERY_ANSWER = {
 
 
 class ApiHeaders(ResponseHeaders):
-    """All of them are ours and ASCII, and the web server refuses a line break in one: Django would
-    look at each once more, for as long as it takes to write the rest of a refusal."""
+    """All of them are ours and ASCII, and the web server refuses a line break in one. Django would
+    look through each once more, which is a good part of what a refusal costs."""
 
     def __setitem__(self, name: Any, value: Any) -> None:
         self._store[name.lower()] = (name, value)
