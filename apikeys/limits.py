@@ -49,8 +49,8 @@ class Usage:
     refused: bool = False
 
 
-# Nobody's.
-_PROBE = Bucket("probe", "probe", "probe", 1)
+# Nobody's, and never spent: of what is spent the store is not asked.
+_PROBE = Bucket("probe", "probe", "probe", 1_000_000)
 
 
 def address_bucket(address: str) -> Bucket:

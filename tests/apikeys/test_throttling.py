@@ -181,6 +181,19 @@ def test_who_has_spent_it_all_is_refused_without_asking_the_store_until_the_wind
         assert not limits.spend(HttpRequest(), bucket).refused
 
 
+def test_whether_the_store_answers_is_asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Bucket] = []
+    counted = limits._in_store
+
+    def count(request: HttpRequest, bucket: Bucket, amount: int) -> limits.Usage:
+        asked.append(bucket)
+        return counted(request, bucket, amount)
+
+    monkeypatch.setattr(limits, "_in_store", count)
+    assert [limits.store_answers() for _ in range(3)] == [True] * 3
+    assert len(asked) == 3
+
+
 def test_what_is_known_to_be_spent_is_forgotten_when_its_window_has_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
