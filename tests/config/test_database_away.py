@@ -79,6 +79,7 @@ def assert_away(caller: HttpCaller) -> None:
     assert ready.seconds < LONGEST_SECONDS
 
 
+@pytest.mark.fault
 def test_pages_and_load_balancers_are_told_that_the_database_is_away(tmp_path: Path) -> None:
     with (
         postgres_server() as server,

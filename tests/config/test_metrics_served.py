@@ -114,6 +114,7 @@ def test_a_worker_that_is_killed_takes_nothing_back(site: Product, port: int) ->
     assert not left & set(killed)
 
 
+@pytest.mark.fault
 def test_a_reload_loses_no_count(site: Product, port: int) -> None:
     caller = HttpCaller(site, make_key(site, "reloaded@shop.example", 100_000, 1000))
     before, old = validated(numbers(port)), set(children(child_of(site, "gunicorn")))

@@ -159,6 +159,7 @@ def test_a_client_that_never_finishes_its_head_is_let_go(served: Product) -> Non
         assert slow.recv(1000) == b""
 
 
+@pytest.mark.fault
 @pytest.mark.proof
 def test_a_silent_mail_server_does_not_keep_it_from_stopping(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
