@@ -16,6 +16,7 @@ from config.mail import mail_settings
 from config.policy import PAGES_MAY
 from config.safeguards import require_safeguards
 from config.seams import *  # noqa: F403 - a section of its own
+from config.sign_in import *  # noqa: F403 - a section of its own
 from config.staff_groups import GROUPS
 
 # Lets our classes say which model they are for: ModelAdmin[Account].
@@ -156,70 +157,13 @@ RATELIMIT_USE_CACHE = "counters"
 
 # --- Sign-in --------------------------------------------------------------------------------------
 
-AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.backends.ConfirmedUsersBackend"]
-PASSWORD_HASHERS = ["accounts.hashers.Argon2PasswordHasher"]
-_VALIDATORS = "django.contrib.auth.password_validation"
-AUTH_PASSWORD_VALIDATORS = [
-    {
-        "NAME": f"{_VALIDATORS}.UserAttributeSimilarityValidator",
-        "OPTIONS": {"user_attributes": ("email", "name")},
-    },
-    {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    # Of any composition, but none that stands first in everybody's list.
-    {"NAME": "accounts.passwords.GuessablePasswordValidator"},
-]
-PASSWORD_RESET_TIMEOUT = 60 * 60
-LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "validation:show-overview"
-LOGOUT_REDIRECT_URL = "validation:show-landing"
-
-ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
-ACCOUNT_FORMS = {
-    "login": "accounts.forms.LoginForm",
-    "signup": "accounts.forms.SignupForm",
-    "reset_password": "accounts.forms.ResetPasswordForm",
-    "add_email": "accounts.forms.ChangeEmailForm",
-}
-ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_LOGIN_METHODS = {"email"}
-ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_CHANGE_EMAIL = True
-ACCOUNT_CONFIRM_EMAIL_ON_GET = False
-ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
-ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
-# The page would offer the change only where a new user was made: that tells strangers too much.
-ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_CHANGE = False
-ACCOUNT_EMAIL_NOTIFICATIONS = True
-ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
-ACCOUNT_PREVENT_ENUMERATION = True
-ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
-ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
-ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
-ACCOUNT_SESSION_REMEMBER = True
-USERSESSIONS_ADAPTER = "accounts.adapter.SessionsAdapter"
+# The rest of it: config/sign_in.py.
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
-
-MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
-MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_FORMS = {
-    "add_webauthn": "accounts.forms.AddPasskeyForm",
-    "edit_webauthn": "accounts.forms.RenamePasskeyForm",
-}
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 # In production staff reach the admin only with a second factor.
 STAFF_NEED_SECOND_FACTOR = PRODUCTION
 STAFF_GROUPS = GROUPS
-
-# The answers that could tell whether an address has an account all take this long (seconds).
-EVEN_TIME_SECONDS = 0.5
-INVITATION_DAYS = 7
-UNCONFIRMED_SIGN_UP_DAYS = 7
-CLOSED_ACCOUNT_DAYS = 30
 
 # --- Mail -----------------------------------------------------------------------------------------
 
