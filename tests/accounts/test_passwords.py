@@ -37,7 +37,15 @@ def test_what_is_tried_first_is_no_password(password: str) -> None:
     ],
 )
 def test_any_composition_and_length_is_a_password(password: str) -> None:
-    validate_password(password)
+    assert problems_of(password) == []
+
+
+def problems_of(password: str) -> list[str]:
+    try:
+        validate_password(password)
+    except ValidationError as error:
+        return list(error.messages)
+    return []
 
 
 @pytest.mark.django_db

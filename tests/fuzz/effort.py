@@ -102,8 +102,9 @@ def explore(
     _in_rounds(prepare, quick)
 
 
-def explore_steps(machine: type[RuleBasedStateMachine], *, quick: int, steps: int) -> None:
-    """The same for what is done one after the other; each step is a case."""
+def explore_steps(machine: type[RuleBasedStateMachine], *, quick: int, steps: int) -> int:
+    """The same for what is done one after the other; each step is a case. How many held."""
+    held = 0
 
     class Counted(machine):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:
@@ -112,8 +113,10 @@ def explore_steps(machine: type[RuleBasedStateMachine], *, quick: int, steps: in
             self.changes.__enter__()
 
         def check_invariants(self, *arguments: Any, **named: Any) -> None:
+            nonlocal held
             with counts.one_more():
                 super().check_invariants(*arguments, **named)
+            held += 1
 
         def teardown(self) -> None:
             super().teardown()
@@ -124,6 +127,7 @@ def explore_steps(machine: type[RuleBasedStateMachine], *, quick: int, steps: in
 
     # Shrinking asks a clock that such tests turn, and takes longer than it helps.
     _in_rounds(prepare, quick, per_round=3, stateful_step_count=steps, phases=[Phase.generate])
+    return held
 
 
 @contextmanager
