@@ -140,7 +140,7 @@ def measure_round(executor: Executor, all_of_them: Contenders) -> Round:
     measured |= {kind: call(executor, ours, kind) for kind in REFUSALS}
     half = measured["many accounts"].rate / 2
     measured["half the rate"] = call(executor, ours, "many accounts", rate=half)
-    measured |= _beside_a_burst(executor, ours)
+    measured |= _beside_a_burst(executor, ours, half)
     return measured | _beside_slow_dns(executor, ours)
 
 
@@ -154,19 +154,29 @@ def call(
     return Measured(outcome, cpu_seconds(contender.pids) - before)
 
 
-def _beside_a_burst(executor: Executor, contender: Contender) -> Round:
-    """A customer with a call now and then, while another sends far more than their limit."""
-    alone = call(executor, contender, "one account", rate=CALM_RATE)
-    requests = contender.requests["429"][:1]
+def _beside_a_burst(executor: Executor, contender: Contender, half: float) -> Round:
+    """A customer with a call now and then, while others send far more than their limit: one of them
+    6,000 requests a minute, or many half of what the machine can answer."""
+    refused = contender.requests["429"]
+    return {
+        "alone": call(executor, contender, "one account", rate=CALM_RATE),
+        "beside a burst": _beside(executor, contender, refused[:1], BURST_RATE),
+        "beside a flood": _beside(executor, contender, refused, half),
+    }
+
+
+def _beside(
+    executor: Executor, contender: Contender, refused: tuple[bytes, ...], rate: float
+) -> Measured:
     burst = Load(
-        *(contender.address, requests, CALLERS, WINDOW_SECONDS + 1, 100, REFUSALS["429"]),
-        rate=BURST_RATE,
+        *(contender.address, refused, CALLERS, WINDOW_SECONDS + 1, 100, REFUSALS["429"]),
+        rate=rate,
     )
     beside_it = executor.submit(generate, burst)
     time.sleep(0.5)
-    beside = call(executor, contender, "one account", rate=CALM_RATE)
+    measured = call(executor, contender, "one account", rate=CALM_RATE)
     beside_it.result()
-    return {"alone": alone, "beside a burst": beside}
+    return measured
 
 
 def _beside_slow_dns(executor: Executor, contender: Contender) -> Round:

@@ -59,10 +59,16 @@ def _lines(rounds: list[Round]) -> list[Line]:
         line("validate: p99, ms", lambda one: one["many accounts"].outcome.percentile(99) * 1000),
         line("at half the rate: p99, times p50", lambda one: one["half the rate"].tail, at_most=5),
         *(line(f"{kind}: against the empty view", rate(kind), at_least=0.5) for kind in REFUSALS),
-        Line(
-            "another's 6,000 calls a minute: p99 of all rounds, times what it is without",
-            [_tail(rounds, "beside a burst") / _tail(rounds, "alone")],
-            at_most=1.5,
+        *(
+            Line(
+                f"{others}: p99 of all rounds, times what it is without",
+                [_tail(rounds, kind) / _tail(rounds, "alone")],
+                at_most=1.5,
+            )
+            for others, kind in (
+                ("another's 6,000 calls a minute", "beside a burst"),
+                ("others' refused calls at half the top rate", "beside a flood"),
+            )
         ),
         line("64 calls waiting for DNS: rate kept", rate("beside DNS", "before DNS"), at_least=0.8),
         line("the load generator, cores", lambda one: one["many accounts"].outcome.generator_share),
