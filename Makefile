@@ -31,8 +31,8 @@ fuzz: .venv/.workshop ## try what nobody would think of, for FUZZ_SECONDS (600) 
 
 setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
 
-bench: .venv/.workshop ## measure what a call costs, and print the table of docs/performance.md
-	$(BIN)/python -m tests.bench api
+bench: .venv/.workshop ## measure what a call costs, alone and while strangers sign in: the tables of docs/performance.md
+	$(BIN)/python -m tests.bench api sign-ins
 
 check: lint test proofs ## what CI runs: format, lint, types, import contracts, migrations, deploy check, tests
 

@@ -19,6 +19,8 @@ from django.utils import timezone
 
 from accounts import emails, sign_in
 from accounts.audit import record_of_user
+from accounts.authentication import rate_limits
+from accounts.authentication.known_browsers import remember_browser
 from accounts.models import Membership, User
 from accounts.requests import SiteRequest
 from accounts.sealing import SealBroken, seal, unseal
@@ -48,7 +50,26 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         user.set_password(password)
         page = self.request.resolver_match.view_name
         action = PASSWORD_ACTS.get(page, "user.password_changed")
+        if action == "user.password_reset":
+            self.request.has_reset_password = user
         sign_in.save_password(user=user, action=action, ip=self.request.ip)
+
+    def pre_authenticate(self, request: SiteRequest, **credentials: Any) -> None:
+        """Replaces allauth's, with which strangers can keep the owner of an address out."""
+        usage = rate_limits.count_sign_in(request, credentials.get("email", ""))
+        if usage is None:
+            raise self.validation_error("too_many_login_attempts")
+        # allauth takes it back where the password is right.
+        self._login_failed_rl_usage = usage
+
+    def _get_login_attempts_cache_key(self, request: SiteRequest, **credentials: Any) -> str:
+        """For allauth, which forgets the failed attempts after a password reset."""
+        return str(credentials.get("email", "")).lower()
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        remember_browser(request, response, user)
+        return response
 
     def authentication_failed(self, request: SiteRequest, **credentials: Any) -> None:
         """At the sign-in, and where a page asks for the password again."""

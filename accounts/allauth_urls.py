@@ -6,12 +6,15 @@ for: a new password and its entry are saved together by accounts/sign_in.py.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from allauth.urls import urlpatterns as theirs
 from django.db import transaction
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver
+
+from accounts.authentication.known_browsers import remember_browser
+from accounts.requests import SiteRequest
 
 View = Callable[..., HttpResponseBase]
 
@@ -38,12 +41,29 @@ def _whole(view: View) -> View:
     return looked_at_or_whole
 
 
+def _remembering_browser(view: View) -> View:
+    """A reset link proves who the user is, as a sign-in does: wrong passwords that strangers try
+    must not keep them from signing in with the new one."""
+
+    @wraps(view)
+    def with_cookie(request: SiteRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = cast(HttpResponse, view(request, *args, **kwargs))
+        user = getattr(request, "has_reset_password", None)
+        if user is not None:
+            remember_browser(request, response, user)
+        return response
+
+    return cast(View, with_cookie)
+
+
 def _with_whole_acts(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             _with_whole_acts(pattern.url_patterns)
         elif pattern.name in WHOLE:
             pattern.callback = _whole(pattern.callback)
+        elif pattern.name == "account_reset_password_from_key":
+            pattern.callback = _remembering_browser(pattern.callback)
     return patterns
 
 

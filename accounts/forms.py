@@ -13,6 +13,7 @@ from django.utils.crypto import get_random_string
 
 from accounts import sign_in
 from accounts.audit import record_of_user
+from accounts.authentication.rate_limits import may_send_reset
 from accounts.engine import engine
 from accounts.models import Account, Invitation, User
 from accounts.requests import SiteRequest
@@ -121,6 +122,9 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
         return email
 
     def save(self, request: SiteRequest, **kwargs: Any) -> str:
+        """Send the link, unless there were too many: the next page is the same."""
+        if not may_send_reset(request, self.cleaned_data["email"]):
+            return str(self.cleaned_data["email"])
         email: str = super().save(request, **kwargs)
         for user in self.users:
             sign_in.note_reset_asked(user=user, ip=request.ip)

@@ -13,6 +13,8 @@ class SiteRequest(HttpRequest):
     ip: str
     # The code of the refusal, for the log.
     refusal: str
+    # Set on the page of a reset link.
+    has_reset_password: "User"
     # The record of it is there already.
     is_told: bool
     account: "Account | None"

@@ -72,7 +72,10 @@ def post_worker_init(worker: Any) -> None:
     worker.handover.note_ready(worker.age)
     # Another application than the product, such as a benchmark's, has nothing to tell.
     if "config.wsgi" in sys.modules:
+        from accounts.authentication import hash_queue
         from accounts.pulse import Pulse
+
+        hash_queue.start()
 
         worker.pulse = Pulse("web")
         worker.pulse.keep_beating()

@@ -11,5 +11,7 @@ GREETING_SECONDS = 3.0
 # A migration that waits for a table makes everybody wait behind it: no longer than callers do.
 MIGRATION_SECONDS = 1.0
 
+# Whether a page is being made, which leaves some connections of the pool to the API.
+serves_page: ContextVar[bool] = ContextVar("serves_page", default=False)
 # None: as long as it takes, for commands and the background worker.
 database_seconds: ContextVar[float | None] = ContextVar("database_seconds", default=None)

@@ -97,6 +97,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "accounts.authentication.sign_in_queue.SignInQueueMiddleware",
     "accounts.middleware.ShowUnseenMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -196,6 +197,7 @@ _COOKIE_PREFIX = "__Host-" if HTTPS else ""
 SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}session"
 SESSION_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
+KNOWN_BROWSER_COOKIE_NAME = f"{_COOKIE_PREFIX}known_browser"
 CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}csrf"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True

@@ -3,7 +3,7 @@ environment stands there."""
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.backends.ConfirmedUsersBackend"]
-PASSWORD_HASHERS = ["accounts.hashers.Argon2PasswordHasher"]
+PASSWORD_HASHERS = ["accounts.authentication.hashers.Argon2PasswordHasher"]
 _VALIDATORS = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
     {
@@ -44,6 +44,17 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 ACCOUNT_SESSION_REMEMBER = True
+# Whose attempts are counted together: accounts/authentication/rate_limits.py.
+ACCOUNT_RATE_LIMITS = {
+    # Sign-ins with the right password are not counted: an office has one network address.
+    "login": None,
+    "login_failed": "5/5m/key",
+    "login_failed_address": "100/m/ip",
+    # allauth would refuse further ones, and so keep an owner from asking.
+    "reset_password": None,
+    "reset_email": "5/m/key",
+    "reset_email_address": "20/m/ip",
+}
 USERSESSIONS_ADAPTER = "accounts.adapter.SessionsAdapter"
 
 MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
@@ -56,6 +67,9 @@ MFA_FORMS = {
 
 # The answers that could tell whether an address has an account all take this long (seconds).
 EVEN_TIME_SECONDS = 0.5
+# How long a sign-in that does not fit in the queue waits for its refusal, and its page before that.
+SIGN_IN_REFUSAL_SECONDS = 2.0
+KNOWN_BROWSER_COOKIE_AGE = 180 * 24 * 3600
 INVITATION_DAYS = 7
 UNCONFIRMED_SIGN_UP_DAYS = 7
 CLOSED_ACCOUNT_DAYS = 30

@@ -19,7 +19,7 @@ from accounts.admission import admission
 from apikeys.bounds import LARGEST_BODY as LARGEST_API_BODY
 from apikeys.bounds import is_api_path
 from config.handover import Connections, Handover
-from config.patience import API_SECONDS, PAGE_SECONDS, database_seconds
+from config.patience import API_SECONDS, PAGE_SECONDS, database_seconds, serves_page
 
 # A body is read whole before Django is called: a client that sends it slowly, or never, holds no
 # database connection meanwhile.
@@ -111,6 +111,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         request.version = min(request.version, (1, 1))
         is_api = is_api_path(unquote(request.path))
         database_seconds.set(API_SECONDS if is_api else PAGE_SECONDS)
+        serves_page.set(not is_api)
         whole = self._read_body(request, client, address, is_api=is_api)
         if not whole:
             request.force_close()

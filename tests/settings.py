@@ -21,6 +21,7 @@ DNS_RESOLVERS = ["127.0.0.1:9"]
 # Argon2 is slow on purpose.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EVEN_TIME_SECONDS = 0
+SIGN_IN_REFUSAL_SECONDS = 0
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

@@ -4,8 +4,10 @@ A frozen machine, or a network that swallows packets, ends no connection: each r
 for it as long as that lasts. No setting of the server helps, for it is the server that is silent.
 """
 
+import threading
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import psycopg
@@ -15,10 +17,12 @@ from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 from psycopg import errors
 from psycopg_pool import PoolTimeout
 
-from config.patience import GREETING_SECONDS, MIGRATION_SECONDS, database_seconds
+from config.patience import GREETING_SECONDS, MIGRATION_SECONDS, database_seconds, serves_page
 
 # Whoever answered so short a time ago is asked nothing to see whether they are still there.
 TRUSTED_SECONDS = 1.0
+# Pages leave this part of the pool to the API: a quarter, and at least one connection.
+API_SHARE = 4
 
 
 class Silence(psycopg.OperationalError):
@@ -79,8 +83,26 @@ class ConsiderateSchemaEditor(DatabaseSchemaEditor):
         return self
 
 
+@cache
+def _page_places(connections: int) -> threading.Semaphore:
+    return threading.BoundedSemaphore(max(1, connections - max(1, connections // API_SHARE)))
+
+
+def take_page_place(connections: int) -> threading.Semaphore:
+    """Wait until a page may take one more of so many connections, as long as it may wait for one.
+
+    However many people load pages or sign in, the API finds a connection.
+    """
+    places = _page_places(connections)
+    if not places.acquire(timeout=database_seconds.get()):
+        raise PoolTimeout("All connections that pages may use are busy.")
+    return places
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = ConsiderateSchemaEditor
+    # Held together with a connection that is used for a page.
+    _page_place: threading.Semaphore | None = None
 
     def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
         """Parsed and planned once a connection. Django's own cursors write the values into the
@@ -118,6 +140,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         if not self.pool:
             return super().get_new_connection(conn_params)
+        if not serves_page.get():
+            return self._healthy_connection(conn_params)
+        self._page_place = take_page_place(self.pool.max_size)
+        try:
+            return self._healthy_connection(conn_params)
+        except BaseException:
+            self._free_page_place()
+            raise
+
+    def _close(self) -> None:
+        try:
+            super()._close()  # type: ignore[misc]
+        finally:
+            self._free_page_place()
+
+    def _free_page_place(self) -> None:
+        place, self._page_place = self._page_place, None
+        if place is not None:
+            place.release()
+
+    def _healthy_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = self._take(conn_params)
         while not self._is_well(connection):
             connection = self._take(conn_params)

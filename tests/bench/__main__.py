@@ -1,4 +1,4 @@
-"""`python -m tests.bench [api] [engine] [front] [load] [pages] [web-worker] [--write]`
+"""`python -m tests.bench [api] [engine] [front] [load] [pages] [sign-ins] [web-worker] [--write]`
 
 `make bench` measures the API, in some six minutes; all of it takes twice as long.
 
@@ -16,7 +16,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from importlib.metadata import version
 from tempfile import gettempdir
 
-from tests.bench import api, api_lines, engine, front, overload, pages
+from tests.bench import api, api_lines, engine, front, overload, pages, sign_ins
 from tests.bench.server import REPOSITORY
 from tests.bench.table import (
     Line,
@@ -101,6 +101,18 @@ def report_load() -> str:
     )
 
 
+def report_sign_ins() -> str:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=2, mp_context=spawn) as executor:
+        lines = sign_ins.measure(executor, lambda text: print(text, file=sys.stderr))
+    return _of_lines(
+        lines,
+        f"The median of {sign_ins.ROUNDS} rounds (lowest to highest) of {sign_ins.SECONDS:g} s. "
+        f"{sign_ins.STRANGERS} strangers with an address each try wrong passwords in a loop while "
+        f"{sign_ins.CALLERS} connections validate; PostgreSQL, Redis, 2 web workers; {_machine()}.",
+    )
+
+
 def _measured(measure: Callable[[Executor, Callable[[str], None]], list[Line]]) -> list[Line]:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as executor:
@@ -170,6 +182,7 @@ SUBJECTS = {
     "front": report_front,
     "load": report_load,
     "pages": report_pages,
+    "sign-ins": report_sign_ins,
     "web-worker": report_web_worker,
 }
 

@@ -117,14 +117,14 @@ def overload(
 
 
 def _watch(site: Product, load: "Future[Outcome]") -> list[float]:
-    megabytes = [_largest(site)]
+    megabytes = [largest_worker_megabytes(site)]
     while not load.done():
         time.sleep(1)
-        megabytes.append(_largest(site))
+        megabytes.append(largest_worker_megabytes(site))
     return megabytes
 
 
-def _largest(site: Product) -> float:
+def largest_worker_megabytes(site: Product) -> float:
     sizes = [float(worker.memory_full_info().pss) for worker in workers(site.process.pid)]
     return max(sizes) / 1e6
 

@@ -1,0 +1,56 @@
+"""Hash passwords in a process of its own, at the lowest CPU priority.
+
+`accounts/authentication/hash_queue.py` starts one for each web worker. It reads a job per line as
+JSON, writes its result as a line, and ends when the worker does.
+
+Why not a thread: a thread of low priority has to take Python's lock to return its result. While the
+machine is busy it would hold that lock without getting the CPU, and stop the whole worker.
+
+Django is not imported: the process starts in 50 ms and takes 12 MB.
+"""
+
+import fcntl
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from argon2 import low_level
+from argon2.exceptions import VerificationError
+
+LOWEST_PRIORITY = 19
+
+Job = dict[str, Any]
+
+
+def compute(job: Job) -> str | bool:
+    """Return the Argon2 hash of a secret, or whether a secret fits the hash it came with."""
+    secret = job["secret"].encode()
+    if "hash" in job:
+        try:
+            return low_level.verify_secret(job["hash"].encode(), secret, low_level.Type.ID)
+        except VerificationError:
+            return False
+    cost = (job["time_cost"], job["memory_cost"], job["parallelism"], job["hash_len"])
+    return low_level.hash_secret(secret, job["salt"].encode(), *cost, low_level.Type.ID).decode()
+
+
+def main(lock_file: Path) -> None:
+    # Ctrl-C in a terminal reaches all processes; this one ends with its worker.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(LOWEST_PRIORITY)
+    with lock_file.open("ab") as lock:
+        for line in sys.stdin.buffer:
+            # One hash at a time on this machine, whichever worker wants it.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                result = compute(json.loads(line))
+            finally:
+                fcntl.flock(lock, fcntl.LOCK_UN)
+            print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,134 @@
+"""Let password hashes wait for each other instead of letting the API wait for them.
+
+A machine computes one hash at a time. Those of strangers run in a process at the lowest CPU
+priority, so that they get what the API leaves. Those of browsers that have signed in before run in
+a thread of the worker, at its own priority, and wait for no stranger.
+
+How many strangers may wait is decided before, by `sign_in_queue.py`.
+"""
+
+import fcntl
+import json
+import subprocess
+import sys
+import time
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import IO, cast
+
+from django.conf import settings
+from gevent import get_hub
+from gevent.lock import BoundedSemaphore
+from gevent.monkey import get_original, is_module_patched
+from gevent.threadpool import ThreadPool
+
+from accounts.authentication.hash_process import Job, compute
+from accounts.pool import give_back_connection
+
+# A stranger who has waited this long is asked to try again.
+LONGEST_WAIT_SECONDS = 20.0
+# A browser that has signed in before does not wait longer than this for the hash of a stranger,
+# which may take seconds while the API needs the CPU.
+LONGEST_WAIT_FOR_STRANGERS_SECONDS = 0.5
+_POLL_SECONDS = 0.01
+
+# Set by sign_in_queue.py for each request of a page.
+for_stranger: ContextVar[bool] = ContextVar("for_stranger", default=False)
+
+
+class TooManySignIns(Exception):
+    """The machine has more passwords to hash than it can in a reasonable time."""
+
+
+def run(job: Job) -> str | bool:
+    """Compute a hash and wait for it without blocking other requests or holding a connection."""
+    if not is_module_patched("threading"):
+        # A command or the background worker: no other request waits for this process.
+        return compute(job)
+    give_back_connection()
+    return _queue_of(id(get_hub())).run(job)
+
+
+def start() -> None:
+    """Start the process for strangers' hashes, so that the first one does not wait for it."""
+    _queue_of(id(get_hub())).start()
+
+
+@cache
+def _queue_of(hub: int) -> "HashQueue":
+    return HashQueue(Path(settings.DATA_DIR) / "password-hashes.lock")
+
+
+class HashQueue:
+    def __init__(self, lock_file: Path) -> None:
+        self._lock_file = lock_file
+        self._thread = ThreadPool(1)
+        self._turn = BoundedSemaphore(1)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self, job: Job) -> str | bool:
+        if not for_stranger.get():
+            result: str | bool = self._thread.apply(_compute_soon, (self._lock_file, job))
+            return result
+        if not self._turn.acquire(timeout=LONGEST_WAIT_SECONDS):
+            raise TooManySignIns
+        try:
+            return self._compute_in_process(job)
+        finally:
+            self._turn.release()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "accounts.authentication.hash_process"]
+        self._process = subprocess.Popen(
+            [*command, str(self._lock_file)],
+            cwd=settings.BASE_DIR,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def _compute_in_process(self, job: Job) -> str | bool:
+        result = self._ask(job)
+        if result is None:
+            # It was killed, perhaps for its memory.
+            self.start()
+            result = self._ask(job)
+        if result is None:
+            raise TooManySignIns
+        return result
+
+    def _ask(self, job: Job) -> str | bool | None:
+        """Return the result, or None if the process is not there."""
+        if self._process is None:
+            return None
+        requests = cast(IO[bytes], self._process.stdin)
+        results = cast(IO[bytes], self._process.stdout)
+        try:
+            requests.write(json.dumps(job).encode() + b"\n")
+            requests.flush()
+            line = results.readline()
+        except OSError:
+            line = b""
+        if not line:
+            self._process.wait()
+            self._process = None
+            return None
+        return cast(str | bool, json.loads(line))
+
+
+def _compute_soon(lock_file: Path, job: Job) -> str | bool:
+    """Run in a native thread, where gevent's own `sleep` does not work."""
+    sleep = get_original("time", "sleep")
+    waits_until = time.monotonic() + LONGEST_WAIT_FOR_STRANGERS_SECONDS
+    with lock_file.open("ab") as lock:
+        while not _take(lock) and time.monotonic() < waits_until:
+            sleep(_POLL_SECONDS)
+        return compute(job)
+
+
+def _take(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

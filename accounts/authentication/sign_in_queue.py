@@ -1,0 +1,99 @@
+"""Let no more strangers sign in at a time than the machine can take.
+
+Each sign-in costs a password hash and the work of its page. Without a limit, 60 strangers who try
+wrong passwords take what the customers of the API pay for. Those who do not fit in the queue get a
+short page at once, without a session, a query or a hash.
+"""
+
+import time
+from collections.abc import Callable
+from functools import cache, cached_property
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
+
+from accounts.authentication import hash_queue
+from accounts.authentication.hash_queue import TooManySignIns
+from accounts.authentication.known_browsers import browser_id, is_known_browser
+from accounts.authentication.machine_slots import MachineSlots
+from accounts.requests import SiteRequest
+
+Handler = Callable[[SiteRequest], HttpResponse]
+
+# On all web workers of this machine together.
+QUEUE_SIZE = 32
+RETRY_AFTER_SECONDS = 5
+
+
+class SignInQueueMiddleware:
+    """Refuse sign-ins, sign-ups and new passwords of strangers beyond the queue's size."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        is_stranger = request.path_info.startswith(self._paths) and not _is_known(request)
+        hash_queue.for_stranger.set(is_stranger)
+        if not is_stranger:
+            return self.get_response(request)
+        if request.method == "POST":
+            return self._queue(request)
+        if _slots().are_taken():
+            _slow_down()
+        return self.get_response(request)
+
+    def _queue(self, request: SiteRequest) -> HttpResponse:
+        slot = _slots().take()
+        if slot is None:
+            _slow_down()
+            return _too_many_sign_ins(request)
+        try:
+            return self.get_response(request)
+        finally:
+            _slots().free(slot)
+
+    def process_exception(self, request: SiteRequest, error: Exception) -> HttpResponse | None:
+        return _too_many_sign_ins(request) if isinstance(error, TooManySignIns) else None
+
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        """The pages on which a stranger makes us hash a password."""
+        reset = reverse("account_reset_password_from_key", kwargs={"uidb36": "0", "key": "0"})
+        return reverse("account_login"), reverse("account_signup"), reset.removesuffix("0-0/")
+
+
+def _is_known(request: SiteRequest) -> bool:
+    """Whether somebody has signed in with this browser; for a form, the user it is about."""
+    if request.method == "POST":
+        return browser_id(request, request.POST.get("login", "")) is not None
+    return is_known_browser(request)
+
+
+def _slow_down() -> None:
+    """Bound what callers cost who repeat a request as fast as they can: they hold a connection."""
+    time.sleep(settings.SIGN_IN_REFUSAL_SECONDS)
+
+
+@cache
+def _slots() -> MachineSlots:
+    return MachineSlots(Path(settings.DATA_DIR) / "sign-ins.lock", QUEUE_SIZE)
+
+
+def _too_many_sign_ins(request: SiteRequest) -> HttpResponse:
+    request.refusal = "too_many_sign_ins"
+    context = {
+        "status": 503,
+        "title": "Too many people are signing in",
+        "sentence": "Too many people are signing in. Try again in a few seconds.",
+        "request_id": request.id,
+        "signed_in": False,
+        "support_email": settings.SUPPORT_EMAIL,
+    }
+    page = HttpResponse(render_to_string("error.html", context), status=503)
+    page["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    # Each request has its access record. Django would log another one, as an error.
+    page._has_been_logged = True  # type: ignore[attr-defined]
+    return page

@@ -1,0 +1,107 @@
+"""Run by test_hash_queue.py in a process of its own, patched as a web worker is.
+
+Prints as JSON what was seen of the queue that a web worker has for its password hashes.
+"""
+
+from gevent import monkey
+
+monkey.patch_all()
+
+import fcntl  # noqa: E402
+import json  # noqa: E402
+import os  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import django  # noqa: E402
+import gevent  # noqa: E402
+import psutil  # noqa: E402
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.contrib.auth.hashers import check_password, make_password  # noqa: E402
+
+from accounts.authentication import hash_queue  # noqa: E402
+
+SECRET = "correct horse battery"
+turns = 0
+
+
+def another_request() -> None:
+    global turns  # noqa: PLW0603
+    while True:
+        gevent.sleep(0.002)
+        turns += 1
+
+
+def hash_for(*, stranger: bool) -> str:
+    hash_queue.for_stranger.set(stranger)
+    return make_password(SECRET)
+
+
+def turns_during_hashes() -> int:
+    before = turns
+    for stranger in (True, False):
+        assert check_password(SECRET, hash_for(stranger=stranger))
+        hash_queue.for_stranger.set(stranger)
+        assert not check_password("wrong", make_password(SECRET))
+    return turns - before
+
+
+def order_while_a_hash_is_computed() -> list[str]:
+    """A stranger and a known browser come while the machine computes another hash."""
+    finished: list[str] = []
+
+    def sign_in(name: str, *, stranger: bool) -> None:
+        hash_for(stranger=stranger)
+        finished.append(name)
+
+    lock_file = Path(settings.DATA_DIR) / "password-hashes.lock"
+    with lock_file.open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stranger = gevent.spawn(sign_in, "stranger", stranger=True)
+        known = gevent.spawn(sign_in, "known browser", stranger=False)
+        known.join()
+        finished.append("the other hash")
+    stranger.join()
+    return finished
+
+
+def hash_process() -> psutil.Process:
+    (process,) = psutil.Process().children()
+    return process
+
+
+def survives_a_killed_process() -> bool:
+    hash_process().kill()
+    return check_password(SECRET, hash_for(stranger=True))
+
+
+def is_refused_after_the_longest_wait() -> bool:
+    hash_queue.LONGEST_WAIT_SECONDS = 0.05
+    lock_file = Path(settings.DATA_DIR) / "password-hashes.lock"
+    with lock_file.open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        first = gevent.spawn(hash_for, stranger=True)
+        gevent.sleep(0.1)
+        try:
+            hash_for(stranger=True)
+        except hash_queue.TooManySignIns:
+            return True
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            first.join()
+    return False
+
+
+gevent.spawn(another_request)
+seen = {
+    "turns": turns_during_hashes(),
+    "priority": hash_process().nice(),
+    "own priority": psutil.Process().nice(),
+    "order": order_while_a_hash_is_computed(),
+    "survives": survives_a_killed_process(),
+    "refused": is_refused_after_the_longest_wait(),
+}
+print(json.dumps(seen))

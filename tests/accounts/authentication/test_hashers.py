@@ -1,0 +1,41 @@
+import argon2
+import pytest
+from django.contrib.auth.hashers import check_password
+from pytest_django import Settings
+
+from accounts.authentication.hashers import Argon2PasswordHasher
+from accounts.models import User
+
+PASSWORD = "correct horse battery"
+
+
+def parameters_of(encoded: str) -> argon2.Parameters:
+    return argon2.extract_parameters(encoded.removeprefix("argon2"))
+
+
+def test_a_hash_is_argon2_and_verifies_its_password_alone() -> None:
+    hasher = Argon2PasswordHasher()
+    encoded = hasher.encode(PASSWORD, "a-salt-of-its-own")
+    assert encoded.startswith("argon2$argon2id$")
+    assert hasher.verify(PASSWORD, encoded)
+    assert not hasher.verify("wrong", encoded)
+
+
+def test_a_hash_costs_what_owasp_asks_for_at_least() -> None:
+    made = parameters_of(Argon2PasswordHasher().encode(PASSWORD, "a-salt-of-its-own"))
+    assert (made.time_cost, made.memory_cost, made.parallelism) == (2, 19 * 1024, 1)
+
+
+@pytest.mark.django_db
+def test_a_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
+    settings: Settings,
+) -> None:
+    settings.PASSWORD_HASHERS = ["accounts.authentication.hashers.Argon2PasswordHasher"]
+    expensive = argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=2).hash(PASSWORD)
+    user = User.objects.create(email="jane@shop.example", password=f"argon2{expensive}")
+    assert not user.check_password("wrong")
+    assert user.password == f"argon2{expensive}"
+    assert user.check_password(PASSWORD)
+    user.refresh_from_db()
+    assert parameters_of(user.password).memory_cost == 19 * 1024
+    assert check_password(PASSWORD, user.password)

@@ -1,0 +1,164 @@
+"""Measure what strangers who try passwords cost the customers of the API.
+
+200 callers, each from a network address of its own, try wrong passwords as fast as they are
+answered, while 16 others validate addresses. Each round compares with the seconds before it.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.cookiejar import CookieJar
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
+
+from tests.bench.api import validate
+from tests.bench.customers import make_customers
+from tests.bench.load import Address, Load, Outcome, generate, percentile
+from tests.bench.overload import largest_worker_megabytes
+from tests.bench.quick_resolver import quick_resolver
+from tests.bench.table import Line
+from tests.servers.postgres import postgres_server
+from tests.servers.product import Product, product
+from tests.servers.redis import redis_server
+
+ROUNDS, SECONDS = 7, 5.0
+CALLERS, STRANGERS = 16, 200
+LOGIN = "/accounts/login/"
+# Any will do, as long as cookie and form have the same: strangers have no session yet.
+CSRF_TOKEN = "c" * 32
+
+
+@dataclass(frozen=True)
+class Round:
+    before: Outcome
+    during: Outcome
+    strangers: Outcome
+    # Of the largest web worker.
+    megabytes_before: float
+    megabytes_during: float
+    # From the click to the dashboard, in a browser that has signed in before.
+    known_browser_seconds: float
+
+
+@contextmanager
+def site() -> Iterator[Product]:
+    with (
+        TemporaryDirectory(prefix="bench-") as folder,
+        quick_resolver(0.0005) as resolver,
+        postgres_server() as postgres,
+        redis_server() as redis,
+        product(
+            Path(folder) / "shared",
+            DNS_RESOLVERS=resolver.address,
+            WEB_WORKERS="2",
+            TRUSTED_PROXIES="1",
+            DATABASE_URL=postgres.url,
+            REDIS_URL=redis.url,
+        ) as running,
+    ):
+        yield running
+
+
+class Browser:
+    """Just enough of one to sign in, with the cookies of its earlier sign-ins."""
+
+    def __init__(self, site: Product, email: str, password: str) -> None:
+        self._url = f"{site.url}{LOGIN}"
+        self._form = {"login": email, "password": password}
+        self._cookies = CookieJar()
+        self._opener: OpenerDirector = build_opener(HTTPCookieProcessor(self._cookies))
+
+    def sign_in(self) -> float:
+        """Sign in and return how many seconds it took to reach the dashboard."""
+        if any(cookie.name == "session" for cookie in self._cookies):
+            self._cookies.clear("127.0.0.1", "/", "session")
+        started = time.perf_counter()
+        self._opener.open(self._url).read()
+        token = next(cookie.value for cookie in self._cookies if cookie.name == "csrf")
+        form = urlencode({**self._form, "csrfmiddlewaretoken": token}).encode()
+        with self._opener.open(self._url, form) as page:
+            assert page.url != self._url, "Signed in nowhere."
+        return time.perf_counter() - started
+
+
+def wrong_sign_in(number: int) -> tuple[bytes, bytes]:
+    """Return the two requests of a stranger: for the page, and with a wrong password."""
+    head = (
+        f"HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 10.{number // 250}.{number % 250}.7\r\n"
+        f"Cookie: csrf={CSRF_TOKEN}\r\n"
+    )
+    fields = {"login": f"jane.{number}@shop.example", "password": "a wrong password"}
+    body = urlencode({**fields, "csrfmiddlewaretoken": CSRF_TOKEN})
+    form = f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
+    page = f"GET {LOGIN} {head}\r\n"
+    return page.encode(), f"POST {LOGIN} {head}{form}\r\n{body}".encode()
+
+
+def measure_round(
+    executor: Executor, site: Product, calls: tuple[bytes, ...], browser: Browser
+) -> Round:
+    address = Address("127.0.0.1", site.port)
+    customers = Load(address, calls, CALLERS, SECONDS, statuses=(200, 503))
+    before = executor.submit(generate, customers).result()
+    megabytes = largest_worker_megabytes(site)
+    attempts = tuple(wrong_sign_in(number)[1] for number in range(STRANGERS))
+    strangers = executor.submit(
+        generate, Load(address, attempts, STRANGERS, SECONDS + 2, 10, statuses=None)
+    )
+    time.sleep(1)
+    during = executor.submit(generate, customers)
+    time.sleep(SECONDS / 2)
+    seconds = browser.sign_in()
+    during_megabytes = largest_worker_megabytes(site)
+    return Round(before, during.result(), strangers.result(), megabytes, during_megabytes, seconds)
+
+
+def measure(executor: Executor, tell: Callable[[str], None]) -> list[Line]:
+    rounds: list[Round] = []
+    with site() as running:
+        paid = make_customers(running)["paid"]
+        calls = tuple(map(validate, count(), paid))
+        browser = Browser(running, "owner@example.com", running.owner_password())
+        browser.sign_in()
+        measure_round(executor, running, calls, browser)
+        for number in range(1, ROUNDS + 1):
+            rounds.append(measure_round(executor, running, calls, browser))
+            tell(f"Round {number} of {ROUNDS} is done.")
+    return _lines(rounds)
+
+
+def _lines(rounds: list[Round]) -> list[Line]:
+    def line(label: str, value: Callable[[Round], float], **target: float) -> Line:
+        return Line(label, [value(one) for one in rounds], **target)
+
+    def share(status: int) -> Callable[[Round], float]:
+        return lambda one: len(one.strangers.by_status.get(status, [])) / one.strangers.seconds
+
+    p99 = [percentile((getattr(one, name) for one in rounds), 99) for name in ("before", "during")]
+    return [
+        line("validate: requests/s without sign-ins", lambda one: one.before.rate),
+        line("rate kept", lambda one: one.during.rate / one.before.rate, at_least=0.9),
+        Line("p99 of all rounds, times what it is without", [p99[1] / p99[0]], at_most=2),
+        line(
+            "calls with a valid key that got a 503",
+            lambda one: float(len(one.during.by_status.get(503, []))),
+            at_most=0,
+        ),
+        line("sign-ins judged, per second", share(200)),
+        line("sign-ins refused, per second", share(503)),
+        line(
+            "memory of the largest worker, times what it is without",
+            lambda one: one.megabytes_during / one.megabytes_before,
+            at_most=1.5,
+        ),
+        line(
+            "seconds to sign in with a known browser",
+            lambda one: one.known_browser_seconds,
+            at_most=3,
+        ),
+    ]
