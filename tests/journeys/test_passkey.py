@@ -1,8 +1,9 @@
 from playwright.sync_api import expect
 
+from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
-from tests.journeys.people import assert_heading, sign_out
+from tests.journeys.people import assert_heading, sign_in, sign_out
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
@@ -31,3 +32,18 @@ def test_a_passkey_that_the_browser_does_not_have_is_explained(
     expect(explained).to_be_hidden()
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(explained).to_be_visible(timeout=20_000)
+
+
+def test_passkey_completes_the_second_step_after_a_password(
+    windows: Windows, site: Product, newcomer: Newcomer
+) -> None:
+    page = open_with_device(windows, site, newcomer)
+    add_passkey(page, "My laptop")
+    assert_heading(page, "Recovery codes")
+    sign_out(page)
+
+    sign_in(page, newcomer.email)
+    assert_heading(page, "Second step")
+    assert_no_findings(page)
+    page.get_by_role("button", name="Use a passkey").click()
+    assert_heading(page, "Overview")
