@@ -4,6 +4,7 @@ from allauth.account import forms as allauth_forms
 from allauth.core import context
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from allauth.mfa.webauthn.internal.auth import parse_registration_response
 from django import forms
 from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
@@ -16,6 +17,7 @@ from accounts.audit import record_of_user
 from accounts.authentication.rate_limits import may_send_reset
 from accounts.engine import engine
 from accounts.models import Account, Invitation, User
+from accounts.passkeys import PasskeyRefused, check_origin
 from accounts.requests import SiteRequest
 from accounts.retention import forget_unconfirmed
 from accounts.roles import Role
@@ -151,9 +153,21 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         help_text="No password or code is needed then. Untick it for an older security key.",
     )
 
+    def clean_credential(self) -> Any:
+        credential = self.cleaned_data["credential"]
+        response = parse_registration_response(credential)
+        try:
+            check_origin(response.response.client_data.origin)
+        except PasskeyRefused as refused:
+            raise ValidationError(str(refused)) from refused
+        return credential
+
 
 class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
+    @transaction.atomic
     def save(self) -> Authenticator:
+        # A sign-in at the same moment writes its counter into the same column.
+        self.instance = Authenticator.objects.select_for_update().get(pk=self.instance.pk)
         before, user = name_of(self.instance), self.instance.user
         renamed = super().save()
         target = f"{before} → {name_of(renamed)}"

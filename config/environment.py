@@ -8,6 +8,7 @@ from datetime import date
 from email.utils import parseaddr
 from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -154,6 +155,14 @@ class Environment:
             self.problem(name, f"must be {kind} from {minimum} to {maximum}, not {value!r}.")
             return default
         return number
+
+
+def origin_of(address: str) -> str:
+    """Return the origin of a web address as browsers write it: lower case, no default port."""
+    parts = urlsplit(address.lower())
+    default = {"http": 80, "https": 443}[parts.scheme]
+    host = parts.netloc if parts.port != default else parts.netloc.rpartition(":")[0]
+    return f"{parts.scheme}://{host}"
 
 
 def _read_number(value: str, whole: bool) -> float:

@@ -10,7 +10,7 @@ import django_stubs_ext
 from config.caches import cache_settings
 from config.databases import database_settings
 from config.description import description_settings
-from config.environment import Environment
+from config.environment import Environment, origin_of
 from config.logs import FORMATS, LEVELS, log_settings
 from config.mail import mail_settings
 from config.policy import PAGES_MAY
@@ -162,6 +162,8 @@ RATELIMIT_USE_CACHE = "counters"
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
+# The pages whose passkeys count, exactly. A browser has none for the IP address of a local start.
+PASSKEY_ORIGINS = [origin_of(BASE_URL), *([] if PRODUCTION else [f"http://localhost:{PORT}"])]
 # In production staff reach the admin only with a second factor.
 STAFF_NEED_SECOND_FACTOR = PRODUCTION
 STAFF_GROUPS = GROUPS

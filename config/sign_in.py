@@ -61,6 +61,11 @@ MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
+    "authenticate": "accounts.factor_forms.CodeForm",
+    "reauthenticate": "accounts.factor_forms.ConfirmCodeForm",
+    "authenticate_webauthn": "accounts.factor_forms.PasskeyForm",
+    "reauthenticate_webauthn": "accounts.factor_forms.ConfirmPasskeyForm",
+    "login_webauthn": "accounts.factor_forms.PasskeySignInForm",
     "add_webauthn": "accounts.forms.AddPasskeyForm",
     "edit_webauthn": "accounts.forms.RenamePasskeyForm",
 }

@@ -23,6 +23,9 @@ class PasskeyDevice:
     )
     id: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     user: str = ""
+    origin: str = f"http://{HOST}"
+    # Zero, as synced passkeys have it: they do not count.
+    counter: int = 0
 
     def register(self, options: dict[str, Any]) -> str:
         asked = options["publicKey"]
@@ -31,14 +34,14 @@ class PasskeyDevice:
         credential = bytes(16) + len(self.id).to_bytes(2, "big") + self.id + public
         data = self._data(PRESENT_AND_VERIFIED | ATTACHED) + credential
         attestation = cbor.encode({"fmt": "none", "attStmt": {}, "authData": data})
-        client = _client("webauthn.create", asked["challenge"])
+        client = self._client("webauthn.create", asked["challenge"])
         return self._answer(
             clientDataJSON=websafe_encode(client), attestationObject=websafe_encode(attestation)
         )
 
     def sign_in(self, options: dict[str, Any]) -> str:
         data = self._data(PRESENT_AND_VERIFIED)
-        client = _client("webauthn.get", options["publicKey"]["challenge"])
+        client = self._client("webauthn.get", options["publicKey"]["challenge"])
         signed = self.key.sign(data + sha256(client).digest(), ec.ECDSA(SHA256()))
         return self._answer(
             clientDataJSON=websafe_encode(client),
@@ -54,14 +57,13 @@ class PasskeyDevice:
         return {1: 2, 3: -7, -1: 1, -2: x, -3: y}
 
     def _data(self, flags: int) -> bytes:
-        return sha256(HOST.encode()).digest() + bytes([flags]) + bytes(4)
+        return sha256(HOST.encode()).digest() + bytes([flags]) + self.counter.to_bytes(4, "big")
 
     def _answer(self, **response: str) -> str:
         name = websafe_encode(self.id)
         answer = {"id": name, "rawId": name, "type": "public-key", "response": response}
         return json.dumps({**answer, "clientExtensionResults": {}})
 
-
-def _client(kind: str, challenge: str) -> bytes:
-    said = {"type": kind, "challenge": challenge, "origin": f"http://{HOST}"}
-    return json.dumps(said).encode()
+    def _client(self, kind: str, challenge: str) -> bytes:
+        said = {"type": kind, "challenge": challenge, "origin": self.origin}
+        return json.dumps(said).encode()

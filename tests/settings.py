@@ -22,6 +22,7 @@ DNS_RESOLVERS = ["127.0.0.1:9"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EVEN_TIME_SECONDS = 0
 SIGN_IN_REFUSAL_SECONDS = 0
+PASSKEY_ORIGINS = ["http://testserver"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

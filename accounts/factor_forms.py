@@ -1,0 +1,79 @@
+"""Forms that take a second factor: allauth's, with checks that codes and assertions work once."""
+
+from typing import Any
+
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base import forms as code_forms
+from allauth.mfa.base.internal.flows import check_rate_limit
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn import forms as passkey_forms
+from allauth.mfa.webauthn.internal import auth
+from django.core.exceptions import ValidationError
+
+from accounts import one_time_codes, passkeys, sign_in
+from accounts.second_factor import name_of
+
+
+class CodeOnce:
+    """Before allauth's form, whose cache may be away."""
+
+    user: Any
+    authenticator: Authenticator
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()  # type: ignore[misc]
+        if not one_time_codes.use(self.authenticator, code):
+            # allauth has cleared the count of failures, because the code was right.
+            check_rate_limit(self.user)
+            self._emit_authentication_failed(self.authenticator)  # type: ignore[attr-defined]
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class CodeForm(CodeOnce, code_forms.AuthenticateForm):  # type: ignore[misc]
+    pass
+
+
+class ConfirmCodeForm(CodeOnce, code_forms.ReauthenticateForm):  # type: ignore[misc]
+    pass
+
+
+class AssertionOnce:
+    """Before allauth's form, which verifies the challenge and the signature."""
+
+    cleaned_data: dict[str, Any]
+
+    def clean_credential(self) -> Authenticator:
+        response = auth.parse_authentication_response(self.cleaned_data["credential"])
+        try:
+            passkeys.check_origin(response.response.client_data.origin)
+            authenticator: Authenticator = super().clean_credential()  # type: ignore[misc]
+            _accept_once(authenticator, response)
+        except passkeys.PasskeyRefused as refused:
+            raise ValidationError(str(refused)) from refused
+        finally:
+            # A refused answer ends its challenge as well.
+            auth.clear_state()
+        return authenticator
+
+
+def _accept_once(authenticator: Authenticator, response: Any) -> None:
+    try:
+        passkeys.accept_once(authenticator, response)
+    except passkeys.CounterDidNotIncrease:
+        kind = f"{name_of(authenticator)}, which may have been copied"
+        sign_in.note_wrong_code(user=authenticator.user, kind=kind, ip=context.request.ip)
+        raise
+
+
+class PasskeyForm(AssertionOnce, passkey_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
+    pass
+
+
+class PasskeySignInForm(AssertionOnce, passkey_forms.LoginWebAuthnForm):  # type: ignore[misc]
+    pass
+
+
+class ConfirmPasskeyForm(AssertionOnce, passkey_forms.ReauthenticateWebAuthnForm):  # type: ignore[misc]
+    pass
