@@ -7,7 +7,9 @@ from typing import Any, cast
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import generate_totp_secret
+from allauth.mfa.utils import is_mfa_enabled
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from allauth.usersessions.models import UserSession
 from django.conf import settings
@@ -22,8 +24,10 @@ from accounts.audit import record_of_user
 from accounts.authentication import rate_limits
 from accounts.authentication.known_browsers import remember_browser
 from accounts.models import Membership, User
+from accounts.proof import is_recent
 from accounts.requests import SiteRequest
 from accounts.sealing import SealBroken, seal, unseal
+from accounts.second_factor import has_second_factor
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +35,12 @@ logger = logging.getLogger(__name__)
 PASSWORD_ACTS = {
     "account_set_password": "user.password_set",
     "account_reset_password_from_key": "user.password_reset",
+}
+# What allauth calls each proof, and what our pages call it.
+WAYS = {
+    "reauthenticate": "Use your password",
+    "mfa_reauthenticate": "Use a code",
+    "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 
 
@@ -83,12 +93,24 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return emails.link("account_reset_password_from_key", uidb36=uid, key=token)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Who has just signed in need not prove it again at once."""
+        """A recent sign-in is proof enough, but only one with the factor if the user has one."""
+        if has_second_factor(self.request.user):
+            return not is_recent(self.request)
         session = self.request.session.session_key
         recently = timezone.now() - timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
         if UserSession.objects.filter(session_key=session, created_at__gte=recently).exists():
             return False
         return bool(super().is_reauthentication_required(app=app, **kwargs))
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Return the pages that ask again, the best one first: a password proves no factor."""
+        methods = super().get_reauthentication_methods(user)
+        if has_second_factor(user):
+            methods = [one for one in methods if one["id"] != "reauthenticate"]
+            if not is_mfa_enabled(user, types=[Authenticator.Type.TOTP]):
+                # A passkey before the recovery codes.
+                methods.reverse()
+        return [{**one, "description": WAYS[one["id"]]} for one in methods]
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
         response = super().pre_login(request, user, **kwargs)

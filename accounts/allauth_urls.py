@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver
 
 from accounts.authentication.known_browsers import remember_browser
+from accounts.proof import factor_required
 from accounts.requests import SiteRequest
 
 View = Callable[..., HttpResponseBase]
@@ -27,6 +28,21 @@ WHOLE = {
     "mfa_add_webauthn",
     "mfa_edit_webauthn",
     "mfa_remove_webauthn",
+}
+# Asked for again before these, where the user has a second factor. A recovery code opens those that
+# replace a lost factor, and not those that show the other codes.
+SENSITIVE = {
+    "account_email": True,
+    "account_change_password": True,
+    "account_set_password": True,
+    "mfa_activate_totp": True,
+    "mfa_deactivate_totp": True,
+    "mfa_add_webauthn": True,
+    "mfa_edit_webauthn": True,
+    "mfa_remove_webauthn": True,
+    "mfa_view_recovery_codes": False,
+    "mfa_download_recovery_codes": False,
+    "mfa_generate_recovery_codes": False,
 }
 
 
@@ -60,10 +76,14 @@ def _with_whole_acts(patterns: list[URLPattern | URLResolver]) -> list[URLPatter
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             _with_whole_acts(pattern.url_patterns)
-        elif pattern.name in WHOLE:
+            continue
+        if pattern.name in WHOLE:
             pattern.callback = _whole(pattern.callback)
-        elif pattern.name == "account_reset_password_from_key":
+        if pattern.name == "account_reset_password_from_key":
             pattern.callback = _remembering_browser(pattern.callback)
+        if pattern.name in SENSITIVE:
+            ask = factor_required(recovery_codes=SENSITIVE[pattern.name])
+            pattern.callback = ask(pattern.callback)
     return patterns
 
 

@@ -164,6 +164,8 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
 
 
 class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
+    instance: Authenticator
+
     @transaction.atomic
     def save(self) -> Authenticator:
         # A sign-in at the same moment writes its counter into the same column.

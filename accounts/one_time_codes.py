@@ -41,7 +41,7 @@ def use(authenticator: Authenticator, code: str) -> bool:
 def _step_of(authenticator: Authenticator, code: str) -> int | None:
     """Return the time step of a code that was right a moment ago, in this step or the last."""
     secret = decrypt(authenticator.data["secret"])
-    steps = list(yield_hotp_counters_from_time())
+    steps: list[int] = list(yield_hotp_counters_from_time())
     for step in (*reversed(steps), steps[0] - 1):
         if compare_user_code(actual=code, expected=format_hotp_value(hotp_value(secret, step))):
             return step

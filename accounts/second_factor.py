@@ -7,8 +7,8 @@ from django.db import transaction
 from accounts.models import User
 from accounts.sealing import SealBroken, is_sealed, seal, unseal
 
-# Recovery codes stand in for a factor that was lost; alone they are none.
-_FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+# Recovery codes replace a factor that was lost; alone they are none.
+FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
 # Where allauth keeps what must not be read: an app's secret, and what recovery codes come from.
 _SEALED = ("secret", "seed")
 _NAMES = {
@@ -18,7 +18,13 @@ _NAMES = {
 
 
 def has_second_factor(user: User) -> bool:
-    return bool(is_mfa_enabled(user, types=_FACTORS))
+    return bool(is_mfa_enabled(user, types=FACTORS))
+
+
+def is_first_factor(factor: Authenticator) -> bool:
+    """Return whether a factor that was just added is the only one. Recovery codes are none."""
+    others = Authenticator.objects.filter(user=factor.user, type__in=FACTORS).exclude(pk=factor.pk)
+    return factor.type in FACTORS and not others.exists()
 
 
 def seal_again() -> None:

@@ -1,6 +1,8 @@
 """Ending the sessions of a user, wherever they are signed in."""
 
+from allauth.usersessions.adapter import get_adapter
 from allauth.usersessions.models import UserSession
+from django.http import HttpRequest
 
 from accounts.models import User
 
@@ -8,3 +10,11 @@ from accounts.models import User
 def end_sessions(user: User) -> None:
     for session in UserSession.objects.filter(user=user):
         session.end()
+
+
+def end_other_sessions(request: HttpRequest, user: User) -> int:
+    """End all sessions of the user but this one, with an audit entry, and return how many."""
+    sessions = UserSession.objects.filter(user=user)
+    others = list(sessions.exclude(session_key=request.session.session_key))
+    get_adapter().end_sessions(others)
+    return len(others)

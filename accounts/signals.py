@@ -7,6 +7,7 @@ from allauth.account import signals as account_signals
 from allauth.mfa import signals as mfa_signals
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django.contrib import messages
 from django.contrib.auth import signals as auth_signals
 from django.core.signals import got_request_exception
 from django.dispatch import Signal
@@ -15,8 +16,10 @@ from django.http import HttpRequest
 from accounts.audit import record_of_user
 from accounts.browsers import describe
 from accounts.models import User
-from accounts.second_factor import name_of
+from accounts.proof import record_added
+from accounts.second_factor import FACTORS, is_first_factor, name_of
 from accounts.services import note_confirmed
+from accounts.sessions import end_other_sessions
 from accounts.sign_in import note_wrong_code
 from accounts.statements import AWAY, times_away
 
@@ -41,6 +44,7 @@ def connect() -> None:
     account_signals.authentication_step_completed.connect(
         _renew_session, dispatch_uid="accounts.renew"
     )
+    mfa_signals.authenticator_added.connect(_tell_added, dispatch_uid="accounts.factor_added")
     mfa_signals.authentication_failed.connect(_tell_wrong_code, dispatch_uid="accounts.wrong_code")
 
 
@@ -94,6 +98,17 @@ def _renew_session(
         request.session.cycle_key()
         after = request.session.session_key
         UserSession.objects.filter(session_key=before).update(session_key=after)
+
+
+def _tell_added(
+    sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
+) -> None:
+    """A session that began with a password alone must not outlive the day it is enough."""
+    if authenticator.type not in FACTORS:
+        return
+    record_added(request, authenticator)
+    if is_first_factor(authenticator) and end_other_sessions(request, user):
+        messages.info(request, "You were signed out everywhere else.")
 
 
 def _tell_wrong_code(

@@ -14,12 +14,13 @@ from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from accounts import seams
 from accounts.models import User
+from accounts.proof import is_verified, redirect_to_proof
 from accounts.second_factor import has_second_factor
 from config.staff_pages import search, show_usage
 
@@ -68,8 +69,7 @@ class StaffSite(admin.AdminSite):
         if not request.user.is_staff:
             raise PermissionDenied("The admin is for staff.")
         if self._lacks_second_factor(request):
-            messages.info(request, "Staff need a second factor. Set one up, then open the admin.")
-            return redirect("mfa_activate_totp")
+            return _ask_for_factor(request)
         return redirect("admin:index")
 
     def logout(  # type: ignore[override]
@@ -84,8 +84,16 @@ class StaffSite(admin.AdminSite):
 
     @staticmethod
     def _lacks_second_factor(request: HttpRequest) -> bool:
-        user = cast(User, request.user)
-        return settings.STAFF_NEED_SECOND_FACTOR and not has_second_factor(user)
+        return settings.STAFF_NEED_SECOND_FACTOR and not is_verified(request)
+
+
+def _ask_for_factor(request: HttpRequest) -> HttpResponse:
+    """The session may be older than the factor: it counts once this session has used it."""
+    if not has_second_factor(cast(User, request.user)):
+        messages.info(request, "Staff need a second factor. Set one up, then open the admin.")
+        return redirect("mfa_activate_totp")
+    messages.info(request, "Use your second factor to open the admin.")
+    return redirect_to_proof(request, request.GET.get("next", reverse("admin:index")))
 
 
 def _asked_for_what_can_be(view: Callable[..., Any]) -> Callable[..., Any]:

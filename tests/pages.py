@@ -5,11 +5,14 @@ What must hold for all pages is tested by walking this list: a new page cannot b
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
+from allauth.account.internal.userkit import user_id_to_str
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -165,4 +168,16 @@ def browser_of(user: User, **options: Any) -> Client:
     client.force_login(user)
     session = client.session.session_key
     UserSession.objects.get_or_create(session_key=session, user=user, ip="198.51.100.7")
+    _prove_factor(client, user)
     return client
+
+
+def _prove_factor(client: Client, user: User) -> None:
+    """As if the user had signed in with their factor: pages that ask for it open."""
+    factor = Authenticator.objects.filter(user=user).first()
+    if factor is not None:
+        session = client.session
+        record = {"method": "mfa", "at": time.time(), "id": factor.pk, "type": factor.type}
+        session[AUTHENTICATION_METHODS_SESSION_KEY] = [record]
+        session["account_authentication_methods_user"] = user_id_to_str(user)
+        session.save()

@@ -12,7 +12,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timeuntil
 
 from accounts.browsers import describe
+from accounts.models import User
 from accounts.roles import Act
+from accounts.second_factor import has_second_factor
 
 register = template.Library()
 
@@ -57,6 +59,11 @@ def ticks(text: str) -> SafeString:
     parts = text.split("`")
     pieces = [("code" if number % 2 else "span", part) for number, part in enumerate(parts)]
     return format_html_join("", "<{0}>{1}</{0}>", pieces)
+
+
+@register.filter(name="has_second_factor")
+def user_has_second_factor(user: User) -> bool:
+    return has_second_factor(user)
 
 
 @register.filter

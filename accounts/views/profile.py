@@ -14,6 +14,7 @@ from accounts.access import for_account, form_of
 from accounts.forms import AccountForm, CloseAccountForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT
 from accounts.models import User
+from accounts.proof import factor_required
 from accounts.requests import AccountRequest, SiteRequest
 from accounts.roles import Act
 
@@ -52,6 +53,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
 
 @form_of(PAGE)
 @for_account(Act.EXPORT_ACCOUNT)
+@factor_required(back_to=PAGE)
 def export_account(request: AccountRequest) -> HttpResponse:
     account = request.account
     response = JsonResponse(
@@ -64,6 +66,7 @@ def export_account(request: AccountRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_account(Act.CLOSE_ACCOUNT)
+@factor_required()
 @reauthentication_required  # type: ignore[untyped-decorator]
 def close_account(request: AccountRequest) -> HttpResponse:
     form = CloseAccountForm(request.account, request.POST or None)

@@ -9,6 +9,7 @@ from accounts import team
 from accounts.access import for_account, form_of
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership
+from accounts.proof import require_factor
 from accounts.requests import AccountRequest
 from accounts.roles import DESCRIPTIONS, Act, Role, roles_given_by
 
@@ -26,6 +27,8 @@ def show_team(request: AccountRequest) -> HttpResponse:
 def invite_member(request: AccountRequest) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid():
+        if form.cleaned_data["role"] == Role.OWNER:
+            require_factor(request)
         try:
             invitation = team.invite_member(
                 account=request.account, actor=request.user, ip=request.ip, **form.cleaned_data
@@ -61,6 +64,8 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
         messages.error(request, "Choose a role.")
         return redirect(PAGE)
     role = form.cleaned_data["role"]
+    if role == Role.OWNER:
+        require_factor(request)
     try:
         team.change_role(membership=membership, role=role, actor=request.user, ip=request.ip)
     except team.TeamError as error:

@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import for_account
+from accounts.proof import factor_required
 from accounts.requests import AccountRequest
 from accounts.roles import Act
 from apikeys import services
@@ -34,6 +35,7 @@ def show_keys(request: AccountRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_account(Act.MANAGE_KEYS)
+@factor_required()
 def create_key(request: AccountRequest) -> HttpResponse:
     form = CreateKeyForm(request.account, request.POST or None)
     if form.is_valid():
@@ -80,6 +82,7 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_account(Act.MANAGE_KEYS)
+@factor_required()
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _key(request, key_id)
     if request.method != "POST" and (key.replaced_by or not key.is_active):

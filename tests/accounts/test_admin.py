@@ -1,14 +1,27 @@
+from urllib.parse import unquote
+
 import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import outbox
 from accounts.models import Account, AuditEntry, Mail, User
-from tests.conftest import make_user, signed_in
+from tests.conftest import PASSWORD, make_user, signed_in
+from tests.factors import (
+    PROVE,
+    add_passkey,
+    code_now,
+    give_app,
+    recovery_codes,
+    sign_in_by_passkey,
+)
+from tests.passkey_device import PasskeyDevice
 
 pytestmark = pytest.mark.django_db
 
@@ -46,8 +59,61 @@ def test_in_production_staff_without_a_second_factor_are_led_to_set_one_up(
     answer = client.get("/admin/accounts/account/", follow=True)
     assert answer.redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
     assert b"Staff need a second factor" in answer.content
-    Authenticator.objects.create(user=staff, type=Authenticator.Type.TOTP, data={"secret": "x"})
+
+
+def test_admin_asks_a_session_that_never_used_the_factor_for_it(
+    staff: User, settings: Settings
+) -> None:
+    """The factor was added in another session, or recently in this one."""
+    settings.STAFF_NEED_SECOND_FACTOR = True
+    client = signed_in(staff)
+    give_app(staff)
+    answer = client.get("/admin/accounts/account/", follow=True)
+    proof = f"{PROVE}?next=/admin/accounts/account/"
+    assert unquote(answer.redirect_chain[-1][0]) == proof
+    assert b"Use your second factor to open the admin." in answer.content
+    assert client.get("/admin/accounts/account/").status_code == 302
+    with time_machine.travel(timezone.now(), tick=False):
+        after = client.post(answer.redirect_chain[-1][0], {"code": code_now()})
+    assert after.headers["Location"] == "/admin/accounts/account/"
     assert client.get("/admin/accounts/account/").status_code == 200
+
+
+@pytest.mark.parametrize("way", ["passkey", "recovery code"])
+def test_admin_opens_to_a_session_that_signed_in_with_a_factor(
+    way: str, staff: User, settings: Settings
+) -> None:
+    settings.STAFF_NEED_SECOND_FACTOR = True
+    device, client = PasskeyDevice(), Client()
+    add_passkey(signed_in(staff), device)
+    if way == "passkey":
+        sign_in_by_passkey(client, device)
+    else:
+        client.post("/accounts/login/", {"login": staff.email, "password": PASSWORD})
+        client.post("/accounts/2fa/authenticate/", {"code": recovery_codes(staff)[0]})
+    assert client.get("/admin/accounts/account/").status_code == 200
+
+
+def test_admin_closes_to_a_session_whose_factor_was_removed(
+    staff: User, settings: Settings
+) -> None:
+    settings.STAFF_NEED_SECOND_FACTOR = True
+    device, client = PasskeyDevice(), Client()
+    add_passkey(signed_in(staff), device)
+    sign_in_by_passkey(client, device)
+    Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN).delete()
+    give_app(staff)
+    assert client.get("/admin/accounts/account/").status_code == 302
+
+
+def test_admins_proof_never_leads_off_the_site(staff: User, settings: Settings) -> None:
+    settings.STAFF_NEED_SECOND_FACTOR = True
+    client = signed_in(staff)
+    give_app(staff)
+    answer = client.get("/admin/login/", {"next": "//evil.example"})
+    with time_machine.travel(timezone.now(), tick=False):
+        after = client.post(answer.headers["Location"], {"code": code_now()})
+    assert "evil.example" not in after.headers["Location"]
 
 
 @pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)

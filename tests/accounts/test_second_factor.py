@@ -2,22 +2,28 @@
 
 import json
 import re
+from datetime import timedelta
 
 import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from allauth.mfa.totp.internal.auth import yield_hotp_counters_from_time as counters
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import User
+from accounts.models import AuditEntry, User
 from accounts.sealing import SealBroken, seal, unseal
 from accounts.second_factor import seal_again
-from tests.conftest import PASSWORD
+from tests.conftest import PASSWORD, signed_in
+from tests.factors import add_passkey, sign_in_by_passkey
+from tests.passkey_device import PasskeyDevice
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+WARNING = "You'll be signed out everywhere else."
 LOGIN = {"login": "owner@shop.example", "password": PASSWORD}
 
 
@@ -109,3 +115,45 @@ def test_what_was_stored_open_is_sealed_by_the_days_work(owner: User) -> None:
 
 def test_two_seals_of_one_secret_differ() -> None:
     assert seal(SECRET) != seal(SECRET)
+
+
+def test_first_factor_ends_every_other_session(owner: User) -> None:
+    here, elsewhere = signed_in(owner), signed_in(owner)
+    answer = add_passkey(here, PasskeyDevice())
+    page = here.get(answer.headers["Location"])
+    assert b"You were signed out everywhere else." in page.content
+    assert not is_in(elsewhere)
+    entry = AuditEntry.objects.get(action="user.sessions_ended")
+    assert (entry.actor, entry.target, entry.ip) == (owner, "1 browser", "127.0.0.1")
+
+
+def test_page_of_the_first_factor_announces_that_other_sessions_end(owner: User) -> None:
+    browser = signed_in(owner)
+    for page in ("/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"):
+        assert WARNING in browser.get(page).content.decode()
+    add_passkey(browser, PasskeyDevice())
+    assert WARNING not in browser.get("/accounts/2fa/totp/activate/").content.decode()
+
+
+def test_second_factor_beyond_the_first_ends_no_session(owner: User) -> None:
+    first, elsewhere = PasskeyDevice(), Client()
+    here = signed_in(owner)
+    add_passkey(here, first)
+    sign_in_by_passkey(elsewhere, first)
+    add_passkey(here, PasskeyDevice())
+    assert Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN).count() == 2
+    assert is_in(elsewhere)
+
+
+def test_clock_that_was_set_back_does_not_lock_the_app_out(factor: Authenticator) -> None:
+    with time_machine.travel(timezone.now() + timedelta(days=30), tick=False):
+        assert is_in(prove(code()))
+    assert is_in(prove(code()))
+
+
+def test_code_is_refused_after_a_later_one_was_accepted(factor: Authenticator) -> None:
+    now = timezone.now()
+    with time_machine.travel(now + timedelta(seconds=30), tick=False):
+        assert is_in(prove(code()))
+    with time_machine.travel(now, tick=False):
+        assert not is_in(prove(code()))

@@ -101,6 +101,8 @@ def test_every_answer_says_what_it_is_and_in_which_letters(insider: User, accoun
     for page in PAGES:
         if not page.is_admin:
             answer = browser.get(page.address(places))
+            # A page that asks for a proof first would go unseen here.
+            assert "reauthenticate/?next=" not in answer.headers.get("Location", ""), page.route
             if answer.streaming or answer.content:
                 assert_named(answer, page.route)
 
