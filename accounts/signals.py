@@ -45,6 +45,8 @@ def connect() -> None:
         _renew_session, dispatch_uid="accounts.renew"
     )
     mfa_signals.authenticator_added.connect(_tell_added, dispatch_uid="accounts.factor_added")
+    for codes_made in (mfa_signals.authenticator_added, mfa_signals.authenticator_reset):
+        codes_made.connect(_note_codes_viewed, dispatch_uid="accounts.codes_viewed")
     mfa_signals.authentication_failed.connect(_tell_wrong_code, dispatch_uid="accounts.wrong_code")
 
 
@@ -103,12 +105,19 @@ def _renew_session(
 def _tell_added(
     sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
 ) -> None:
-    """A session that began with a password alone must not outlive the day it is enough."""
+    """Count adding a factor as its proof, and end the sessions that a password alone opened."""
     if authenticator.type not in FACTORS:
         return
     record_added(request, authenticator)
     if is_first_factor(authenticator) and end_other_sessions(request, user):
         messages.info(request, "You were signed out everywhere else.")
+
+
+def _note_codes_viewed(sender: Any, authenticator: Authenticator, **kwargs: Any) -> None:
+    """On the first view allauth would write the whole row without a lock, and could make a code
+    that is used at that moment valid again."""
+    if authenticator.type == Authenticator.Type.RECOVERY_CODES:
+        authenticator.wrap().mark_as_viewed()
 
 
 def _tell_wrong_code(

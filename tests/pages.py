@@ -168,11 +168,11 @@ def browser_of(user: User, **options: Any) -> Client:
     client.force_login(user)
     session = client.session.session_key
     UserSession.objects.get_or_create(session_key=session, user=user, ip="198.51.100.7")
-    _prove_factor(client, user)
+    prove_factor(client, user)
     return client
 
 
-def _prove_factor(client: Client, user: User) -> None:
+def prove_factor(client: Client, user: User) -> None:
     """As if the user had signed in with their factor: pages that ask for it open."""
     factor = Authenticator.objects.filter(user=user).first()
     if factor is not None:

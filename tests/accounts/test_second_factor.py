@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -62,6 +63,22 @@ def test_a_recovery_code_opens_the_account_once(owner: User, factor: Authenticat
     assert is_in(prove(given[0]))
     assert not is_in(prove(given[0]))
     assert is_in(prove(given[1]))
+
+
+@pytest.mark.parametrize("page", ["webauthn/add", "recovery-codes/generate"])
+def test_viewing_recovery_codes_never_writes_over_a_used_one(
+    page: str, owner: User, django_capture_on_commit_callbacks: Any
+) -> None:
+    browser = signed_in(owner)
+    with django_capture_on_commit_callbacks(execute=True):
+        add_passkey(browser, PasskeyDevice())
+    if page == "recovery-codes/generate":
+        with django_capture_on_commit_callbacks(execute=True):
+            browser.post(f"/accounts/2fa/{page}/")
+    codes = Authenticator.objects.filter(type=Authenticator.Type.RECOVERY_CODES)
+    before = codes.get().data
+    assert browser.get("/accounts/2fa/recovery-codes/").status_code == 200
+    assert codes.get().data == before
 
 
 def test_wrong_codes_are_counted(factor: Authenticator) -> None:

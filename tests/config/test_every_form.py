@@ -13,7 +13,7 @@ from accounts.roles import Role
 from apikeys.models import ApiKey
 from credits.models import Order, Wallet
 from tests.conftest import make_user, signed_in
-from tests.pages import all_pages, browser_of, settle
+from tests.pages import all_pages, browser_of, prove_factor, settle
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -81,6 +81,7 @@ def what_there_is(account: Account) -> Any:
 
 def assert_every_page_holds(browser: Client, owner: User, account: Account, *, staff: bool) -> None:
     places = settle(owner, account)
+    prove_factor(browser, owner)
     everybody, everything = who_everybody_is(), what_there_is(account)
     for page in all_pages().values():
         # What ends the session is no form, and the API has no forms.

@@ -20,7 +20,7 @@ from apikeys.refusals import raw_refusal
 from config import urls
 from tests.caller import Caller
 from tests.config.observatory import HIGHEST_GRADE, Answer, score
-from tests.pages import all_pages, browser_of, leads_to, settle
+from tests.pages import all_pages, browser_of, leads_to, prove_factor, settle
 from tests.servers.in_production import HOST, URL, page_settings
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -88,6 +88,7 @@ def test_every_page_earns_the_highest_grade(
     insider: Client, visitor: Client, owner: User, account: Account, of_staff: bool
 ) -> None:
     places = settle(owner, account)
+    prove_factor(insider, owner)
     for page in all_pages().values():
         if page.is_admin is not of_staff:
             continue
@@ -103,6 +104,7 @@ def test_every_page_that_is_sent_something_earns_it(
     insider: Client, owner: User, account: Account
 ) -> None:
     places = settle(owner, account)
+    prove_factor(insider, owner)
     for page in all_pages().values():
         address = page.address(places)
         answer = insider.post(address)
@@ -110,6 +112,7 @@ def test_every_page_that_is_sent_something_earns_it(
         assert_highest(answer, f"{address}: {answer.status_code}")
         # One of the pages signs out.
         insider.force_login(owner)
+        prove_factor(insider, owner)
 
 
 def test_every_answer_of_the_api_earns_it(account: Account, secret: str) -> None:

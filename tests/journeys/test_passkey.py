@@ -34,7 +34,7 @@ def test_a_passkey_that_the_browser_does_not_have_is_explained(
     expect(explained).to_be_visible(timeout=20_000)
 
 
-def test_passkey_completes_the_second_step_after_a_password(
+def test_passkey_completes_the_second_step_and_later_proofs(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:
     page = open_with_device(windows, site, newcomer)
@@ -47,3 +47,8 @@ def test_passkey_completes_the_second_step_after_a_password(
     assert_no_findings(page)
     page.get_by_role("button", name="Use a passkey").click()
     assert_heading(page, "Overview")
+
+    page.goto("/accounts/2fa/webauthn/reauthenticate/?next=/apikeys/create/")
+    assert_heading(page, "Confirm it's you")
+    page.get_by_role("button", name="Use a passkey").click()
+    page.wait_for_url("**/apikeys/create/")
