@@ -19,6 +19,7 @@ from accounts.audit_admin import AuditEntryAdmin
 from accounts.changes import changes_in
 from accounts.group_admin import GroupAdmin
 from accounts.models import Account, AuditEntry, Invitation, Lease, Mail, Membership, User
+from accounts.own_accounts import refusal_for, without_own
 from accounts.read_only import ReadOnlyAdmin, ReadOnlyInline
 from accounts.second_factor import name_of
 
@@ -77,6 +78,10 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
+    def has_change_permission(self, request: Any, obj: Account | None = None) -> bool:
+        is_own = obj is not None and bool(refusal_for(request.user, obj))
+        return not is_own and super().has_change_permission(request, obj)
+
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         return False
 
@@ -102,18 +107,21 @@ class AccountAdmin(admin.ModelAdmin[Account]):
 
     @admin.action(description="Suspend: keys answer 403", permissions=["suspend"])
     def suspend(self, request: Any, accounts: QuerySet[Account]) -> None:
+        accounts = without_own(self, request, accounts, "pk")
         for account in accounts:
             services.suspend_account(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"Suspended: {_names(accounts)}.")
 
     @admin.action(description="Lift the suspension", permissions=["suspend"])
     def lift_suspension(self, request: Any, accounts: QuerySet[Account]) -> None:
+        accounts = without_own(self, request, accounts, "pk")
         for account in accounts:
             services.lift_suspension(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"No longer suspended: {_names(accounts)}.")
 
     @admin.action(description="Reopen what was closed", permissions=["suspend"])
     def reopen(self, request: Any, accounts: QuerySet[Account]) -> None:
+        accounts = without_own(self, request, accounts, "pk")
         for account in accounts:
             services.reopen_account(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"Open again: {_names(accounts.filter(closed_at=None))}.")

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts.own_accounts import without_own
 from accounts.read_only import ReadOnlyAdmin
 from apikeys import services
 from apikeys.models import ApiKey, RefusalHour
@@ -35,6 +36,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Revoke: takes effect on the next request", permissions=["revoke"])
     def revoke(self, request: Any, keys: QuerySet[ApiKey]) -> None:
+        keys = without_own(self, request, keys, "account")
         revoked = [
             key.name
             for key in keys.select_related("account")

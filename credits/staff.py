@@ -12,6 +12,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 
+from accounts.models import User
+from accounts.own_accounts import refusal_for
+
 
 class ActRefused(Exception):
     """The text is for the person who tried."""
@@ -29,6 +32,8 @@ class StaffAct:
     run: Callable[[Any, dict[str, Any], Any], str]
     # Whether it makes sense for this object now.
     fits: Callable[[Any], bool] = lambda _: True
+    # Why this user can't do it to this object although it fits. Empty if they can.
+    refusal: Callable[[Any, User], str] = lambda row, user: ""
 
 
 class WithActs(admin.ModelAdmin[Any]):
@@ -47,16 +52,28 @@ class WithActs(admin.ModelAdmin[Any]):
         return own + super().get_urls()
 
     def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+        self, request: Any, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
         shown = self.get_object(request, object_id)
+        if shown is None:
+            return super().change_view(request, object_id, form_url, extra_context)
+        own = refusal_for(request.user, shown)
+        if own and request.method == "POST":
+            messages.error(request, own)
+            return redirect(self._page(object_id))
+        acts = [
+            act for act in self.acts if request.user.has_perm(act.permission) and act.fits(shown)
+        ]
+        refusals = {act.slug: own or act.refusal(shown, request.user) for act in acts}
         links = [
             (reverse(f"admin:{self._name(act)}", args=[object_id]), act.label)
-            for act in self.acts
-            if shown and request.user.has_perm(act.permission) and act.fits(shown)
+            for act in acts
+            if not refusals[act.slug]
         ]
-        extra_context = {**(extra_context or {}), "act_links": links}
-        return super().change_view(request, object_id, form_url, extra_context)
+        # In the order of the buttons, each reason once.
+        reasons = [reason for reason in dict.fromkeys([own, *refusals.values()]) if reason]
+        context = {**(extra_context or {}), "act_links": links, "act_refusals": reasons}
+        return super().change_view(request, object_id, form_url, context)
 
     def perform(self, request: Any, object_id: str, act: StaffAct) -> HttpResponse:
         if not request.user.has_perm(act.permission):
@@ -67,6 +84,9 @@ class WithActs(admin.ModelAdmin[Any]):
         if not act.fits(found):
             state = getattr(found, "get_state_display", lambda: "otherwise now")()
             messages.error(request, f"{act.label} is not possible: {found} is {state.lower()}.")
+            return redirect(self._page(object_id))
+        if refusal := refusal_for(request.user, found) or act.refusal(found, request.user):
+            messages.error(request, refusal)
             return redirect(self._page(object_id))
         form = act.form(request.POST or None)
         if form.is_valid():
