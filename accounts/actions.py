@@ -98,6 +98,10 @@ _WORDS: dict[Group, dict[str, str]] = {
         "group.added": "Added a group of staff",
         "group.changed": "Changed what a group of staff may do",
         "group.removed": "Removed a group of staff",
+        "grant.requested": "Asked for a grant of credits",
+        "grant.confirmed": "Confirmed a grant of credits",
+        "grant.rejected": "Rejected a grant of credits",
+        "grant.withdrawn": "Withdrew a grant of credits",
         "mail.sent_again": "Sent mails again",
     },
 }

@@ -50,6 +50,7 @@ STAFF_PANELS: list[str] = [
     "credits.staff_panels.tell_running_dry",
     "apikeys.staff_panels.tell_refusals",
     "credits.staff_panels.tell_unpaid_orders",
+    "credits.staff_panels.tell_pending_grants",
     "credits.staff_panels.tell_who_pays",
     "accounts.staff_panels.tell_daily_work",
     "accounts.staff_panels.tell_mails",

@@ -254,6 +254,9 @@ STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
 if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
     env.problem("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
 
+# What one staff user may grant in 24 hours before a second one has to confirm.
+STAFF_GRANT_LIMIT = env.integer("STAFF_GRANT_LIMIT", 100_000, minimum=0, maximum=1_000_000_000)
+
 # --- The legal pages: what only the operator knows is marked there until it is said ---------------
 
 TERMS_VERSION = env.day("TERMS_VERSION", date(2026, 11, 20))

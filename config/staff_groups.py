@@ -15,6 +15,7 @@ _LOOK_AT_CUSTOMERS = [
     "credits.view_pack",
     "credits.view_plan",
     "credits.view_providerevent",
+    "credits.view_staffgrant",
     "credits.view_subscription",
     "credits.view_useday",
     "credits.view_usehour",

@@ -1,15 +1,18 @@
 """What staff do about credits and money: each act calls one service and says what happened."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+
+from django.conf import settings
 
 from accounts import audit
 from accounts import services as accounts
 from accounts.models import Account
-from credits import offers, orders, plans, refunds, services
+from credits import grants, offers, orders, plans, refunds, services
 from credits.charges import in_words
 from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
-from credits.models import Order, Wallet
+from credits.models import Order, StaffGrant, Wallet
 from credits.payments import PaymentUnavailable, catch_up, method_of
 from credits.staff import ActRefused, StaffAct
 
@@ -17,10 +20,37 @@ SENT_BEFORE = "This form was sent before: nothing was done twice."
 
 
 def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
-    done = services.grant(account=account, actor=request.user, ip=request.ip, **data)
-    if not done:
+    grant = grants.request_grant(account=account, actor=request.user, ip=request.ip, **data)
+    if grant is None:
         raise ActRefused(SENT_BEFORE)
-    return f"Granted {in_words(data['amount'])}. {_now(account)}"
+    if grant.is_pending:
+        return (
+            f"Waiting for a second person: {in_words(grant.amount)}. Ask a colleague to confirm "
+            "the grant under Staff grants."
+        )
+    return f"Granted {in_words(grant.amount)}. {_now(account)}"
+
+
+def _confirm(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+    _decide(grants.confirm_grant, grant, request)
+    return f"Granted {in_words(grant.amount)}. {_now(grant.account)}"
+
+
+def _reject(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+    _decide(grants.reject_grant, grant, request)
+    return f"Rejected: {grant}. Nothing was granted."
+
+
+def _withdraw(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+    _decide(grants.withdraw_grant, grant, request)
+    return f"Withdrawn: {grant}. Nothing was granted."
+
+
+def _decide(decide: Callable[..., None], grant: StaffGrant, request: Any) -> None:
+    try:
+        decide(grant=grant, actor=request.user, ip=request.ip)
+    except grants.GrantRefused as refusal:
+        raise ActRefused(str(refusal)) from refusal
 
 
 def _take_back(account: Account, data: dict[str, Any], request: Any) -> str:
@@ -91,6 +121,10 @@ def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
     return f"{order.number} is cancelled."
 
 
+def _is_pending(grant: StaffGrant) -> bool:
+    return grant.is_pending
+
+
 def _tell_provider(account: Account) -> None:
     # What it could not be told now the day's work tells it.
     with suppress(PaymentUnavailable):
@@ -103,7 +137,9 @@ ACTS_ON_ACCOUNTS = (
         "Grant",
         "credits.grant_credits",
         AmountForm,
-        "The credits are there at once; a debt is paid first.",
+        "Adds the credits immediately; a debt is paid first. If you grant more than "
+        f"{settings.STAFF_GRANT_LIMIT:,} in 24 hours, over all accounts, a second person has to "
+        "confirm.",
         _grant,
     ),
     StaffAct(
@@ -171,5 +207,37 @@ ACTS_ON_ORDERS = (
         "Nothing is to be paid any more. A renewal is written anew unless the plan changes.",
         _cancel,
         lambda order: order.is_pending,
+    ),
+)
+ACTS_ON_GRANTS = (
+    StaffAct(
+        "confirm",
+        "Confirm",
+        "credits.grant_credits",
+        ConfirmForm,
+        "Adds the credits to the account immediately. Check the amount and the reason first.",
+        _confirm,
+        _is_pending,
+        grants.refusal_to_confirm,
+    ),
+    StaffAct(
+        "reject",
+        "Reject",
+        "credits.grant_credits",
+        ConfirmForm,
+        "Nothing is granted, and the request is closed.",
+        _reject,
+        _is_pending,
+        grants.refusal_to_reject,
+    ),
+    StaffAct(
+        "withdraw",
+        "Withdraw",
+        "credits.grant_credits",
+        ConfirmForm,
+        "Nothing is granted, and the request is closed.",
+        _withdraw,
+        _is_pending,
+        grants.refusal_to_withdraw,
     ),
 )

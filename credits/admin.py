@@ -13,13 +13,14 @@ from accounts.admin import AccountAdmin
 from accounts.models import Account
 from accounts.read_only import ReadOnlyAdmin, ReadOnlyInline
 from credits import plans
-from credits.acts import ACTS_ON_ACCOUNTS, ACTS_ON_ORDERS
+from credits.acts import ACTS_ON_ACCOUNTS, ACTS_ON_GRANTS, ACTS_ON_ORDERS
 from credits.models import (
     LedgerEntry,
     Order,
     Pack,
     Plan,
     ProviderEvent,
+    StaffGrant,
     Subscription,
     UseDay,
     UseHour,
@@ -122,6 +123,19 @@ class LedgerAdmin(ReadOnlyAdmin):
     list_select_related = ("account",)
     search_fields = ("reason", "actor", "source", *OF_ACCOUNT)
     date_hierarchy = "at"
+
+
+@admin.register(StaffGrant)
+class StaffGrantAdmin(WithActs, ReadOnlyAdmin):
+    list_display = (
+        *("requested_at", "account", "amount", "reason", "requested_by", "state"),
+        *("decided_by", "decided_at"),
+    )
+    list_filter = ("state", "requested_at")
+    list_select_related = ("account", "requested_by", "decided_by")
+    search_fields = ("reason", "requested_by__email", "decided_by__email", *OF_ACCOUNT)
+    exclude = ("form_token",)
+    acts = ACTS_ON_GRANTS
 
 
 class RunningDryFilter(admin.SimpleListFilter):

@@ -23,6 +23,11 @@ class InvalidAmount(ValueError):
         super().__init__(f"An amount is a whole number from 1 to {MOST_CREDITS:,} credits.")
 
 
+def require_amount(amount: int) -> None:
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 1 <= amount <= MOST_CREDITS:
+        raise InvalidAmount
+
+
 @transaction.atomic
 def book(
     *,
@@ -38,8 +43,7 @@ def book(
 
     The entry goes in first: of two with one source the second waits here for the first.
     """
-    if isinstance(amount, bool) or not isinstance(amount, int) or not 1 <= amount <= MOST_CREDITS:
-        raise InvalidAmount
+    require_amount(amount)
     outgoing = kind in LedgerEntry.OUTGOING
     _, is_new = LedgerEntry.objects.get_or_create(
         source=source,

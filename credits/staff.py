@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 
@@ -33,7 +33,7 @@ class StaffAct:
     # Whether it makes sense for this object now.
     fits: Callable[[Any], bool] = lambda _: True
     # Why this user can't do it to this object although it fits. Empty if they can.
-    refusal: Callable[[Any, User], str] = lambda row, user: ""
+    refusal: Callable[[Any, User], str] = lambda _row, _user: ""
 
 
 class WithActs(admin.ModelAdmin[Any]):

@@ -17,7 +17,7 @@ from accounts.panels import (
     for_staff_with,
     list_of,
 )
-from credits.models import Order, Subscription, Wallet
+from credits.models import Order, StaffGrant, Subscription, Wallet
 from credits.money import in_words
 from credits.periods import midnight
 from credits.statement import PACE_DAYS, month_before, next_month
@@ -130,3 +130,25 @@ def _due(order: Order) -> Cell:
     if order.is_overdue:
         return Cell(f"{order.due_on:%d %b %Y}, overdue", tone="bad")
     return Cell(order.due_on)
+
+
+@for_staff_with("credits.view_staffgrant", "accounts.view_account")
+def tell_pending_grants() -> Panel:
+    pending = StaffGrant.objects.pending().select_related("account", "requested_by")
+    return Panel(
+        "Grants waiting for a second person",
+        "No grant is waiting.",
+        columns=("Grant", "Account", "Asked for by", "Since"),
+        rows=[_pending(grant) for grant in pending.order_by("requested_at", "pk")[:MOST]],
+        note="The oldest first. Open one to confirm or reject it.",
+        more=Link("All pending grants", list_of(StaffGrant, "?state__exact=pending")),
+    )
+
+
+def _pending(grant: StaffGrant) -> list[Cell]:
+    return [
+        cell_of(grant, f"{grant.amount:,} credits"),
+        cell_of_account(grant.account),
+        Cell(str(grant.requested_by) if grant.requested_by else None),
+        Cell(grant.requested_at),
+    ]

@@ -134,6 +134,7 @@ def _write_what_staff_see(account: Account) -> None:
     outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
     ListedDomain.objects.create(domain="throwaway.example", reason="A customer told us")
     Lease.objects.get_or_create(name="daily")
+    account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)
 
 
 def _passkey(owner: User) -> Authenticator:

@@ -1,6 +1,7 @@
 """The tables of this floor, a subject a file."""
 
 from credits.models.catalogue import Pack, Plan
+from credits.models.grants import StaffGrant
 from credits.models.ledger import LedgerEntry
 from credits.models.orders import InvoiceCounter, Order, ProviderEvent
 from credits.models.subscriptions import ProviderCancellation, Subscription
@@ -15,6 +16,7 @@ __all__ = [
     "Plan",
     "ProviderCancellation",
     "ProviderEvent",
+    "StaffGrant",
     "Subscription",
     "UseDay",
     "UseHour",

@@ -7,11 +7,12 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 
 from accounts import outbox
-from accounts.models import Mail
+from accounts.models import Mail, User
 from accounts.services import close_account, suspend_account
-from credits.models import Pack, Plan
+from credits.models import Pack, Plan, StaffGrant
 from credits.orders import fulfil_order
 from tests.acts.world import TOKEN, Act, World
+from tests.conftest import make_user
 from tests.credits.customers import plan
 from validation.models import ListedDomain
 
@@ -88,6 +89,31 @@ def _listed(world: World) -> Any:
     return ListedDomain.objects.create(domain="burner.example", kind="deny", reason="Burnt")
 
 
+def _asked_by(world: World, asker: User) -> StaffGrant:
+    return StaffGrant.objects.create(
+        account=world.account,
+        amount=5,
+        reason="A good reason",
+        state=StaffGrant.State.PENDING,
+        requested_by=asker,
+        form_token=TOKEN,
+    )
+
+
+def _asked(world: World) -> Any:
+    return _asked_by(world, make_user("colleague@service.example", is_staff=True))
+
+
+def _own_request(world: World) -> Any:
+    return _asked_by(world, world.staff)
+
+
+def _ask(world: World) -> Any:
+    """More than the limit."""
+    form = {**WHY, "amount": "1000000000"}
+    return world.send(world.boss, "admin:accounts_account_grant", world.account.pk, **form)
+
+
 def _group(world: World) -> Any:
     return Group.objects.create(name="Auditors")
 
@@ -149,6 +175,9 @@ SERVICE = [
         (lambda world: Pack.objects.earliest("credits"),),
         {"credits": "1000", "price_cents": "501", "requests_per_minute": "300"},
     ),
+    ("credits_staffgrant_confirm", "grant.confirmed", (_asked,), {"form_token": TOKEN}),
+    ("credits_staffgrant_reject", "grant.rejected", (_asked,), {"form_token": TOKEN}),
+    ("credits_staffgrant_withdraw", "grant.withdrawn", (_own_request,), {"form_token": TOKEN}),
     ("validation_listeddomain_add", "domain.listed", (), DOMAIN),
     ("validation_listeddomain_change", "domain.listed", (_listed,), DOMAIN),
     ("validation_listeddomain_delete", "domain.unlisted", (_listed,), {"post": "yes"}),
@@ -162,6 +191,8 @@ ACTS = [
     *(_page("accounts_account", *act) for act in ACCOUNT),
     Act("admin:accounts_account_change-plan", "plan.given_by_staff", _give_plan, by="staff"),
     *(_page("credits_order", *act) for act in ORDER),
+    _page("credits_staffgrant", "confirm", "credits.granted", _asked, {"form_token": TOKEN}),
+    Act("admin:accounts_account_grant", "grant.requested", _ask, by="staff", is_of_account=False),
     Act(
         "admin:accounts_user_change",
         "user.changed_by_staff",

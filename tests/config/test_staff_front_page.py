@@ -30,10 +30,11 @@ pytestmark = pytest.mark.django_db
 DRY = "Who is running dry?"
 REFUSED = "Who is being limited or refused?"
 UNPAID = "Who has not paid yet?"
+GRANTS = "Grants waiting for a second person"
 PAYS = "Who pays?"
 DAILY = "Did the daily work run?"
 MAILS = "Do mails go out?"
-QUESTIONS = [DRY, REFUSED, UNPAID, PAYS, DAILY, MAILS]
+QUESTIONS = [DRY, REFUSED, UNPAID, GRANTS, PAYS, DAILY, MAILS]
 
 
 @pytest.fixture
@@ -188,7 +189,8 @@ def test_each_group_sees_every_question(group: str) -> None:
         ("view_order", {UNPAID, PAYS}),
         ("view_wallet", {DRY}),
         ("view_refusalhour", {REFUSED}),
-        ("view_account", {DRY, REFUSED, UNPAID}),
+        ("view_account", {DRY, REFUSED, UNPAID, GRANTS}),
+        ("view_staffgrant", {GRANTS}),
         ("view_lease", {DAILY}),
         ("view_mail", {MAILS}),
     ],

@@ -1,0 +1,119 @@
+"""Grants by staff: small ones take effect, large ones wait for a second staff member.
+
+The limit is per person, over all accounts and 24 hours, so that many small grants count as one
+large one. Grants on the command line have no acting user and are the operator's.
+"""
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from credits import services
+from credits.models import StaffGrant
+
+State = StaffGrant.State
+OWN_REQUEST = "You asked for this grant, so another staff member has to confirm or reject it."
+NOT_OWN_REQUEST = "Only the person who asked for this grant can withdraw it."
+REQUESTER_IS_GONE = "The person who asked for this grant no longer exists. Reject it."
+
+
+class GrantRefused(Exception):
+    """The text is for the person who tried."""
+
+
+@transaction.atomic
+def request_grant(
+    *,
+    account: Account,
+    amount: int,
+    reason: str,
+    actor: User,
+    form_token: str,
+    ip: str | None = None,
+) -> StaffGrant | None:
+    """Grants the credits, or stores the request if it exceeds what the actor may grant alone.
+
+    Returns None if the form was sent before.
+    """
+    services.require_amount(amount)
+    # Two grants by one person at the same time must not both fit below the limit.
+    User.objects.select_for_update(no_key=True).get(pk=actor.pk)
+    total = StaffGrant.objects.granted_alone(actor) + amount
+    state = State.PENDING if total > settings.STAFF_GRANT_LIMIT else State.WITHIN_LIMIT
+    grant, is_new = StaffGrant.objects.get_or_create(
+        account=account,
+        form_token=form_token,
+        defaults={"amount": amount, "reason": reason, "state": state, "requested_by": actor},
+    )
+    if not is_new:
+        return None
+    if grant.is_pending:
+        _record(grant, actor, "grant.requested", ip)
+    else:
+        _book(grant, actor, ip)
+    return grant
+
+
+@transaction.atomic
+def confirm_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
+    if refusal := refusal_to_confirm(grant, actor):
+        raise GrantRefused(refusal)
+    _decide(grant, State.CONFIRMED, actor)
+    _record(grant, actor, "grant.confirmed", ip)
+    _book(grant, actor, ip)
+
+
+@transaction.atomic
+def reject_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
+    if refusal := refusal_to_reject(grant, actor):
+        raise GrantRefused(refusal)
+    _decide(grant, State.REJECTED, actor)
+    _record(grant, actor, "grant.rejected", ip)
+
+
+@transaction.atomic
+def withdraw_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> None:
+    if refusal := refusal_to_withdraw(grant, actor):
+        raise GrantRefused(refusal)
+    _decide(grant, State.WITHDRAWN, actor)
+    _record(grant, actor, "grant.withdrawn", ip)
+
+
+def refusal_to_confirm(grant: StaffGrant, user: User) -> str:
+    """Returns why the user can't confirm the grant. Empty if they can."""
+    return REQUESTER_IS_GONE if grant.requested_by_id is None else refusal_to_reject(grant, user)
+
+
+def refusal_to_reject(grant: StaffGrant, user: User) -> str:
+    return OWN_REQUEST if grant.requested_by_id == user.pk else ""
+
+
+def refusal_to_withdraw(grant: StaffGrant, user: User) -> str:
+    return "" if grant.requested_by_id == user.pk else NOT_OWN_REQUEST
+
+
+def _decide(grant: StaffGrant, state: State, actor: User) -> None:
+    """The condition makes sure that of two decisions at the same time one has an effect."""
+    decided = StaffGrant.objects.pending().filter(pk=grant.pk)
+    if not decided.update(state=state, decided_by=actor, decided_at=timezone.now()):
+        raise GrantRefused("This grant was decided before. Nothing was changed.")
+    grant.refresh_from_db()
+
+
+def _book(grant: StaffGrant, actor: User, ip: str | None) -> None:
+    services.grant(
+        account=grant.account,
+        amount=grant.amount,
+        reason=grant.reason,
+        actor=actor,
+        form_token=grant.form_token,
+        ip=ip,
+    )
+
+
+def _record(grant: StaffGrant, actor: User, action: str, ip: str | None) -> None:
+    """In no customer's audit log: a request that is rejected never concerned them."""
+    target = f"{grant.account.public_id}, {grant.amount:,}: {grant.reason}"
+    audit.record(None, actor, action, target, ip)

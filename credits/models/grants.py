@@ -1,0 +1,80 @@
+"""What staff granted, or asked to grant. The ledger holds what took effect."""
+
+from datetime import timedelta
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q, Sum
+from django.utils import timezone
+
+from accounts.models import Account, User
+
+LIMIT_PERIOD = timedelta(hours=24)
+
+
+class StaffGrantQuerySet(models.QuerySet["StaffGrant"]):
+    def pending(self) -> "StaffGrantQuerySet":
+        return self.filter(state=StaffGrant.State.PENDING)
+
+    def granted_alone(self, user: User) -> int:
+        """Returns how many credits the user granted in the last 24 hours without a second person.
+
+        Deductions don't lower it.
+        """
+        since = timezone.now() - LIMIT_PERIOD
+        alone = self.filter(
+            requested_by=user, requested_at__gt=since, state=StaffGrant.State.WITHIN_LIMIT
+        )
+        return alone.aggregate(total=Sum("amount"))["total"] or 0
+
+
+class StaffGrant(models.Model):
+    class State(models.TextChoices):
+        WITHIN_LIMIT = "within_limit", "Granted within the limit"
+        PENDING = "pending", "Waiting for a second person"
+        CONFIRMED = "confirmed", "Confirmed"
+        REJECTED = "rejected", "Rejected"
+        WITHDRAWN = "withdrawn", "Withdrawn"
+
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="staff_grants")
+    amount = models.PositiveBigIntegerField()
+    reason = models.CharField(max_length=300)
+    # Names the ledger entry too, whose source is unique: one form, one entry.
+    form_token = models.CharField(max_length=32, editable=False)
+    state = models.CharField(max_length=12, choices=State)
+    # Users can be erased; the audit log keeps their names for as long as it may.
+    requested_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    requested_at = models.DateTimeField(default=timezone.now)
+    decided_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[StaffGrantQuerySet] = StaffGrantQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        ordering = ["-requested_at", "-pk"]
+        indexes = [
+            models.Index(fields=["requested_by", "requested_at"], name="staff_grant_by_person")
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "form_token"], name="one_staff_grant_for_a_form"
+            ),
+            models.CheckConstraint(condition=Q(amount__gt=0), name="staff_grant_is_positive"),
+            models.CheckConstraint(
+                condition=Q(state__in=("within_limit", "pending"), decided_at=None, decided_by=None)
+                | Q(state__in=("confirmed", "rejected", "withdrawn"), decided_at__isnull=False),
+                name="staff_grant_state_is_known",
+            ),
+            # NULL, a user who was erased, passes.
+            models.CheckConstraint(
+                condition=Q(state="withdrawn") | ~Q(decided_by=F("requested_by")),
+                name="staff_grant_is_decided_by_another",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount:,} credits for {self.account}"
+
+    @property
+    def is_pending(self) -> bool:
+        return self.state == StaffGrant.State.PENDING
