@@ -3,10 +3,10 @@
 Every staff action asks here, not the services: the same services serve members on their own pages.
 """
 
-from typing import Any, TypeVar
+from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 from accounts.models import Account, User
 
@@ -14,7 +14,6 @@ REFUSAL = (
     "You are a member of this account, so you can't take staff actions on it. "
     "Ask a colleague who isn't a member."
 )
-Row = TypeVar("Row", bound=Model)
 
 
 def refusal_for(user: User, row: Any) -> str:
@@ -28,8 +27,8 @@ def refusal_for(user: User, row: Any) -> str:
 
 
 def without_own(
-    model_admin: "admin.ModelAdmin[Any]", request: Any, rows: QuerySet[Row], account: str
-) -> QuerySet[Row]:
+    model_admin: "admin.ModelAdmin[Any]", request: Any, rows: QuerySet[Any], account: str
+) -> QuerySet[Any]:
     """Leaves out selected rows of the user's own accounts, and shows a message that names them.
 
     `account` is the column that holds the account.

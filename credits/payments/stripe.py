@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 Kind = Order.Kind
 TIMEOUT_SECONDS = 10
+# What a Checkout page changes of an order.
+PAGE = ("state", "provider_session", "provider_url")
 
 
 def asks_stripe(ask: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,21 +46,28 @@ def asks_stripe(ask: Callable[..., Any]) -> Callable[..., Any]:
 class Stripe:
     @asks_stripe
     def begin(self, order: Order) -> None:
-        """Opens a Checkout page for the order; its address is kept with the order."""
-        # Of an order only one page is open: two could both be paid.
-        self.withdraw(order)
-        session = _client().v1.checkout.sessions.create(
-            _session_for(order), {"idempotency_key": f"{order.public_id}{order.provider_session}"}
-        )
-        order.provider_session, order.provider_url = session.id, session.url or ""
-        order.save(update_fields=["provider_session", "provider_url"])
+        """Opens a Checkout page for the order, unless it has one: two could both be paid."""
+        order.refresh_from_db(fields=PAGE)
+        before = order.provider_session
+        if not order.is_pending or (before and _is_in_use(before)):
+            return
+        session = _client().v1.checkout.sessions.create(_session_for(order))
+        # No lock is held while Stripe is asked. Of parallel requests the first one stores its page;
+        # the others close theirs, whose address nobody was given.
+        waiting = Order.objects.pending().filter(pk=order.pk, provider_session=before)
+        if not waiting.update(provider_session=session.id, provider_url=session.url or ""):
+            with suppress(stripe.StripeError):
+                _expire(session.id)
+        order.refresh_from_db(fields=PAGE)
 
     @asks_stripe
     def withdraw(self, order: Order) -> None:
+        # Another request may have opened the page after this one read the order.
+        order.refresh_from_db(fields=PAGE)
         if order.provider_session:
-            # It may be paid or run out already.
+            # It may be paid or expired already.
             with suppress(stripe.InvalidRequestError):
-                _client().v1.checkout.sessions.expire(order.provider_session)
+                _expire(order.provider_session)
 
     @asks_stripe
     def give_back(self, order: Order) -> None:
@@ -119,6 +128,19 @@ def _follow_plan(subscription: Subscription) -> None:
         )
     still = Subscription.objects.filter(pk=subscription.pk, provider_subscription=known)
     still.update(provider_plan=plan.code, provider_cents=cents)
+
+
+def _is_in_use(session_id: str) -> bool:
+    """Whether the page can still be paid, or was paid and its event is on the way."""
+    try:
+        session = _client().v1.checkout.sessions.retrieve(session_id)
+    except stripe.InvalidRequestError:
+        return False
+    return session.status == "open" or session.payment_status == "paid"
+
+
+def _expire(session_id: str) -> None:
+    _client().v1.checkout.sessions.expire(session_id)
 
 
 def _session_for(order: Order) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
 from credits.orders import Buyer
 from credits.payments import method_of
 from tests.caller import Caller
-from tests.conftest import make_user
+from tests.conftest import make_user, signed_in
 from tests.fresh import at_once
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
 from validation.log import Asker
@@ -167,6 +167,29 @@ def test_one_event_of_stripe_ten_times_at_once_grants_once(
     assert wallet_of(shop).balance == 1_000
     assert mails("Receipt") == 1
     assert not list(differences())
+
+
+def test_20_parallel_posts_of_one_order_form_leave_one_payment_page_open(
+    shop: Account, buyer: User, settings: Settings
+) -> None:
+    path = f"/credits/packs/{Pack.objects.earliest('credits').public_id}/"
+    form = {"name": "The Shop Ltd", "address": "1 Example Street", "form_token": "z" * 32}
+    cookies = signed_in(buyer).cookies
+    with fake_stripe() as stripe:
+        settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
+        settings.STRIPE_API_URL, stripe.delay = stripe.url, 0.2
+
+        def send(_: int) -> tuple[int, str]:
+            client = Client()
+            client.cookies = cookies
+            answer = client.post(path, form)
+            return answer.status_code, answer.headers["Location"]
+
+        answers = at_once(20, send)
+        order = Order.objects.get()
+        assert set(answers) == {(302, f"/credits/orders/{order.public_id}/")}
+        assert stripe.open_sessions(order.public_id) == [order.provider_session]
+        assert order.provider_url == stripe.sessions[order.provider_session]["url"]
 
 
 def asked(shop: Account, secret: str, **others: Any) -> Validation:

@@ -54,7 +54,9 @@ def test_a_pack_is_paid_on_stripes_page_and_granted_by_its_event(
     assert Mail.objects.filter(subject__startswith="Receipt INV-000001").count() == 1
 
 
-@pytest.mark.parametrize("forgery", ["none", "wrong", "old", "moved", "nonsense", "another secret"])
+@pytest.mark.parametrize(
+    "forgery", ["none", "wrong", "old", "future", "moved", "nonsense", "another secret"]
+)
 def test_a_forged_event_gets_nothing(
     stripe: FakeStripe, account: Account, pack: Pack, forgery: str
 ) -> None:
@@ -64,12 +66,23 @@ def test_a_forged_event_gets_nothing(
         "none": "",
         "wrong": sign(payload)[:-4] + "0000",
         "old": sign(payload, age=301),
+        # Far enough ahead for a busy machine.
+        "future": sign(payload, age=-400),
         "moved": sign(b"{}"),
         "nonsense": "t=now,v1=,v0=x",
         "another secret": sign(payload, secret="whsec_another"),
     }[forgery]
     assert tell(event, signature) == 400
     assert wallet_of(account) == (100, 0)
+
+
+@pytest.mark.parametrize("age", [-250, 250])
+def test_a_clock_that_is_a_few_minutes_off_is_tolerated(
+    stripe: FakeStripe, account: Account, pack: Pack, age: int
+) -> None:
+    event = stripe.pay(stripe.session_of(place(account, pack).public_id))
+    assert tell(event, sign(json.dumps(event).encode(), age=age)) == 200
+    assert wallet_of(account) == (1_100, 0)
 
 
 def test_without_stripe_there_is_no_webhook(account: Account) -> None:
@@ -253,14 +266,47 @@ def test_no_card_number_field_is_on_any_page_of_ours(
     assert "we never see your card" in page
 
 
-def test_of_an_order_only_one_page_is_open(
+def test_an_open_payment_page_is_used_again(
     stripe: FakeStripe, account: Account, pack: Pack
 ) -> None:
     order = place(account, pack)
     first = order.provider_session
     method_of(order).begin(order)
-    assert order.provider_session != first
-    assert stripe.expired == [first]
+    assert order.provider_session == first
+    assert stripe.open_sessions(order.public_id) == [first]
+
+
+def test_an_expired_payment_page_is_replaced(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = place(account, pack)
+    stripe.expire(stripe.session_of(order.public_id))
+    method_of(order).begin(order)
+    order.refresh_from_db()
+    assert stripe.open_sessions(order.public_id) == [order.provider_session]
+    assert order.provider_url.endswith(order.provider_session)
+
+
+def test_a_paid_page_is_not_replaced_before_its_event_arrives(
+    stripe: FakeStripe, account: Account, pack: Pack
+) -> None:
+    order = place(account, pack)
+    stripe.pay(stripe.session_of(order.public_id))
+    method_of(order).begin(order)
+    assert not stripe.open_sessions(order.public_id)
+
+
+def test_an_order_that_is_cancelled_while_its_page_opens_leaves_no_open_page(
+    stripe: FakeStripe, account: Account, pack: Pack, owner: User
+) -> None:
+    order = orders.start_order(account=account, item=pack, buyer=orders.Buyer("Shop"), actor=owner)
+    stale = Order.objects.get(pk=order.pk)
+    method_of(order).begin(order)
+    orders.cancel_order(order=order)
+    # It was read before the page was opened.
+    method_of(stale).withdraw(stale)
+    method_of(stale).begin(stale)
+    assert stripe.open_sessions(order.public_id) == []
 
 
 def test_the_refund_of_a_second_payment_takes_nothing_of_the_first(

@@ -20,6 +20,10 @@ WEBHOOK_SECRET = "whsec_invented"
 Thing = dict[str, Any]
 
 
+class Refused(Exception):
+    pass
+
+
 class FakeStripe:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -31,6 +35,8 @@ class FakeStripe:
         self.cancelled: list[str] = []
         self.expired: list[str] = []
         self.answers: dict[str, Thing] = {}
+        # How long it takes to open a Checkout page.
+        self.delay = 0.0
         self.is_down = False
         # Where its events go, when it sends them itself.
         self.webhook = ""
@@ -63,7 +69,12 @@ class FakeStripe:
 
     def pay(self, session: Thing) -> Thing:
         """The customer pays: the event that tells it."""
-        paid = {**session, "payment_status": "paid", "customer": session["customer"] or "cus_1"}
+        paid = {
+            **session,
+            "payment_status": "paid",
+            "status": "complete",
+            "customer": session["customer"] or "cus_1",
+        }
         if session["mode"] == "subscription":
             paid["subscription"], paid["invoice"] = self.new_id("sub"), self.new_id("in")
             item = {"id": self.new_id("si"), "price": {"product": "prod_1"}}
@@ -79,6 +90,7 @@ class FakeStripe:
         return self.event("checkout.session.completed", paid)
 
     def expire(self, session: Thing) -> Thing:
+        self.sessions[session["id"]]["status"] = "expired"
         return self.event("checkout.session.expired", {**session, "payment_status": "unpaid"})
 
     def renew(self, subscription: str, cents: int, **more: Any) -> Thing:
@@ -137,16 +149,29 @@ class FakeStripe:
             "currency": price["currency"],
             "customer": asked.get("customer"),
             "payment_status": "unpaid",
+            "status": "open",
         }
         return self.sessions[session_id]
+
+    def open_sessions(self, order_id: str) -> list[str]:
+        return [
+            session["id"]
+            for session in list(self.sessions.values())
+            if (session["client_reference_id"], session["status"]) == (order_id, "open")
+        ]
 
     def answer(self, method: str, path: str, asked: Thing) -> Thing:
         kind, _, name = path.removeprefix("/v1/").partition("/")
         if (kind, name) == ("checkout", "sessions"):
+            time.sleep(self.delay)
             return self.create_session(asked)
         if kind == "checkout":
             session = self.sessions[name.split("/")[1]]
-            self.expired.append(session["id"])
+            if method == "POST":
+                if session["status"] != "open":
+                    raise Refused("Only open sessions can be expired.")
+                session["status"] = "expired"
+                self.expired.append(session["id"])
             return session
         if kind == "subscriptions":
             if method == "DELETE":
@@ -223,11 +248,16 @@ class _Handler(BaseHTTPRequestHandler):
             return self._say(503, {"error": {"message": "Try later", "type": "api_error"}})
         if self.headers.get("Authorization") != f"Bearer {SECRET_KEY}":
             return self._say(401, {"error": {"message": "No such key", "type": "api_error"}})
-        if key is None or key not in self.stripe.answers:
-            answer = self.stripe.answer(self.command, path, asked)
-            self.stripe.answers[key or self.stripe.new_id("key")] = answer
-            return self._say(200, answer)
-        return self._say(200, self.stripe.answers[key])
+        if key is not None and key in self.stripe.answers:
+            return self._say(200, self.stripe.answers[key])
+        try:
+            # A copy: an answer that is given again says what was true the first time.
+            answer = dict(self.stripe.answer(self.command, path, asked))
+        except Refused as refusal:
+            error = {"type": "invalid_request_error", "message": str(refusal)}
+            return self._say(400, {"error": error})
+        self.stripe.answers[key or self.stripe.new_id("key")] = answer
+        return self._say(200, answer)
 
     def _show_payment_page(self, session: Thing) -> None:
         page = (
