@@ -21,8 +21,8 @@ def refusal_for(user: User, row: Any) -> str:
 
     Rows that belong to no account are open to everyone with the permission.
     """
-    account = row if isinstance(row, Account) else getattr(row, "account", None)
-    is_own = account is not None and account.memberships.filter(user=user).exists()
+    account: Account | None = row if isinstance(row, Account) else getattr(row, "account", None)
+    is_own = account is not None and user.memberships.filter(account=account).exists()
     return REFUSAL if is_own else ""
 
 

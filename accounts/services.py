@@ -55,9 +55,12 @@ def create_confirmed_user(*, email: str, password: str, staff: bool = False) -> 
     return user
 
 
-def note_confirmed(*, user: User) -> None:
-    """The user's address is known to be theirs, and they may have an account to begin with."""
-    seams.call("ON_EMAIL_CONFIRMED", user=user)
+def note_confirmed(*, user: User, by_operator: bool = False) -> None:
+    """The user's address is known to be theirs, and they may have an account to begin with.
+
+    `by_operator`: the operator created the user, who did not sign up.
+    """
+    seams.call("ON_EMAIL_CONFIRMED", user=user, by_operator=by_operator)
 
 
 @transaction.atomic

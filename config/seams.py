@@ -21,7 +21,7 @@ ON_ACCOUNT_EXPORTED: list[str] = [
     "credits.export.export_books",
     "validation.export.export_requests",
 ]
-ON_EMAIL_CONFIRMED: list[str] = ["credits.services.give_sign_up_credits"]
+ON_EMAIL_CONFIRMED: list[str] = ["credits.sign_up_credits.give_sign_up_credits"]
 # Not told but asked: the domains that staff listed, for the engine.
 STAFF_DOMAINS = "validation.listed_domains.current"
 ON_API_ANSWER: list[str] = ["validation.log.write_other"]
@@ -37,6 +37,7 @@ ON_EVERY_DAY: list[str] = [
     "credits.renewals.renew_subscriptions",
     "credits.renewals.cancel_old_orders",
     "credits.payments.catch_up_all",
+    "credits.sign_up_credits.delete_old_places",
     "credits.totals.sum_up_days",
     "credits.totals.delete_old_hours",
     "validation.retention.delete_old_replays",

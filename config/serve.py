@@ -156,7 +156,7 @@ def _create_owner() -> tuple[str, str]:
     password = secrets.token_urlsafe(12)
     owner = create_confirmed_user(email=OWNER, password=password, staff=True)
     account = open_account(user=owner)
-    note_confirmed(user=owner)
+    note_confirmed(user=owner, by_operator=True)
     _, key = create_key(account=account, name="First key", actor=owner)
     return password, key
 

@@ -256,6 +256,10 @@ if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
 
 # What one staff user may grant in 24 hours before a second one has to confirm.
 STAFF_GRANT_LIMIT = env.integer("STAFF_GRANT_LIMIT", 100_000, minimum=0, maximum=1_000_000_000)
+# How many accounts at one domain, no free provider's, get sign-up credits within 30 days.
+SIGN_UP_CREDITS_PER_DOMAIN = env.integer(
+    "SIGN_UP_CREDITS_PER_DOMAIN", 3, minimum=0, maximum=1_000_000
+)
 
 # --- The legal pages: what only the operator knows is marked there until it is said ---------------
 

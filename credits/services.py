@@ -4,16 +4,13 @@ The wallet's row is what those who come at once queue on. A charge is booked as 
 entry of the ledger, whose source key says once and for all what it is for.
 """
 
-from django.conf import settings
 from django.db import transaction
-from django.utils.crypto import get_random_string, salted_hmac
+from django.utils.crypto import get_random_string
 
 from accounts import audit
 from accounts.models import Account, User
-from credits.models import LedgerEntry, Order, Plan, Subscription, Wallet
+from credits.models import LedgerEntry, Order, Subscription, Wallet
 from credits.models.catalogue import MOST_CREDITS
-from validation.engine.aliases import canonical_address
-from validation.engine.syntax import Parts, parse_address
 
 Kind = LedgerEntry.Kind
 
@@ -104,30 +101,6 @@ def take_back(
 
 
 @transaction.atomic
-def give_sign_up_credits(*, user: User) -> None:
-    """Seam: an address was confirmed. Its first month of the Free plan comes once an account, and
-    once a mailbox however its address is written."""
-    account = Account.objects.owned_by(user.email)
-    if account is None or not Account.objects.lock_open(account):
-        return
-    subscription = Subscription.objects.get(account=account)
-    if subscription.gets_free_credits or account.ledger.filter(kind=Kind.SIGNUP).exists():
-        return
-    free = Plan.objects.free()
-    first = book(
-        account=account,
-        kind=Kind.SIGNUP,
-        amount=free.monthly_credits,
-        source=f"signup:{_mailbox_digest(user.email)}",
-        actor=None,
-        reason=f"The first month of the plan {free}",
-    )
-    if first:
-        subscription.gets_free_credits = True
-        subscription.save(update_fields=["gets_free_credits"])
-
-
-@transaction.atomic
 def open_with_credits(*, account: Account, credits: int) -> None:
     """For the command line: exactly so many, in place of the sign-up credits."""
     Subscription.objects.filter(account=account).update(gets_free_credits=True)
@@ -140,15 +113,3 @@ def open_with_credits(*, account: Account, credits: int) -> None:
             actor=None,
             reason="Opening balance",
         )
-
-
-def _mailbox_digest(email: str) -> str:
-    """What is remembered of a mailbox for ever tells nobody its address."""
-    parts = parse_address(email)
-    mailbox = email.lower()
-    if isinstance(parts, Parts):
-        mailbox = canonical_address(parts.local_part, parts.ascii_domain)
-    digest = salted_hmac(
-        "credits.mailbox", mailbox, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
-    )
-    return digest.hexdigest()

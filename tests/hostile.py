@@ -59,6 +59,7 @@ WRITTEN: dict[str, list[str]] = {
         *("public_id", "kind", "state", "method", "currency", "form_token", "provider_url"),
     ],
     "credits.ProviderCancellation": ["provider_subscription"],
+    "credits.SignUpPlace": ["domain_digest"],
     "credits.StaffGrant": ["form_token", "state"],
     "credits.UseHour": ["verdict"],
     "credits.UseDay": ["verdict"],

@@ -4,6 +4,7 @@ from credits.models.catalogue import Pack, Plan
 from credits.models.grants import StaffGrant
 from credits.models.ledger import LedgerEntry
 from credits.models.orders import InvoiceCounter, Order, ProviderEvent
+from credits.models.sign_ups import SignUpPlace
 from credits.models.subscriptions import ProviderCancellation, Subscription
 from credits.models.use import UseDay, UseHour
 from credits.models.wallets import Wallet
@@ -16,6 +17,7 @@ __all__ = [
     "Plan",
     "ProviderCancellation",
     "ProviderEvent",
+    "SignUpPlace",
     "StaffGrant",
     "Subscription",
     "UseDay",

@@ -47,6 +47,8 @@ class Subscription(models.Model):
     topped_up_until = models.DateField()
     # They come once a mailbox, like the sign-up credits, and to whoever buys something.
     gets_free_credits = models.BooleanField(default=False)
+    # Why it does not: too many accounts at its domain received them in 30 days.
+    domain_had_free_credits = models.BooleanField(default=False, db_default=False)
 
     # What the payment provider calls them, where one renews the plan by itself, and what it was
     # told to charge for it.

@@ -136,7 +136,7 @@ def _is_in_use(session_id: str) -> bool:
         session = _client().v1.checkout.sessions.retrieve(session_id)
     except stripe.InvalidRequestError:
         return False
-    return session.status == "open" or session.payment_status == "paid"
+    return bool(session.status == "open" or session.payment_status == "paid")
 
 
 def _expire(session_id: str) -> None:

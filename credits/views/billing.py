@@ -15,7 +15,7 @@ from accounts import audit
 from accounts.access import for_account, form_of
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from credits import plans, statement
+from credits import plans, sign_up_credits, statement
 from credits.forms import ThresholdForm
 from credits.models import Subscription, Wallet
 
@@ -80,6 +80,7 @@ def _billing_page(request: AccountRequest, form: ThresholdForm | None = None) ->
         "subscription": subscription,
         "coming": plans.coming_change(subscription, coverage),
         "is_due": plans.standing_of(subscription, coverage).is_due,
+        "domain_without_credits": sign_up_credits.domain_without_credits(account),
         "days_left": statement.days_left(account, wallet.balance),
         "lines": month.lines[:SHOWN_MOVEMENTS],
         "waiting": account.orders.pending(),

@@ -38,7 +38,7 @@ class Newcomers:
         return waiting.result()
 
     def _begin(self) -> Future[Newcomer]:
-        email = f"customer-{next(self._numbers)}@newcomers.example"
+        email = f"customer@newcomers-{next(self._numbers)}.example"
         return self._threads.submit(sign_up, self._site, email)
 
 

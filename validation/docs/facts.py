@@ -85,7 +85,12 @@ def _rate_limits() -> Facts:
 
 
 def _credits() -> Facts:
-    return {**_offers(), "usual_days": USUAL_DAYS, "most_days": MOST_DAYS}
+    return {
+        **_offers(),
+        "usual_days": USUAL_DAYS,
+        "most_days": MOST_DAYS,
+        "free_accounts_per_domain": settings.SIGN_UP_CREDITS_PER_DOMAIN,
+    }
 
 
 def _offers() -> Facts:

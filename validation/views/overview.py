@@ -7,6 +7,7 @@ from accounts.access import for_account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
 from accounts.second_factor import has_second_factor
+from credits.sign_up_credits import domain_without_credits
 from credits.statement import days_left
 from validation import overview
 from validation.charts import draw
@@ -44,6 +45,7 @@ def _show_first_steps(request: AccountRequest) -> HttpResponse:
     context = {
         "key": request.account.api_keys.active().first(),
         "may_create_keys": request.membership.may(Act.MANAGE_KEYS),
+        "domain_without_credits": domain_without_credits(request.account),
     }
     return render(request, "validation/show_first_steps.html", context)
 

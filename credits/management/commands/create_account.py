@@ -50,7 +50,7 @@ class Command(BaseCommand):
         user = create_confirmed_user(email=email, password=password, staff=staff)
         account = open_account(user=user)
         if credits is None:
-            note_confirmed(user=user)
+            note_confirmed(user=user, by_operator=True)
         else:
             open_with_credits(account=account, credits=credits)
         if requests_per_minute:

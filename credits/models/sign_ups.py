@@ -1,0 +1,19 @@
+from django.db import models
+
+
+class SignUpPlace(models.Model):
+    """Sign-up credits that an account at a domain received. It names neither domain nor account."""
+
+    # Of the registrable domain, under ADDRESS_HASH_KEY.
+    domain_digest = models.CharField(max_length=64)
+    # 0 to SIGN_UP_CREDITS_PER_DOMAIN - 1.
+    slot = models.PositiveIntegerField()
+    taken_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["domain_digest", "slot"], name="sign_up_place_is_one")
+        ]
+
+    def __str__(self) -> str:
+        return f"Place {self.slot} since {self.taken_at}"
