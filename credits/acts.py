@@ -239,5 +239,6 @@ ACTS_ON_GRANTS = (
         _withdraw,
         _is_pending,
         grants.refusal_to_withdraw,
+        explains=False,
     ),
 )

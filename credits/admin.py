@@ -127,15 +127,20 @@ class LedgerAdmin(ReadOnlyAdmin):
 
 @admin.register(StaffGrant)
 class StaffGrantAdmin(WithActs, ReadOnlyAdmin):
-    list_display = (
-        *("requested_at", "account", "amount", "reason", "requested_by", "state"),
-        *("decided_by", "decided_at"),
-    )
+    list_display = ("requested_at", "account", "credits", "reason", "state", "requested_by")
     list_filter = ("state", "requested_at")
-    list_select_related = ("account", "requested_by", "decided_by")
+    list_select_related = ("account", "requested_by")
     search_fields = ("reason", "requested_by__email", "decided_by__email", *OF_ACCOUNT)
-    exclude = ("form_token",)
+    search_help_text = "Reason, staff user, account or a member's email"
+    fields = (
+        *("account", "credits", "reason", "state"),
+        *("requested_by", "requested_at", "decided_by", "decided_at"),
+    )
     acts = ACTS_ON_GRANTS
+
+    @admin.display(ordering="amount")
+    def credits(self, grant: StaffGrant) -> str:
+        return f"{grant.amount:,}"
 
 
 class RunningDryFilter(admin.SimpleListFilter):

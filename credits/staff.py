@@ -34,6 +34,8 @@ class StaffAct:
     fits: Callable[[Any], bool] = lambda _: True
     # Why this user can't do it to this object although it fits. Empty if they can.
     refusal: Callable[[Any, User], str] = lambda _row, _user: ""
+    # Whether the page gives that reason in place of the button.
+    explains: bool = True
 
 
 class WithActs(admin.ModelAdmin[Any]):
@@ -71,7 +73,8 @@ class WithActs(admin.ModelAdmin[Any]):
             if not refusals[act.slug]
         ]
         # In the order of the buttons, each reason once.
-        reasons = [reason for reason in dict.fromkeys([own, *refusals.values()]) if reason]
+        given = [refusals[act.slug] for act in acts if act.explains]
+        reasons = [reason for reason in dict.fromkeys([own, *given]) if reason]
         context = {**(extra_context or {}), "act_links": links, "act_refusals": reasons}
         return super().change_view(request, object_id, form_url, context)
 

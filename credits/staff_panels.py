@@ -138,7 +138,7 @@ def tell_pending_grants() -> Panel:
     return Panel(
         "Grants waiting for a second person",
         "No grant is waiting.",
-        columns=("Grant", "Account", "Asked for by", "Since"),
+        columns=("Credits", "Account", "Asked for by", "Since"),
         rows=[_pending(grant) for grant in pending.order_by("requested_at", "pk")[:MOST]],
         note="The oldest first. Open one to confirm or reject it.",
         more=Link("All pending grants", list_of(StaffGrant, "?state__exact=pending")),
@@ -147,7 +147,7 @@ def tell_pending_grants() -> Panel:
 
 def _pending(grant: StaffGrant) -> list[Cell]:
     return [
-        cell_of(grant, f"{grant.amount:,} credits"),
+        cell_of(grant, f"{grant.amount:,}"),
         cell_of_account(grant.account),
         Cell(str(grant.requested_by) if grant.requested_by else None),
         Cell(grant.requested_at),

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('amount', models.PositiveBigIntegerField()),
                 ('reason', models.CharField(max_length=300)),
                 ('form_token', models.CharField(editable=False, max_length=32)),
-                ('state', models.CharField(choices=[('within_limit', 'Granted within the limit'), ('pending', 'Waiting for a second person'), ('confirmed', 'Confirmed'), ('rejected', 'Rejected'), ('withdrawn', 'Withdrawn')], max_length=12)),
+                ('state', models.CharField(choices=[('within_limit', 'Within limit'), ('pending', 'Pending'), ('confirmed', 'Confirmed'), ('rejected', 'Rejected'), ('withdrawn', 'Withdrawn')], max_length=12)),
                 ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('decided_at', models.DateTimeField(null=True)),
                 ('account', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='staff_grants', to='accounts.account')),

@@ -30,8 +30,8 @@ class StaffGrantQuerySet(models.QuerySet["StaffGrant"]):
 
 class StaffGrant(models.Model):
     class State(models.TextChoices):
-        WITHIN_LIMIT = "within_limit", "Granted within the limit"
-        PENDING = "pending", "Waiting for a second person"
+        WITHIN_LIMIT = "within_limit", "Within limit"
+        PENDING = "pending", "Pending"
         CONFIRMED = "confirmed", "Confirmed"
         REJECTED = "rejected", "Rejected"
         WITHDRAWN = "withdrawn", "Withdrawn"
