@@ -53,7 +53,7 @@ class Stripe:
             return
         session = _client().v1.checkout.sessions.create(_session_for(order))
         # No lock is held while Stripe is asked. Of parallel requests the first one stores its page;
-        # the others close theirs, whose address nobody was given.
+        # the others close theirs, whose address was never shown.
         waiting = Order.objects.pending().filter(pk=order.pk, provider_session=before)
         if not waiting.update(provider_session=session.id, provider_url=session.url or ""):
             with suppress(stripe.StripeError):
