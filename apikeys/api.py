@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from apikeys.authentication import BearerAuthentication
-from apikeys.bodies import refuse_length
+from apikeys.bodies import refuse_length, refuse_unknown_parameters
 from apikeys.errors import ApiError
 from apikeys.limits import WINDOW_SECONDS
 from apikeys.negotiation import accepts_json
@@ -29,6 +29,8 @@ from apikeys.throttling import CallerThrottle
 class ApiView(APIView):
     # What a view of an upper floor wants to know of the account: read with the key, in one query.
     reads: tuple[str, ...] = ()
+    # The names of the query parameters the operation takes: any other is refused.
+    query_parameters: tuple[str, ...] = ()
     throttle_classes = [CallerThrottle]
     permission_classes = [HasApiKey, CameOverHttps, CameFromAllowedNetwork, AccountIsNotSuspended]
     # Judged last, when the body is read and the price is known: 402.
@@ -47,12 +49,19 @@ class ApiView(APIView):
             raise ApiError("not_acceptable")
         refuse_length(request.META)
         self.prepare(request)
+        # The last of the codes with status 400; most requests have no query string to parse.
+        if request.META.get("QUERY_STRING"):
+            refuse_unknown_parameters(request, self.query_parameters)
+        self.find_replay(request)
         for permission in self.billing_classes:
             if not permission().has_permission(request, self):
                 self.permission_denied(request)
 
     def prepare(self, request: Request) -> None:
         """For views that take a body: read it, and find out what the request will cost."""
+
+    def find_replay(self, request: Request) -> None:
+        """For views that take an Idempotency-Key: finds the stored response, or raises a 422."""
 
     def price(self, request: Request) -> int:
         return 0

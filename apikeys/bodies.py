@@ -1,4 +1,4 @@
-"""The body of a request, from its length to its fields, and what is refused of it: 411 to 400."""
+"""The body of a request, from its length to its fields, and its query parameters: 411 to 400."""
 
 import re
 from collections.abc import Mapping
@@ -53,7 +53,17 @@ def take_text(document: dict[str, Any], name: str, *, shortest: int, longest: in
 def refuse_unknown(document: dict[str, Any], *known: str) -> None:
     for name in document:
         if name not in known:
-            # It is only repeated where it is a name, and never a key.
-            param = name if _NAME.fullmatch(name) and not holds_a_secret(name) else None
-            message = f"The body may have these fields only: {', '.join(known)}."
-            raise ApiError("unknown_field", message, param=param)
+            raise _unknown(name, f"The body may have these fields only: {', '.join(known)}.")
+
+
+def refuse_unknown_parameters(request: Request, known: tuple[str, ...]) -> None:
+    for name in request.query_params:
+        if name not in known:
+            takes = f"these query parameters only: {', '.join(known)}" if known else "none"
+            raise _unknown(name, f"Remove the query parameter: this operation takes {takes}.")
+
+
+def _unknown(name: str, message: str) -> ApiError:
+    # The name is only repeated where it is one, and never a key.
+    param = name if _NAME.fullmatch(name) and not holds_a_secret(name) else None
+    return ApiError("unknown_field", message, param=param)

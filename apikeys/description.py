@@ -14,7 +14,7 @@ from apikeys.serializers import ErrorSerializer
 ALWAYS = (
     *("bad_request", "missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired"),
     *("ip_not_allowed", "account_suspended", "https_required", "method_not_allowed"),
-    *("not_acceptable", "request_too_large", "length_required"),
+    *("not_acceptable", "request_too_large", "length_required", "unknown_field"),
     *("rate_limit_exceeded", "internal_error", "service_unavailable"),
 )
 EXAMPLE_ID = "req_2nXfSBqPzK5mYd8wTg4L"

@@ -64,9 +64,11 @@ REFUSALS: dict[str, Refusal] = {
         "ASCII characters. A badly written address is no error: it is a result.",
     ),
     "unknown_field": _bad(
-        "The body has a field this operation does not know.",
-        "The body has a field that this operation does not know, often by a typing error.",
-        "Remove the field, or correct its name.",
+        "The request has a field or query parameter that this operation does not take.",
+        "The body has a field, or the URL a query parameter, that this operation does not take: "
+        "often a typing error. `param` names it, unless the name itself contains a key.",
+        "Remove the field or parameter, or correct its name. The API reference lists those that "
+        "each operation takes.",
     ),
     "missing_api_key": _who(
         "No API key was sent. Send the header: Authorization: Bearer svc_live_…",

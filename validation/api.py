@@ -67,6 +67,8 @@ class ValidateView(ApiView):
         refuse_unknown(document, "email")
         key = key_of(request)
         self.asker = Asker(key.account, key, http_request(request).id)
+
+    def find_replay(self, request: Request) -> None:
         if self.idempotency_key is not None:
             self.replay = services.find_replay(
                 asker=self.asker, idempotency_key=self.idempotency_key, email=self.email

@@ -40,6 +40,8 @@ EXAMPLE = {
 
 
 class UsageView(ApiView):
+    query_parameters = ("from", "to", "key")
+
     first: date
     last: date
     key: ApiKey | None
