@@ -113,7 +113,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         database_seconds.set(API_SECONDS if is_api else PAGE_SECONDS)
         serves_page.set(not is_api)
         whole = self._read_body(request, client, address, is_api=is_api)
-        if not whole:
+        if not whole or _asks_to_close(request.headers):
             request.force_close()
         try:
             if is_api and not admission.enter():
@@ -219,6 +219,15 @@ def _let_others_come() -> None:
     come as far as that first: until there is nothing else to do, but not for long."""
     with gevent.Timeout(COURTESY_SECONDS, False):
         gevent.idle()
+
+
+def _asks_to_close(headers: list[tuple[str, str]]) -> bool:
+    """RFC 9110, 7.6.1: Connection is a list of options; gunicorn compares the header as a whole."""
+    return any(
+        name == "CONNECTION"
+        and "close" in (option.strip(" \t") for option in text.lower().split(","))
+        for name, text in headers
+    )
 
 
 def _names(target: str, hosts: list[str]) -> bool:

@@ -307,6 +307,43 @@ def test_odd_headers_get_a_clean_answer(
     assert "X-RateLimit-Remaining" in answer.headers
 
 
+CLOSES = [
+    (b"Connection: close",),
+    (b"Connection: Upgrade, close",),
+    (b"Connection: upgrade ,\tCLOSE ,",),
+    (b"Connection: keep-alive, close",),
+    (b"Connection: keep-alive", b"Connection: close"),
+    (b"Connection: Upgrade", b"Upgrade: h2c", b"Connection: TE, close"),
+]
+STAYS_OPEN = [(), (b"Connection: keep-alive",), (b"Connection: closed",), (b"Connection: Upgrade",)]
+
+
+def is_closed_after_answering(site: Product, sent: bytes) -> bool:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(sent)
+        first = read_answer(connection)
+        assert first.status == 200
+        if first.headers["Connection"] == "close":
+            return connection.recv(1) == b""
+        connection.sendall(sent)
+        assert read_answer(connection).status == 200
+        return False
+
+
+@pytest.mark.parametrize("headers", CLOSES)
+def test_close_among_the_options_of_a_connection_closes_it(
+    site: Product, secret: str, headers: tuple[bytes, ...]
+) -> None:
+    assert is_closed_after_answering(site, request(secret, OK_BODY, *headers))
+
+
+@pytest.mark.parametrize("headers", STAYS_OPEN)
+def test_without_close_a_connection_stays_open(
+    site: Product, secret: str, headers: tuple[bytes, ...]
+) -> None:
+    assert not is_closed_after_answering(site, request(secret, OK_BODY, *headers))
+
+
 def test_a_form_of_a_page_larger_than_3_mb_is_refused_in_the_one_shape(site: Product) -> None:
     head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000000\r\n\r\n"
     assert_the_one_shape(say(site, head, b"x" * 4_000_000), "request_too_large")
