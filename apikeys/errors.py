@@ -72,10 +72,13 @@ REFUSALS: dict[str, Refusal] = {
     ),
     "missing_api_key": _who(
         "No API key was sent. Send the header: Authorization: Bearer svc_live_…",
-        "There is no Authorization header, or it uses another scheme than Bearer. A key in the "
-        "address, a cookie or the body is never accepted.",
-        "Send the header `Authorization: Bearer $SVC_API_KEY`. Keys are made in the dashboard "
-        "under Settings, API Keys, Create Key.",
+        "There is no Authorization header, or it uses another scheme than Bearer. A key in another "
+        "header, the URL, a cookie or the body is never accepted. If a key was seen in another "
+        "header or in the URL, the message says where, and `details.key_seen_in` is "
+        "`x_api_key_header`, `api_key_header`, `http_basic`, `authorization_header` or "
+        "`query_string`.",
+        "Send the header `Authorization: Bearer $SVC_API_KEY`. Create keys in the dashboard under "
+        "Settings, API Keys, Create Key. Replace a key that was sent in a URL: URLs are logged.",
     ),
     "invalid_api_key": _who(
         "This is not a valid API key. Keys start with svc_live_ and are 47 characters long.",

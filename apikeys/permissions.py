@@ -6,14 +6,15 @@ from django.conf import settings
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from apikeys.errors import ApiError, unauthorized
+from apikeys.errors import ApiError
+from apikeys.misplaced import missing_api_key
 from apikeys.requests import http_request, key_of
 
 
 class HasApiKey(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         if request.auth is None:
-            raise unauthorized("missing_api_key")
+            raise missing_api_key(request.META)
         return True
 
 

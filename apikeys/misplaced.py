@@ -1,0 +1,60 @@
+"""The 401 of a request without a Bearer token: it says where a key was sent instead.
+
+Nothing that is found here is ever used as a credential, compared with a stored key, or repeated.
+"""
+
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote_plus
+
+from apikeys.crypto import PREFIX
+from apikeys.errors import ApiError, unauthorized
+
+_CURE = "Send it as `Authorization: Bearer <API key>`."
+_URLS_ARE_LOGGED = "Replace that key, because URLs are logged, and send the new one as "
+MESSAGES = {
+    "x_api_key_header": f"An API key was sent in the X-API-Key header. {_CURE}",
+    "api_key_header": f"An API key was sent in the Api-Key header. {_CURE}",
+    "http_basic": f"An API key was sent with HTTP Basic authentication. {_CURE}",
+    "authorization_header": "An API key was sent in the Authorization header without the Bearer "
+    f"scheme. {_CURE}",
+    "query_string": f"An API key was sent in the query string. {_URLS_ARE_LOGGED}"
+    "`Authorization: Bearer <API key>`.",
+}
+
+
+def missing_api_key(meta: Mapping[str, Any]) -> ApiError:
+    error = unauthorized("missing_api_key")
+    place = _place_of_key(meta)
+    if place is not None:
+        error.message, error.details = MESSAGES[place], {"key_seen_in": place}
+    return error
+
+
+def _place_of_key(meta: Mapping[str, Any]) -> str | None:
+    if _holds_key(meta.get("HTTP_X_API_KEY")):
+        return "x_api_key_header"
+    if _holds_key(meta.get("HTTP_API_KEY")):
+        return "api_key_header"
+    if authorization := meta.get("HTTP_AUTHORIZATION"):
+        if _holds_key(authorization):
+            return "authorization_header"
+        if _holds_key(_basic_credentials(authorization)):
+            return "http_basic"
+    query = meta.get("QUERY_STRING")
+    return "query_string" if query and _holds_key(unquote_plus(query)) else None
+
+
+def _holds_key(text: str | None) -> bool:
+    return bool(text) and PREFIX in text.lower()
+
+
+def _basic_credentials(authorization: str) -> str:
+    scheme, _, credentials = authorization.partition(" ")
+    if scheme.lower() != "basic":
+        return ""
+    try:
+        return b64decode(credentials).decode("latin-1")
+    except ValueError:
+        return ""
