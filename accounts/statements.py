@@ -1,7 +1,8 @@
 """The few statements that every metered call makes. They are written by hand, prepared once for a
 connection, and take many rows at a time: to build them anew costs more than to execute them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -24,6 +25,11 @@ Row = Sequence[Any]
 # a standby says that cannot write.
 AWAY = (OperationalError, InterfaceError, InternalError)
 
+
+class OutcomeUnknown(OperationalError):
+    """The connection was lost after a COMMIT was sent: the transaction may or may not be stored."""
+
+
 times_away = metrics.Count(
     "database_away",
     "Times that somebody found the database away: api, page, background, or what is written later.",
@@ -37,6 +43,39 @@ def run(statement: str, values: Sequence[Any]) -> list[Any]:
     # A method of our own backends, config/postgresql and config/sqlite.
     rows: list[Any] = connection.run_prepared(statement, values)  # type: ignore[attr-defined]
     return rows
+
+
+@contextmanager
+def atomic() -> Iterator[None]:
+    """A transaction that raises OutcomeUnknown where it cannot be known whether it is stored."""
+    is_committing = False
+    try:
+        with transaction.atomic():
+            yield
+            is_committing = True
+    except AWAY as error:
+        if is_committing and _leaves_open(error):
+            raise OutcomeUnknown("The connection was lost during COMMIT.") from error
+        raise
+
+
+def _run_as_transaction(statement: str, values: Sequence[Any]) -> list[Any]:
+    """PostgreSQL commits the statement when it ends, unless it is part of a transaction."""
+    # Nothing is sent before there is a connection.
+    connection.ensure_connection()
+    try:
+        return run(statement, values)
+    except AWAY as error:
+        if _leaves_open(error):
+            raise OutcomeUnknown("The connection was lost during a statement.") from error
+        raise
+
+
+def _leaves_open(error: Exception) -> bool:
+    """An error that the server reports and survives means that it undid the transaction. SQLite,
+    which has no such report, undoes one whose COMMIT fails."""
+    report = getattr(error.__cause__, "diag", None)
+    return report is not None and report.severity_nonlocalized != "ERROR"
 
 
 class Rows:
@@ -101,7 +140,7 @@ def decide_and_insert(decision: str, value: str, *insertions: Insertion) -> list
         inserts = (f"part_{n} AS ({one.statement(ours)})" for n, one in enumerate(insertions))
         parts = ", ".join((f"decided AS ({decision})", *inserts))
         values = [value, *(one.value for one in insertions)]
-        return run(f"WITH {parts} SELECT * FROM decided", values)  # noqa: S608
+        return _run_as_transaction(f"WITH {parts} SELECT * FROM decided", values)  # noqa: S608
     with transaction.atomic():
         decided = run(decision, [value])
         accounts = {row[0] for row in decided}

@@ -37,6 +37,10 @@ def let_others_come() -> None:
     """Called before each turn. The web worker says how: config/worker.py."""
 
 
+class WorkInterrupted(RuntimeError):
+    """The caller that did the work of a group was ended before it could say how it went."""
+
+
 class Together(Generic[Asked, Got]):
     def __init__(
         self, work: Callable[[list[Asked]], Sequence[Got]], *, may_wait: bool = False
@@ -94,7 +98,7 @@ class Together(Generic[Asked, Got]):
             raise
         except BaseException:
             # That the one who works is ended is nobody's fate whom they had not begun to serve.
-            error = RuntimeError("The one who did the work was ended.")
+            error = WorkInterrupted("The caller that did the work of this group was ended.")
             self._forget(own)
             raise
         finally:

@@ -246,7 +246,7 @@ SAMPLE_DETAILS: dict[str, dict[str, Any]] = {
         "retry_after": 17,
         "reset": 1_795_000_020,
     },
-    "service_unavailable": {"retry_after": 5},
+    "service_unavailable": {"retry_after": 5, "charged": False},
 }
 
 
@@ -256,5 +256,15 @@ def unauthorized(code: str) -> ApiError:
     return ApiError(code, headers={"WWW-Authenticate": REALM + sent})
 
 
-def unavailable(retry_after: int = 5) -> ApiError:
-    return ApiError("service_unavailable", details={"retry_after": retry_after})
+def unavailable(retry_after: int = 5, *, charged: bool | None = False) -> ApiError:
+    """`charged`: None if the request may have been charged, which only the database knows."""
+    message = "" if charged is False else _OUTCOME_UNKNOWN
+    details = {"retry_after": retry_after, "charged": charged}
+    return ApiError("service_unavailable", message, details=details)
+
+
+_OUTCOME_UNKNOWN = (
+    "The database was lost while your request was being recorded, so it may have been charged. "
+    "Send it again with the same Idempotency-Key; if you sent none, a charge whose response was "
+    "lost is normally refunded within a day."
+)

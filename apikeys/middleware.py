@@ -13,7 +13,7 @@ from django.urls import resolve
 from accounts import metrics, seams
 from accounts.answered import Answer, Desk, note, route_of
 from accounts.requests import SiteRequest
-from accounts.statements import AWAY, times_away
+from accounts.statements import AWAY, OutcomeUnknown, times_away
 from apikeys import limits, tally
 from apikeys.answers import limit_headers, only_https, refuse
 from apikeys.bounds import is_api_path
@@ -86,7 +86,8 @@ class ApiMiddleware:
         except AWAY as error:
             times_away.add("api")
             logger.error("The database does not answer", exc_info=error)
-            return self._refuse(request, unavailable())
+            charged = None if isinstance(error, OutcomeUnknown) else False
+            return self._refuse(request, unavailable(charged=charged))
         # The outermost fence: a caller gets the one shape, and the log the places of the crash.
         except Exception as error:
             logger.error("Crash", exc_info=error)

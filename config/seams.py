@@ -40,6 +40,7 @@ ON_EVERY_DAY: list[str] = [
     "credits.sign_up_credits.delete_old_places",
     "credits.totals.sum_up_days",
     "credits.totals.delete_old_hours",
+    "validation.lost_charges.settle_lost_charges",
     "validation.retention.delete_old_replays",
     "validation.retention.delete_old_log_entries",
 ]

@@ -63,6 +63,7 @@ WRITTEN: dict[str, list[str]] = {
     "credits.StaffGrant": ["form_token", "state"],
     "credits.UseHour": ["verdict"],
     "credits.UseDay": ["verdict"],
+    "validation.LostCharge": ["result_id"],
     "validation.Replay": ["key_digest", "email_digest", "address_hash", "body"],
     "validation.ListedDomain": ["kind"],
     "validation.LogEntry": [

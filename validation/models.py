@@ -85,6 +85,17 @@ class Replay(models.Model):
         return self.email_digest == _digest(email)
 
 
+class LostCharge(models.Model):
+    """A charge that was being committed when the connection to the database was lost."""
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    result_id = models.CharField(max_length=30, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.result_id
+
+
 class ListedDomainQuerySet(models.QuerySet["ListedDomain"]):
     def as_staff_domains(self) -> StaffDomains:
         of_list: dict[str, set[str]] = {kind: set() for kind in ListedDomain.Kind.values}

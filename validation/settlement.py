@@ -9,15 +9,15 @@ the lane of its account, so that one customer's trouble holds up nobody else.
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, OperationalError
 from django.utils import timezone
 
 from accounts.models import Account
-from accounts.statements import AWAY
-from accounts.together import Together
+from accounts.statements import AWAY, OutcomeUnknown, atomic
+from accounts.together import Together, WorkInterrupted
 from apikeys.answers import render
 from credits.charges import Charge, InsufficientCredits, charge, charge_all, charge_quietly
-from validation import log
+from validation import log, lost_charges
 from validation.engine.verdict import Finding
 from validation.ids import result_id
 from validation.log import Asker
@@ -47,6 +47,8 @@ class Validation:
     # Under which the answer is kept.
     idempotency_key: str | None = None
     id: str = field(default_factory=result_id)
+    # The connection was lost while it was being committed.
+    is_in_doubt: bool = False
 
     @property
     def cost(self) -> int:
@@ -79,6 +81,31 @@ class Validation:
 
 
 def settle(validation: Validation) -> Answer:
+    """Raises OutcomeUnknown if it may have been charged, AWAY's others if it certainly was not."""
+    try:
+        return _settle(validation)
+    except (*AWAY, WorkInterrupted) as error:
+        is_in_doubt = validation.is_in_doubt or isinstance(error, WorkInterrupted)
+        if is_in_doubt and validation.cost:
+            raise _in_doubt(validation) from error
+        raise
+
+
+def _in_doubt(validation: Validation) -> OutcomeUnknown:
+    # With an Idempotency-Key the result is not lost: the same request gets it again.
+    if validation.cost and validation.idempotency_key is None:
+        lost_charges.remember(validation.asker.account, validation.id, validation.cost)
+    return OutcomeUnknown("The database was lost while a charge was being committed.")
+
+
+def _lost_in_commit(validations: list[Validation]) -> OperationalError:
+    """For all that wait: those that were not part of the transaction were certainly not charged."""
+    for one in validations:
+        one.is_in_doubt = True
+    return OperationalError("The database was lost during a COMMIT.")
+
+
+def _settle(validation: Validation) -> Answer:
     if validation.can_go_with_others:
         balance = _with_others.ask(validation)
         if balance is not None:
@@ -94,6 +121,8 @@ def _settle_quietly(validations: list[Validation]) -> list[int | None]:
     try:
         charges = [one.charge() for one in validations]
         return charge_quietly(charges, log.record_of(validations))
+    except OutcomeUnknown as error:
+        raise _lost_in_commit(validations) from error
     except AWAY:
         raise
     except DatabaseError:
@@ -125,10 +154,12 @@ def _settle_in_lane(validations: list[Validation]) -> list[Answer | Exception]:
 def _settle_all(validations: list[Validation]) -> dict[Validation, Answer | Exception]:
     """Without those that have to go by themselves."""
     try:
-        with transaction.atomic():
+        with atomic():
             balances = charge_all([one.charge() for one in validations])
             settled = dict(zip(validations, balances, strict=True))
             log.record_of(one for one in validations if settled[one] is not None).run()
+    except OutcomeUnknown as error:
+        raise _lost_in_commit(validations) from error
     except AWAY:
         raise
     except DatabaseError:
@@ -138,12 +169,15 @@ def _settle_all(validations: list[Validation]) -> dict[Validation, Answer | Exce
 
 def _settle_alone(validation: Validation) -> Answer | Exception:
     try:
-        with transaction.atomic():
-            return _charge_and_record(validation)
+        with atomic():
+            answer = _charge_and_record(validation)
+    except OutcomeUnknown as error:
+        raise _lost_in_commit([validation]) from error
     except AWAY:
         raise
     except (InsufficientCredits, KeptBefore, DatabaseError) as its_own:
         return its_own
+    return answer
 
 
 def _charge_and_record(validation: Validation) -> Answer:

@@ -246,7 +246,7 @@ def test_while_the_product_is_frozen_callers_are_told_to_come_back(
         finally:
             worker.resume()
         assert_the_one_shape(refused, "service_unavailable")
-        assert json.loads(refused.body)["error"]["details"] == {"retry_after": 5}
+        assert json.loads(refused.body)["error"]["details"] == {"retry_after": 5, "charged": None}
         assert page.status == 503
         assert_our_page(page, "We are away for a moment")
         assert the_one(impatient.say(validate(secret))).status == 200

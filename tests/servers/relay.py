@@ -12,6 +12,11 @@ class Relay:
         """The target is a port, or the path of a socket."""
         self.target = target
         self.delay = 0.0
+        # A request that contains it reaches the server; the answer is lost with the connection.
+        self.loses_answer_to: bytes | None = None
+        # A request that contains it never reaches the server, and the connection is lost.
+        self.loses: bytes | None = None
+        self._loses_next_of: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self._open: list[socket.socket] = []
@@ -59,6 +64,13 @@ class Relay:
         with suppress(OSError):
             while data := source.recv(65536):
                 time.sleep(self.delay)
+                is_lost = bool(self.loses and self.loses in data)
+                if source in self._loses_next_of or is_lost:
+                    self._end(source)
+                    self._end(target)
+                    return
+                if self.loses_answer_to and self.loses_answer_to in data:
+                    self._loses_next_of.add(target)
                 target.sendall(data)
 
     @staticmethod

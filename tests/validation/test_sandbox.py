@@ -65,7 +65,7 @@ def test_the_402_of_the_sandbox_says_what_is_missing_and_where_to_get_it(caller:
 
 def test_the_503_of_the_sandbox_says_how_long_to_wait(caller: Caller) -> None:
     answer = caller.validate("service_unavailable@sandbox.test")
-    assert answer.json()["error"]["details"] == {"retry_after": 5}
+    assert answer.json()["error"]["details"] == {"retry_after": 5, "charged": False}
 
 
 @pytest.mark.parametrize(
