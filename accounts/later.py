@@ -1,7 +1,6 @@
 """What nobody waits for is written a moment later, many at a time, by the web worker itself.
 
-It is written when a worker stops, too. One that is killed loses what it had not written yet: so
-nothing of value is kept here.
+It is written when a worker stops, too. A worker that is killed loses what it had not written yet.
 """
 
 import logging

@@ -189,9 +189,13 @@ REFUSALS: dict[str, Refusal] = {
         503,
         "api_error",
         "The service cannot answer at the moment. Nothing was charged.",
-        "A part the service needs, such as its database, is away for a moment, or more was asked "
-        "at once than the service can answer.",
-        "Wait for the number of seconds in `details.retry_after`, then send the request again.",
+        "A part that the service needs, such as its database, is unavailable, or there are more "
+        "requests than the service can answer. `details.charged` is false if nothing was charged, "
+        "and null if the request may have been charged: the database was lost while the charge "
+        "was being stored.",
+        "Wait for the number of seconds in `details.retry_after`, then send the request again with "
+        "the same Idempotency-Key. Without a key, a charge whose response was lost is refunded, "
+        "as the page Idempotency describes.",
     ),
 }
 
