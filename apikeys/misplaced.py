@@ -47,7 +47,7 @@ def _place_of_key(meta: Mapping[str, Any]) -> str | None:
 
 
 def _holds_key(text: str | None) -> bool:
-    return bool(text) and PREFIX in text.lower()
+    return text is not None and PREFIX in text.lower()
 
 
 def _basic_credentials(authorization: str) -> str:

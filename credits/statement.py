@@ -66,7 +66,7 @@ def month_before(first: date) -> date:
 
 def words_of(entry: LedgerEntry) -> str:
     """Customers are told that it was our staff, and why; who it was is in the audit log."""
-    if entry.kind == LedgerEntry.Kind.SIGNUP:
+    if entry.kind == LedgerEntry.Kind.SIGNUP or entry.source.startswith(LedgerEntry.LOST_CHARGE):
         return entry.reason
     return f"{entry.get_kind_display()}: {entry.reason}"
 

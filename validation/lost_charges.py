@@ -79,9 +79,9 @@ def _give_credits(one: _Lost) -> None:
         account=Account.objects.get(pk=one.account_id),
         kind=LedgerEntry.Kind.GRANT,
         amount=one.cost,
-        source=f"lost_charge:{one.result_id}",
+        source=f"{LedgerEntry.LOST_CHARGE}{one.result_id}",
         actor=None,
-        reason="A response that was lost in an outage and may have been charged",
+        reason="Credit for a request whose response was lost in an outage",
     )
 
 

@@ -18,6 +18,10 @@ from validation.engine.lists import StaffDomains
 from validation.ids import made_at
 
 KEPT = timedelta(hours=24)
+# For each account: results of the sandbox are free, and so would be the room they take.
+MOST_SANDBOX_REPLAYS = 1_000
+# Deleted at a time, in case several processes went beyond it together.
+_SURPLUS = 100
 # A result's id is made this long before its row, at most.
 ROW_FOLLOWS_WITHIN = timedelta(seconds=15)
 
@@ -40,8 +44,24 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         of_this_key = self.filter(account=account, key_digest=_digest(idempotency_key))
         of_this_key.outdated().delete()
 
-    def keep(self, account: Account, idempotency_key: str, email: str, body: bytes) -> None:
+    def make_room(self, account: Account) -> None:
+        """Deletes the oldest results of the sandbox, so that one more stays within the bound."""
+        newest_first = self.filter(account=account, is_sandbox=True).order_by("-created_at", "-pk")
+        surplus = newest_first[MOST_SANDBOX_REPLAYS - 1 : MOST_SANDBOX_REPLAYS + _SURPLUS]
+        self.filter(pk__in=surplus.values("pk")).delete()
+
+    def keep(
+        self,
+        account: Account,
+        idempotency_key: str,
+        email: str,
+        body: bytes,
+        *,
+        is_sandbox: bool = False,
+    ) -> None:
         """At the end of a transaction, which does not outlive a KeptBefore."""
+        if is_sandbox:
+            self.make_room(account)
         try:
             self.create(
                 account=account,
@@ -49,6 +69,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
                 email_digest=_digest(email),
                 address_hash=address_hash(email),
                 body=body.decode(),
+                is_sandbox=is_sandbox,
             )
         except IntegrityError:
             raise KeptBefore from None
@@ -65,6 +86,7 @@ class Replay(models.Model):
     # As in the request log: by this the address is found, however it is written, to be erased.
     address_hash = models.CharField(max_length=32, blank=True)
     body = models.TextField()
+    is_sandbox = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     objects: ClassVar[ReplayQuerySet] = ReplayQuerySet.as_manager()  # type: ignore[assignment]
@@ -76,6 +98,11 @@ class Replay(models.Model):
         indexes = [
             models.Index(fields=["created_at"], name="replay_by_age"),
             models.Index(fields=["account", "address_hash"], name="replay_by_address"),
+            models.Index(
+                fields=["account", "-created_at"],
+                condition=models.Q(is_sandbox=True),
+                name="replay_of_sandbox",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -191,7 +191,9 @@ def _charge_and_record(validation: Validation) -> Answer:
         balance = charge(validation.charge())
     answer = validation.answer(balance)
     if key is not None:
-        Replay.objects.keep(account, key, validation.email, answer.body)
+        Replay.objects.keep(
+            account, key, validation.email, answer.body, is_sandbox=validation.is_sandbox
+        )
     return answer
 
 

@@ -17,6 +17,7 @@ from accounts.together import Together
 from apikeys.models import ApiKey
 from credits.books import differences
 from credits.models import LedgerEntry, UseHour, Wallet
+from credits.statement import words_of
 from credits.totals import sum_up_days
 from tests.credits.days import on
 from tests.validation.test_settlement import ask, left, make_shop
@@ -127,6 +128,7 @@ def test_an_account_without_a_request_log_gets_the_benefit_of_the_doubt_once() -
     assert left(key) == 10
     entry = LedgerEntry.objects.get(amount=1)
     assert (entry.kind, entry.actor) == ("grant", "system")
+    assert words_of(entry) == "Credit for a request whose response was lost in an outage"
     assert not list(differences())
 
 
@@ -168,9 +170,10 @@ def test_a_group_whose_worker_is_ended_leaves_its_members_in_doubt(
     with ThreadPoolExecutor(3) as pool:
         futures = [pool.submit(settle_and_close, ask(key))]
         wait_until(lambda: work.groups == [1])
-        for number in (1, 2):
-            futures.append(pool.submit(settle_and_close, ask(key)))
-            wait_until(lambda number=number: len(together._waiting) == number)
+        futures.append(pool.submit(settle_and_close, ask(key)))
+        wait_until(lambda: len(together._waiting) == 1)
+        futures.append(pool.submit(settle_and_close, ask(key)))
+        wait_until(lambda: len(together._waiting) == 2)
         work.may_end.set()
         errors = [type(future.exception(10)) for future in futures]
     assert errors == [type(None), Ended, OutcomeUnknown]

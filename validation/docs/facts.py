@@ -23,6 +23,7 @@ from validation.engine.mistakes import SENTENCES
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import BEST, LOWEST, WEIGHTS
 from validation.examples import mistyped_result, sandbox_result
+from validation.models import MOST_SANDBOX_REPLAYS
 from validation.usage import MOST_DAYS, USUAL_DAYS
 
 Facts = dict[str, Any]
@@ -97,9 +98,17 @@ def _offers() -> Facts:
     return {"plans": Plan.objects.offered(), "packs": Pack.objects.offered()}
 
 
+def _idempotency() -> Facts:
+    return {"most_sandbox_replays": MOST_SANDBOX_REPLAYS}
+
+
 def _sandbox() -> Facts:
     words = [*(verdict.value for verdict in Verdict), *PRECEDENCE]
-    return {"results": [(word, sandbox_result(word)) for word in words], "refusals": _refusals()}
+    return {
+        "results": [(word, sandbox_result(word)) for word in words],
+        "refusals": _refusals(),
+        "most_sandbox_replays": MOST_SANDBOX_REPLAYS,
+    }
 
 
 def _reference() -> Facts:
@@ -132,6 +141,7 @@ _TELLERS: dict[str, Callable[[], Facts]] = {
     "show-verdicts": _verdicts,
     "show-rate-limits": _rate_limits,
     "show-credits": _credits,
+    "show-idempotency": _idempotency,
     "show-sandbox": _sandbox,
     "show-reference": _reference,
     "show-errors": _errors,
