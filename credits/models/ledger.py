@@ -20,7 +20,7 @@ class LedgerEntry(models.Model):
         TAKE_BACK = "take_back", "Taken back by staff"
         REFUND = "refund", "Refund"
 
-    # How the source begins of a grant that no staff member made: see validation/lost_charges.py.
+    # The source of a grant that no staff member made starts with it: validation/lost_charges.py.
     LOST_CHARGE = "lost_charge:"
     OUTGOING = (Kind.TAKE_BACK, Kind.REFUND)
 
