@@ -56,13 +56,13 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
     def clean_email(self) -> str:
         """Nobody is kept out because the DNS could not tell, or a domain is set aside for tests."""
         email: str = super().clean_email()
-        finding = engine().check(email)
-        if finding.checks.get("disposable"):
+        checked = engine().check_for_sign_up(email)
+        if checked.is_disposable:
             raise ValidationError(
                 "This is a throw-away address. Use one at which you can be reached next month."
             )
-        if finding.did_you_mean and self.data.get("typed_email") != email:
-            self.correction = finding.did_you_mean
+        if checked.did_you_mean and self.data.get("typed_email") != email:
+            self.correction = checked.did_you_mean
             self.data = self.data.copy()
             self.data["typed_email"] = email
             raise ValidationError(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from validation.engine.check import Domain, Engine
+from validation.engine.check import Domain, Engine, LookupLimit
 from validation.engine.dns.route import MailHost, Route
 from validation.engine.sandbox import DOMAIN, sandbox_finding
 from validation.engine.verdict import Finding
@@ -21,7 +21,7 @@ _ROUTE = Route(
 class _ToldEngine(Engine):
     """It asks nobody: of every domain it knows what the DNS would say of one."""
 
-    def _search(self, domain: str) -> tuple[Domain, bool]:
+    def _search(self, domain: str, limit: LookupLimit | None) -> tuple[Domain, bool]:
         return self._about(domain, _ROUTE, self._staff_domains()), True
 
 

@@ -22,6 +22,14 @@ import dns.rrset
 # How long a server that is to stop may take to notice: hundreds of tests wait for it.
 NOTICES_SECONDS = 0.01
 
+# The names whose existence every honest resolver confirms, as the engine asks about them.
+SENTINELS = frozenset(
+    {
+        *("com", "net", "org", "gmail.com", "outlook.com", "hotmail.com", "yahoo.com"),
+        *("icloud.com", "aol.com", "gmx.net", "qq.com"),
+    }
+)
+
 # An answer to one question; None is silence.
 Behaviour = Callable[[dns.message.Message], "dns.message.Message | bytes | None"]
 
@@ -32,12 +40,20 @@ class World:
 
     records: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     behaviours: dict[tuple[str, str], Behaviour] = field(default_factory=dict)
+    # What it does with questions about any name below these.
+    below: dict[str, Behaviour] = field(default_factory=dict)
     # What it does with every question that has no behaviour of its own.
     always: Behaviour | None = None
     delay: float = 0.0
     ttl: int = 300
     # Whether what there is not comes with an SOA record.
     has_soa: bool = True
+    # Names that exist without any records of their own; a resolver that denies them is lying.
+    existing: frozenset[str] = SENTINELS
+    # Every message that arrived, over UDP and TCP, whatever it asked.
+    messages: int = 0
+    # What the engine asks to find out whether the server lies. It is not counted in `asked`.
+    probed: Counter[tuple[str, str]] = field(default_factory=Counter)
     asked: Counter[tuple[str, str]] = field(default_factory=Counter)
     over_tcp: Counter[tuple[str, str]] = field(default_factory=Counter)
     times: list[float] = field(default_factory=list)
@@ -55,6 +71,10 @@ class World:
     def behaves(self, name: str, kind: str, behaviour: Behaviour) -> None:
         self.behaviours[name, kind] = behaviour
 
+    def _below(self, name: str) -> Behaviour | None:
+        zones = (zone for zone in self.below if name.endswith(f".{zone}"))
+        return next((self.below[zone] for zone in zones), None)
+
     def answer(self, wire: bytes, *, tcp: bool = False) -> bytes | None:
         query = dns.message.from_wire(wire)
         question = query.question[0]
@@ -63,9 +83,11 @@ class World:
             dns.rdatatype.to_text(question.rdtype),
         )
         with self._lock:
-            (self.over_tcp if tcp else self.asked)[asked] += 1
+            self.messages += 1
+            is_probe = asked[0] in SENTINELS or asked[0].endswith(".invalid")
+            (self.probed if is_probe else self.over_tcp if tcp else self.asked)[asked] += 1
             self.times.append(time.monotonic())
-        behaviour = self.behaviours.get(asked, self.always)
+        behaviour = self.behaviours.get(asked) or self._below(asked[0]) or self.always
         if behaviour is not None and not tcp:
             said = behaviour(query)
             return said.to_wire() if isinstance(said, dns.message.Message) else said
@@ -86,7 +108,8 @@ class World:
                 break
             message.answer.append(self._rrset(name, "CNAME"))
             name = self.records[name, "CNAME"][0].rstrip(".")
-        if not any(one == name or one.endswith(f".{name}") for one, _ in self.records):
+        scripted = any(one == name or one.endswith(f".{name}") for one, _ in self.records)
+        if not scripted and name not in self.existing:
             message.set_rcode(dns.rcode.NXDOMAIN)
         if self.has_soa:
             zone = ".".join(name.split(".")[-2:]) + "."
@@ -118,6 +141,14 @@ def silence(query: dns.message.Message) -> None:
 def truncated(query: dns.message.Message) -> dns.message.Message:
     message = dns.message.make_response(query)
     message.flags |= dns.flags.TC
+    return message
+
+
+def endless_alias(query: dns.message.Message) -> dns.message.Message:
+    """Each name stands for a longer one, whose records the answer does not bring along."""
+    name = query.question[0].name
+    message = dns.message.make_response(query)
+    message.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", f"x{name}"))
     return message
 
 

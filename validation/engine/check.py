@@ -8,7 +8,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from validation.engine.aliases import canonical_address, split_tag, without_plus
 from validation.engine.dns.cache import Cache
@@ -42,6 +42,22 @@ class Domain(NamedTuple):
     checks: dict[str, bool | None]
 
 
+class SignUpCheck(NamedTuple):
+    """What a sign-up form has to know of an address."""
+
+    is_disposable: bool
+    did_you_mean: str | None
+
+
+class LookupLimit(Protocol):
+    """How many costly lookups a caller may cause. It is asked about domains that are not cached."""
+
+    def allows_lookup(self) -> bool: ...
+
+    def note_exhausted(self) -> None:
+        """Called when a lookup for this caller has used up its budget of messages."""
+
+
 class Engine:
     def __init__(
         self,
@@ -63,8 +79,15 @@ class Engine:
         self.slots = slots or SearchSlots()
         self._lock = threading.Lock()
 
-    def check(self, email: str) -> Finding:
-        return self._guarded(email, self._check)
+    def check(self, email: str, limit: LookupLimit | None = None) -> Finding:
+        """Judges an address. Without a limit the caller may cause any number of lookups."""
+        return self._guarded(email, lambda email, parts: self._check(email, parts, limit))
+
+    def check_for_sign_up(self, email: str) -> SignUpCheck:
+        """Answers a form with at most four messages to resolvers. What it learns of the domain is
+        not the whole, and not remembered as such."""
+        finding = self._guarded(email, self._check_briefly)
+        return SignUpCheck(bool(finding.checks.get("disposable")), finding.did_you_mean)
 
     def check_without_dns(self, email: str) -> Finding:
         """What the text and the lists say alone; an address that may be one is `check_failed`."""
@@ -81,7 +104,7 @@ class Engine:
             logger.exception("The engine failed")
             return Finding(email, ("check_failed",), "syntax", lists=self.lists.versions)
 
-    def _check(self, email: str, parts: Parts) -> Finding:
+    def _check(self, email: str, parts: Parts, limit: LookupLimit | None) -> Finding:
         domain = parts.ascii_domain
         known, went_out = self._domains.get(domain), False
         if known is not None:
@@ -89,13 +112,34 @@ class Engine:
         elif self.lists.is_reserved(domain):
             return self._by_lists(email, parts)
         else:
-            known, went_out = self._search(domain)
+            if limit is not None and not limit.allows_lookup():
+                return self._without_lookup(email, parts)
+            known, went_out = self._search(domain, limit)
         # Asked for after any wait: what staff say counts within seconds.
         staff = self._staff_domains()
         if known.staff is not staff:
             known = self._about(domain, known.route, staff)
             self._remember(domain, known)
         return self._finding(email, parts, known, dns_cached=not went_out)
+
+    def _check_briefly(self, email: str, parts: Parts) -> Finding:
+        domain = parts.ascii_domain
+        known = self._domains.get(domain)
+        if known is not None:
+            route = known.route
+        elif self.lists.is_reserved(domain):
+            return self._by_lists(email, parts)
+        else:
+            self._before_waiting()
+            owner_of = self.lists.owner_of
+            route = find_route(domain, self.resolver, self.slots, owner_of, for_sign_up=True)
+        return self._finding(email, parts, self._about(domain, route, self._staff_domains()))
+
+    def _without_lookup(self, email: str, parts: Parts) -> Finding:
+        """The answer to callers whose lookups have used up too many budgets."""
+        route = Route(problem="dns_failure", is_refused=True)
+        known = self._about(parts.ascii_domain, route, self._staff_domains())
+        return self._finding(email, parts, known)
 
     def _by_lists(self, email: str, parts: Parts) -> Finding:
         domain = parts.ascii_domain
@@ -104,7 +148,7 @@ class Engine:
         known = self._about(domain, route, self._staff_domains())
         return self._finding(email, parts, known, is_reserved=is_reserved)
 
-    def _search(self, domain: str) -> tuple[Domain, bool]:
+    def _search(self, domain: str, limit: LookupLimit | None) -> tuple[Domain, bool]:
         """Of several at once for one domain the first asks, the others wait for what it learns.
         With it, whether anybody outside was asked."""
         self._before_waiting()
@@ -126,6 +170,8 @@ class Engine:
             # Before the search is over: whoever comes between would begin another.
             self._remember(domain, known)
             search.set_result(known)
+            if route.is_exhausted and limit is not None:
+                limit.note_exhausted()
         except BaseException as error:
             # That its thread is ended is the first one's fate alone.
             is_ours = isinstance(error, Exception)

@@ -17,6 +17,8 @@ CHECKS = (
 NOT_FOR_SIGN_UP = {"disposable", "no_reply", "mixed_script"}
 # When asking again makes sense, in seconds.
 RETRY_AFTER = {"dns_timeout": 60, "dns_failure": 300}
+# For a caller whose lookups have used up too many budgets of messages.
+RETRY_AFTER_REFUSED_LOOKUP = 600
 
 
 NO_ROUTE = Route()
@@ -73,6 +75,12 @@ class Finding:
         is_refused = any(self.checks.get(name) for name in NOT_FOR_SIGN_UP)
         return self.verdict != Verdict.UNDELIVERABLE and not is_refused
 
+    @property
+    def retry_after_s(self) -> int | None:
+        if self.route.is_refused and not self.is_definite:
+            return RETRY_AFTER_REFUSED_LOOKUP
+        return RETRY_AFTER.get(self.reason)
+
     def document(self) -> dict[str, Any]:
         """The result's fields that are the engine's to say, in the order of the documentation."""
         parts, problem, route = self.parts, self.syntax_problem, self.route
@@ -88,7 +96,7 @@ class Finding:
             "safe_to_send": self.safe_to_send,
             "accept_for_signup": self.accept_for_signup,
             "did_you_mean": self.did_you_mean,
-            "retry_after_s": RETRY_AFTER.get(self.reason),
+            "retry_after_s": self.retry_after_s,
             "local_part": parts and parts.local_part,
             "tag": self.tag,
             "domain": parts and parts.domain,

@@ -175,10 +175,13 @@ def test_aliases_in_a_circle_are_a_failure(engine: Engine, world: World) -> None
     assert facts(engine) == FAILURE | {"evidence": "syntax"}
 
 
-def test_a_hundred_hosts_of_which_the_last_works(engine: Engine, world: World) -> None:
+def test_a_hundred_hosts_of_which_only_the_last_works_are_unknown(
+    engine: Engine, world: World
+) -> None:
+    """Ten are examined, and the others may have an address."""
     world.has("shop.com", MX=[f"{place} mx{place}.shop.com." for place in range(100)])
     world.has("mx99.shop.com", A="8.8.8.8")
-    assert facts(engine) == DELIVERABLE
+    assert facts(engine) == expected("unknown", "dns_failure", accepts=None)
 
 
 def test_a_thousand_hosts_end_in_a_bounded_number_of_questions(
@@ -187,7 +190,7 @@ def test_a_thousand_hosts_end_in_a_bounded_number_of_questions(
     """Those that were not looked at may be good: that is no definite verdict."""
     world.has("shop.com", MX=[f"{place} mx{place}.shop.com." for place in range(1_000)])
     assert facts(patient) == expected("unknown", "dns_failure", accepts=None)
-    assert world.asked.total() <= 210
+    assert world.messages <= 60
     assert len(patient.check("jane@shop.com").document()["mx"]["records"]) == 100
 
 
@@ -296,10 +299,10 @@ def test_a_domain_whose_other_records_answer_exists(engine: Engine, world: World
 
 
 def test_silent_hosts_leave_time_for_those_after_them(engine: Engine, world: World) -> None:
-    world.has("shop.com", MX=[f"{place} mx{place}.shop.com." for place in range(60)])
-    for place in range(59):
+    world.has("shop.com", MX=[f"{place} mx{place}.shop.com." for place in range(10)])
+    for place in range(9):
         world.behaves(f"mx{place}.shop.com", A, silence)
-    world.has("mx59.shop.com", A="8.8.8.8")
+    world.has("mx9.shop.com", A="8.8.8.8")
     assert facts(engine) == DELIVERABLE
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.servers.dns import World, dns_server, packets, refused, servfail, silence, with_code
 from tests.validation.engine.conftest import SECONDS, reason_of
 from validation.engine.check import Engine
+from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.exchange import Exchange
 from validation.engine.dns.messages import Outcome, Question
 from validation.engine.dns.resolver import Resolver
@@ -94,6 +95,7 @@ def test_a_question_ends_once_though_many_learn_that_its_server_is_gone() -> Non
             deadline=time.monotonic() + 1,
             clock=time.monotonic,
             is_silent=lambda server: None,
+            budget=MessageBudget(),
         )
         for question in questions:
             exchange.send(question)

@@ -8,8 +8,10 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from validation.engine.dns.budget import BudgetExhausted, MessageBudget
 from validation.engine.dns.messages import (
     FAILURE,
+    OVER_BUDGET,
     Outcome,
     Question,
     Reply,
@@ -76,6 +78,7 @@ class Exchange:
         self,
         servers: Sequence[Server],
         *,
+        budget: MessageBudget,
         seconds: float,
         deadline: float,
         clock: Callable[[], float],
@@ -92,7 +95,8 @@ class Exchange:
             self._tries_at.append(seconds * (0.5 + 0.5 * len(self._tries_at) / len(servers)))
         # Old ones that do not understand options (RFC 6891, 6.2.2).
         self._plain: set[Server] = set()
-        self._sockets = Sockets(self._read, self._gone)
+        self._budget = budget
+        self._sockets = Sockets(budget, self._read, self._gone)
         self._streams = Streams(
             self._sockets,
             seconds=seconds * _STREAM_PATIENCE,
@@ -158,7 +162,9 @@ class Exchange:
         remaining = [server for server in self._servers if server not in asked.failed]
         if not remaining:
             all_are_weak = len(asked.weak) == self._server_count > 0
-            self._finish(asked, next(iter(asked.weak.values())) if all_are_weak else FAILURE)
+            # Without messages left, a failure may be our own.
+            failure = OVER_BUDGET if self._budget.is_exhausted else FAILURE
+            self._finish(asked, next(iter(asked.weak.values())) if all_are_weak else failure)
             return
         if asked.tries >= len(self._tries_at):
             asked.next_try_at = self._deadline
@@ -186,8 +192,19 @@ class Exchange:
         asked.last_server = server
         try:
             self._sockets.send(server, wire)
+        except BudgetExhausted:
+            self._end(identifier)
+            self._stop_asking(asked)
         except OSError:
             self._gone(server)
+
+    def _stop_asking(self, asked: _Asked) -> None:
+        """Leaves a question to the attempts that can still be answered, if there are any."""
+        open_at = {self._attempts[identifier].server for identifier in asked.attempts}
+        if open_at - asked.failed:
+            asked.next_try_at = self._deadline
+        else:
+            self._finish(asked, OVER_BUDGET)
 
     def _failed_at(self, server: Server, asked: _Asked) -> None:
         """The others are asked at once, with all the patience that this one had."""

@@ -52,6 +52,8 @@ class Outcome(Enum):
     # The server could not tell: SERVFAIL, REFUSED, a loop, a contradiction.
     FAILURE = "failure"
     TIMEOUT = "timeout"
+    # We did not ask to the end: the lookup's budget of messages was used up.
+    OVER_BUDGET = "over budget"
     # The name stands for another one, whose records the server did not bring along.
     ALIAS = "alias"
 
@@ -70,7 +72,7 @@ class Reply(NamedTuple):
     is_weak: bool = False
 
 
-FAILURE = Reply(Outcome.FAILURE)
+FAILURE, OVER_BUDGET = Reply(Outcome.FAILURE), Reply(Outcome.OVER_BUDGET)
 
 
 class _Record(NamedTuple):

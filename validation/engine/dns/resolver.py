@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.exchange import Exchange
 from validation.engine.dns.messages import Outcome, Question, Reply
@@ -18,6 +19,7 @@ FAILURE_HOLDS = 5.0
 # A server that was silent is asked after the others, for so long.
 _SILENCE_COUNTS = 30.0
 CACHE_SIZE = 4_000
+_TELLS_NOTHING = {Outcome.FAILURE, Outcome.TIMEOUT, Outcome.OVER_BUDGET}
 
 
 class Answer(NamedTuple):
@@ -27,7 +29,7 @@ class Answer(NamedTuple):
 
     @property
     def could_tell(self) -> bool:
-        return self.outcome not in {Outcome.FAILURE, Outcome.TIMEOUT}
+        return self.outcome not in _TELLS_NOTHING
 
 
 class Resolver:
@@ -49,10 +51,12 @@ class Resolver:
         self._servers = [parse_server(text) for text in servers] if servers else None
         self._silent_at: dict[Server, float] = {}
 
-    def inquiry(self, owner_of: Callable[[str], str], deadline: float) -> "Inquiry":
-        """All that is asked for one call. An answer counts towards the share of the cache of
-        whoever owns its name."""
-        return Inquiry(self, owner_of, deadline)
+    def inquiry(
+        self, owner_of: Callable[[str], str], deadline: float, budget: MessageBudget | None = None
+    ) -> "Inquiry":
+        """Opens the questions of one lookup. An answer counts towards the share of the cache that
+        the owner of its name has."""
+        return Inquiry(self, owner_of, deadline, budget or MessageBudget())
 
     @property
     def servers(self) -> list[Server]:
@@ -75,9 +79,16 @@ class Resolver:
 class Inquiry:
     """The questions of one call, until one deadline. What is not answered then is a timeout."""
 
-    def __init__(self, resolver: Resolver, owner_of: Callable[[str], str], deadline: float) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        owner_of: Callable[[str], str],
+        deadline: float,
+        budget: MessageBudget,
+    ) -> None:
         self._resolver = resolver
         self._owner_of = owner_of
+        self.budget = budget
         self.began_at = resolver.clock()
         self.deadline = deadline
         self.answers: dict[Question, Answer] = {}
@@ -145,6 +156,7 @@ class Inquiry:
         if self._exchange is None:
             self._exchange = Exchange(
                 self._resolver.servers,
+                budget=self.budget,
                 seconds=self._resolver.seconds,
                 deadline=self.deadline,
                 clock=self._resolver.clock,
@@ -158,8 +170,10 @@ class Inquiry:
         tally.answers[reply.outcome.value] += 1
         tally.seconds.append(now - self._asked_at[question])
         self.answers[question] = answer
-        owner = self._owner_of(question.name)
-        self._resolver.cache.put(question, answer, until=answer.expires_at, owner=owner)
+        # That we did not ask to the end is no knowledge for the next lookup.
+        if reply.outcome is not Outcome.OVER_BUDGET:
+            owner = self._owner_of(question.name)
+            self._resolver.cache.put(question, answer, until=answer.expires_at, owner=owner)
         self.on_answer(question)
         return answer
 

@@ -27,6 +27,10 @@ class Route:
     expires_at: float = 0.0
     # Whether a question had to be sent for it.
     went_out: bool = field(default=False, compare=False)
+    # Whether the lookup needed more messages than its budget has.
+    is_exhausted: bool = field(default=False, compare=False)
+    # Whether there was no lookup, as the caller's earlier ones had used up too many budgets.
+    is_refused: bool = field(default=False, compare=False)
 
     @property
     def is_known(self) -> bool:

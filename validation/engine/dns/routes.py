@@ -5,9 +5,10 @@ known, their addresses, all at the same time, or the domain's own where it names
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from validation.engine.dns.budget import LARGEST, LARGEST_FOR_SIGN_UP, MessageBudget
 from validation.engine.dns.messages import MOST_HOSTS, Outcome, Question
 from validation.engine.dns.networks import is_public
 from validation.engine.dns.policies import dmarc_of, names_senders, spf_of, spf_redirect
@@ -18,8 +19,8 @@ from validation.engine.dns.slots import SearchSlots
 
 # Below a longer name there is no room for the label that DMARC's records stand under.
 _LONGEST_WITH_DMARC = 253 - len("_dmarc.")
-# So many hosts are asked about at once.
-_HOSTS_AT_ONCE = 20
+# Addresses are looked up for so many mail hosts, those with the best preference.
+_EXAMINED_HOSTS = 10
 # When the mail's way is known, policies are waited for until this part of the time is over.
 _POLICIES_WAIT = 1 / 2
 _PATIENCE_WITH_A = 1 / 6
@@ -27,24 +28,43 @@ _IP_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
 
 
 def find_route(
-    domain: str, resolver: Resolver, slots: SearchSlots, owner_of: Callable[[str], str]
+    domain: str,
+    resolver: Resolver,
+    slots: SearchSlots,
+    owner_of: Callable[[str], str],
+    *,
+    for_sign_up: bool = False,
 ) -> Route:
-    """`owner_of`: the registrable domain, whose DMARC record counts for all below it."""
+    """Looks a domain up within its budget of messages. `owner_of` returns the registrable domain,
+    whose DMARC record counts for all below it.
+
+    `for_sign_up` asks for the mail hosts' names, or the domain's own address where it has none,
+    and for nothing else: `accepts_mail` then means that somewhere to send mail is named.
+    """
+    budget = MessageBudget(LARGEST_FOR_SIGN_UP if for_sign_up else LARGEST)
     deadline = resolver.clock() + resolver.seconds
     with slots.take(owner_of(domain), resolver.seconds) as is_free:
         if not is_free:
             return Route(problem="dns_timeout", went_out=True)
-        with resolver.inquiry(owner_of, deadline) as inquiry:
-            search = _Search(inquiry, domain, owner_of(domain))
+        with resolver.inquiry(owner_of, deadline, budget) as inquiry:
+            search = _Search(inquiry, domain, owner_of(domain), for_sign_up=for_sign_up)
             route = search.way_of_mail()
-            if route.domain_exists is not False:
+            if route.domain_exists is not False and not for_sign_up:
                 route = search.add_policies(route)
-            return replace(route, expires_at=search.expires_at(route), went_out=inquiry.went_out)
+            return replace(
+                route,
+                expires_at=search.expires_at(route),
+                went_out=inquiry.went_out,
+                is_exhausted=budget.is_exhausted,
+            )
 
 
 class _Search:
-    def __init__(self, inquiry: Inquiry, domain: str, organisation: str) -> None:
+    def __init__(
+        self, inquiry: Inquiry, domain: str, organisation: str, *, for_sign_up: bool
+    ) -> None:
         self.inquiry = inquiry
+        self.for_sign_up = for_sign_up
         self.domain = domain
         self.mx = Question(domain, "MX")
         self.txt = Question(domain, "TXT")
@@ -58,7 +78,9 @@ class _Search:
         }
 
     def way_of_mail(self) -> Route:
-        self.inquiry.ask(self.mx, self.txt, *self.dmarc)
+        self.inquiry.ask(self.mx)
+        if not self.for_sign_up:
+            self.inquiry.ask(self.txt, *self.dmarc)
         self.inquiry.wait([self.mx])
         answer = self.inquiry.answers[self.mx]
         if answer.outcome is Outcome.NO_NAME:
@@ -67,7 +89,7 @@ class _Search:
             return self._to_mail_hosts(answer)
         if answer.outcome is Outcome.NO_DATA:
             return self._to_the_domain_itself()
-        return Route(self._is_there(), problem=_why_unknown([answer]))
+        return Route(self._is_there(), problem=self._why_unknown([answer]))
 
     def add_policies(self, route: Route) -> Route:
         inquiry = self.inquiry
@@ -99,11 +121,15 @@ class _Search:
         route = Route(
             True, null_mx=False, hosts=tuple(hosts), provider=provider_of(one.host for one in hosts)
         )
+        if self.for_sign_up:
+            return replace(route, accepts_mail=True)
         # The text of an address is no name, though some write it where a name belongs.
-        names = dict.fromkeys(one.host for one in hosts if not _IP_ADDRESS.fullmatch(one.host))
-        route = self._reach(route, list(names))
-        if route.accepts_mail is False and len(answer.records) > MOST_HOSTS:
-            # Those that were not looked at may be good.
+        named = dict.fromkeys(one.host for one in hosts if not _IP_ADDRESS.fullmatch(one.host))
+        names = list(named)
+        route = self._reach(route, names[:_EXAMINED_HOSTS])
+        has_others = len(names) > _EXAMINED_HOSTS or len(answer.records) > MOST_HOSTS
+        if not route.accepts_mail and has_others:
+            # Those that were not examined may have an address.
             return replace(route, accepts_mail=None, problem="dns_failure")
         return route
 
@@ -137,27 +163,18 @@ class _Search:
         answer = self.inquiry.answers.get(question)
         return answer is not None and _has_public(answer)
 
-    def _reach(self, route: Route, names: Sequence[str]) -> Route:
+    def _reach(self, route: Route, names: list[str]) -> Route:
         """One host with a public address is enough; what cannot be told of others does not matter
         then, and otherwise it does."""
-        asked: list[Question] = []
-        batches = range(0, len(names), _HOSTS_AT_ONCE)
-        for place, start in enumerate(batches, 1):
-            batch = names[start : start + _HOSTS_AT_ONCE]
-            questions = [Question(name, kind) for name in batch for kind in ("A", "AAAA")]
-            asked += questions
-            self.inquiry.ask(*questions)
-            # Silent ones leave time for those that come after them, and may still answer then.
-            until = self.inquiry.part_of_what_is_left(1 / (len(batches) + 1 - place))
-            if self.inquiry.wait(questions, until=until, enough=_has_public):
-                return replace(route, accepts_mail=True)
-        if self.inquiry.wait(asked, enough=_has_public):
+        questions = [Question(name, kind) for name in names for kind in ("A", "AAAA")]
+        self.inquiry.ask(*questions)
+        if self.inquiry.wait(questions, enough=_has_public):
             return replace(route, accepts_mail=True)
-        return self._unreachable(route, [self.inquiry.answers[question] for question in asked])
+        return self._unreachable(route, [self.inquiry.answers[question] for question in questions])
 
-    def _unreachable(self, route: Route, answers: Sequence[Answer]) -> Route:
+    def _unreachable(self, route: Route, answers: list[Answer]) -> Route:
         if not all(answer.could_tell for answer in answers):
-            return replace(route, problem=_why_unknown(answers))
+            return replace(route, problem=self._why_unknown(answers))
         leads_nowhere = any(answer.records for answer in answers)
         problem = "unroutable_mail_server" if leads_nowhere else "no_mail_server"
         return replace(route, accepts_mail=False, problem=problem)
@@ -194,6 +211,12 @@ class _Search:
                 return policy
         return "none"
 
+    def _why_unknown(self, answers: Iterable[Answer]) -> str:
+        if self.inquiry.budget.is_exhausted:
+            return "dns_failure"
+        timed_out = any(answer.outcome is Outcome.TIMEOUT for answer in answers)
+        return "dns_timeout" if timed_out else "dns_failure"
+
     def _is_there(self) -> bool | None:
         answer = self.inquiry.answers.get(self.txt)
         known = answer is not None and answer.outcome in {Outcome.FOUND, Outcome.NO_DATA}
@@ -202,8 +225,3 @@ class _Search:
 
 def _has_public(answer: Answer) -> bool:
     return any(map(is_public, answer.records))
-
-
-def _why_unknown(answers: Iterable[Answer]) -> str:
-    timed_out = any(answer.outcome is Outcome.TIMEOUT for answer in answers)
-    return "dns_timeout" if timed_out else "dns_failure"

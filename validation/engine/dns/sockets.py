@@ -4,6 +4,7 @@ import select
 import socket
 from collections.abc import Callable
 
+from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.servers import Server
 
 _LARGEST_PACKET = 65535
@@ -12,9 +13,13 @@ _PACKETS_AT_ONCE = 64
 
 class Sockets:
     def __init__(
-        self, on_packet: Callable[[Server, bytes], None], on_gone: Callable[[Server], None]
+        self,
+        budget: MessageBudget,
+        on_packet: Callable[[Server, bytes], None],
+        on_gone: Callable[[Server], None],
     ) -> None:
-        """`on_gone`: the machine says that nobody listens at that server."""
+        """`on_gone` is called when the machine reports that no process listens at that server."""
+        self.budget = budget
         self._on_packet = on_packet
         self._on_gone = on_gone
         self._poll = select.poll()
@@ -23,7 +28,9 @@ class Sockets:
         self._listeners: dict[int, Callable[[], None]] = {}
 
     def send(self, server: Server, packet: bytes) -> None:
-        """OSError where that cannot be; the machine may mean the packet before this one."""
+        """Raises OSError where that cannot be, which may be about the packet before this one, and
+        BudgetExhausted where no message is left."""
+        self.budget.spend()
         udp = self._of_servers.get(server) or self._open(server)
         udp.send(packet)
 

@@ -6,6 +6,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterable
 
+from validation.engine.dns.budget import BudgetExhausted
 from validation.engine.dns.servers import Server
 from validation.engine.dns.sockets import Sockets
 
@@ -66,8 +67,9 @@ class Streams:
 
     def _begin(self, identifier: int, server: Server, wire: bytes) -> None:
         try:
+            self._sockets.budget.spend()
             stream = Stream(server, wire)
-        except OSError:
+        except (BudgetExhausted, OSError):
             self._on_message(identifier, None)
             return
         self._running[identifier] = (stream, self._clock() + self._seconds)
