@@ -6,7 +6,9 @@ second. The limit is part of a counter's name: a changed limit begins afresh.
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 from zlib import crc32
 
 from django.conf import settings
@@ -21,6 +23,7 @@ from apikeys.breaker import Breaker
 from apikeys.models import ApiKey
 
 WINDOW_SECONDS = 60
+Found = TypeVar("Found")
 # Windows that have ended are forgotten when there are more than this.
 MOST_LOCAL = 10_000
 
@@ -176,6 +179,18 @@ def _window_end(owner: str, now: int) -> int:
     """The end of the window the store counts in, so that who waited here need not wait there."""
     last_second = crc32(owner.encode()) % WINDOW_SECONDS
     return now + (last_second - now) % WINDOW_SECONDS + 1
+
+
+def ask_store(ask: Callable[[], Found]) -> Found | None:
+    """Runs another question to the counters' store. Returns None while that is unavailable."""
+    if _breaker.is_open:
+        return None
+    try:
+        return ask()
+    # As above: whatever a store's library raises.
+    except Exception as error:
+        _breaker.trip(error)
+        return None
 
 
 def store_answers() -> bool:

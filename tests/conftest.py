@@ -21,6 +21,7 @@ from tests.caller import Caller
 from tests.fresh import fresh_database
 from tests.groups import Groups
 from tests.records import Records, recorded
+from validation.lookup_limits import exhausted_lookups
 
 __all__ = ["fresh_database"]
 
@@ -81,6 +82,7 @@ def _empty_counters() -> Iterator[None]:
     cache.clear()
     limits.spent.forget()
     refusals.forget()
+    exhausted_lookups.forget()
     yield
 
 

@@ -12,6 +12,7 @@ from credits.charges import InsufficientCredits, balance_of
 from validation import log
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.log import Asker
+from validation.lookup_limits import AccountLookupLimit
 from validation.models import KeptBefore, Replay
 from validation.settlement import PRICE, Answer, Validation, settle
 
@@ -40,7 +41,7 @@ def validate(*, asker: Asker, email: str, idempotency_key: str | None) -> Answer
     started = time.perf_counter()
     word = sandbox_word(email)
     if word is None:
-        finding = engine().check(email)
+        finding = engine().check(email, AccountLookupLimit(asker.account))
     else:
         finding = sandbox_finding(engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)

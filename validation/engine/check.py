@@ -170,8 +170,6 @@ class Engine:
             # Before the search is over: whoever comes between would begin another.
             self._remember(domain, known)
             search.set_result(known)
-            if route.is_exhausted and limit is not None:
-                limit.note_exhausted()
         except BaseException as error:
             # That its thread is ended is the first one's fate alone.
             is_ours = isinstance(error, Exception)
@@ -180,6 +178,8 @@ class Engine:
         finally:
             with self._lock:
                 del self._searches[domain]
+        if route.is_exhausted and limit is not None:
+            limit.note_exhausted()
         return known, route.went_out
 
     def _remember(self, domain: str, known: Domain) -> None:

@@ -150,3 +150,31 @@ def test_a_name_too_far_away_for_a_sign_up_is_found_by_the_next_call(
         world.behaves("x" * hops + "shop.com", "MX", endless_alias)
     patient.check_for_sign_up("jane@shop.com")
     assert patient.check("jane@shop.com").reason == "domain_accepts_mail"
+
+
+class Limit:
+    def __init__(self) -> None:
+        self.asked = self.exhausted = 0
+
+    def allows_lookup(self) -> bool:
+        self.asked += 1
+        return True
+
+    def note_exhausted(self) -> None:
+        self.exhausted += 1
+
+
+def test_a_callers_limit_is_asked_only_before_a_lookup(patient: Engine, world: World) -> None:
+    limit = Limit()
+    world.takes_mail("shop.com")
+    for email in ("no address", "jane@shop.example", "jane@shop.com", "joe@shop.com"):
+        patient.check(email, limit)
+    assert (limit.asked, limit.exhausted) == (1, 0)
+
+
+def test_a_lookup_that_uses_up_its_budget_counts_once(patient: Engine, world: World) -> None:
+    limit = Limit()
+    endless_aliases(world, "shop.com")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: patient.check(f"{name}@shop.com", limit), "abcdefgh"))
+    assert limit.exhausted == 1
