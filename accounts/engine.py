@@ -9,11 +9,8 @@ from accounts import metrics
 from accounts.admission import admission
 from accounts.pool import give_back_connection
 from validation.engine.check import Engine
-from validation.engine.dns.messages import Question
 from validation.engine.dns.resolver import Resolver
 
-# Known for as long as there are mail addresses, and to every resolver.
-_ASKED_FOR = Question("com", "A")
 _domains = metrics.Count(
     "resolver_domains",
     "Domains that were looked up: known (still remembered) or searched.",
@@ -28,12 +25,16 @@ _questions = metrics.Count(
 )
 _answers = metrics.Count(
     "resolver_answers",
-    "Answers of the resolvers, by outcome. Failure and timeout make a verdict unknown.",
+    "Answers of the resolvers, by outcome. Failure and timeout make a verdict unknown, as does "
+    "over_budget: a lookup that needed too many messages.",
     ("outcome",),
-    at_first=("found", "no_data", "no_name", "failure", "timeout"),
+    at_first=("found", "no_data", "no_name", "failure", "timeout", "over_budget"),
 )
 _seconds = metrics.Histogram(
     "resolver_answer_duration_seconds", "How long the resolvers took for an answer."
+)
+_lying = metrics.Gauge(
+    "resolver_lying", "Web workers that found a resolver lying, and its verdicts doubtful."
 )
 _searching = metrics.Gauge("resolver_searches", "Domains that are being searched for.")
 _waiting = metrics.Gauge(
@@ -68,17 +69,14 @@ def _measure(engine: Engine) -> None:
     for outcome, count in tally.answers.items():
         _answers.add(outcome.replace(" ", "_"), amount=count)
     _seconds.add_all(tally.seconds)
+    _lying.set(int(engine.resolver.trust.is_lost))
     _searching.set(engine.slots.searching)
     _waiting.set(engine.slots.waiting)
 
 
 def resolver_answers(seconds: float) -> bool:
-    """Whether the DNS can be asked, found out by asking; the engine learns nothing from it."""
-    resolver = Resolver(settings.DNS_RESOLVERS, seconds=seconds)
-    with resolver.inquiry(str, resolver.clock() + seconds) as inquiry:
-        inquiry.ask(_ASKED_FOR)
-        inquiry.wait([_ASKED_FOR])
-        return inquiry.answers[_ASKED_FOR].could_tell
+    """Whether the resolvers answer, and none of them lies. What they say counts for the engine."""
+    return engine().resolver.trust.check(seconds)
 
 
 def _make_room() -> None:

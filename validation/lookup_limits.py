@@ -1,9 +1,9 @@
 """How many lookups that use up their budget of messages an account may cause per hour.
 
-Such a lookup sends 60 messages to resolvers, and its verdict is free. Beyond the limit, calls for domains
-that are not cached are `unknown` without a lookup until the hour ends. The count is shared by all
-processes. A worker asks for it only before a lookup, at most once per second for each account;
-while the store is unavailable, each worker goes on from what it knows.
+Such a lookup sends 60 messages to resolvers, and its verdict is free. Beyond the limit, calls for
+domains that are not cached are `unknown` without a lookup until the hour ends. The count is shared
+by all processes. A worker asks for it only before a lookup, at most once per second for each
+account; while the store is unavailable, each worker goes on from what it knows.
 """
 
 import time
@@ -62,7 +62,7 @@ class ExhaustedLookups:
         count = self._counts.get(account.public_id)
         if count is None or count.hour != hour:
             if len(self._counts) > _MOST_LOCAL:
-                self._counts = {id: one for id, one in self._counts.items() if one.hour == hour}
+                self._counts = {name: one for name, one in self._counts.items() if one.hour == hour}
             count = self._counts[account.public_id] = _Count(hour)
         return count
 

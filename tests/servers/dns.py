@@ -152,6 +152,19 @@ def endless_alias(query: dns.message.Message) -> dns.message.Message:
     return message
 
 
+def inventing(**records: str) -> Behaviour:
+    """A record of each of these types for every name that is asked for."""
+
+    def behave(query: dns.message.Message) -> dns.message.Message:
+        name, kind = query.question[0].name, dns.rdatatype.to_text(query.question[0].rdtype)
+        message = dns.message.make_response(query)
+        if kind in records:
+            message.answer.append(dns.rrset.from_text(name, 60, "IN", kind, records[kind]))
+        return message
+
+    return behave
+
+
 servfail, refused = with_code(dns.rcode.SERVFAIL), with_code(dns.rcode.REFUSED)
 
 

@@ -3,13 +3,25 @@
 from collections.abc import Iterator
 
 import dns.message
+import dns.rcode
 import dns.rrset
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from accounts.engine import engine
+from config.health import NEEDED, USEFUL
 from tests.caller import Caller
-from tests.servers.dns import Behaviour, World, dns_server, servfail, silence
+from tests.servers.dns import (
+    Behaviour,
+    World,
+    dns_server,
+    inventing,
+    servfail,
+    silence,
+    with_code,
+)
+from validation.engine.dns import trust
 from validation.models import LogEntry
 
 pytestmark = pytest.mark.django_db
@@ -73,6 +85,55 @@ def test_a_resolver_in_trouble_costs_nobody_a_credit_and_known_domains_nothing(
     world.always = None
     world.takes_mail("third.com")
     assert caller.validate("jane@third.com").json()["verdict"] == "deliverable"
+
+
+def resolver_state(client: Client) -> str:
+    """As /readyz reports it when it looks for the first time in ten seconds."""
+    for check in (*NEEDED.values(), *USEFUL.values()):
+        check.found()
+        check.forget()
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    state: str = answer.json()["resolver"]
+    return state
+
+
+@pytest.fixture
+def _fresh_sentinels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """They are asked each time, not every ten seconds."""
+    monkeypatch.setattr(trust, "INTERVAL", 0)
+    yield
+    for check in (*NEEDED.values(), *USEFUL.values()):
+        check.found()
+        check.forget()
+
+
+@pytest.mark.usefixtures("_fresh_sentinels")
+def test_a_lying_resolver_costs_no_credit_and_is_reported_until_it_stops(
+    caller: Caller, client: Client, world: World
+) -> None:
+    world.takes_mail("gmail.com", "aspmx.l.google.com")
+    assert resolver_state(client) == "ok"
+    world.always = with_code(dns.rcode.NXDOMAIN)
+    lied = caller.validate("jane@gmail.com").json()
+    assert (lied["verdict"], lied["reason"]) == ("unknown", "dns_failure")
+    assert (lied["credits"]["charged"], lied["retry_after_s"]) == (0, 300)
+    assert resolver_state(client) == "degraded"
+    world.always = None
+    assert resolver_state(client) == "ok"
+    healed = caller.validate("jane@gmail.com").json()
+    assert (healed["verdict"], healed["credits"]["charged"]) == ("deliverable", 1)
+
+
+@pytest.mark.usefixtures("_fresh_sentinels")
+def test_a_resolver_that_invents_records_costs_no_credit_and_is_reported(
+    caller: Caller, client: Client, world: World
+) -> None:
+    world.always = inventing(A="8.8.8.8", MX="10 mx.invented.com.")
+    lied = caller.validate("jane@nowhere-at-all.com").json()
+    assert (lied["verdict"], lied["reason"]) == ("unknown", "dns_failure")
+    assert lied["credits"]["charged"] == 0
+    assert resolver_state(client) == "degraded"
 
 
 def test_the_sandbox_asks_nobody(caller: Caller, world: World) -> None:

@@ -75,6 +75,7 @@ class Engine:
         self._staff_domains = staff_domains
         self._before_waiting = before_waiting
         self._domains: Cache[str, Domain] = Cache(self.resolver.cache_size, self.resolver.clock)
+        self.resolver.trust.on_change.append(self._domains.drop_since)
         self._searches: dict[str, Future[Domain]] = {}
         self.slots = slots or SearchSlots()
         self._lock = threading.Lock()
@@ -165,10 +166,13 @@ class Engine:
                 return self._about(domain, late, self._staff_domains()), True
         self.resolver.tally.searches += 1
         try:
+            changes = self.resolver.trust.changes
             route = find_route(domain, self.resolver, self.slots, self.lists.owner_of)
             known = self._about(domain, route, self._staff_domains())
-            # Before the search is over: whoever comes between would begin another.
-            self._remember(domain, known)
+            # Before the search is over: a call that came in between would begin another. What was
+            # learned while trust in the resolvers changed has been dropped, and is not put back.
+            if self.resolver.trust.changes == changes:
+                self._remember(domain, known)
             search.set_result(known)
         except BaseException as error:
             # That its thread is ended is the first one's fate alone.

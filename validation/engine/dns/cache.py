@@ -21,7 +21,7 @@ class Cache(Generic[K, V]):
         self._share = max(16, size // LARGEST_SHARE)
         self._clock = clock
         self._lock = threading.Lock()
-        self._entries: OrderedDict[K, tuple[V, float, str]] = OrderedDict()
+        self._entries: OrderedDict[K, tuple[V, float, str, float]] = OrderedDict()
         self._keys_of: dict[str, OrderedDict[K, None]] = {}
 
     def get(self, key: K) -> V | None:
@@ -41,8 +41,14 @@ class Cache(Generic[K, V]):
                 self._remove(next(iter(self._keys_of[owner])))
             elif len(self._entries) >= self._size:
                 self._remove(next(iter(self._entries)))
-            self._entries[key] = (value, until, owner)
+            self._entries[key] = (value, until, owner, self._clock())
             self._keys_of.setdefault(owner, OrderedDict())[key] = None
+
+    def drop_since(self, moment: float) -> None:
+        """Forgets what was learned since then."""
+        with self._lock:
+            for key in [key for key, entry in self._entries.items() if entry[3] >= moment]:
+                self._remove(key)
 
     def _remove(self, key: K) -> None:
         entry = self._entries.pop(key, None)

@@ -11,6 +11,7 @@ from validation.engine.dns.exchange import Exchange
 from validation.engine.dns.messages import Outcome, Question, Reply
 from validation.engine.dns.servers import Server, parse_server, system_servers
 from validation.engine.dns.tally import Tally
+from validation.engine.dns.trust import ResolverTrust
 
 # So long an answer is remembered, whatever it says of itself, in seconds.
 SHORTEST, LONGEST = 5.0, 3600.0
@@ -50,6 +51,8 @@ class Resolver:
         self.tally = Tally()
         self._servers = [parse_server(text) for text in servers] if servers else None
         self._silent_at: dict[Server, float] = {}
+        self.trust = ResolverTrust(self._answering_servers, clock)
+        self.trust.on_change.append(self.cache.drop_since)
 
     def inquiry(
         self, owner_of: Callable[[str], str], deadline: float, budget: MessageBudget | None = None
@@ -64,8 +67,14 @@ class Resolver:
         servers = self._servers or system_servers()
         if servers:
             self._servers = servers
-        counts_from = self.clock() - _SILENCE_COUNTS
-        return sorted(servers, key=lambda one: self._silent_at.get(one, 0) > counts_from)
+        return sorted(servers, key=self._was_silent)
+
+    def _answering_servers(self) -> list[Server]:
+        servers = self.servers
+        return [one for one in servers if not self._was_silent(one)] or servers
+
+    def _was_silent(self, server: Server) -> bool:
+        return self._silent_at.get(server, 0) > self.clock() - _SILENCE_COUNTS
 
     def take_tally(self) -> Tally:
         """All since the last time."""
@@ -89,6 +98,7 @@ class Inquiry:
         self._resolver = resolver
         self._owner_of = owner_of
         self.budget = budget
+        self._trust_changes = resolver.trust.changes
         self.began_at = resolver.clock()
         self.deadline = deadline
         self.answers: dict[Question, Answer] = {}
@@ -108,6 +118,11 @@ class Inquiry:
     ) -> None:
         if self._exchange is not None:
             self._exchange.close()
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether the resolvers were neither found to lie nor to have stopped it since it began."""
+        return self._resolver.trust.changes == self._trust_changes
 
     @property
     def went_out(self) -> bool:
@@ -166,12 +181,14 @@ class Inquiry:
 
     def _keep(self, question: Question, reply: Reply) -> Answer:
         now, tally = self._resolver.clock(), self._resolver.tally
-        answer = Answer(reply.outcome, reply.records, now + _holds(reply))
+        holds = FAILURE_HOLDS if self._resolver.trust.is_lost else _holds(reply)
+        answer = Answer(reply.outcome, reply.records, now + holds)
         tally.answers[reply.outcome.value] += 1
         tally.seconds.append(now - self._asked_at[question])
         self.answers[question] = answer
-        # That we did not ask to the end is no knowledge for the next lookup.
-        if reply.outcome is not Outcome.OVER_BUDGET:
+        # That we did not ask to the end is no knowledge for the next lookup, nor is what came from
+        # a resolver that turned out to lie.
+        if reply.outcome is not Outcome.OVER_BUDGET and self.is_consistent:
             owner = self._owner_of(question.name)
             self._resolver.cache.put(question, answer, until=answer.expires_at, owner=owner)
         self.on_answer(question)

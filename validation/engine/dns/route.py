@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+_REST_ON_ABSENCE = {"domain_not_found", "no_mail_server", "unroutable_mail_server", "no_mx_record"}
+
 
 class MailHost(NamedTuple):
     preference: int
@@ -31,6 +33,18 @@ class Route:
     is_exhausted: bool = field(default=False, compare=False)
     # Whether there was no lookup, as the caller's earlier ones had used up too many budgets.
     is_refused: bool = field(default=False, compare=False)
+
+    @property
+    def rests_on_absence(self) -> bool:
+        """Whether the verdict would be another one if the DNS left out records that exist."""
+        return self.problem in _REST_ON_ABSENCE
+
+    @property
+    def rests_on_records(self) -> bool:
+        """Whether the verdict would be another one if the DNS had made up records."""
+        is_definite = self.accepts_mail is not None
+        has_records = bool(self.hosts or self.fallback or self.null_mx)
+        return is_definite and (has_records or self.problem == "unroutable_mail_server")
 
     @property
     def is_known(self) -> bool:

@@ -16,6 +16,7 @@ from validation.engine.dns.providers import provider_of
 from validation.engine.dns.resolver import FAILURE_HOLDS, Answer, Inquiry, Resolver
 from validation.engine.dns.route import MailHost, Route
 from validation.engine.dns.slots import SearchSlots
+from validation.engine.dns.trust import ResolverTrust
 
 # Below a longer name there is no room for the label that DMARC's records stand under.
 _LONGEST_WITH_DMARC = 253 - len("_dmarc.")
@@ -24,6 +25,8 @@ _EXAMINED_HOSTS = 10
 # When the mail's way is known, policies are waited for until this part of the time is over.
 _POLICIES_WAIT = 1 / 2
 _PATIENCE_WITH_A = 1 / 6
+# As a part of the time that is left: for the answers that reveal whether the resolvers lie.
+_TRUST_PATIENCE = 1 / 6
 _IP_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
 
 
@@ -47,9 +50,16 @@ def find_route(
         if not is_free:
             return Route(problem="dns_timeout", went_out=True)
         with resolver.inquiry(owner_of, deadline, budget) as inquiry:
-            search = _Search(inquiry, domain, owner_of(domain), for_sign_up=for_sign_up)
+            search = _Search(
+                inquiry, resolver.trust, domain, owner_of(domain), for_sign_up=for_sign_up
+            )
             route = search.way_of_mail()
-            if route.domain_exists is not False and not for_sign_up:
+            if not for_sign_up:
+                resolver.trust.settle(route, budget, inquiry.part_of_what_is_left(_TRUST_PATIENCE))
+            is_definite = route.rests_on_absence or route.rests_on_records
+            if resolver.trust.doubts(route) or (is_definite and not inquiry.is_consistent):
+                route = Route(problem="dns_failure")
+            elif route.domain_exists is not False and not for_sign_up:
                 route = search.add_policies(route)
             return replace(
                 route,
@@ -61,9 +71,16 @@ def find_route(
 
 class _Search:
     def __init__(
-        self, inquiry: Inquiry, domain: str, organisation: str, *, for_sign_up: bool
+        self,
+        inquiry: Inquiry,
+        trust: ResolverTrust,
+        domain: str,
+        organisation: str,
+        *,
+        for_sign_up: bool,
     ) -> None:
         self.inquiry = inquiry
+        self.trust = trust
         self.for_sign_up = for_sign_up
         self.domain = domain
         self.mx = Question(domain, "MX")
@@ -81,6 +98,9 @@ class _Search:
         self.inquiry.ask(self.mx)
         if not self.for_sign_up:
             self.inquiry.ask(self.txt, *self.dmarc)
+            if self.inquiry.went_out:
+                ends_at = self.inquiry.part_of_what_is_left(_TRUST_PATIENCE)
+                self.trust.begin(self.inquiry.budget, ends_at)
         self.inquiry.wait([self.mx])
         answer = self.inquiry.answers[self.mx]
         if answer.outcome is Outcome.NO_NAME:
