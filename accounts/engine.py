@@ -25,17 +25,14 @@ _questions = metrics.Count(
 )
 _answers = metrics.Count(
     "resolver_answers",
-    "Answers of the resolvers, by outcome. Failure and timeout make a verdict unknown, as does "
-    "over_budget: a lookup that needed too many messages.",
+    "Resolver answers, by outcome. Failure, timeout, and over_budget make a verdict unknown.",
     ("outcome",),
     at_first=("found", "no_data", "no_name", "failure", "timeout", "over_budget"),
 )
 _seconds = metrics.Histogram(
     "resolver_answer_duration_seconds", "How long the resolvers took for an answer."
 )
-_lying = metrics.Gauge(
-    "resolver_lying", "Web workers that found a resolver lying, and its verdicts doubtful."
-)
+_lying = metrics.Gauge("resolver_lying", "Web workers that have found a resolver lying.")
 _searching = metrics.Gauge("resolver_searches", "Domains that are being searched for.")
 _waiting = metrics.Gauge(
     "resolver_searches_waiting", "Searches that wait because too many are under way."

@@ -27,15 +27,15 @@ hostile = pytest.mark.parametrize("script", HOSTILE)
 LARGEST, LARGEST_FOR_SIGN_UP, MOST_HOSTS = 60, 4, 10
 
 
-def unknown_and_free(engine: Engine, email: str = "jane@shop.com") -> bool:
-    finding = engine.check(email)
-    return (finding.verdict, finding.reason) == ("unknown", "dns_failure")
+def verdict_and_reason(engine: Engine) -> tuple[str, str]:
+    finding = engine.check("jane@shop.com")
+    return finding.verdict, finding.reason
 
 
 @hostile
-def test_a_call_sends_at_most_sixty_messages(engine: Engine, world: World, script: Script) -> None:
+def test_a_call_sends_at_most_sixty_messages(patient: Engine, world: World, script: Script) -> None:
     script(world, "shop.com")
-    assert unknown_and_free(engine)
+    assert verdict_and_reason(patient) == ("unknown", "dns_failure")
     assert 0 < world.messages <= LARGEST
 
 
@@ -47,7 +47,8 @@ def test_a_call_over_two_resolvers_sends_at_most_sixty_messages(
     for one in (world, other):
         script(one, "shop.com")
     with dns_server(other) as second:
-        assert unknown_and_free(Engine(Resolver([server, second], seconds=SECONDS)))
+        engine = Engine(Resolver([server, second], seconds=3 * SECONDS))
+        assert verdict_and_reason(engine) == ("unknown", "dns_failure")
     assert 0 < world.messages + other.messages <= LARGEST
 
 
@@ -57,8 +58,8 @@ def test_many_calls_for_one_domain_share_one_budget(
 ) -> None:
     script(world, "shop.com")
     with ThreadPoolExecutor(16) as pool:
-        emails = (f"jane{number}@shop.com" for number in range(32))
-        assert all(pool.map(lambda email: unknown_and_free(engine, email), emails))
+        findings = pool.map(engine.check, (f"jane{number}@shop.com" for number in range(32)))
+        assert {finding.verdict for finding in findings} == {"unknown"}
     assert 0 < world.messages <= LARGEST
 
 
