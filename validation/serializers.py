@@ -129,7 +129,8 @@ class ResultSerializer(Described):
     )
     did_you_mean = serializers.CharField(allow_null=True, help_text="A whole address")
     retry_after_s = serializers.IntegerField(
-        allow_null=True, help_text="When asking again makes sense, after an unknown"
+        allow_null=True,
+        help_text="How many seconds to wait before asking again, after an unknown",
     )
     local_part = serializers.CharField(allow_null=True, help_text="What stands before the @")
     tag = serializers.CharField(allow_null=True, help_text="What stands after the +")

@@ -1,6 +1,7 @@
 """A DNS server in a process of its own, quick enough not to be what is measured: every domain has
 one mail host with one address, each answer after the same delay; those whose names begin with
-"slow" after another one. It counts what it is asked."""
+"slow" after another one. It counts what it is asked. Below .invalid it has nothing: the engine
+would not believe it."""
 
 import heapq
 import multiprocessing
@@ -18,7 +19,7 @@ _LONGEST_WAIT = 0.05
 _RECORD = struct.Struct("!HHIH")
 # A pointer to the name in the question.
 _SAME_NAME = b"\xc0\x0c"
-_SLOW = b"slow"
+_SLOW, _INVALID = b"slow", b"\x07invalid\0"
 _SOA_TYPE = 6
 _TTL = 300
 # Of what there is not. Its names are those of the question, its last number the TTL.
@@ -92,7 +93,7 @@ def _serve(parent: Connection, delay: float, slowly: float) -> None:
 def _answer(query: bytes) -> tuple[Question, bytes]:
     end = query.index(b"\0", 12) + 1
     kind = int.from_bytes(query[end : end + 2], "big")
-    data = _DATA.get(kind, b"")
+    data = b"" if query[:end].endswith(_INVALID) else _DATA.get(kind, b"")
     told, shown = (kind, data) if data else (_SOA_TYPE, _SOA)
     answer = _SAME_NAME + _RECORD.pack(told, 1, _TTL, len(shown)) + shown
     counts = struct.pack("!HHHH", 1, bool(data), not data, 0)

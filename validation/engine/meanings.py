@@ -65,7 +65,7 @@ MEANINGS = {
     ),
     "dns_timeout": Meaning("The DNS did not answer in time.", _ASK_AGAIN.format("after 60 s")),
     "dns_failure": Meaning(
-        "The DNS answered that it cannot tell, or contradicted itself.",
+        "The DNS cannot tell, contradicts itself, or needs too many queries.",
         _ASK_AGAIN.format("after 300 s"),
     ),
     "smtp_unreachable": Meaning("No mail host could be reached.", _ASK_LATER),
