@@ -145,7 +145,7 @@ def truncated(query: dns.message.Message) -> dns.message.Message:
 
 
 def endless_alias(query: dns.message.Message) -> dns.message.Message:
-    """Each name stands for a longer one, whose records the answer does not bring along."""
+    """Each name is an alias of a longer one, whose records the answer does not bring along."""
     name = query.question[0].name
     message = dns.message.make_response(query)
     message.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", f"x{name}"))

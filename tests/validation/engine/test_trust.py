@@ -105,7 +105,7 @@ def test_sentinels_that_are_not_answered_prove_nothing(
         ("mailinator.com", "disposable"),
     ],
 )
-def test_what_a_resolver_that_denies_says_of_records_it_has_is_believed(
+def test_records_from_a_resolver_that_denies_are_believed(
     engine: Engine, world: World, domain: str, expected: str
 ) -> None:
     script_verdicts(world)
@@ -126,7 +126,7 @@ def test_what_a_resolver_that_denies_says_of_records_it_has_is_believed(
         ("nowhere.com", "domain_not_found"),
     ],
 )
-def test_what_a_resolver_that_invents_denies_is_believed(
+def test_denials_from_a_resolver_that_invents_are_believed(
     engine: Engine, world: World, domain: str, expected: str
 ) -> None:
     script_verdicts(world)

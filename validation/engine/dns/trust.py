@@ -134,7 +134,8 @@ class LieDetector:
     def settle(self, deadline: float) -> None:
         """Waits for the answers to questions under way. The lookup that sent them always comes
         here, and closes their sockets."""
-        if self._probe is None:
+        # A lookup that holds the lock is about to send the questions, or to judge the answers.
+        if self._probe is None and not self._lock.locked():
             return
         with self._lock:
             probe = self._probe
@@ -147,13 +148,15 @@ class LieDetector:
 
     def _conclude(self, probe: _Probe) -> None:
         """Silence proves nothing: then it stays as it was."""
-        told = {server: self._lie.is_in(replies) for server, replies in probe.replies.items()}
+        verdicts = {server: self._lie.is_in(replies) for server, replies in probe.replies.items()}
         outcomes = [one.outcome for replies in probe.replies.values() for one in replies.values()]
         self.is_answered = any(outcome is not Outcome.FAILURE for outcome in outcomes)
-        if all(lies is None for lies in told.values()):
+        if all(lies is None for lies in verdicts.values()):
             return
         lied_before = bool(self.liars)
-        self.liars = {server for server, lies in told.items() if lies} | (self.liars - told.keys())
+        self.liars = {server for server, lies in verdicts.items() if lies} | (
+            self.liars - verdicts.keys()
+        )
         if bool(self.liars) is not lied_before:
             self._log()
             self._changed(self._honest_at)
