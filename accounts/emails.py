@@ -7,14 +7,25 @@ import re
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 
 from accounts import outbox
-from accounts.models import Account, Invitation
+from accounts.models import Account, Invitation, RecipientLimit
 from accounts.roles import DESCRIPTIONS, Role
 from accounts.text import show_unseen
 
+# Each is sent to an address that someone else may have typed: accounts/recipient_limits.py.
+TRIGGERED_BY_STRANGERS = {
+    "account/email/account_already_exists",
+    "account/email/email_confirmation",
+    "account/email/email_confirmation_signup",
+    "account/email/login_code",
+    "account/email/password_reset_key",
+    "account/email/unknown_account",
+    "accounts/mails/invitation",
+}
 _CODE = re.compile(r"[A-Z0-9]{3,4}-[A-Z0-9]{3,4}")
 
 
@@ -23,7 +34,8 @@ def link(view: str, **arguments: Any) -> str:
     return f"{settings.BASE_URL}{reverse(view, kwargs=arguments)}"
 
 
-def queue_invitation(*, invitation: Invitation, token: str) -> None:
+def queue_invitation(*, invitation: Invitation, token: str) -> bool:
+    """Return False when the email was dropped."""
     inviter = invitation.invited_by
     context = {
         "account": invitation.account,
@@ -33,7 +45,7 @@ def queue_invitation(*, invitation: Invitation, token: str) -> None:
         "link": link("accounts:accept-invitation", token=token),
         "expires_at": invitation.expires_at,
     }
-    queue_mail(invitation.email, "accounts/mails/invitation", context)
+    return queue_mail(invitation.email, "accounts/mails/invitation", context)
 
 
 def queue_member_removed(*, account: Account, to: str) -> None:
@@ -48,17 +60,23 @@ def queue_second_factor_removed(*, to: str, kind: str) -> None:
     queue_mail(to, "accounts/mails/second_factor_removed", {"kind": kind})
 
 
-def queue_sign_in_mail(*, template: str, to: str, context: dict[str, Any]) -> None:
-    """What allauth wants to say: codes, links, and notices of a changed password or factor."""
-    queue_mail(to, template, context)
+def queue_sign_in_mail(*, template: str, to: str, context: dict[str, Any]) -> bool:
+    """Queue an email of allauth: a code, a link, or a notice of a changed password or factor."""
+    return queue_mail(to, template, context)
 
 
-def queue_mail(to: str, template: str, context: dict[str, Any]) -> None:
+@transaction.atomic
+def queue_mail(to: str, template: str, context: dict[str, Any]) -> bool:
+    """Queue the email, or return False when it was dropped because of the recipient's limit."""
+    kind = template.rpartition("/")[2]
+    if template in TRIGGERED_BY_STRANGERS and not RecipientLimit.objects.consume(to, kind):
+        return False
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
     subject = show_unseen(render_to_string(f"{template}_subject.txt", context))
     text = show_unseen(render_to_string(f"{template}_message.txt", context).strip()) + "\n"
     html = render_to_string("mails/layout.html", {"paragraphs": _paragraphs(text)})
     outbox.queue(to=to, subject=subject, text=text, html=html)
+    return True
 
 
 def _paragraphs(text: str) -> list[tuple[str, str]]:

@@ -13,10 +13,20 @@ from accounts import ids
 from accounts.audit import AuditEntry
 from accounts.leases import Lease
 from accounts.outbox import Mail
+from accounts.recipient_limits import RecipientLimit
 from accounts.roles import Act, Role, may
 from accounts.text import validate_line
 
-__all__ = ["Account", "AuditEntry", "Invitation", "Lease", "Mail", "Membership", "User"]
+__all__ = [
+    "Account",
+    "AuditEntry",
+    "Invitation",
+    "Lease",
+    "Mail",
+    "Membership",
+    "RecipientLimit",
+    "User",
+]
 
 
 class UserManager(BaseUserManager["User"]):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import seams
 from accounts.audit import ERASED, SOMEBODY
-from accounts.models import Account, AuditEntry, Invitation, Mail, User
+from accounts.models import Account, AuditEntry, Invitation, Mail, RecipientLimit, User
 
 
 def erase_closed_accounts() -> None:
@@ -100,3 +100,8 @@ def delete_old_invitations() -> None:
 def delete_old_mails() -> None:
     before = timezone.now() - timedelta(days=settings.MAIL_RETENTION_DAYS)
     Mail.objects.filter(created_at__lt=before).exclude(sent_at=None, given_up_at=None).delete()
+
+
+def delete_old_recipient_limits() -> None:
+    """Delete what is remembered of recipients who got no email for a day."""
+    RecipientLimit.objects.delete_old()

@@ -29,7 +29,7 @@ class TeamError(Exception):
 def invite_member(
     *, account: Account, email: str, role: Role, actor: User, ip: str | None = None
 ) -> Invitation:
-    """Inviting the same address again sends a new link, and the old one stops working."""
+    """Invite an address. A new link replaces an earlier one, unless its email was dropped."""
     email = email.lower()
     _lock(account)
     _refuse_beyond_role(account, actor, role)
@@ -37,19 +37,23 @@ def invite_member(
         raise TeamError(f"{email} is already in this account.")
     _refuse_too_many(account, actor, email)
     token = secrets.token_urlsafe(32)
+    digest = Invitation.digest(token)
+    terms = {
+        "role": role,
+        "invited_by": actor,
+        "created_at": timezone.now(),
+        "expires_at": timezone.now() + timedelta(days=settings.INVITATION_DAYS),
+    }
     invitation, _ = Invitation.objects.update_or_create(
         account=account,
         email=email,
         accepted_at=None,
-        defaults={
-            "role": role,
-            "token": Invitation.digest(token),
-            "invited_by": actor,
-            "created_at": timezone.now(),
-            "expires_at": timezone.now() + timedelta(days=settings.INVITATION_DAYS),
-        },
+        defaults=terms,
+        create_defaults={**terms, "token": digest},
     )
-    emails.queue_invitation(invitation=invitation, token=token)
+    if emails.queue_invitation(invitation=invitation, token=token):
+        invitation.token = digest
+        invitation.save(update_fields=["token"])
     audit.record(account, actor, INVITED, f"{email} as {role}", ip)
     return invitation
 

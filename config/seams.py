@@ -31,6 +31,7 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_expired_sessions",
     "accounts.retention.delete_old_invitations",
     "accounts.retention.delete_old_mails",
+    "accounts.retention.delete_old_recipient_limits",
     "accounts.second_factor.seal_again",
     "apikeys.services.announce_expiries",
     "apikeys.tally.delete_old_refusals",

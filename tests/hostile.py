@@ -43,6 +43,7 @@ WRITTEN: dict[str, list[str]] = {
     "usersessions.UserSession": ["session_key", "data"],
     "accounts.Lease": ["name"],
     "accounts.Mail": ["text", "html"],
+    "accounts.RecipientLimit": ["recipient", "sent_at"],
     "accounts.User": ["password", "email"],
     "accounts.Account": ["public_id"],
     "accounts.Membership": ["public_id", "role"],
