@@ -1,6 +1,9 @@
+from http import HTTPStatus
 from typing import Any
 
 from allauth.account import forms as allauth_forms
+from allauth.account.internal.flows.signup import complete_signup
+from allauth.account.utils import get_next_redirect_url
 from allauth.core import context
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
@@ -29,6 +32,8 @@ from accounts.text import validate_line
 # In the session: the invitation whose link was opened, and what allauth takes as a proven address.
 INVITED = "invited"
 PROVEN = "account_verified_email"
+# How often a sign-up is tried while others sign up with the same address.
+MOST_TRIES = 5
 
 
 class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
@@ -73,21 +78,28 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
         # Before anything that depends on the address, and outside the transaction: it is slow.
         self.hashed_password = make_password(self.cleaned_data["password1"])
-        try:
-            return self._answer(request)
-        except IntegrityError:
-            # The same address signed up in another request in between.
-            self.account_already_exists = True
-            return self._answer(request)
+        for _ in range(MOST_TRIES - 1):
+            try:
+                return self._answer(request)
+            except IntegrityError:
+                # Another request signed up with the same address in between.
+                self.account_already_exists = True
+        return self._answer(request)
 
     @transaction.atomic
     def _answer(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        """Save the user and send the code together: a sign-up that is refused saves nothing."""
         email = self.cleaned_data["email"]
         self.invitation = _invitation_at_hand(request, email)
         # Nobody has proven that the address is theirs: whoever signs up now may begin afresh.
         if self.account_already_exists and forget_unconfirmed(email=email):
             self.account_already_exists = False
         user, response = super().try_save(request)
+        if user is not None:
+            next_page = get_next_redirect_url(request)
+            response = complete_signup(request, user=user, redirect_url=next_page)
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
+            transaction.set_rollback(True)
         return user, response
 
     def save(self, request: HttpRequest) -> User:

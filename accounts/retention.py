@@ -60,8 +60,12 @@ def delete_unconfirmed_users() -> None:
 
 @transaction.atomic
 def forget_unconfirmed(*, email: str) -> bool:
-    """Deletes a sign-up that nobody confirmed, with the account it opened."""
-    user = User.objects.never_confirmed().filter(email=email).first()
+    """Delete a sign-up that was never confirmed, with the account it opened.
+
+    The lock is for concurrent requests with the same address: only one of them finds the user.
+    """
+    unconfirmed = User.objects.never_confirmed().filter(email=email)
+    user = unconfirmed.select_for_update(of=("self",)).first()
     if user is None:
         return False
     for account in Account.objects.filter(memberships__user=user):
