@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
@@ -13,7 +14,8 @@ from allauth.mfa.utils import is_mfa_enabled
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from allauth.usersessions.models import UserSession
 from django.conf import settings
-from django.db import transaction
+from django.contrib import messages
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.defaultfilters import pluralize
@@ -80,6 +82,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         response: HttpResponse = super().post_login(request, user, **kwargs)
         remember_browser(request, response, user)
         return response
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        try:
+            with transaction.atomic():
+                return bool(super().confirm_email(request, email_address))
+        except IntegrityError:
+            # Another user confirmed the same address in the same moment.
+            template = "account/messages/email_confirmation_failed.txt"
+            self.add_message(request, messages.ERROR, template, {"email": email_address.email})
+            return False
 
     def authentication_failed(self, request: SiteRequest, **credentials: Any) -> None:
         """At the sign-in, and where a page asks for the password again."""

@@ -1,10 +1,12 @@
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from allauth.account import forms as allauth_forms
+from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.signup import complete_signup
 from allauth.account.utils import get_next_redirect_url
 from allauth.core import context
+from allauth.core.internal.cryptokit import compare_user_code
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
 from allauth.mfa.webauthn.internal.auth import parse_registration_response
@@ -143,6 +145,24 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
         for user in self.users:
             sign_in.note_reset_asked(user=user, ip=request.ip)
         return email
+
+
+class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):  # type: ignore[misc]
+    """Checks the code that proves a mailbox, at the sign-up and when an address is changed."""
+
+    def clean_code(self) -> str:
+        adapter = get_adapter()
+        if not compare_user_code(actual=self.cleaned_data["code"], expected=self.expected_code):
+            raise adapter.validation_error("incorrect_code")
+        # Two changes of one user wait for each other here. A sign-up that was void by then has no
+        # user any more.
+        locked = User.objects.select_for_update(no_key=True).filter(
+            pk=getattr(self.user, "pk", None)
+        )
+        if locked.first() is None:
+            raise adapter.validation_error("incorrect_code")
+        forget_unconfirmed(email=self.email, but=self.user)
+        return cast(str, super().clean_code())
 
 
 class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]

@@ -59,12 +59,14 @@ def delete_unconfirmed_users() -> None:
 
 
 @transaction.atomic
-def forget_unconfirmed(*, email: str) -> bool:
+def forget_unconfirmed(*, email: str, but: User | None = None) -> bool:
     """Delete a sign-up that was never confirmed, with the account it opened.
 
     The lock is for concurrent requests with the same address: only one of them finds the user.
     """
     unconfirmed = User.objects.never_confirmed().filter(email=email)
+    if but is not None:
+        unconfirmed = unconfirmed.exclude(pk=but.pk)
     user = unconfirmed.select_for_update(of=("self",)).first()
     if user is None:
         return False

@@ -25,6 +25,7 @@ ACCOUNT_FORMS = {
     "signup": "accounts.forms.SignupForm",
     "reset_password": "accounts.forms.ResetPasswordForm",
     "add_email": "accounts.forms.ChangeEmailForm",
+    "confirm_email_verification_code": "accounts.forms.ConfirmEmailForm",
 }
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
