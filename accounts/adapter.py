@@ -5,8 +5,10 @@ from datetime import timedelta
 from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.stagekit import clear_login
 from allauth.account.models import EmailAddress
 from allauth.core import context
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import generate_totp_secret
@@ -20,6 +22,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from accounts import emails, sign_in
 from accounts.audit import record_of_user
@@ -44,6 +47,10 @@ WAYS = {
     "mfa_reauthenticate": "Use a code",
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
+
+
+# In the session between the steps of a sign-in: a digest of the password it began with.
+PROVEN_WITH = "sign_in_proven_with"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -125,10 +132,31 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return [{**one, "description": WAYS[one["id"]]} for one in methods]
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        response = super().pre_login(request, user, **kwargs)
-        if response is None and _is_shut_out(user):
-            response = redirect("accounts:show-closed")
-        return cast(HttpResponse | None, response)
+        """Called after the password step, or when a passkey takes its place."""
+        request.session[PROVEN_WITH] = user.get_session_auth_hash()
+        return self._refusal(request, user)
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Called after the last step. Refuses what has changed since the first one."""
+        proven_with = request.session.pop(PROVEN_WITH, "")
+        response = self._refusal(request, user)
+        if response is None and not constant_time_compare(
+            proven_with, user.get_session_auth_hash()
+        ):
+            messages.error(request, "Your password was changed. Sign in again.")
+            response = redirect("account_login")
+            clear_login(request)
+        if response is not None:
+            raise ImmediateHttpResponse(response)
+        super().login(request, user)
+
+    def _refusal(self, request: HttpRequest, user: User) -> HttpResponse | None:
+        if user.is_active and not _is_shut_out(user):
+            return None
+        clear_login(request)
+        if user.is_active:
+            return redirect("accounts:show-closed")
+        return cast(HttpResponse, self.respond_user_inactive(request, user))
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
