@@ -118,9 +118,10 @@ def _invitation_at_hand(request: HttpRequest, email: str) -> Invitation | None:
     """The invitation whose link this browser opened, if it still waits for this address."""
     waiting = Invitation.objects.waiting().filter(public_id=request.session.get(INVITED, ""))
     invitation = waiting.filter(email=email).first()
-    if invitation is None:
+    if invitation is None or not invitation.is_backed():
         # Without it the link proves nothing any more.
         request.session.pop(PROVEN, None)
+        return None
     return invitation
 
 

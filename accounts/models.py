@@ -14,7 +14,7 @@ from accounts.audit import AuditEntry
 from accounts.leases import Lease
 from accounts.outbox import Mail
 from accounts.recipient_limits import RecipientLimit
-from accounts.roles import Act, Role, may
+from accounts.roles import Act, Role, may, roles_given_by
 from accounts.text import validate_line
 
 __all__ = [
@@ -210,7 +210,8 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     def by_token(self, token: str) -> "Invitation | None":
         digest = Invitation.digest(token)
         invitations = self.waiting().filter(account__closed_at=None, token=digest)
-        return invitations.select_related("account", "invited_by").first()
+        invitation = invitations.select_related("account", "invited_by").first()
+        return invitation if invitation and invitation.is_backed() else None
 
 
 class Invitation(models.Model):
@@ -244,6 +245,12 @@ class Invitation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.email} to {self.account}"
+
+    def is_backed(self) -> bool:
+        """Return whether the inviter is still a member who may give this role."""
+        members = Membership.objects.filter(account=self.account_id, user__is_active=True)
+        inviter = members.filter(user=self.invited_by_id).first()
+        return inviter is not None and Role(self.role) in roles_given_by(Role(inviter.role))
 
     @staticmethod
     def digest(token: str) -> str:

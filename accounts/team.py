@@ -62,11 +62,13 @@ def invite_member(
 def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = None) -> Membership:
     """The user's address is confirmed: nobody is signed in without that."""
     _lock(invitation.account)
-    accepted = Invitation.objects.waiting().filter(pk=invitation.pk, email=user.email)
-    if not accepted.update(accepted_at=timezone.now()):
+    accepted = Invitation.objects.waiting().filter(pk=invitation.pk, email=user.email).first()
+    if accepted is None or not accepted.is_backed():
         raise TeamError("This invitation is no longer valid. Ask for a new one.")
+    accepted.accepted_at = timezone.now()
+    accepted.save(update_fields=["accepted_at"])
     membership, _ = Membership.objects.get_or_create(
-        account=invitation.account, user=user, defaults={"role": invitation.role}
+        account=invitation.account, user=user, defaults={"role": accepted.role}
     )
     audit.record(invitation.account, user, "member.joined", f"as {membership.role}", ip)
     return membership
@@ -92,6 +94,7 @@ def change_role(*, membership: Membership, role: Role, actor: User, ip: str | No
     membership.save(update_fields=["role"])
     target = f"{membership.user.email}: {before} → {role}"
     audit.record(membership.account, actor, "member.role_changed", target, ip)
+    _withdraw_unbacked(membership, actor, ip)
 
 
 @transaction.atomic
@@ -107,8 +110,17 @@ def remove_member(*, membership: Membership, actor: User, ip: str | None = None)
     action = "member.left" if user == actor else "member.removed"
     audit.record(membership.account, actor, action, user.email, ip)
     membership.delete()
+    _withdraw_unbacked(membership, actor, ip)
     if user != actor:
         emails.queue_member_removed(account=membership.account, to=user.email)
+
+
+def _withdraw_unbacked(inviter: Membership, actor: User, ip: str | None) -> None:
+    """Withdraw the pending invitations whose role this member may no longer give."""
+    for invitation in inviter.account.invitations.waiting().filter(invited_by=inviter.user):
+        if not invitation.is_backed():
+            audit.record(inviter.account, actor, "invitation.withdrawn", invitation.email, ip)
+            invitation.delete()
 
 
 def _lock(account: Account) -> None:
