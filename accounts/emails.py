@@ -12,7 +12,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from accounts import outbox
-from accounts.models import Account, Invitation, RecipientLimit
+from accounts.models import Account, Invitation, RecipientLimit, User
+from accounts.names import is_plain_address, quoted_name
 from accounts.roles import DESCRIPTIONS, Role
 from accounts.text import show_unseen
 
@@ -36,16 +37,22 @@ def link(view: str, **arguments: Any) -> str:
 
 def queue_invitation(*, invitation: Invitation, token: str) -> bool:
     """Return False when the email was dropped."""
-    inviter = invitation.invited_by
     context = {
         "account": invitation.account,
-        "inviter": inviter.display_name() if inviter else invitation.account.name,
+        "inviter": _name_of(invitation.invited_by),
         "role": Role(invitation.role).label,
         "description": DESCRIPTIONS[Role(invitation.role)],
         "link": link("accounts:accept-invitation", token=token),
         "expires_at": invitation.expires_at,
     }
     return queue_mail(invitation.email, "accounts/mails/invitation", context)
+
+
+def _name_of(inviter: User | None) -> str:
+    """Name the inviter to someone outside the account, who may read a link into anything."""
+    if inviter and inviter.name:
+        return quoted_name(inviter.name)
+    return inviter.email if inviter and is_plain_address(inviter.email) else "A team member"
 
 
 def queue_member_removed(*, account: Account, to: str) -> None:

@@ -155,12 +155,10 @@ class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):  # type:
         adapter = get_adapter()
         if not compare_user_code(actual=self.cleaned_data["code"], expected=self.expected_code):
             raise adapter.validation_error("incorrect_code")
-        # Two changes of one user wait for each other here. A sign-up that was void by then has no
+        # Two changes of one user wait for each other here. A sign-up that has become void has no
         # user any more.
-        locked = User.objects.select_for_update(no_key=True).filter(
-            pk=getattr(self.user, "pk", None)
-        )
-        if locked.first() is None:
+        users = User.objects.select_for_update(no_key=True)
+        if self.user is None or users.filter(pk=self.user.pk).first() is None:
             raise adapter.validation_error("incorrect_code")
         forget_unconfirmed(email=self.email, but=self.user)
         return cast(str, super().clean_code())

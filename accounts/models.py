@@ -12,10 +12,10 @@ from django.utils.crypto import salted_hmac
 from accounts import ids
 from accounts.audit import AuditEntry
 from accounts.leases import Lease
+from accounts.names import validate_name
 from accounts.outbox import Mail
 from accounts.recipient_limits import RecipientLimit
 from accounts.roles import Act, Role, may, roles_given_by
-from accounts.text import validate_line
 
 __all__ = [
     "Account",
@@ -50,7 +50,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     """A person who signs in. What they may do in an account is their membership's role."""
 
     email = models.EmailField(max_length=254, unique=True)
-    name = models.CharField(max_length=100, blank=True, validators=[validate_line])
+    name = models.CharField(max_length=100, blank=True, validators=[validate_name])
     is_staff = models.BooleanField(default=False, help_text="May enter the admin.")
     is_active = models.BooleanField(default=True, help_text="May sign in.")
     date_joined = models.DateTimeField(default=timezone.now)
@@ -110,7 +110,7 @@ class Account(models.Model):
     """Holds everything a customer owns."""
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.account_id)
-    name = models.CharField(max_length=100, validators=[validate_line])
+    name = models.CharField(max_length=100, validators=[validate_name])
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -6,7 +6,7 @@ mailbox.
 """
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models, transaction
@@ -47,7 +47,7 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
         limit.save(update_fields=["sent_at"])
         return True
 
-    def _locked(self, recipient: str, now: object) -> "RecipientLimit":
+    def _locked(self, recipient: str, now: datetime) -> "RecipientLimit":
         """Return the recipient's row. Concurrent transactions wait for each other here: an upsert
         locks the row in PostgreSQL, and SQLite has one writer at a time."""
         self.bulk_create(

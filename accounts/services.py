@@ -1,13 +1,16 @@
 """The life of an account: opened, renamed, suspended, exported, closed, reopened, erased."""
 
+from contextlib import suppress
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, emails, seams
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
+from accounts.names import validate_name
 from accounts.roles import Role
 from accounts.sessions import end_sessions
 
@@ -170,5 +173,9 @@ def _exported(membership: Membership) -> dict[str, Any]:
 
 
 def _first_name_of(user: User) -> str:
-    """A name to begin with, which its owner may change: what stands before the @."""
-    return user.email.partition("@")[0][:100] or "My account"
+    """Return a name to begin with, which its owner may change: what precedes the @."""
+    name = user.email.partition("@")[0][:100]
+    with suppress(ValidationError):
+        validate_name(name)
+        return name or "My account"
+    return "My account"

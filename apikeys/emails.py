@@ -2,6 +2,7 @@
 
 from accounts.emails import link, queue_mail
 from accounts.models import User
+from accounts.names import in_email
 from accounts.roles import Role
 from apikeys.models import ApiKey
 
@@ -43,7 +44,7 @@ def _queue(template: str, key: ApiKey, actor: User | None, **more: object) -> No
 def _name_of(actor: User | None, key: ApiKey) -> str:
     """Customers know their colleagues; who of our staff it was is in the audit log alone."""
     known = actor is not None and key.account.memberships.filter(user=actor).exists()
-    return actor.display_name() if actor and known else "Our support"
+    return in_email(actor.name) or actor.email if actor and known else "Our support"
 
 
 def _told(key: ApiKey) -> list[str]:

@@ -13,10 +13,13 @@ from django.utils.timesince import timeuntil
 
 from accounts.browsers import describe
 from accounts.models import User
+from accounts.names import in_email, quoted_name
 from accounts.roles import Act
 from accounts.second_factor import has_second_factor
 
 register = template.Library()
+register.filter(in_email)
+register.filter(quoted_name)
 
 ICONS = "vendor/lucide/icons.svg"
 

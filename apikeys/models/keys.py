@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import ids
 from accounts.models import Account, User
-from accounts.text import validate_line
+from accounts.names import validate_name
 from apikeys import crypto
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class ApiKey(models.Model):
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.key_id)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="api_keys")
-    name = models.CharField(max_length=50, validators=[validate_line])
+    name = models.CharField(max_length=50, validators=[validate_name])
     # HMAC-SHA-256 under API_KEY_PEPPER, which is not in the database.
     digest = models.CharField(max_length=64, unique=True, editable=False)
     first_four = models.CharField(max_length=4, editable=False)

@@ -68,7 +68,7 @@ def test_a_wrong_code_is_answered_the_same(owner: User) -> None:
 
 def test_only_the_mailbox_learns_that_the_address_is_taken(owner: User) -> None:
     send("sign-up", TAKEN)
-    assert Mail.objects.get().subject == "You have an account already"
+    assert Mail.objects.get().subject == "Email Validation: You already have an account"
 
 
 def test_an_unknown_address_gets_no_reset_mail(owner: User) -> None:

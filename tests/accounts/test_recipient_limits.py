@@ -43,10 +43,12 @@ def links() -> list[str]:
 
 
 @pytest.fixture
-def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(metrics.Switch, "is_on", True)
+def counting() -> Iterator[None]:
+    """Ends before `records`, which looks at the switch when it ends itself."""
     recipient_limits.dropped.take()
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metrics.Switch, "is_on", True)
+        yield
     recipient_limits.dropped.take()
 
 

@@ -29,7 +29,7 @@ def invite(page: Page, email: str, role: str = "Developer") -> None:
 
 
 def invitation_of(site: Product, email: str) -> str:
-    return link_from_mail(site, email, "invites you to")
+    return link_from_mail(site, email, "invited you to")
 
 
 def join(page: Page, site: Product, email: str) -> None:

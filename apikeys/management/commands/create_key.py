@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 
 from accounts.models import Account
-from accounts.text import validate_line
+from accounts.names import validate_name
 from apikeys.models import KeyRefused
 from apikeys.services import create_key
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         name = name.strip()
         try:
             validate_email(email)
-            validate_line(name)
+            validate_name(name)
         except ValidationError as error:
             raise CommandError(error.messages[0]) from error
         if not 1 <= len(name) <= 50:

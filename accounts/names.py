@@ -1,0 +1,60 @@
+"""Names that people give to themselves, accounts, and API keys, and how emails show them. Pure.
+
+A name reaches other people's mailboxes: in an invitation, it is read by someone outside the
+account. So a name holds no link, and no mail client can make one of it.
+"""
+
+import re
+import unicodedata
+from contextlib import suppress
+
+from django.core.exceptions import ValidationError
+
+from accounts.text import validate_line
+
+LONGEST_IN_EMAIL = 50
+# Of what stands without a scheme, only a path makes a link certain: “Booking.com” is a name.
+_LINK = re.compile(r"://|\bwww\.|@|\w\.\w{2,}/")
+_WWW = re.compile(r"\bwww\.", re.IGNORECASE)
+_DOT_INSIDE = re.compile(r"(?<=\w)([.\u3002\uff0e\uff61])(?=\w)")
+_QUOTES = re.compile('["\u201c\u201d\u201e\u201f]')
+_PLAIN_ADDRESS = re.compile(r"(?!www\.)[\w.+-]+@[\w.-]+")
+
+
+def validate_name(value: str) -> None:
+    validate_line(value)
+    if _LINK.search(unicodedata.normalize("NFKC", value).casefold()):
+        raise ValidationError(
+            "A name can\u2019t hold a link or an email address. Remove it and try again.",
+            code="link",
+        )
+
+
+def is_plain_address(text: str) -> bool:
+    """Return whether a mail client sees an email address here, and nothing else."""
+    return len(text) <= LONGEST_IN_EMAIL and _PLAIN_ADDRESS.fullmatch(text) is not None
+
+
+def in_email(name: str) -> str:
+    """Return the name for an email to members. A name older than the rule loses its links."""
+    with suppress(ValidationError):
+        validate_name(name)
+        return name
+    return _without_links(name)
+
+
+def quoted_name(name: str) -> str:
+    """Return the name for an email to someone outside the account, in quotes and cut short."""
+    text = _QUOTES.sub("'", _without_links(name))
+    if len(text) > LONGEST_IN_EMAIL:
+        text = text[: LONGEST_IN_EMAIL - 1].rstrip() + "…"
+    return f"\u201c{text}\u201d"
+
+
+def _without_links(name: str) -> str:
+    """Break what a mail client would turn into a link, by visible characters alone."""
+    text = unicodedata.normalize("NFKC", name)
+    text = _WWW.sub("www ", text.replace("://", " ").replace("@", " at "))
+    text = _DOT_INSIDE.sub(r"\1 ", text)
+    text = "".join(" " if unicodedata.category(one) == "Cc" else one for one in text)
+    return " ".join(text.split())

@@ -1,0 +1,182 @@
+"""Names hold no links, and no email turns one into a link."""
+
+import re
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+
+from accounts import emails, services, team
+from accounts.models import Account, Mail, User
+from accounts.names import in_email, quoted_name, validate_name
+from accounts.roles import Role
+from apikeys.models import ApiKey
+from apikeys.services import create_key
+from tests.conftest import make_user, signed_in
+
+REFUSED = [
+    *("PayPal Support https://evil.example", "ftp://evil.example", "www.evil.example"),
+    *("Go to WWW.evil.example", "jane@shop.example", "@jane", "evil.example/login", "bit.ly/abc"),
+    # What a mail client may read as the same.
+    *(
+        "https：//evil.example",
+        "ｗｗｗ.evil.example",
+        "jane＠shop.example",
+        "a\u202eb",
+        "a\nb",
+        "a\x00b",
+    ),
+]
+ALLOWED = [
+    "The Shop",
+    "Booking.com",
+    "Node.js",
+    "S.p.A. & Söhne",
+    "R/D",
+    "24/7 café",
+    "Awwww. Hi",
+    "#1",
+]
+FOR_LINKS = re.compile(r"://|www\.|@|\w[.。．]\w")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_name_with_a_link_an_address_or_a_control_character_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        validate_name(name)
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_a_usual_name_is_accepted(name: str) -> None:
+    validate_name(name)
+    assert in_email(name) == name
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "name", ["Support https://evil.example", "www.evil.example", "a@b.example"]
+)
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("/accounts/profile/", {}),
+        ("/accounts/account/rename/", {}),
+        ("/accounts/account/open/", {}),
+        ("/apikeys/create/", {"form_token": "x" * 32, "lifetime": ""}),
+    ],
+)
+def test_each_form_refuses_such_a_name(
+    owner: User, path: str, more: dict[str, str], name: str
+) -> None:
+    page = signed_in(owner).post(path, {"name": name, **more})
+    assert "A name can’t hold a link or an email address." in page.content.decode()
+    assert not Account.objects.filter(name=name).exists()
+    assert not User.objects.filter(name=name).exists()
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.django_db
+def test_the_command_refuses_such_a_name(owner: User) -> None:
+    with pytest.raises(CommandError, match="link"):
+        call_command("create_key", owner.email, name="https://evil.example")
+
+
+@pytest.mark.django_db
+def test_an_address_that_would_make_such_a_name_names_no_account() -> None:
+    user = make_user("www.evil.example@shop.example")
+    assert services.open_account(user=user).name == "My account"
+
+
+def parts_of(mail: Mail) -> list[str]:
+    """Subject, text, and HTML, without the links that are meant."""
+    own = r"http://127\.0\.0\.1:8000\S*|support@example\.com|email-validation\.\w+"
+    html = re.sub(r"<[^>]*>", "", mail.html)
+    return [re.sub(own, "", part) for part in (mail.subject, mail.text, html)]
+
+
+def with_names(user: User, name: str) -> Account:
+    """As rows may be that are older than the rule."""
+    account = user.memberships.get().account
+    user.name = account.name = name
+    user.save()
+    account.save()
+    return account
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "name", [*REFUSED, "paypal.com", "evil。example", "a\n\nhttps://evil.example\n\nb", "x" * 100]
+)
+def test_an_invitation_holds_no_link_but_its_own(owner: User, name: str) -> None:
+    account = with_names(owner, name)
+    team.invite_member(account=account, email="new@shop.example", role=Role.VIEWER, actor=owner)
+    mail = Mail.objects.get()
+    for part in parts_of(mail):
+        assert not FOR_LINKS.search(part), part
+    assert len(mail.subject) < 150
+    assert mail.html.count("<a ") == 1
+    assert mail.subject.startswith("Email Validation: “")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "name", ["Support https://evil.example", "www.evil.example", "a@b.example"]
+)
+def test_other_emails_break_the_links_in_older_names(owner: User, name: str) -> None:
+    account = with_names(owner, name)
+    emails.queue_account_closed(account=account, to=owner.email)
+    emails.queue_member_removed(account=account, to=owner.email)
+    create_key(account=account, name=name, actor=owner)
+    for mail in Mail.objects.all():
+        for part in parts_of(mail):
+            assert not FOR_LINKS.search(part), part
+    assert Mail.objects.count() == 3
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("email", "shown"),
+    [
+        ("jane@shop.example", "jane@shop.example"),
+        ("evil.example/login@shop.example", "A team member"),
+        ("www.evil.example@shop.example", "A team member"),
+        (f"{'x' * 50}@shop.example", "A team member"),
+    ],
+)
+def test_an_inviter_without_a_name_is_shown_by_a_plain_address(email: str, shown: str) -> None:
+    user = make_user(email)
+    account = services.open_account(user=user, name="The Shop")
+    team.invite_member(account=account, email="new@shop.example", role=Role.VIEWER, actor=user)
+    assert Mail.objects.get().subject == f"Email Validation: {shown} invited you to “The Shop”"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Jane", "“Jane”"),
+        ("Node.js", "“Node. js”"),
+        ("PayPal” says “hi", "“PayPal' says 'hi”"),
+        ("x" * 51, f"“{'x' * 49}…”"),
+        ("  a \n b ", "“a b”"),
+    ],
+)
+def test_a_name_is_quoted(name: str, shown: str) -> None:
+    assert quoted_name(name) == shown
+
+
+@pytest.mark.django_db
+def test_the_subject_of_each_email_a_stranger_can_trigger_names_the_product_first(
+    owner: User, account: Account
+) -> None:
+    contexts: dict[str, dict[str, Any]] = {
+        "accounts/mails/invitation": {"account": account, "inviter": "“Jane”"},
+    }
+    own = {one for one in emails.TRIGGERED_BY_STRANGERS if not one.endswith(SWITCHED_OFF)}
+    for template in sorted(own):
+        to = f"{template.rpartition('/')[2]}@shop.example"
+        assert emails.queue_mail(to, template, contexts.get(template, {}))
+        assert Mail.objects.get(to=to).subject.startswith("Email Validation: ")
+
+
+SWITCHED_OFF = ("login_code", "unknown_account")
