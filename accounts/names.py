@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from accounts.text import validate_line
 
 LONGEST_IN_EMAIL = 50
-# Of what stands without a scheme, only a path makes a link certain: “Booking.com” is a name.
+# A domain alone is no link: companies have names such as “Booking.com”. With a path it is one.
 _LINK = re.compile(r"://|\bwww\.|@|\w\.\w{2,}/")
 _WWW = re.compile(r"\bwww\.", re.IGNORECASE)
 _DOT_INSIDE = re.compile(r"(?<=\w)([.\u3002\uff0e\uff61])(?=\w)")

@@ -106,7 +106,12 @@ def with_names(user: User, name: str) -> Account:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    "name", [*REFUSED, "paypal.com", "evil。example", "a\n\nhttps://evil.example\n\nb", "x" * 100]
+    "name",
+    [
+        # PostgreSQL stores no NUL.
+        *(name for name in REFUSED if "\0" not in name),
+        *("paypal.com", "evil。example", "a\n\nhttps://evil.example\n\nb", "x" * 100),
+    ],
 )
 def test_an_invitation_holds_no_link_but_its_own(owner: User, name: str) -> None:
     account = with_names(owner, name)
