@@ -55,8 +55,13 @@ PROVEN_WITH = "sign_in_proven_with"
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        context = {"email": email, **context}
-        emails.queue_sign_in_mail(template=template_prefix, to=email, context=context)
+        emails.queue_sign_in_mail(
+            template=template_prefix,
+            to=email,
+            context={"email": email, **context},
+            # Strangers who fill a mailbox don't keep its owner from resetting the password.
+            is_known=rate_limits.is_known(self.request, email),
+        )
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
         """The form has hashed the password already, outside the transaction."""

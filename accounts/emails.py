@@ -67,16 +67,22 @@ def queue_second_factor_removed(*, to: str, kind: str) -> None:
     queue_mail(to, "accounts/mails/second_factor_removed", {"kind": kind})
 
 
-def queue_sign_in_mail(*, template: str, to: str, context: dict[str, Any]) -> bool:
-    """Queue an email of allauth: a code, a link, or a notice of a changed password or factor."""
-    return queue_mail(to, template, context)
+def queue_sign_in_mail(
+    *, template: str, to: str, context: dict[str, Any], is_known: bool = False
+) -> bool:
+    """Queue an email of allauth: a code, a link, or a notice of a changed password or factor.
+
+    `is_known`: it was asked for in a browser in which its recipient has signed in before.
+    """
+    return queue_mail(to, template, context, is_known=is_known)
 
 
 @transaction.atomic
-def queue_mail(to: str, template: str, context: dict[str, Any]) -> bool:
+def queue_mail(to: str, template: str, context: dict[str, Any], *, is_known: bool = False) -> bool:
     """Queue the email, or return False when it was dropped because of the recipient's limit."""
     kind = template.rpartition("/")[2]
-    if template in TRIGGERED_BY_STRANGERS and not RecipientLimit.objects.consume(to, kind):
+    is_limited = template in TRIGGERED_BY_STRANGERS and not is_known
+    if is_limited and not RecipientLimit.objects.consume(to, kind):
         return False
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
     subject = show_unseen(render_to_string(f"{template}_subject.txt", context))
