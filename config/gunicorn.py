@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import Any
 
-from config.handover import Handover
+from config.handover import Connections, Handover
 
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
 # measured against threads: docs/performance.md.
@@ -45,6 +45,7 @@ def post_fork(server: Any, worker: Any) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     worker.handover = server.handover
+    worker.connections = Connections()
 
 
 def worker_exit(server: Any, worker: Any) -> None:
@@ -69,13 +70,18 @@ def post_worker_init(worker: Any) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
-    worker.handover.note_ready(worker.age)
-    # Another application than the product, such as a benchmark's, has nothing to tell.
-    if "config.wsgi" in sys.modules:
+    # Another application than the product, such as a benchmark's, has no checks and no metrics.
+    is_product = "config.wsgi" in sys.modules
+    if is_product:
         from accounts.authentication import hash_queue
-        from accounts.pulse import Pulse
+        from config.health import warm_up
 
         hash_queue.start()
+        # Before note_ready: once it is called, the old workers of a reload leave.
+        warm_up()
+    worker.handover.note_ready(worker.age)
+    if is_product:
+        from accounts.pulse import Pulse
 
         worker.pulse = Pulse("web")
         worker.pulse.keep_beating()

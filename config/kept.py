@@ -43,8 +43,11 @@ class Kept:
 
     def found(self) -> bool:
         """After a look."""
-        waits = self._begun_at + self._patience - time.monotonic()
-        return self._done.wait(max(0.0, waits)) and self._found
+        return self.wait(self._begun_at + self._patience - time.monotonic()) and self._found
+
+    def wait(self, seconds: float) -> bool:
+        """Returns whether the look that is under way, if any, ended within that time."""
+        return self._done.wait(max(0.0, seconds))
 
     def _find_out(self, done: threading.Event) -> None:
         found = False

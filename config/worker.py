@@ -60,11 +60,12 @@ class Door(StreamServer):  # type: ignore[misc]
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
+    # Set by config/gunicorn.py as soon as the worker is forked.
     handover: Handover
+    connections: Connections
     is_leaving = False
 
     def run(self) -> None:
-        self.connections = Connections()
         ggevent.StreamServer = Door
         # Not at the top: its locks are gevent's only when gevent has patched the process.
         from accounts import together
