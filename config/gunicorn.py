@@ -10,6 +10,8 @@ import signal
 import sys
 from typing import Any
 
+from gunicorn.arbiter import Arbiter
+
 from config.handover import Connections, Handover
 
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
@@ -79,6 +81,7 @@ def post_worker_init(worker: Any) -> None:
         hash_queue.start()
         # Before note_ready: once it is called, the old workers of a reload leave.
         warm_up()
+        _refuse_empty_database()
     worker.handover.note_ready(worker.age)
     if is_product:
         from accounts.pulse import Pulse
@@ -87,3 +90,15 @@ def post_worker_init(worker: Any) -> None:
         worker.pulse.keep_beating()
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)
+
+
+def _refuse_empty_database() -> None:
+    """Stops the whole server: in production a worker creates no tables, and is of no use without."""
+    from django.conf import settings
+
+    from accounts.empty_database import what_to_do
+    from config.health import found_no_tables
+
+    if settings.PRODUCTION and found_no_tables():
+        print(what_to_do(), file=sys.stderr, flush=True)
+        sys.exit(Arbiter.WORKER_BOOT_ERROR)

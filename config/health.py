@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 
+from accounts.empty_database import is_empty
 from accounts.engine import resolver_answers
 from accounts.requests import SiteRequest
 from apikeys.answers import ApiResponse, refuse, render
@@ -127,6 +128,11 @@ def warm_up() -> None:
     deadline = time.monotonic() + WARM_UP_SECONDS
     for kept in _start_checks():
         kept.wait(deadline - time.monotonic())
+
+
+def found_no_tables() -> bool:
+    """Returns whether the warm-up found a database that works and in which nothing was created."""
+    return NEEDED["database"].found() and not NEEDED["migrations"].found() and is_empty()
 
 
 def _start_checks() -> list[Kept]:

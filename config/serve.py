@@ -16,7 +16,7 @@ from types import FrameType
 import django
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from accounts.tracing import log_uncaught
@@ -62,10 +62,17 @@ def prepare() -> Scrapes | None:
     scrapes = _listen_for_scrapes()
     _tell_children()
     settings.DATA_DIR.chmod(0o700)
-    call_command("migrate", verbosity=0, interactive=False)
+    _migrate()
     collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     _greet(settings.BASE_URL, local=not settings.PRODUCTION)
     return scrapes
+
+
+def _migrate() -> None:
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+    except CommandError as error:
+        sys.exit(str(error))
 
 
 def _listen_for_scrapes() -> Scrapes | None:

@@ -57,6 +57,16 @@ def _prepare(folder: Path, *, on_sqlite: bool) -> None:
         shutil.copy(_prepared() / "db.sqlite3", folder)
 
 
+def _create_tables(environment: dict[str, str]) -> None:
+    """As an operator does for a new service."""
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--new-database", "--verbosity=0"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **environment},
+        check=True,
+    )
+
+
 class Product:
     # Not on a machine that never ran it.
     is_prepared = True
@@ -71,6 +81,8 @@ class Product:
         folder.mkdir(parents=True, exist_ok=True)
         if self.is_prepared:
             _prepare(folder, on_sqlite="DATABASE_URL" not in environment)
+        if environment.get("ENVIRONMENT") == "production":
+            _create_tables({"DATA_DIR": str(folder), **environment})
         given = {
             "DATA_DIR": str(folder),
             "PORT": str(self.port),

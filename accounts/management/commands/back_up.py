@@ -2,13 +2,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from accounts.backups import BackupRefused, write_backup
 from accounts.dumps import DumpFailed
+from accounts.management.base import DatabaseCommand
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Writes the whole database into one file, while the product runs. No secret is in it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

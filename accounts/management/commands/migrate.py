@@ -5,14 +5,18 @@ On PostgreSQL a change that does not get its table at once is given up by the ba
 """
 
 import time
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+
+from accounts.empty_database import is_empty, what_to_do
 
 TRIES, PAUSE_SECONDS = 60, 3
 # Any number, the same for all who migrate this database.
@@ -23,12 +27,23 @@ BUSY = 'A table is in use; trying again. Who holds it: docs/operations.md, "Migr
 
 
 class Command(migrate.Command):
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--new-database",
+            action="store_true",
+            help="create the tables of a new service; in production nothing else does",
+        )
+
+    def handle(self, *args: Any, new_database: bool = False, **options: Any) -> None:
         connection = connections[options["database"]]
         if connection.vendor != "postgresql":
+            _refuse_empty(connection, new_database)
             super().handle(*args, **options)
             return
         with self._alone(connection):
+            # Only now: another machine may have created the tables while this one waited.
+            _refuse_empty(connection, new_database)
             self._until_the_tables_are_free(*args, **options)
 
     def _until_the_tables_are_free(self, *args: Any, **options: Any) -> None:
@@ -56,6 +71,11 @@ class Command(migrate.Command):
             # With the connection, where it broke, the lock is gone too.
             if connection.is_usable():
                 _asked(connection, "SELECT pg_advisory_unlock(%s)")
+
+
+def _refuse_empty(connection: BaseDatabaseWrapper, new_database: bool) -> None:
+    if settings.PRODUCTION and not new_database and is_empty(connection):
+        raise CommandError(what_to_do())
 
 
 def _asked(connection: BaseDatabaseWrapper, question: str) -> bool:

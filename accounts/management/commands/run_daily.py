@@ -1,13 +1,14 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
+from accounts.management.base import DatabaseCommand
 from accounts.models import Lease
 from accounts.schedule import NAME, DailyWorkError, run_daily
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Does the work of a day. Safe to run any number of times and to miss days."
 
     def handle(self, **_: Any) -> None:

@@ -8,10 +8,10 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
 
+from accounts.management.base import DatabaseCommand
 from accounts.outbox import deliver_due
 from accounts.pulse import Pulse
 from accounts.queues import measure_if_due
@@ -25,7 +25,7 @@ PAUSE_SECONDS = 1
 SCHEDULE_SECONDS = 60
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "The background worker: sends mails and keeps the schedule, until it is told to stop."
 
     def handle(self, **_: Any) -> None:

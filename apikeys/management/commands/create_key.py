@@ -2,16 +2,17 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.core.validators import validate_email
 
+from accounts.management.base import DatabaseCommand
 from accounts.models import Account
 from accounts.names import validate_name
 from apikeys.models import KeyRefused
 from apikeys.services import create_key
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Creates an API key for the account this user owns first. Prints the key alone."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

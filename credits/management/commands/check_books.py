@@ -1,13 +1,14 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
+from accounts.management.base import DatabaseCommand
 from accounts.models import Account
 from credits.books import differences
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Verifies both books of every account. Exit status 1, and a line for each that differs."
 
     def handle(self, **_: Any) -> None:

@@ -3,10 +3,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
+from accounts.management.base import DatabaseCommand
 from accounts.models import User
 from accounts.services import create_confirmed_user, note_confirmed, open_account
 from credits.models.catalogue import MOST_CREDITS
@@ -15,7 +16,7 @@ from credits.services import open_with_credits
 MOST_REQUESTS = 1_000_000
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Creates a user with an account of their own. Prints the e-mail and a random password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

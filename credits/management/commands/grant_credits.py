@@ -2,14 +2,15 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from accounts.management.base import DatabaseCommand
 from accounts.models import Account
 from accounts.text import validate_line
 from credits.services import InvalidAmount, grant
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = "Books a grant for the account this user owns first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

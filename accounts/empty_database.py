@@ -1,0 +1,38 @@
+"""A database in which nothing was migrated yet, and what an operator can do about it.
+
+In production only `manage.py migrate --new-database` creates tables in one: after a failed restore,
+a service that starts on empty tables would refuse every customer's key.
+"""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
+
+
+def is_empty(database: BaseDatabaseWrapper = connection) -> bool:  # type: ignore[assignment]
+    """Returns whether no migration was ever applied. A database that can't be read isn't."""
+    if _has_no_file(database):
+        return True
+    try:
+        return not MigrationRecorder(database).applied_migrations()
+    except DatabaseError:
+        return False
+
+
+def _has_no_file(database: BaseDatabaseWrapper) -> bool:
+    """SQLite would create the file, and a restore would then find one that is in the way."""
+    if database.vendor != "sqlite" or database.is_in_memory_db():  # type: ignore[attr-defined]
+        return False
+    return not Path(database.settings_dict["NAME"]).exists()
+
+
+def what_to_do() -> str:
+    if settings.PRODUCTION:
+        return (
+            "The database has no tables yet. Restore a backup (manage.py restore FILE), or create "
+            "the tables of a new service (manage.py migrate --new-database)."
+        )
+    return "The database has no tables yet. Run manage.py migrate."
