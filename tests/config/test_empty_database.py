@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.servers.postgres import postgres
+from tests.servers.postgres import postgres, with_its_programs
 from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
 from tests.servers.redis import free_port
@@ -104,6 +104,21 @@ def test_an_operator_creates_the_tables_of_a_new_service(tmp_path: Path) -> None
         assert run("manage.py", "migrate", "--new-database", **given).returncode == 0
         assert run("manage.py", "migrate", **given).returncode == 0
         assert run("manage.py", "check_books", **given).returncode == 0
+
+
+def test_a_restore_fills_an_empty_production_database(tmp_path: Path) -> None:
+    with postgres() as server:
+        given = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
+        given["PATH"] = with_its_programs(os.environ["PATH"])
+        backup = str(tmp_path / "backup")
+        assert run("manage.py", "migrate", "--new-database", **given).returncode == 0
+        assert run("manage.py", "back_up", backup, **given).returncode == 0
+        with psycopg.connect(server, autocommit=True) as database:
+            database.execute("CREATE DATABASE restored")
+        given["DATABASE_URL"] = server.replace("/postgres?", "/restored?")
+        ended = run("manage.py", "restore", backup, **given)
+        assert "agree" in ended.stdout, ended.stderr
+        assert run("manage.py", "migrate", **given).returncode == 0
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=[command[0] for command in COMMANDS])
