@@ -5,9 +5,11 @@ from contextvars import ContextVar
 
 # A caller of the API is told within two seconds that it has to come back; a page may take longer.
 API_SECONDS, PAGE_SECONDS = 1.5, 15.0
-# Nothing has to be worked for a connection, or for a sign of life of one: a page that has to wait
-# so long for them need not wait for its answer.
-GREETING_SECONDS = 3.0
+# How long a page waits for a connection, or for a sign of life of one, while the database says
+# nothing at all. The visitor then gets a 503 within two seconds.
+GREETING_SECONDS = 1.5
+# How often a worker asks again for a database that was silent. Other requests fail until then.
+RETRY_SECONDS = 0.5
 # A migration that waits for a table makes everybody wait behind it: no longer than callers do.
 MIGRATION_SECONDS = 1.0
 

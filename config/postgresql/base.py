@@ -4,6 +4,7 @@ A frozen machine, or a network that swallows packets, ends no connection: each r
 for it as long as that lasts. No setting of the server helps, for it is the server that is silent.
 """
 
+import math
 import threading
 import time
 from collections.abc import Sequence
@@ -17,7 +18,13 @@ from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 from psycopg import errors
 from psycopg_pool import PoolTimeout
 
-from config.patience import GREETING_SECONDS, MIGRATION_SECONDS, database_seconds, serves_page
+from config.patience import (
+    GREETING_SECONDS,
+    MIGRATION_SECONDS,
+    RETRY_SECONDS,
+    database_seconds,
+    serves_page,
+)
 
 # Whoever answered so short a time ago is asked nothing to see whether they are still there.
 TRUSTED_SECONDS = 1.0
@@ -30,7 +37,25 @@ class Silence(psycopg.OperationalError):
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    heard_at = heard_of_any_at = 0.0
+    heard_at = heard_of_any_at = missed_at = 0.0
+
+    @classmethod
+    def note_sign_of_life(cls) -> None:
+        PatientConnection.heard_of_any_at = time.monotonic()
+
+    @classmethod
+    def note_silence(cls) -> None:
+        PatientConnection.missed_at = time.monotonic()
+
+    @classmethod
+    def fail_if_silent(cls) -> None:
+        """Raises if the database was silent a moment ago, so that not every request waits for it.
+        The first request after that moment tries again."""
+        if cls.missed_at <= cls.heard_of_any_at:
+            return
+        if time.monotonic() - cls.missed_at < RETRY_SECONDS:
+            raise Silence("The database did not answer a moment ago.")
+        cls.note_silence()
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
@@ -44,7 +69,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
     def is_well(self) -> bool:
         # Who would wait long for an answer makes sure first that there will be one.
-        is_patient = _greeting_seconds() == GREETING_SECONDS
+        is_patient = (database_seconds.get() or math.inf) > GREETING_SECONDS
         try:
             if not is_patient and time.monotonic() - self.heard_at < TRUSTED_SECONDS:
                 # An end that has arrived already is seen without asking.
@@ -52,6 +77,7 @@ class PatientConnection(psycopg.Connection[Any]):
             else:
                 self._greet()
         except Silence:
+            self.note_silence()
             raise
         except psycopg.Error:
             return False
@@ -121,7 +147,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         except OperationalError:
             if not self.pool:
                 raise
-            return self._without_pool()._can_be_written_to()
+            can_be_written_to = self._without_pool()._can_be_written_to()
+            # A caller who reads that the worker is ready may send requests now.
+            PatientConnection.note_sign_of_life()
+            return can_be_written_to
 
     def _without_pool(self) -> "DatabaseWrapper":
         alone: DatabaseWrapper = self.copy()
@@ -169,6 +198,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _take(self, conn_params: dict[str, Any]) -> Any:
         """One that is free. Those that are busy are waited for like an answer, those of a database
         that is silent are not."""
+        PatientConnection.fail_if_silent()
         waits_until = time.monotonic() + (database_seconds.get() or GREETING_SECONDS)
         while True:
             # Read as soon as it is set.
@@ -178,6 +208,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             except PoolTimeout:
                 now = time.monotonic()
                 is_silent = now - PatientConnection.heard_of_any_at > GREETING_SECONDS
+                if is_silent:
+                    PatientConnection.note_silence()
                 if is_silent or now >= waits_until:
                     raise
 
