@@ -1,5 +1,6 @@
 """The environment, read and checked: each wrong value is named, all of them at once."""
 
+import errno
 import os
 import re
 import secrets
@@ -8,6 +9,7 @@ from datetime import date
 from email.utils import parseaddr
 from ipaddress import ip_address
 from pathlib import Path
+from tempfile import TemporaryFile
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -112,8 +114,13 @@ class Environment:
             return default
         try:
             path.mkdir(parents=True, exist_ok=True)
+            _refuse_unwritable(path)
         except OSError as error:
-            self.problem(name, f"must be a folder that can be written to: {error.strerror}.")
+            self.problem(
+                name,
+                f"must be a folder that can be written to, and {path} can't: {error.strerror}. "
+                f"Change its owner or permissions, or set {name} to another folder.",
+            )
             return default
         return path
 
@@ -131,10 +138,21 @@ class Environment:
         """A secret from the environment, else one that is made once and kept in the folder."""
         if self.given(name):
             return self.text(name)
+        # The start is refused: nothing is written for it.
+        if self.problems:
+            return ""
         path = folder / name
-        if not path.exists():
-            _create_once(path, secrets.token_urlsafe(48))
-        return path.read_text().strip()
+        try:
+            if not path.exists():
+                _create_once(path, secrets.token_urlsafe(48))
+            return path.read_text().strip()
+        except OSError as error:
+            self.problem(
+                name,
+                f"must be set, or kept in {path}: {error.strerror}. "
+                "Change the owner or permissions of that file and its folder.",
+            )
+            return ""
 
     def stop_if_wrong(self) -> None:
         if self.problems:
@@ -181,6 +199,16 @@ def _is_resolver(text: str) -> bool:
     except ValueError:
         return False
     return bool(text) or (port.isdecimal() and 0 < int(port) <= 65535)
+
+
+def _refuse_unwritable(folder: Path) -> None:
+    """Raises OSError, as for a read-only file system. A full disk is another matter, met later."""
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
 
 
 def _create_once(path: Path, content: str) -> None:

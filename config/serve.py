@@ -61,11 +61,21 @@ def prepare() -> Scrapes | None:
     _refuse_taken_port(settings.PORT)
     scrapes = _listen_for_scrapes()
     _tell_children()
-    settings.DATA_DIR.chmod(0o700)
+    _close_to_others(settings.DATA_DIR)
     _migrate()
     collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     _greet(settings.BASE_URL, local=not settings.PRODUCTION)
     return scrapes
+
+
+def _close_to_others(folder: Path) -> None:
+    try:
+        folder.chmod(0o700)
+    except OSError as error:
+        sys.exit(
+            f"The permissions of {folder} can't be changed: {error.strerror}. Make the user who "
+            "starts the product its owner, or set DATA_DIR to another folder."
+        )
 
 
 def _migrate() -> None:

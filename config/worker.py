@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import gevent
 from gevent.server import StreamServer
+from gunicorn.errors import AppImportError
 from gunicorn.http import errors
 from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
@@ -73,6 +74,15 @@ class Worker(GeventWorker):  # type: ignore[misc]
         together.let_others_come = _let_others_come
         self.log_greenlets()
         super().run()
+
+    def load_wsgi(self) -> None:
+        """gunicorn logs a traceback of settings that are wrong; an operator needs the sentence."""
+        from django.core.exceptions import ImproperlyConfigured
+
+        try:
+            super().load_wsgi()
+        except ImproperlyConfigured as error:
+            raise AppImportError(str(error)) from error
 
     def handle_exit(self, number: int, frame: Any) -> None:
         """gunicorn says it every second until the worker is gone."""

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -138,6 +141,54 @@ def test_a_data_folder_is_a_folder_of_its_own(folder: str) -> None:
     env = read(DATA_DIR=folder)
     env.folder("DATA_DIR", Path("var"), outside=ROOT)
     assert env.problems[0].startswith("DATA_DIR must")
+
+
+def test_a_data_folder_that_cannot_be_written_to_is_named_with_the_way_out() -> None:
+    # Not even root writes there.
+    env = read(DATA_DIR="/proc/sys")
+    env.folder("DATA_DIR", Path("var"), outside=ROOT)
+    (problem,) = env.problems
+    assert problem.startswith("DATA_DIR must be a folder that can be written to, and /proc/sys")
+    assert problem.endswith("or set DATA_DIR to another folder.")
+
+
+def test_a_start_that_is_refused_makes_no_secret(tmp_path: Path) -> None:
+    env = read(DATA_DIR="/proc/sys")
+    env.folder("DATA_DIR", tmp_path, outside=ROOT)
+    assert env.local_secret("SECRET_KEY", tmp_path) == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_secret_that_cannot_be_kept_is_named_with_its_file() -> None:
+    env = read()
+    assert env.local_secret("SECRET_KEY", Path("/proc/sys/secrets")) == ""
+    (problem,) = env.problems
+    assert problem.startswith("SECRET_KEY must be set, or kept in /proc/sys/secrets/SECRET_KEY: ")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["manage.py", "check_books"],
+        ["-m", "config.serve"],
+        ["-m", "gunicorn", "--config", "config/gunicorn.py", "--bind", "127.0.0.1:0", "config.wsgi"],
+    ],
+    ids=["manage", "serve", "web"],
+)
+def test_every_start_names_a_data_folder_that_cannot_be_written_to(command: list[str]) -> None:
+    ended = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "DATA_DIR": "/proc/sys"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode != 0
+    assert "- DATA_DIR must be a folder that can be written to, and /proc/sys" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_all_problems_are_listed_at_once() -> None:
