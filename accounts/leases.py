@@ -6,13 +6,18 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+# No lease is taken for longer than an hour. One that ends later than this was taken while the clock
+# was ahead, and counts for nothing.
+LONGEST = timedelta(hours=2)
+
 
 class LeaseQuerySet(models.QuerySet["Lease"]):
     def take(self, name: str, holder: str, *, seconds: int) -> bool:
         """True for the one holder; it may take again to prolong. A dead holder's lease runs out."""
         now = timezone.now()
         self.get_or_create(name=name)
-        free = Q(until=None) | Q(until__lte=now) | Q(holder=holder)
+        ended = Q(until=None) | Q(until__lte=now) | Q(until__gt=now + LONGEST)
+        free = ended | Q(holder=holder)
         until = now + timedelta(seconds=seconds)
         return self.filter(free, name=name).update(holder=holder, until=until) == 1
 
@@ -29,7 +34,8 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         self.filter(name=name, holder=holder).update(holder="", until=until)
 
     def is_done_for(self, name: str, day: date) -> bool:
-        return self.filter(name=name, done_for__gte=day).exists()
+        """A later day was noted while the clock was ahead. Work that is done twice does no harm."""
+        return self.filter(name=name, done_for=day).exists()
 
 
 class Lease(models.Model):

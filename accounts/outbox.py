@@ -7,7 +7,7 @@ between, the row is sent again after the lease, with the same Message-ID.
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
@@ -40,6 +40,10 @@ RETRY_AFTER = [
     timedelta(hours=24),
 ]
 BATCH = 50
+# No mail waits longer for its next attempt, and none is leased for longer. What says otherwise was
+# written while the clock was ahead: it is due now, instead of when the clock gets there.
+LONGEST_WAIT = RETRY_AFTER[-1] + timedelta(hours=1)
+LONGEST_LEASE = LEASE + timedelta(hours=1)
 
 
 class MailQuerySet(models.QuerySet["Mail"]):
@@ -50,8 +54,8 @@ class MailQuerySet(models.QuerySet["Mail"]):
         now = timezone.now()
         return (
             self.waiting()
-            .filter(next_attempt_at__lte=now)
-            .filter(Q(leased_until=None) | Q(leased_until__lte=now))
+            .filter(_is_past("next_attempt_at", now, LONGEST_WAIT))
+            .filter(Q(leased_until=None) | _is_past("leased_until", now, LONGEST_LEASE))
             .order_by("next_attempt_at", "pk")
         )
 
@@ -71,6 +75,10 @@ class MailQuerySet(models.QuerySet["Mail"]):
         return self.exclude(given_up_at=None).update(
             given_up_at=None, attempts=0, next_attempt_at=timezone.now()
         )
+
+
+def _is_past(name: str, now: datetime, longest: timedelta) -> Q:
+    return Q((f"{name}__lte", now)) | Q((f"{name}__gt", now + longest))
 
 
 class Mail(models.Model):

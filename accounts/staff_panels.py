@@ -29,7 +29,7 @@ def tell_daily_work() -> Panel:
 
 def _last_done(lease: Lease) -> Fact:
     now = timezone.now()
-    if lease.done_for is not None and lease.done_for >= now.date():
+    if lease.done_for is not None and lease.done_for == now.date():
         return Fact("Last done", Cell("Today", tone="good"))
     missed_since = datetime.combine(
         lease.done_for + timedelta(days=1) if lease.done_for else now.date(), time.min, UTC

@@ -93,7 +93,7 @@ def post_worker_init(worker: Any) -> None:
 
 
 def _refuse_empty_database() -> None:
-    """Stops the whole server: in production a worker creates no tables, and is of no use without."""
+    """Stops the whole server. In production no worker creates tables, and none works without."""
     from django.conf import settings
 
     from accounts.empty_database import what_to_do

@@ -14,7 +14,7 @@ from accounts.models import Account
 from credits import orders, plans, services
 from credits.coverage import RENEWED_BEFORE, month_from
 from credits.models import LedgerEntry, Order, Subscription, Wallet
-from credits.periods import period_of
+from credits.periods import Period, midnight, period_of
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ def _renew(account: Account) -> None:
         return
     plans.settle(subscription)
     _ask_to_renew(subscription)
-    if subscription.plan.is_free and timezone.now().date() >= subscription.topped_up_until:
+    if subscription.plan.is_free and subscription.is_top_up_due:
         _top_up(subscription)
 
 
@@ -62,7 +62,7 @@ def _top_up(subscription: Subscription) -> None:
     period = period_of(timezone.now().date(), subscription.started_on)
     wallet = Wallet.objects.select_for_update().get(account=account)
     missing = plan.monthly_credits - wallet.balance
-    if missing > 0 and subscription.is_topped_up:
+    if missing > 0 and subscription.is_topped_up and not _has_opening_credits(account, period):
         services.book(
             account=account,
             kind=LedgerEntry.Kind.PLAN,
@@ -73,6 +73,17 @@ def _top_up(subscription: Subscription) -> None:
         )
     subscription.topped_up_until = period.end
     subscription.save(update_fields=["topped_up_until"])
+
+
+def _has_opening_credits(account: Account, period: Period) -> bool:
+    """Those of a new account are the credits of this month. It comes up again only after the clock
+    was ahead."""
+    signed_up = account.ledger.filter(
+        kind=LedgerEntry.Kind.SIGNUP,
+        at__gte=midnight(period.start),
+        at__lt=midnight(period.end),
+    )
+    return period.start <= account.created_at.date() < period.end or signed_up.exists()
 
 
 def _ask_to_renew(subscription: Subscription) -> None:

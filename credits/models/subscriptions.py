@@ -1,3 +1,4 @@
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.db import models
@@ -8,6 +9,9 @@ from accounts.models import Account
 from credits.models.catalogue import FREE, Plan
 from credits.periods import Period, period_of
 
+# From no day does a month end later than this.
+LONGEST_MONTH = timedelta(days=31)
+
 
 class SubscriptionQuerySet(models.QuerySet["Subscription"]):
     def with_plans(self) -> "SubscriptionQuerySet":
@@ -16,7 +20,8 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
     def to_look_after(self) -> "SubscriptionQuerySet":
         """Those for whom a day may bring something: a top-up, a renewal, another plan, an end."""
         today = timezone.now().date()
-        only_free = Q(plan__code=FREE, next_plan__code=FREE, topped_up_until__gt=today)
+        topped_up = Q(topped_up_until__gt=today, topped_up_until__lte=today + LONGEST_MONTH)
+        only_free = Q(plan__code=FREE, next_plan__code=FREE) & topped_up
         paid_ahead = Q(account__orders__state="paid", account__orders__period_end__gt=today)
         return self.filter(~only_free | paid_ahead, account__closed_at=None).distinct()
 
@@ -73,6 +78,12 @@ class Subscription(models.Model):
     def period(self) -> Period:
         """The one of today."""
         return period_of(timezone.now().date(), self.started_on)
+
+    @property
+    def is_top_up_due(self) -> bool:
+        """Whether the Free plan's month is over, or was written while the clock was ahead."""
+        today = timezone.now().date()
+        return not today < self.topped_up_until <= today + LONGEST_MONTH
 
     @property
     def is_topped_up(self) -> bool:

@@ -4,6 +4,7 @@ from email import message_from_bytes
 from typing import Any
 
 import pytest
+import time_machine
 from aiosmtpd.controller import Controller
 from django.db import transaction
 from django.utils import timezone
@@ -133,6 +134,19 @@ def test_a_mail_whose_worker_died_is_sent_after_the_lease(mail_server: MailServe
     mail = queue()
     Mail.objects.lease(mail)
     Mail.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    assert deliver_due() == 1
+
+
+def test_a_mail_of_a_clock_that_was_months_ahead_leaves_now(mail_server: MailServer) -> None:
+    with time_machine.travel(timezone.now() + timedelta(days=120)):
+        queue()
+    assert deliver_due() == 1
+
+
+def test_a_lease_of_a_clock_that_was_months_ahead_keeps_no_mail(mail_server: MailServer) -> None:
+    mail = queue()
+    with time_machine.travel(timezone.now() + timedelta(days=120)):
+        Mail.objects.lease(mail)
     assert deliver_due() == 1
 
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django import Settings
@@ -62,6 +63,31 @@ def test_the_work_of_a_worker_that_died_is_taken_over() -> None:
     Lease.objects.take(NAME, "one", seconds=60)
     Lease.objects.update(until=timezone.now() - timedelta(seconds=1))
     assert run_daily_if_due("another") is True
+
+
+AHEAD = timedelta(days=120)
+
+
+def test_work_goes_on_after_the_clock_was_months_ahead() -> None:
+    with time_machine.travel(timezone.now() + AHEAD):
+        assert run_daily_if_due("one") is True
+    assert run_daily_if_due("one") is True
+    assert run_daily_if_due("one") is False
+    assert times_worked() == 2
+
+
+def test_a_lease_that_was_taken_while_the_clock_was_ahead_holds_up_no_other() -> None:
+    with time_machine.travel(timezone.now() + AHEAD):
+        Lease.objects.take(NAME, "one", seconds=3600)
+    assert run_daily_if_due("another") is True
+
+
+def test_a_rest_that_began_while_the_clock_was_ahead_is_over(settings: Settings) -> None:
+    settings.ON_EVERY_DAY = [f"{HERE}.fail"]
+    with time_machine.travel(timezone.now() + AHEAD):
+        run_daily_if_due("one")
+    settings.ON_EVERY_DAY = [f"{HERE}.note"]
+    assert run_daily_if_due("one") is True
 
 
 def test_a_job_that_fails_keeps_no_other_from_running(settings: Settings) -> None:

@@ -172,7 +172,15 @@ def test_a_secret_that_cannot_be_kept_is_named_with_its_file() -> None:
     [
         ["manage.py", "check_books"],
         ["-m", "config.serve"],
-        ["-m", "gunicorn", "--config", "config/gunicorn.py", "--bind", "127.0.0.1:0", "config.wsgi"],
+        [
+            "-m",
+            "gunicorn",
+            "--config",
+            "config/gunicorn.py",
+            "--bind",
+            "127.0.0.1:0",
+            "config.wsgi",
+        ],
     ],
     ids=["manage", "serve", "web"],
 )

@@ -96,6 +96,35 @@ def test_months_without_a_days_work_are_topped_up_once(shop: Account) -> None:
     assert shop.ledger.count() == 2
 
 
+def test_a_clock_that_was_months_ahead_takes_no_month_from_anybody(shop: Account) -> None:
+    use(shop, 100)
+    day_of_work("2027-04-02")
+    use(shop, 100)
+    # The opening credits were those of this month.
+    day_of_work("2026-11-23")
+    assert (state_of(shop), topped_up_until(shop)) == (("free", 0), "2026-12-21")
+    day_of_work("2026-12-21")
+    assert (state_of(shop), topped_up_until(shop)) == (("free", 100), "2027-01-21")
+    assert not list(differences())
+
+
+def test_a_clock_that_was_months_ahead_grants_no_month_twice(shop: Account) -> None:
+    use(shop, 100)
+    for day in ("2026-12-21", "2027-04-02"):
+        day_of_work(day)
+        use(shop, 100)
+    for day in ("2026-12-22", "2027-01-20"):
+        day_of_work(day)
+        assert state_of(shop) == ("free", 0)
+    day_of_work("2027-01-21")
+    use(shop, 100)
+    day_of_work("2027-03-21")
+    # This month's were granted while the clock was ahead.
+    assert state_of(shop) == ("free", 0)
+    day_of_work("2027-04-21")
+    assert state_of(shop) == ("free", 100)
+
+
 def test_a_debt_is_paid_from_the_top_up(shop: Account) -> None:
     with on("2026-12-01"):
         placed = order(shop, Pack.objects.earliest("credits"))
