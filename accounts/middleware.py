@@ -53,6 +53,18 @@ class IdentifyRequestMiddleware:
         return response
 
 
+class PermissionsPolicyMiddleware:
+    """For pages and files. Responses of the API have the header from the start."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY
+        return response
+
+
 def id_of_request(given: str) -> str:
     """The client's, if it is well formed and no key: it goes into logs and answers."""
     if _CLIENTS_OWN_ID.fullmatch(given) and not _knows_secrets()(given):

@@ -20,6 +20,7 @@ ON_EVERY_ANSWER = {
     # An answer is data: a browser that is led to one may load, run and frame nothing for it.
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
+    "Permissions-Policy": settings.PERMISSIONS_POLICY,
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -13,7 +13,7 @@ from config.description import description_settings
 from config.environment import Environment, origin_of
 from config.logs import FORMATS, LEVELS, log_settings
 from config.mail import mail_settings
-from config.policy import PAGES_MAY
+from config.policy import PAGES_MAY, PERMISSIONS
 from config.safeguards import require_safeguards
 from config.seams import *  # noqa: F403 - a section of its own
 from config.sign_in import *  # noqa: F403 - a section of its own
@@ -88,6 +88,7 @@ MIDDLEWARE = [
     "accounts.middleware.IdentifyRequestMiddleware",
     # Requests of the API go no further down than this.
     "apikeys.middleware.ApiMiddleware",
+    "accounts.middleware.PermissionsPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Nor do those of load balancers: /healthz and /readyz.
     "config.health.HealthMiddleware",
@@ -219,6 +220,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": PAGES_MAY}
+PERMISSIONS_POLICY = PERMISSIONS
 
 # --- The API --------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from apikeys.errors import REFUSALS
+from config.policy import PERMISSIONS
 from tests.bench.processes import workers
 from tests.config.odd_requests import CLOSE, HOST, SMUGGLED, UNREADABLE, WRONG_KEY
 from tests.servers.front import NAME, Front, front
@@ -131,6 +132,44 @@ def test_a_page_gets_a_page(before: Front) -> None:
     assert_our_page(odd, "This request cannot be read")
     large = get("/accounts/login/", "Content-Length: 5000000", method="POST")
     assert_our_page(the_one(before.say(large)), "This is too large")
+
+
+STYLES = "/front/css/base.css"
+OF_THE_FRONT = {
+    "an unreadable line": b"GARBAGE\r\n\r\n",
+    "no Host": b"GET / HTTP/1.1\r\n" + CLOSE + b"\r\n",
+    "another Host": b"GET / HTTP/1.1\r\nHost: evil.example\r\n" + CLOSE + b"\r\n",
+    "a long header of a page": get("/docs/", "A: " + "b" * 20_000),
+    "a long header of the API": get("/v1/me", "A: " + "b" * 20_000),
+    "a method": get("/docs/", method="TRACE"),
+    "its own address of a page": get("/front-error/page"),
+    "its own address of the API": get("/front-error/api"),
+    "its styles": get(STYLES),
+    "a range of its styles": get(STYLES, "Range: bytes=9999999-"),
+    "other styles": get(STYLES, 'If-Match: "other"'),
+}
+
+
+@pytest.mark.parametrize("sent", OF_THE_FRONT.values(), ids=OF_THE_FRONT)
+def test_every_response_of_the_front_has_the_security_headers(before: Front, sent: bytes) -> None:
+    headers = the_one(before.say(sent)).headers
+    assert headers["Strict-Transport-Security"].startswith("max-age=63072000")
+    assert_guarded(headers)
+
+
+def test_the_redirect_to_https_has_the_security_headers(before: Front) -> None:
+    answer = the_one(before.say(get("/docs/"), plain=True))
+    assert answer.status == 301
+    assert_guarded(answer.headers)
+
+
+def assert_guarded(headers: dict[str, str]) -> None:
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'; ")
+    assert headers["Permissions-Policy"] == PERMISSIONS
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    for name in ("Referrer-Policy", "Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy"):
+        assert headers[name] == "same-origin"
 
 
 def test_all_that_an_error_page_shows_comes_from_the_front(before: Front) -> None:

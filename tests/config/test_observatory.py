@@ -18,6 +18,7 @@ from accounts.models import Account, User
 from apikeys.errors import ApiError
 from apikeys.refusals import raw_refusal
 from config import urls
+from config.policy import PERMISSIONS
 from tests.caller import Caller
 from tests.config.observatory import HIGHEST_GRADE, Answer, score
 from tests.pages import all_pages, browser_of, leads_to, prove_factor, settle
@@ -81,6 +82,8 @@ def judged(answer: Any, moved: str = f"{URL}/") -> tuple[str, int, dict[str, int
 def assert_highest(answer: Any, what: str) -> None:
     grade, points, modifiers = judged(answer)
     assert (grade, points) == (HIGHEST_GRADE, EXPECTED), f"{what}: {modifiers}"
+    # It earns no points there.
+    assert answer.headers["Permissions-Policy"] == PERMISSIONS, what
 
 
 @pytest.mark.parametrize("of_staff", [False, pytest.param(True, marks=pytest.mark.proof)])
@@ -178,6 +181,7 @@ def test_plain_http_leads_to_the_same_address_over_https(visitor: Client) -> Non
     answer = visitor.get("/docs/?a=b", HTTP_X_FORWARDED_PROTO="http")
     assert (answer.status_code, answer.headers["Location"]) == (301, f"{URL}/docs/?a=b")
     moved = visitor.get("/", HTTP_X_FORWARDED_PROTO="http").headers["Location"]
+    assert answer.headers["Permissions-Policy"] == PERMISSIONS
     assert judged(visitor.get("/docs/"), moved)[:2] == (HIGHEST_GRADE, EXPECTED)
 
 
@@ -188,6 +192,16 @@ def test_a_page_that_sets_cookies_has_5_points_more(visitor: Client) -> None:
     cookies = [one.OutputString() for one in answer.cookies.values()]
     found = score(Answer(f"{URL}/", headers, cookies, "", f"{URL}/"))
     assert (found.grade, found.points) == (HIGHEST_GRADE, EXPECTED + 5)
+
+
+def test_pages_may_use_what_copy_buttons_and_passkeys_need_and_nothing_else() -> None:
+    allowed = {one for one in PERMISSIONS.split(", ") if not one.endswith("=()")}
+    assert allowed == {
+        "clipboard-write=(self)",
+        "publickey-credentials-create=(self)",
+        "publickey-credentials-get=(self)",
+    }
+    assert {"camera=()", "geolocation=()", "microphone=()"} <= set(PERMISSIONS.split(", "))
 
 
 @pytest.mark.parametrize(
