@@ -12,7 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.recorder import MigrationRecorder
 
 
-def is_empty(database: BaseDatabaseWrapper = connection) -> bool:  # type: ignore[assignment]
+def is_empty(database: BaseDatabaseWrapper = connection) -> bool:
     """Returns whether no migration was ever applied. A database that can't be read isn't."""
     if _has_no_file(database):
         return True

@@ -19,17 +19,10 @@ PAGES_MAY = {
 # Copy buttons write to the clipboard, and passkeys are created and used.
 _PAGES_USE = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
 _PAGES_DO_NOT_USE = (
-    *("accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read"),
+    *("accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read"),
     *("display-capture", "encrypted-media", "fullscreen", "geolocation", "gyroscope", "hid"),
     *("idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
-    *(
-        "picture-in-picture",
-        "screen-wake-lock",
-        "serial",
-        "usb",
-        "web-share",
-        "xr-spatial-tracking",
-    ),
+    *("picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
 )
 # The Permissions-Policy of every response. docs/deploy/front/headers.conf repeats it for nginx.
 PERMISSIONS = ", ".join(

@@ -5,13 +5,12 @@ On PostgreSQL a change that does not get its table at once is given up by the ba
 """
 
 import time
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -27,7 +26,7 @@ BUSY = 'A table is in use; trying again. Who holds it: docs/operations.md, "Migr
 
 
 class Command(migrate.Command):
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
             "--new-database",
