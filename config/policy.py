@@ -18,8 +18,9 @@ PAGES_MAY = {
 
 # Copy buttons write to the clipboard, and passkeys are created and used.
 _PAGES_USE = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
+# Not clipboard-read: a browser asks its user, and the journeys read what a copy button wrote.
 _PAGES_DO_NOT_USE = (
-    *("accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read"),
+    *("accelerometer", "autoplay", "browsing-topics", "camera"),
     *("display-capture", "encrypted-media", "fullscreen", "geolocation", "gyroscope", "hid"),
     *("idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
     *("picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),

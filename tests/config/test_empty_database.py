@@ -82,6 +82,7 @@ def test_in_production_nothing_creates_tables_unasked(
     assert tables(server) == 0
 
 
+@pytest.mark.proof
 def test_in_production_a_web_server_stops_without_tables(
     production: dict[str, str], server: str
 ) -> None:
@@ -98,6 +99,7 @@ def test_commands_name_both_ways_in_production(production: dict[str, str]) -> No
     assert_names_both_ways(ended.stderr)
 
 
+@pytest.mark.proof
 def test_an_operator_creates_the_tables_of_a_new_service(tmp_path: Path) -> None:
     with postgres() as server:
         given = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
@@ -106,6 +108,7 @@ def test_an_operator_creates_the_tables_of_a_new_service(tmp_path: Path) -> None
         assert run("manage.py", "check_books", **given).returncode == 0
 
 
+@pytest.mark.proof
 def test_a_restore_fills_an_empty_production_database(tmp_path: Path) -> None:
     with postgres() as server:
         given = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
