@@ -48,6 +48,11 @@ class PatientConnection(psycopg.Connection[Any]):
         PatientConnection.missed_at = time.monotonic()
 
     @classmethod
+    def is_silent(cls) -> bool:
+        """Returns whether no connection has heard anything for as long as a page waits for it."""
+        return time.monotonic() - cls.heard_of_any_at > GREETING_SECONDS
+
+    @classmethod
     def fail_if_silent(cls) -> None:
         """Raises if the database was silent a moment ago, so that not every request waits for it.
         The first request after that moment tries again."""
@@ -115,13 +120,15 @@ def _page_places(connections: int) -> threading.Semaphore:
 
 
 def take_page_place(connections: int) -> threading.Semaphore:
-    """Wait until a page may take one more of so many connections, as long as it may wait for one.
+    """Wait until a page may take one more of so many connections, as long as for a connection.
 
     However many people load pages or sign in, the API finds a connection.
     """
     places = _page_places(connections)
-    if not places.acquire(timeout=database_seconds.get()):
-        raise PoolTimeout("All connections that pages may use are busy.")
+    waits_until = time.monotonic() + (database_seconds.get() or GREETING_SECONDS)
+    while not places.acquire(timeout=_greeting_seconds()):
+        if PatientConnection.is_silent() or time.monotonic() >= waits_until:
+            raise PoolTimeout("All connections that pages may use are busy.")
     return places
 
 
@@ -206,11 +213,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             try:
                 return super().get_new_connection(conn_params)
             except PoolTimeout:
-                now = time.monotonic()
-                is_silent = now - PatientConnection.heard_of_any_at > GREETING_SECONDS
+                is_silent = PatientConnection.is_silent()
                 if is_silent:
                     PatientConnection.note_silence()
-                if is_silent or now >= waits_until:
+                if is_silent or time.monotonic() >= waits_until:
                     raise
 
     def _is_well(self, connection: PatientConnection) -> bool:
