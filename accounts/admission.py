@@ -17,12 +17,15 @@ class Admission:
     def __init__(self, most: int = MOST_IN_HAND) -> None:
         self.most = most
         self.in_hand = 0
+        # All requests that ever had a place.
+        self.entered = 0
 
     def enter(self) -> bool:
         """Whether there was a place for the request of this thread or greenlet."""
         if self.in_hand >= self.most:
             return False
         self.in_hand += 1
+        self.entered += 1
         _has_a_place.set(True)
         return True
 

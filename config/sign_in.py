@@ -77,7 +77,7 @@ MFA_FORMS = {
 # The answers that could tell whether an address has an account all take this long (seconds).
 EVEN_TIME_SECONDS = 0.5
 # How long a sign-in that does not fit in the queue waits for its refusal, and its page before that.
-SIGN_IN_REFUSAL_SECONDS = 2.0
+SIGN_IN_REFUSAL_SECONDS = 6.0
 KNOWN_BROWSER_COOKIE_AGE = 180 * 24 * 3600
 INVITATION_DAYS = 7
 UNCONFIRMED_SIGN_UP_DAYS = 7

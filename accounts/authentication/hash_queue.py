@@ -26,8 +26,6 @@ from gevent.threadpool import ThreadPool
 from accounts.authentication.hash_process import Job, compute
 from accounts.pool import give_back_connection
 
-# A stranger who has waited this long is asked to try again.
-LONGEST_WAIT_SECONDS = 20.0
 # A browser that has signed in before does not wait longer than this for the hash of a stranger,
 # which may take seconds while the API needs the CPU.
 LONGEST_WAIT_FOR_STRANGERS_SECONDS = 0.5
@@ -37,8 +35,8 @@ _POLL_SECONDS = 0.01
 for_stranger: ContextVar[bool] = ContextVar("for_stranger", default=False)
 
 
-class TooManySignIns(Exception):
-    """The machine has more passwords to hash than it can in a reasonable time."""
+class HashingUnavailable(Exception):
+    """The process that hashes for strangers can't be started, perhaps for lack of memory."""
 
 
 def run(job: Job) -> str | bool:
@@ -71,12 +69,8 @@ class HashQueue:
         if not for_stranger.get():
             result: str | bool = self._thread.apply(_compute_soon, (self._lock_file, job))
             return result
-        if not self._turn.acquire(timeout=LONGEST_WAIT_SECONDS):
-            raise TooManySignIns
-        try:
+        with self._turn:
             return self._compute_in_process(job)
-        finally:
-            self._turn.release()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "accounts.authentication.hash_process"]
@@ -94,7 +88,7 @@ class HashQueue:
             self.start()
             result = self._ask(job)
         if result is None:
-            raise TooManySignIns
+            raise HashingUnavailable
         return result
 
     def _ask(self, job: Job) -> str | bool | None:

@@ -5,6 +5,7 @@ wrong passwords take what the customers of the API pay for. Those who do not fit
 short page at once, without a session, a query or a hash.
 """
 
+import threading
 import time
 from collections.abc import Callable
 from functools import cache, cached_property
@@ -15,8 +16,9 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from accounts.admission import admission
 from accounts.authentication import hash_queue
-from accounts.authentication.hash_queue import TooManySignIns
+from accounts.authentication.hash_queue import HashingUnavailable
 from accounts.authentication.known_browsers import browser_id, is_known_browser
 from accounts.authentication.machine_slots import MachineSlots
 from accounts.requests import SiteRequest
@@ -25,6 +27,10 @@ Handler = Callable[[SiteRequest], HttpResponse]
 
 # On all web workers of this machine together.
 QUEUE_SIZE = 32
+# A stranger who has waited this long is asked to try again.
+LONGEST_WAIT_SECONDS = 20.0
+# From one stranger to the next while the worker serves the API: each takes 20 ms of its CPU.
+PAUSE_SECONDS = 1.0
 RETRY_AFTER_SECONDS = 5
 
 
@@ -33,6 +39,8 @@ class SignInQueueMiddleware:
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
+        self._turn = threading.Lock()
+        self._next_at, self._api_calls = 0.0, 0
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         is_stranger = request.path_info.startswith(self._paths) and not _is_known(request)
@@ -51,12 +59,29 @@ class SignInQueueMiddleware:
             _slow_down()
             return _too_many_sign_ins(request)
         try:
-            return self.get_response(request)
+            return self._in_turn(request)
         finally:
             _slots().free(slot)
 
+    def _in_turn(self, request: SiteRequest) -> HttpResponse:
+        """Handle one stranger at a time in this worker, and leave its CPU to the API."""
+        if not self._turn.acquire(timeout=LONGEST_WAIT_SECONDS):
+            return _too_many_sign_ins(request)
+        try:
+            self._leave_cpu_to_api()
+            return self.get_response(request)
+        finally:
+            self._turn.release()
+
+    def _leave_cpu_to_api(self) -> None:
+        """Wait a while after the last stranger, if there were calls of the API since."""
+        if admission.entered != self._api_calls:
+            time.sleep(max(0.0, self._next_at - time.monotonic()))
+        self._next_at = time.monotonic() + PAUSE_SECONDS
+        self._api_calls = admission.entered
+
     def process_exception(self, request: SiteRequest, error: Exception) -> HttpResponse | None:
-        return _too_many_sign_ins(request) if isinstance(error, TooManySignIns) else None
+        return _too_many_sign_ins(request) if isinstance(error, HashingUnavailable) else None
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:

@@ -78,23 +78,6 @@ def survives_a_killed_process() -> bool:
     return check_password(SECRET, hash_for(stranger=True))
 
 
-def is_refused_after_the_longest_wait() -> bool:
-    hash_queue.LONGEST_WAIT_SECONDS = 0.05
-    lock_file = Path(settings.DATA_DIR) / "password-hashes.lock"
-    with lock_file.open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        first = gevent.spawn(hash_for, stranger=True)
-        gevent.sleep(0.1)
-        try:
-            hash_for(stranger=True)
-        except hash_queue.TooManySignIns:
-            return True
-        finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)
-            first.join()
-    return False
-
-
 gevent.spawn(another_request)
 seen = {
     "turns": turns_during_hashes(),
@@ -102,6 +85,5 @@ seen = {
     "own priority": psutil.Process().nice(),
     "order": order_while_a_hash_is_computed(),
     "survives": survives_a_killed_process(),
-    "refused": is_refused_after_the_longest_wait(),
 }
 print(json.dumps(seen))

@@ -33,10 +33,6 @@ def test_a_killed_hash_process_is_replaced(seen: Any) -> None:
     assert seen["survives"]
 
 
-def test_a_stranger_who_has_waited_long_is_asked_to_try_again(seen: Any) -> None:
-    assert seen["refused"]
-
-
 def test_the_hash_process_ends_with_its_worker(seen: Any, tmp_path: Path) -> None:
     script = "tests.accounts.authentication.gevent_hashing"
     run_patched(script, tmp_path)

@@ -1,0 +1,108 @@
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
+
+from accounts.admission import admission
+from accounts.authentication import sign_in_queue
+from accounts.authentication.sign_in_queue import SignInQueueMiddleware
+from accounts.models import User
+from tests.conftest import PASSWORD, signed_in
+
+LOGIN = "/accounts/login/"
+
+
+def sign_in(path: str = LOGIN) -> HttpRequest:
+    request = RequestFactory().post(path, {"login": "jane@shop.example", "password": "wrong"})
+    request.id, request.refusal = "req_1", ""  # type: ignore[attr-defined]
+    return request
+
+
+class Page:
+    """A page that takes until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.begun, self.goes_on = threading.Event(), threading.Event()
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        self.begun.set()
+        self.goes_on.wait(30)
+        return HttpResponse()
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    made = Page()
+    yield made
+    made.goes_on.set()
+
+
+@pytest.fixture
+def full_queue() -> Iterator[None]:
+    slots = [sign_in_queue._slots().take() for _ in range(sign_in_queue.QUEUE_SIZE)]
+    yield
+    for slot in slots:
+        if slot is not None:
+            sign_in_queue._slots().free(slot)
+
+
+def test_a_stranger_who_has_waited_long_is_asked_to_try_again(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_in_queue, "LONGEST_WAIT_SECONDS", 0.05)
+    queue = SignInQueueMiddleware(page)
+    with ThreadPoolExecutor(1) as executor:
+        first = executor.submit(queue, sign_in())  # type: ignore[arg-type]
+        assert page.begun.wait(30)
+        second = queue(sign_in())  # type: ignore[arg-type]
+        page.goes_on.set()
+        assert first.result().status_code == 200
+    assert second.status_code == 503
+    assert b"Too many people are signing in. Try again in a few seconds." in second.content
+
+
+def test_a_worker_that_serves_the_api_takes_one_stranger_after_the_other_with_a_pause(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sign_in_queue, "PAUSE_SECONDS", 0.2)
+    page.goes_on.set()
+    queue = SignInQueueMiddleware(page)
+    started = time.monotonic()
+    for _ in range(3):
+        admission.enter()
+        admission.leave()
+        queue(sign_in())  # type: ignore[arg-type]
+    assert time.monotonic() - started >= 0.4
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", [LOGIN, "/accounts/signup/", "/accounts/password/reset/key/1-a/"])
+def test_a_full_queue_refuses_every_page_that_hashes_a_password(
+    full_queue: None, path: str
+) -> None:
+    refused = Client().post(path, {"login": "jane@shop.example", "password": "wrong"})
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"] == "5"
+
+
+@pytest.mark.django_db
+def test_a_full_queue_still_shows_the_sign_in_page(full_queue: None) -> None:
+    assert Client().get(LOGIN).status_code == 200
+
+
+@pytest.fixture
+def known_browser(owner: User) -> Client:
+    browser = signed_in(owner)
+    browser.post("/accounts/logout/")
+    return browser
+
+
+def test_a_full_queue_lets_known_browsers_in(
+    known_browser: Client, owner: User, full_queue: None
+) -> None:
+    answer = known_browser.post(LOGIN, {"login": owner.email, "password": PASSWORD})
+    assert answer.status_code == 302
