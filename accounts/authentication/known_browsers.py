@@ -1,7 +1,7 @@
 """Recognize the browsers in which a user has signed in before.
 
-Without this, a stranger who tries wrong passwords for somebody else's address keeps its owner out:
-there is no other way to tell the two apart. The cookie follows OWASP's "device cookies": it is
+Without this, a stranger who tries wrong passwords for an address keeps its owner out: a server has
+no other way to tell the two apart. The cookie follows OWASP's "device cookies": it is
 signed, bound to the address that signed in, and replaced at each sign-in. Each cookie has its own
 number of attempts, so that a stolen one is worth a few guesses and no more.
 """

@@ -1,8 +1,8 @@
-"""Let no more strangers sign in at a time than the machine can take.
+"""Limit how many strangers sign in at the same time.
 
 Each sign-in costs a password hash and the work of its page. Without a limit, 60 strangers who try
-wrong passwords take what the customers of the API pay for. Those who do not fit in the queue get a
-short page at once, without a session, a query or a hash.
+wrong passwords take the CPU and the connections that the API needs. Those who do not fit in the
+queue get a short page without a session, a query or a hash.
 """
 
 import threading
@@ -91,7 +91,7 @@ class SignInQueueMiddleware:
 
 
 def _is_known(request: SiteRequest) -> bool:
-    """Whether somebody has signed in with this browser; for a form, the user it is about."""
+    """Return whether a user has signed in with this browser; for a form, the user it names."""
     if request.method == "POST":
         return browser_id(request, request.POST.get("login", "")) is not None
     return is_known_browser(request)

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.cookiejar import CookieJar
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
 from tests.bench.api import validate
 from tests.bench.customers import make_customers
@@ -22,13 +20,14 @@ from tests.bench.load import Address, Load, Outcome, generate, percentile
 from tests.bench.overload import largest_worker_megabytes
 from tests.bench.quick_resolver import quick_resolver
 from tests.bench.table import Line
+from tests.servers.browser import PlainBrowser
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 from tests.servers.redis import redis_server
 
 ROUNDS, SECONDS = 7, 5.0
 CALLERS, STRANGERS = 16, 200
-LOGIN = "/accounts/login/"
+LOGIN, OWNER = "/accounts/login/", "owner@example.com"
 # Any will do, as long as cookie and form have the same: strangers have no session yet.
 CSRF_TOKEN = "c" * 32
 
@@ -64,26 +63,14 @@ def site() -> Iterator[Product]:
         yield running
 
 
-class Browser:
-    """Just enough of one to sign in, with the cookies of its earlier sign-ins."""
-
-    def __init__(self, site: Product, email: str, password: str) -> None:
-        self._url = f"{site.url}{LOGIN}"
-        self._form = {"login": email, "password": password}
-        self._cookies = CookieJar()
-        self._opener: OpenerDirector = build_opener(HTTPCookieProcessor(self._cookies))
-
-    def sign_in(self) -> float:
-        """Sign in and return how many seconds it took to reach the dashboard."""
-        if any(cookie.name == "session" for cookie in self._cookies):
-            self._cookies.clear("127.0.0.1", "/", "session")
-        started = time.perf_counter()
-        self._opener.open(self._url).read()
-        token = next(cookie.value for cookie in self._cookies if cookie.name == "csrf")
-        form = urlencode({**self._form, "csrfmiddlewaretoken": token}).encode()
-        with self._opener.open(self._url, form) as page:
-            assert page.url != self._url, "Signed in nowhere."
-        return time.perf_counter() - started
+def seconds_to_sign_in(browser: PlainBrowser, password: str) -> float:
+    """Sign in, sign out again, and return how long it took to reach the dashboard."""
+    started = time.perf_counter()
+    page = browser.send(LOGIN, login=OWNER, password=password)
+    seconds = time.perf_counter() - started
+    assert "Overview" in page
+    browser.send("/accounts/logout/")
+    return seconds
 
 
 def wrong_sign_in(number: int) -> tuple[bytes, bytes]:
@@ -100,7 +87,7 @@ def wrong_sign_in(number: int) -> tuple[bytes, bytes]:
 
 
 def measure_round(
-    executor: Executor, site: Product, calls: tuple[bytes, ...], browser: Browser
+    executor: Executor, site: Product, calls: tuple[bytes, ...], browser: PlainBrowser
 ) -> Round:
     address = Address("127.0.0.1", site.port)
     customers = Load(address, calls, CALLERS, SECONDS, statuses=(200, 503))
@@ -114,7 +101,7 @@ def measure_round(
     time.sleep(1)
     during = executor.submit(generate, customers)
     time.sleep(SECONDS / 2)
-    seconds = browser.sign_in()
+    seconds = seconds_to_sign_in(browser, site.owner_password())
     during_megabytes = largest_worker_megabytes(site)
     return Round(before, during.result(), strangers.result(), megabytes, during_megabytes, seconds)
 
@@ -124,8 +111,8 @@ def measure(executor: Executor, tell: Callable[[str], None]) -> list[Line]:
     with site() as running:
         paid = make_customers(running)["paid"]
         calls = tuple(map(validate, count(), paid))
-        browser = Browser(running, "owner@example.com", running.owner_password())
-        browser.sign_in()
+        browser = PlainBrowser(running.url)
+        seconds_to_sign_in(browser, running.owner_password())
         measure_round(executor, running, calls, browser)
         for number in range(1, ROUNDS + 1):
             rounds.append(measure_round(executor, running, calls, browser))

@@ -23,7 +23,7 @@ def sign_in(path: str = LOGIN) -> HttpRequest:
 
 
 class Page:
-    """A page that takes until it is told to go on."""
+    """A page that takes until `goes_on` is set."""
 
     def __init__(self) -> None:
         self.begun, self.goes_on = threading.Event(), threading.Event()
