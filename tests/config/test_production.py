@@ -126,6 +126,7 @@ print(json.dumps({{name: getattr(settings, name) for name in {names}}}))
         "SESSION_COOKIE_NAME": "__Host-session",
         "SESSION_COOKIE_SECURE": True,
         "CSRF_COOKIE_NAME": "__Host-csrf",
+        "KNOWN_BROWSER_COOKIE_NAME": "__Host-known_browser",
         "CSRF_COOKIE_SECURE": True,
         "STAFF_NEED_SECOND_FACTOR": True,
         "SECURE_PROXY_SSL_HEADER": ["HTTP_X_FORWARDED_PROTO", "https"],
