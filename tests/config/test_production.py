@@ -109,6 +109,7 @@ def test_production_turns_every_safeguard_on() -> None:
         "SESSION_COOKIE_NAME",
         "SESSION_COOKIE_SECURE",
         "CSRF_COOKIE_NAME",
+        "KNOWN_BROWSER_COOKIE_NAME",
         "CSRF_COOKIE_SECURE",
         "STAFF_NEED_SECOND_FACTOR",
         "SECURE_PROXY_SSL_HEADER",
