@@ -111,7 +111,7 @@ def _too_many_sign_ins(request: SiteRequest) -> HttpResponse:
     request.refusal = "too_many_sign_ins"
     context = {
         "status": 503,
-        "title": "Too many people are signing in",
+        "title": "Sign-in is busy",
         "sentence": "Too many people are signing in. Try again in a few seconds.",
         "request_id": request.id,
         "signed_in": False,
