@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import dns.message
 import dns.rcode
+import dns.rrset
 import pytest
 
 from tests.servers.dns import SENTINELS, World, dns_server, inventing, servfail, silence, with_code
@@ -144,6 +145,20 @@ def test_either_kind_of_record_for_an_impossible_name_is_a_lie(
     assert reason(engine, "shop.com") == "dns_failure"
 
 
+def alias(query: dns.message.Message) -> dns.message.Message:
+    """Without the records of the name that it leads to."""
+    message = dns.message.make_response(query)
+    owner = query.question[0].name
+    message.answer.append(dns.rrset.from_text(owner, 60, "IN", "CNAME", "parking.example.net."))
+    return message
+
+
+def test_an_alias_for_an_impossible_name_is_a_lie(engine: Engine, world: World) -> None:
+    world.takes_mail("shop.com")
+    world.below["invalid"] = alias
+    assert reason(engine, "shop.com") == "dns_failure"
+
+
 def test_a_resolver_that_has_an_answer_for_every_name_is_not_believed(
     engine: Engine, world: World
 ) -> None:
@@ -263,6 +278,15 @@ def test_a_server_whose_denials_are_never_believed_does_not_cost_the_others_thei
     with dns_server(weak) as one, dns_server(world) as other:
         engine = Engine(Resolver([one, other], seconds=10 * SECONDS))
         assert reason(engine, "nowhere.de") == "domain_not_found"
+
+
+def test_servers_that_are_all_believed_as_a_last_resort_are_all_suspected() -> None:
+    with (
+        dns_server(World(always=with_code(dns.rcode.NXDOMAIN))) as one,
+        dns_server(World(always=with_code(dns.rcode.NXDOMAIN))) as other,
+    ):
+        engine = Engine(Resolver([one, other], seconds=10 * SECONDS))
+        assert reason(engine, "gmail.com") == "dns_failure"
 
 
 def test_each_change_is_logged_once(

@@ -27,6 +27,8 @@ _POLICIES_WAIT = 1 / 2
 _PATIENCE_WITH_A = 1 / 6
 # As a part of the time that is left: for the answers that reveal whether the resolvers lie.
 _TRUST_PATIENCE = 1 / 6
+# Before something is believed not to exist: a resolver that is far away lies as late as it answers.
+_DENIAL_PATIENCE = 1 / 2
 _IP_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
 
 
@@ -55,7 +57,7 @@ def find_route(
             )
             route = search.way_of_mail()
             if not for_sign_up:
-                resolver.trust.settle(route, budget, inquiry.part_of_what_is_left(_TRUST_PATIENCE))
+                resolver.trust.settle(route, budget, inquiry.part_of_what_is_left(_DENIAL_PATIENCE))
             is_definite = route.rests_on_absence or route.rests_on_records
             if resolver.trust.doubts(route) or (is_definite and not inquiry.is_consistent):
                 route = Route(problem="dns_failure")

@@ -61,7 +61,8 @@ def _impossible_name() -> list[Question]:
 
 def _invents(replies: Replies) -> bool | None:
     outcomes = [reply.outcome for reply in replies.values()]
-    if Outcome.FOUND in outcomes:
+    # An alias is an answer as well, wherever it leads.
+    if Outcome.FOUND in outcomes or Outcome.ALIAS in outcomes:
         return True
     is_answered = len(outcomes) == 2 and Outcome.FAILURE not in outcomes
     return False if is_answered else None

@@ -46,8 +46,6 @@ class _Probe:
     ) -> None:
         self.began_at, self.ends_at = clock(), ends_at
         self.replies: dict[Server, dict[Question, Reply]] = {}
-        # Next to others, a server that neither knows nor asks is not believed anyway.
-        self._believes_weak = len(servers) == 1
         self._clock = clock
         self._attempts: dict[int, tuple[Server, Question]] = {}
         self._sockets = Sockets(budget, self._read, self._gone)
@@ -90,8 +88,16 @@ class _Probe:
         reply = read_reply(packet, question)
         if reply is not None:
             del self._attempts[identifier]
-            if self._believes_weak or not reply.is_weak:
-                self.replies[server][question] = reply
+            self.replies[server][question] = reply
+
+    def judged(self) -> dict[Server, dict[Question, Reply]]:
+        """Returns the replies that count. As in a lookup, those of a server that neither knows nor
+        asks count only where all servers are like that."""
+        strong = {
+            server: {question: one for question, one in replies.items() if not one.is_weak}
+            for server, replies in self.replies.items()
+        }
+        return strong if any(strong.values()) else self.replies
 
 
 class LieDetector:
@@ -148,8 +154,9 @@ class LieDetector:
 
     def _conclude(self, probe: _Probe) -> None:
         """Silence proves nothing: then it stays as it was."""
-        verdicts = {server: self._lie.is_in(replies) for server, replies in probe.replies.items()}
-        outcomes = [one.outcome for replies in probe.replies.values() for one in replies.values()]
+        judged = probe.judged()
+        verdicts = {server: self._lie.is_in(replies) for server, replies in judged.items()}
+        outcomes = [one.outcome for replies in judged.values() for one in replies.values()]
         self.is_answered = any(outcome is not Outcome.FAILURE for outcome in outcomes)
         if all(lies is None for lies in verdicts.values()):
             return
