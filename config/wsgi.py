@@ -14,11 +14,16 @@ os.environ.setdefault("SERVES_WEB", "on")
 
 class Request(WSGIRequest):
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
-        """Django raises on an odd parameter, before any middleware of ours could answer."""
+        """Django raises on an odd parameter, before any middleware of ours could answer.
+
+        It also decodes a form in the charset that the client names, and some make lone surrogates,
+        which cannot be hashed or stored. No browser names one (RFC 7578, 4.6): forms are UTF-8.
+        """
         try:
             super()._set_content_type_params(meta)  # type: ignore[misc]
         except ValueError:
             self.content_type, self.content_params = "", {}
+        self._encoding = None
 
 
 class Application(WSGIHandler):
