@@ -14,7 +14,10 @@ from accounts.text import validate_line
 
 LONGEST_IN_EMAIL = 50
 # A domain alone is no link: companies have names such as “Booking.com”. With a path it is one.
-_LINK = re.compile(r"://|\bwww\.|@|\w\.\w{2,}/")
+_LINK = re.compile(
+    r"://|\b(?:https?|ftp|mailto|tel):|\bwww\.|@|\w\.\w{2,}[/\\?#:]|\d(?:\.\d+){3}|\[[0-9a-f:]+\]"
+)
+_IDEOGRAPHIC_DOT = re.compile("[\u3002\uff61]")
 _WWW = re.compile(r"\bwww\.", re.IGNORECASE)
 _DOT_INSIDE = re.compile(r"(?<=\w)([.\u3002\uff0e\uff61])(?=\w)")
 _QUOTES = re.compile('["\u201c\u201d\u201e\u201f]')
@@ -23,7 +26,8 @@ _PLAIN_ADDRESS = re.compile(r"(?!www\.)[\w.+-]+@[\w.-]+")
 
 def validate_name(value: str) -> None:
     validate_line(value)
-    if _LINK.search(unicodedata.normalize("NFKC", value).casefold()):
+    text = _IDEOGRAPHIC_DOT.sub(".", unicodedata.normalize("NFKC", value)).casefold()
+    if _LINK.search(text):
         raise ValidationError(
             "A name can\u2019t hold a link or an email address. Remove it and try again.",
             code="link",

@@ -6,6 +6,7 @@ mailbox.
 """
 
 import logging
+import re
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -88,6 +89,10 @@ def _mailbox(email: str) -> str:
     Unlike elsewhere, a plus tag is dropped at every domain: counting two mailboxes as one only
     makes the limit stricter.
     """
+    local_part, _, domain = email.rpartition("@")
+    if local_part.startswith('"') and local_part.endswith('"'):
+        # Quotes and backslashes mean nothing by themselves (RFC 5321, 4.1.2).
+        email = re.sub(r"\\(.)", r"\1", local_part[1:-1]) + f"@{domain}"
     parts = parse_address(email)
     if not isinstance(parts, Parts):
         return email.lower()

@@ -18,6 +18,8 @@ from tests.conftest import make_user, signed_in
 REFUSED = [
     *("PayPal Support https://evil.example", "ftp://evil.example", "www.evil.example"),
     *("Go to WWW.evil.example", "jane@shop.example", "@jane", "evil.example/login", "bit.ly/abc"),
+    *("http:evil.example", "evil.example?x=1", "evil.example:80", "evil.example#1", "tel:+491"),
+    *("mailto:x", "1.1.1.1", "[2001:db8::1]", "evil。example/login", "WWW｡evil.example"),
     # What a mail client may read as the same.
     *(
         "https：//evil.example",

@@ -93,6 +93,12 @@ def test_all_kinds_count_together(account: Account, owner: User, stranger: User)
             "JANEDOE+b@gmail.com",
         ],
         ["jane@shop.example", "jane+a@shop.example", "jane+b@shop.example", "Jane+c@SHOP.example"],
+        [
+            "jane@shop.example",
+            '"jane"@shop.example',
+            '"j\\ane"@shop.example',
+            '"jane+a"@shop.example',
+        ],
     ],
 )
 def test_other_spellings_of_an_address_count_as_the_same_mailbox(
