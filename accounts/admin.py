@@ -264,6 +264,10 @@ class SecondFactorAdmin(ReadOnlyAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.has_perm("mfa.delete_authenticator")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Authenticator]:
+        """Staff remove their own factor on the Security page, which asks for a proof of it."""
+        return super().get_queryset(request).exclude(user=request.user.pk)
+
     def delete_model(self, request: Any, obj: Authenticator) -> None:
         self._tell(request, obj)
         super().delete_model(request, obj)

@@ -188,6 +188,17 @@ def test_staff_remove_a_second_factor_that_was_lost_and_its_user_is_told(
     assert Mail.objects.get(to=owner.email).subject == "A second factor was removed"
 
 
+def test_staff_do_not_remove_their_own_second_factor_in_the_admin(staff: User) -> None:
+    """The Security page does it, which asks for a proof."""
+    browser = signed_in(staff)
+    kind = Authenticator.Type.TOTP
+    factor = Authenticator.objects.create(user=staff, type=kind, data={"secret": "x"})
+    browser.post(f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"})
+    selected = {"action": "delete_selected", "_selected_action": [factor.pk], "post": "yes"}
+    browser.post("/admin/mfa/authenticator/", selected)
+    assert Authenticator.objects.get() == factor
+
+
 def test_making_somebody_staff_is_noted(staff: User, owner: User) -> None:
     form = {"name": "", "is_active": "on", "is_staff": "on"}
     inline = EMPTY_INLINES
