@@ -51,6 +51,7 @@ ACCOUNT_RATE_LIMITS = {
     "login": None,
     "login_failed": "5/5m/key",
     "login_failed_address": "100/m/ip",
+    "login_known": "20/m/key",
     # allauth would refuse further ones, and so keep an owner from asking.
     "reset_password": None,
     "reset_email": "5/m/key",

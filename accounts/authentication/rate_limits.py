@@ -22,7 +22,9 @@ def count_sign_in(request: HttpRequest, email: str) -> Usage | None:
     """Count an attempt until it turns out to be right; None if there were too many."""
     own = _own_bucket(request, email)
     if own:
-        return _count(request, "login_failed", own)
+        # Right ones count as well: they wait for no stranger, so they have to be few.
+        is_usual = _count(request, "login_known", email.lower()) is not None
+        return _count(request, "login_failed", own) if is_usual else None
     usage = _count(request, "login_failed_address", email.lower())
     if usage is None:
         return None

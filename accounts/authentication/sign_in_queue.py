@@ -43,7 +43,7 @@ class SignInQueueMiddleware:
         self._next_at, self._api_calls = 0.0, 0
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
-        is_stranger = request.path_info.startswith(self._paths) and not _is_known(request)
+        is_stranger = request.path_info.startswith(self._paths) and not self._is_known(request)
         hash_queue.for_stranger.set(is_stranger)
         if not is_stranger:
             return self.get_response(request)
@@ -83,18 +83,19 @@ class SignInQueueMiddleware:
     def process_exception(self, request: SiteRequest, error: Exception) -> HttpResponse | None:
         return _too_many_sign_ins(request) if isinstance(error, HashingUnavailable) else None
 
+    def _is_known(self, request: SiteRequest) -> bool:
+        """Return whether a user has signed in with this browser. A form counts only if it is that
+        user's sign-in: nothing else in it says for whom a password is hashed."""
+        if request.method != "POST":
+            return is_known_browser(request)
+        is_sign_in = request.path_info == self._paths[0]
+        return is_sign_in and browser_id(request, request.POST.get("login", "")) is not None
+
     @cached_property
     def _paths(self) -> tuple[str, ...]:
         """The pages on which a stranger makes us hash a password."""
         reset = reverse("account_reset_password_from_key", kwargs={"uidb36": "0", "key": "0"})
         return reverse("account_login"), reverse("account_signup"), reset.removesuffix("0-0/")
-
-
-def _is_known(request: SiteRequest) -> bool:
-    """Return whether a user has signed in with this browser; for a form, the user it names."""
-    if request.method == "POST":
-        return browser_id(request, request.POST.get("login", "")) is not None
-    return is_known_browser(request)
 
 
 def _slow_down() -> None:

@@ -175,3 +175,12 @@ def test_a_stranger_does_not_use_up_the_resets_of_a_known_browser(owner: User) -
     Mail.objects.all().delete()
     browser.post(RESET, {"email": owner.email})
     assert Mail.objects.get().to == owner.email
+
+
+def test_a_known_browser_signs_in_twenty_times_per_minute(owner: User) -> None:
+    browser = known_browser(owner)
+    for _ in range(20):
+        assert can_sign_in(browser, owner)
+        browser.post("/accounts/logout/")
+    assert not can_sign_in(browser, owner)
+    assert can_sign_in(Client(), owner)

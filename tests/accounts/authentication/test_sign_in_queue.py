@@ -106,3 +106,11 @@ def test_a_full_queue_lets_known_browsers_in(
 ) -> None:
     answer = known_browser.post(LOGIN, {"login": owner.email, "password": PASSWORD})
     assert answer.status_code == 302
+
+
+@pytest.mark.parametrize("path", ["/accounts/signup/", "/accounts/password/reset/key/1-a/"])
+def test_a_known_browser_passes_the_queue_with_its_own_sign_in_alone(
+    known_browser: Client, owner: User, full_queue: None, path: str
+) -> None:
+    refused = known_browser.post(path, {"login": owner.email, "password": PASSWORD})
+    assert refused.status_code == 503
