@@ -268,15 +268,12 @@ SIGN_UP_CREDITS_PER_DOMAIN = env.integer(
 TERMS_VERSION = env.day("TERMS_VERSION", date(2026, 11, 20))
 GOVERNING_LAW = env.text("GOVERNING_LAW")
 HOSTING = env.text("HOSTING")
-SUBPROCESSORS = [
-    name for name in env.names("SUBPROCESSORS", [], separator=";") if name.lower() != "none"
-]
+_named = env.names("SUBPROCESSORS", [], separator=";")
+SUBPROCESSORS = [name for name in _named if name.lower() != "none"]
+_LEGAL = ("GOVERNING_LAW", "HOSTING", "SUBPROCESSORS")
 TO_FILL_IN = [
     name
-    for name in (
-        *("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID"),
-        *("GOVERNING_LAW", "HOSTING", "SUBPROCESSORS"),
-    )
+    for name in ("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", *_LEGAL)
     if not env.given(name)
 ]
 
