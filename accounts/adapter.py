@@ -31,8 +31,8 @@ from accounts.authentication.known_browsers import remember_browser
 from accounts.models import Membership, User
 from accounts.proof import is_recent
 from accounts.requests import SiteRequest
-from accounts.sealing import SealBroken, seal, unseal
 from accounts.second_factor import has_second_factor
+from runtime.encryption import SealBroken, seal, unseal
 
 logger = logging.getLogger(__name__)
 

@@ -18,10 +18,11 @@ from accounts import audit, emails, services
 from accounts.audit_admin import AuditEntryAdmin
 from accounts.changes import changes_in
 from accounts.group_admin import GroupAdmin
-from accounts.models import Account, AuditEntry, Invitation, Lease, Mail, Membership, User
+from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.own_accounts import refusal_for, without_own
 from accounts.read_only import ReadOnlyAdmin, ReadOnlyInline
 from accounts.second_factor import name_of
+from runtime.models import Lease, Mail
 
 
 class MemberInline(ReadOnlyInline):
@@ -219,7 +220,7 @@ class MailAdmin(ReadOnlyAdmin):
     actions = ("send_again",)
 
     def has_send_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.change_mail")
+        return request.user.has_perm("runtime.change_mail")
 
     @admin.action(description="Send again what was given up", permissions=["send"])
     @transaction.atomic

@@ -6,11 +6,12 @@ from datetime import date, timedelta
 
 from django.db.models import Q
 
-from accounts import audit, timeline
+from accounts import audit
 from accounts.models import Account, AuditEntry, User
-from accounts.moments import midnight
-from accounts.spreadsheets import Line, as_text
-from accounts.timeline import Cursor, Page
+from runtime.csv_download import Line, as_text
+from runtime.database import pagination
+from runtime.database.pagination import Cursor, Page
+from runtime.dates import midnight
 
 # Ten times as far as in other lists: it is short, seldom looked at, and what is looked for in it is
 # rare.
@@ -45,7 +46,7 @@ class Wanted:
 
 def page_of(account: Account, wanted: Wanted, before: Cursor | None = None) -> Page[AuditEntry]:
     walked = account.audit_entries.filter(**wanted.days).select_related("actor")
-    return timeline.page_of(walked, wanted.others, before, stretch=LOOKED_THROUGH)
+    return pagination.page_of(walked, wanted.others, before, stretch=LOOKED_THROUGH)
 
 
 def export(
@@ -59,7 +60,7 @@ def export(
 def _lines(account: Account, wanted: Wanted) -> Iterator[Line]:
     yield HEAD
     walked = account.audit_entries.filter(**wanted.days)
-    for entry in timeline.all_of(walked, wanted.others):
+    for entry in pagination.all_of(walked, wanted.others):
         moment = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         said = [as_text(text) for text in (entry.who, entry.words, entry.target)]
         yield [moment, *said, entry.shown_ip or "", entry.action]

@@ -3,7 +3,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts.network import is_address
+from runtime.http.client_ip import is_address
 
 
 def site(request: HttpRequest) -> dict[str, Any]:

@@ -11,13 +11,14 @@ from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from accounts import outbox
-from accounts.models import Account, Invitation, RecipientLimit, User
+from accounts.models import Account, Invitation, User
 from accounts.names import is_plain_address, quoted_name
 from accounts.roles import DESCRIPTIONS, Role
-from accounts.text import show_unseen
+from runtime.mail import outbox
+from runtime.models import RecipientLimit
+from runtime.unicode import show_unseen
 
-# Each is sent to an address that someone else may have typed: accounts/recipient_limits.py.
+# Each is sent to an address that someone else may have typed: runtime/mail/recipient_limits.py.
 TRIGGERED_BY_STRANGERS = {
     "account/email/account_already_exists",
     "account/email/email_confirmation",

@@ -5,38 +5,36 @@ from functools import cache
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from accounts import metrics
-from accounts.admission import admission
-from accounts.pool import give_back_connection
+from runtime.database.pool import give_back_connection
+from runtime.http.load_shedding import admission
+from runtime.metrics.registry import Counter, Gauge, Histogram, before_each_flush
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
-_domains = metrics.Count(
+_domains = Counter(
     "resolver_domains",
     "Domains that were looked up: known (still remembered) or searched.",
     ("lookup",),
     at_first=("known", "searched"),
 )
-_questions = metrics.Count(
+_questions = Counter(
     "resolver_questions",
     "Questions for the DNS: known (still remembered) or asked.",
     ("lookup",),
     at_first=("known", "asked"),
 )
-_answers = metrics.Count(
+_answers = Counter(
     "resolver_answers",
     "Resolver answers, by outcome. Failure, timeout, and over_budget make a verdict unknown.",
     ("outcome",),
     at_first=("found", "no_data", "no_name", "failure", "timeout", "over_budget"),
 )
-_seconds = metrics.Histogram(
+_seconds = Histogram(
     "resolver_answer_duration_seconds", "How long the resolvers took for an answer."
 )
-_lying = metrics.Gauge("resolver_lying", "Web workers that have found a resolver lying.")
-_searching = metrics.Gauge("resolver_searches", "Domains that are being searched for.")
-_waiting = metrics.Gauge(
-    "resolver_searches_waiting", "Searches that wait because too many are under way."
-)
+_lying = Gauge("resolver_lying", "Web workers that have found a resolver lying.")
+_searching = Gauge("resolver_searches", "Domains that are being searched for.")
+_waiting = Gauge("resolver_searches_waiting", "Searches that wait because too many are under way.")
 
 
 @cache
@@ -52,7 +50,7 @@ def engine() -> Engine:
         staff_domains=import_string(settings.STAFF_DOMAINS),
         before_waiting=_make_room,
     )
-    metrics.before_each_look.append(lambda: _measure(made))
+    before_each_flush.append(lambda: _measure(made))
     return made
 
 

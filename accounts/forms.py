@@ -29,7 +29,7 @@ from accounts.roles import Role
 from accounts.second_factor import name_of
 from accounts.services import open_account
 from accounts.terms import agree_to_terms
-from accounts.text import validate_line
+from runtime.unicode import validate_line
 
 # In the session: the invitation whose link was opened, and what allauth takes as a proven address.
 INVITED = "invited"

@@ -11,20 +11,14 @@ from django.utils.crypto import salted_hmac
 
 from accounts import ids
 from accounts.audit import AuditEntry
-from accounts.leases import Lease
 from accounts.names import validate_name
-from accounts.outbox import Mail
-from accounts.recipient_limits import RecipientLimit
 from accounts.roles import Act, Role, may, roles_given_by
 
 __all__ = [
     "Account",
     "AuditEntry",
     "Invitation",
-    "Lease",
-    "Mail",
     "Membership",
-    "RecipientLimit",
     "User",
 ]
 

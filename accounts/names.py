@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from django.core.exceptions import ValidationError
 
-from accounts.text import validate_line
+from runtime.unicode import validate_line
 
 LONGEST_IN_EMAIL = 50
 # A domain alone is no link: companies have names such as “Booking.com”. With a path it is one.

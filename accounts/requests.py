@@ -2,21 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from django.http import HttpRequest
+from runtime.http.request import IdentifiedRequest
 
 if TYPE_CHECKING:
     from accounts.models import Account, Membership, User
 
 
-class SiteRequest(HttpRequest):
-    id: str
-    ip: str
-    # The code of the refusal, for the log.
-    refusal: str
+class SiteRequest(IdentifiedRequest):
     # Set on the page of a reset link.
     has_reset_password: "User"
-    # The record of it is there already.
-    is_told: bool
     account: "Account | None"
     membership: "Membership | None"
     memberships: "list[Membership]"

@@ -9,9 +9,10 @@ from django.db import transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from accounts import seams
 from accounts.audit import ERASED, SOMEBODY
-from accounts.models import Account, AuditEntry, Invitation, Mail, RecipientLimit, User
+from accounts.models import Account, AuditEntry, Invitation, User
+from runtime import hooks
+from runtime.models import Mail
 
 
 def erase_closed_accounts() -> None:
@@ -26,7 +27,7 @@ def erase_account(*, account: Account) -> None:
     if due is None:
         # It was reopened, or erased by another worker, since the list was made.
         return
-    seams.call("ON_ACCOUNT_ERASED", account=due)
+    hooks.call("ON_ACCOUNT_ERASED", account=due)
     elsewhere = Account.objects.exclude(pk=due.pk)
     members = User.objects.filter(memberships__account=due, is_staff=False)
     for user in members.exclude(memberships__account__in=elsewhere):
@@ -101,13 +102,3 @@ def delete_expired_sessions() -> None:
 def delete_old_invitations() -> None:
     before = timezone.now() - timedelta(days=settings.INVITATION_DAYS)
     Invitation.objects.filter(expires_at__lt=before).delete()
-
-
-def delete_old_mails() -> None:
-    before = timezone.now() - timedelta(days=settings.MAIL_RETENTION_DAYS)
-    Mail.objects.filter(created_at__lt=before).exclude(sent_at=None, given_up_at=None).delete()
-
-
-def delete_old_recipient_limits() -> None:
-    """Delete what is remembered of recipients who got no email for a day."""
-    RecipientLimit.objects.delete_old()

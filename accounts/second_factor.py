@@ -5,7 +5,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
 
 from accounts.models import User
-from accounts.sealing import SealBroken, is_sealed, seal, unseal
+from runtime.encryption import SealBroken, is_sealed, seal, unseal
 
 # Recovery codes replace a factor that was lost; alone they are none.
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]

@@ -8,11 +8,12 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, emails, seams
+from accounts import audit, emails
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.names import validate_name
 from accounts.roles import Role
 from accounts.sessions import end_sessions
+from runtime import hooks
 
 MOST_OWN_ACCOUNTS = 5
 
@@ -26,7 +27,7 @@ def open_account(*, user: User, name: str = "", ip: str | None = None) -> Accoun
     account = Account.objects.create(name=name or _first_name_of(user))
     Membership.objects.create(account=account, user=user, role=Role.OWNER)
     audit.record(account, user, "account.opened", account.name, ip)
-    seams.call("ON_ACCOUNT_OPENED", account=account, user=user)
+    hooks.call("ON_ACCOUNT_OPENED", account=account, user=user)
     return account
 
 
@@ -63,7 +64,7 @@ def note_confirmed(*, user: User, by_operator: bool = False) -> None:
 
     `by_operator`: the operator created the user, who did not sign up.
     """
-    seams.call("ON_EMAIL_CONFIRMED", user=user, by_operator=by_operator)
+    hooks.call("ON_EMAIL_CONFIRMED", user=user, by_operator=by_operator)
 
 
 @transaction.atomic
@@ -106,7 +107,7 @@ def close_account(*, account: Account, actor: User, ip: str | None = None) -> No
         return
     account.refresh_from_db()
     audit.record(account, actor, "account.closed", account.name, ip)
-    seams.call("ON_ACCOUNT_CLOSED", account=account, actor=actor)
+    hooks.call("ON_ACCOUNT_CLOSED", account=account, actor=actor)
     account.invitations.waiting().delete()
     for membership in account.memberships.select_related("user"):
         if membership.role == Role.OWNER:
@@ -120,7 +121,7 @@ def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> N
     closed = Account.objects.filter(pk=account.pk, erased_at=None).exclude(closed_at=None)
     if closed.update(closed_at=None):
         audit.record(account, actor, "account.reopened", account.name, ip)
-        seams.call("ON_ACCOUNT_REOPENED", account=account)
+        hooks.call("ON_ACCOUNT_REOPENED", account=account)
 
 
 @transaction.atomic
@@ -144,7 +145,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
         ),
         "audit_log": [_exported_entry(entry) for entry in account.audit_entries.iterator()],
     }
-    for section in seams.call("ON_ACCOUNT_EXPORTED", account=account):
+    for section in hooks.call("ON_ACCOUNT_EXPORTED", account=account):
         export.update(section)
     return export
 

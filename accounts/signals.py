@@ -21,7 +21,7 @@ from accounts.second_factor import FACTORS, is_first_factor, name_of
 from accounts.services import note_confirmed
 from accounts.sessions import end_other_sessions
 from accounts.sign_in import note_wrong_code
-from accounts.statements import AWAY, times_away
+from runtime.database.raw_sql import AWAY, times_away
 
 # The Login that starts a session is told by Django, all else by allauth. A new password is noted
 # where it is saved: accounts/adapter.py.

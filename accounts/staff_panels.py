@@ -6,9 +6,9 @@ from django.conf import settings
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
-from accounts.models import Lease, Mail
 from accounts.panels import MOST, Cell, Fact, Link, Panel, cell_of, for_staff_with, list_of
-from accounts.schedule import NAME
+from runtime.jobs.daily import NAME
+from runtime.models import Lease, Mail
 
 # A day's work has so long after midnight (UTC) before it is missed.
 DUE_AFTER = timedelta(hours=2)
@@ -17,7 +17,7 @@ LATE_AFTER = timedelta(minutes=5)
 START_WORKER = "Start the background worker: `manage.py run_worker`."
 
 
-@for_staff_with("accounts.view_lease")
+@for_staff_with("runtime.view_lease")
 def tell_daily_work() -> Panel:
     lease = Lease.objects.filter(name=NAME).first() or Lease(name=NAME)
     return Panel(
@@ -54,7 +54,7 @@ def _doing(lease: Lease) -> str:
     return "Running" if lease.holder else "Failed, and tries again soon. The log says what failed."
 
 
-@for_staff_with("accounts.view_mail")
+@for_staff_with("runtime.view_mail")
 def tell_mails() -> Panel:
     unsent = Mail.objects.filter(sent_at=None)
     waits = Q(given_up_at=None)

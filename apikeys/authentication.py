@@ -5,12 +5,12 @@ from functools import cache
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from accounts import tracing
 from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
 from apikeys.models import ApiKey, Lookup
 from apikeys.requests import http_request
+from runtime.logging import formatters
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -25,7 +25,7 @@ class BearerAuthentication(BaseAuthentication):
             return None
         key = find_key(secret, self.lookup)
         http_request(request).known_key = key
-        tracing.account_id.set(key.account.public_id)
+        formatters.account_id.set(key.account.public_id)
         refuse_ended(key)
         return key.account, key
 

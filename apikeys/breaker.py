@@ -9,11 +9,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from accounts import metrics
+from runtime.metrics.registry import Counter
 
 logger = logging.getLogger(__name__)
 
-outages = metrics.Count(
+outages = Counter(
     "limiter_outages", "Times that a web worker found the store of the counters away."
 )
 

@@ -16,11 +16,11 @@ from django.core.cache import caches
 from django.http import HttpRequest
 from django_ratelimit.core import get_usage
 
-from accounts import metrics
 from accounts.models import Account
-from accounts.network import household
 from apikeys.breaker import Breaker
 from apikeys.models import ApiKey
+from runtime.http.client_ip import household
+from runtime.metrics.registry import Gauge
 
 WINDOW_SECONDS = 60
 Found = TypeVar("Found")
@@ -207,7 +207,7 @@ def _store_is_well() -> bool:
 spent = Spent()
 _local = LocalCounter()
 _breaker = Breaker(_store_is_well)
-metrics.Gauge(
+Gauge(
     "limiter_open",
     "Web workers that count requests by themselves, since the store of the counters is away.",
     read=lambda: _breaker.is_open,

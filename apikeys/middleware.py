@@ -10,19 +10,20 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
-from accounts import metrics, seams
-from accounts.answered import Answer, Desk, note, route_of
 from accounts.requests import SiteRequest
-from accounts.statements import AWAY, OutcomeUnknown, times_away
 from apikeys import limits, tally
 from apikeys.answers import limit_headers, only_https, refuse
 from apikeys.bounds import is_api_path
 from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.requests import ApiHttpRequest
+from runtime import hooks
+from runtime.database.raw_sql import AWAY, OutcomeUnknown, times_away
+from runtime.logging.access_log import Answer, Desk, note, route_of
+from runtime.metrics.registry import Counter
 
 logger = logging.getLogger("api")
 
-unknown_callers = metrics.Count(
+unknown_callers = Counter(
     "authentication_refusals",
     "Requests of the API without a valid key, by the code of the error.",
     ("code",),
@@ -64,7 +65,7 @@ class ApiMiddleware:
             known = api_request.known_key
             tally.count(known.account_id, known, api_request.refusal)
         seconds = time.perf_counter() - started
-        request.is_told = True
+        request.in_access_log = True
         if Desk.is_open:
             note(_answer(api_request, response.status_code, seconds))
         if response.status_code == 401 and not api_request.is_rehearsed:
@@ -72,7 +73,7 @@ class ApiMiddleware:
         if api_request.key and not api_request.is_logged and response.status_code not in UNTOLD:
             duration = round(seconds * 1000)
             told = {"request": api_request, "key": api_request.key, "duration_ms": duration}
-            seams.call("ON_API_ANSWER", status=response.status_code, **told)
+            hooks.call("ON_API_ANSWER", status=response.status_code, **told)
         return response
 
     def _answer(self, request: ApiHttpRequest) -> HttpResponseBase:

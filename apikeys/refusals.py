@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts import ids, tracing
-from accounts.answered import Answer, Desk, note
-from accounts.middleware import id_of_request
-from accounts.network import client_address
 from apikeys import limits
 from apikeys.answers import limit_headers, only_https, refuse
 from apikeys.errors import ApiError, unavailable
 from apikeys.limits import Usage
+from runtime import ids
+from runtime.http.client_ip import client_address
+from runtime.http.middleware import id_of_request
+from runtime.logging import formatters
+from runtime.logging.access_log import Answer, Desk, note
 
 # When to come back, for who was turned away.
 COME_BACK_SECONDS = (1, 5)
@@ -25,7 +26,7 @@ def raw_refusal(error: ApiError, peer: str, reason: str) -> bytes:
     address = client_address({"REMOTE_ADDR": peer}, 0)
     usage = limits.look(HttpRequest(), limits.address_bucket(address))
     request_id = ids.request_id()
-    tracing.request_id.set(request_id)
+    formatters.request_id.set(request_id)
     _note(error, request_id, address, reason)
     return _written(error, request_id, usage, closes=True)
 
@@ -35,7 +36,7 @@ def turned_away(method: str, meta: Mapping[str, str], *, closes: bool) -> bytes:
     no view, no database, no counter that others share."""
     address = client_address(meta, settings.TRUSTED_PROXIES)
     request_id = id_of_request(meta.get("HTTP_X_REQUEST_ID", ""))
-    tracing.request_id.set(request_id)
+    formatters.request_id.set(request_id)
     # Not all at the same moment, or they would meet again.
     error = unavailable(retry_after=random.randint(*COME_BACK_SECONDS))  # noqa: S311
     _note(error, request_id, address, "Too much to do.", method)

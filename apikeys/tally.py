@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from accounts.later import Later
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.models.refusals import Counted
+from runtime.database.write_behind import Later
 
 KEPT = timedelta(days=90)
 

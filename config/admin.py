@@ -18,11 +18,11 @@ from django.urls import path, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
-from accounts import seams
 from accounts.models import User
 from accounts.proof import is_verified, redirect_to_proof
 from accounts.second_factor import has_second_factor
 from config.staff_pages import search, show_usage
+from runtime import hooks
 
 _ROW = re.compile(r"[0-9]{1,18}")
 # What Django and the database say to a filter that makes no sense to them.
@@ -52,7 +52,7 @@ class StaffSite(admin.AdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        panels = seams.call("STAFF_PANELS", user=request.user)
+        panels = hooks.call("STAFF_PANELS", user=request.user)
         told = [panel for panel in panels if panel is not None]
         return super().index(request, {"panels": told, **(extra_context or {})})
 

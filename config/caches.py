@@ -23,9 +23,9 @@ def cache_settings(redis_url: str, file: Path) -> dict[str, dict[str, Any]]:
 
 def _in_sqlite(file: str) -> dict[str, dict[str, Any]]:
     return {
-        "default": {"BACKEND": "config.cache.SQLiteCache", "LOCATION": file},
+        "default": {"BACKEND": "runtime.cache.sqlite.SQLiteCache", "LOCATION": file},
         "counters": {
-            "BACKEND": "config.cache.SQLiteCounters",
+            "BACKEND": "runtime.cache.sqlite.SQLiteCounters",
             "LOCATION": file,
             "OPTIONS": {"busy_seconds": COUNTERS_WAIT_SECONDS},
         },
@@ -35,12 +35,12 @@ def _in_sqlite(file: str) -> dict[str, dict[str, Any]]:
 def _in_redis(url: str) -> dict[str, dict[str, Any]]:
     return {
         "default": {
-            "BACKEND": "config.redis_cache.SturdyRedisCache",
+            "BACKEND": "runtime.cache.redis.SturdyRedisCache",
             "LOCATION": url,
             "OPTIONS": _redis_options(PAGES_WAIT_SECONDS),
         },
         "counters": {
-            "BACKEND": "config.redis_cache.RedisCounters",
+            "BACKEND": "runtime.cache.redis.RedisCounters",
             "LOCATION": url,
             "OPTIONS": _redis_options(COUNTERS_WAIT_SECONDS),
         },
@@ -49,7 +49,7 @@ def _in_redis(url: str) -> dict[str, dict[str, Any]]:
 
 def _redis_options(seconds: float) -> dict[str, Any]:
     return {
-        "pool_class": "config.redis_cache.SharedPool",
+        "pool_class": "runtime.cache.redis.SharedPool",
         "socket_timeout": seconds,
         "socket_connect_timeout": seconds,
     }

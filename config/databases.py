@@ -7,8 +7,8 @@ import dj_database_url
 
 from config.environment import Environment
 
-SQLITE = "config.sqlite"
-POSTGRESQL = "config.postgresql"
+SQLITE = "runtime.database.sqlite"
+POSTGRESQL = "runtime.database.postgresql"
 FORM = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
 
 
@@ -45,12 +45,12 @@ def _sqlite(file: str, patience: float, *, kept: int) -> dict[str, Any]:
         "ENGINE": SQLITE,
         "NAME": file,
         "PATIENCE": patience,
-        # How many wait open for the next request: config/sqlite/base.py.
+        # How many wait open for the next request: runtime/database/sqlite/base.py.
         "KEPT_CONNECTIONS": kept,
         "OPTIONS": {
             # Taking the write lock at BEGIN avoids the upgrade of a read lock, which cannot wait.
             "transaction_mode": "IMMEDIATE",
-            # It waits by asking again, which stops nobody else: config/sqlite/base.py.
+            # It waits by asking again, which stops nobody else: runtime/database/sqlite/base.py.
             "timeout": 0,
             # FULL: a charge that was answered survives a power cut.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
@@ -62,7 +62,7 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
-    # Only what asks for it is prepared (config/postgresql/base.py): not what came so often.
+    # Only what asks for it is prepared (runtime/database/postgresql/base.py): not what came so often.
     options.setdefault("prepare_threshold", 1_000_000_000)
     # What is prepared looks up a few rows by their keys, whichever these are: one plan serves all.
     generic = "-c plan_cache_mode=force_generic_plan"
@@ -71,7 +71,7 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     options["options"] = f"{options.get('options', '')} {generic} {watchful}".strip()
     if pool_size:
         # Not at the top: a copy on SQLite need not load the driver.
-        from config.postgresql.base import PatientConnection
+        from runtime.database.postgresql.base import PatientConnection
 
         options["pool"] = {
             "connection_class": PatientConnection,
@@ -83,6 +83,6 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     else:
         database["CONN_MAX_AGE"] = 60
     # A connection that died while it was idle is replaced instead of failing somebody's request.
-    # Those of the pool are looked after in config/postgresql/base.py.
+    # Those of the pool are looked after in runtime/database/postgresql/base.py.
     database["CONN_HEALTH_CHECKS"] = not pool_size
     return database

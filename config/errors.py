@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from accounts.statements import AWAY
+from runtime.database.raw_sql import AWAY
 
 # A database is away for seconds.
 RETRY_AFTER = 5
@@ -54,7 +54,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    # Django calls this where it caught it. The last is what config/cache.py raises on a full disk.
+    # Django calls this where it caught it. The last is what runtime/cache/sqlite.py raises on a full disk.
     if isinstance(sys.exc_info()[1], (*AWAY, sqlite3.OperationalError)):
         return _away(request)
     return _page(

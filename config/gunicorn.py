@@ -52,8 +52,8 @@ def post_fork(server: Any, worker: Any) -> None:
 
 def worker_exit(server: Any, worker: Any) -> None:
     """What a worker counted and has not written yet. One that never loaded Django has nothing."""
-    if "accounts.later" in sys.modules:
-        sys.modules["accounts.later"].write_all()
+    if "runtime.database.write_behind" in sys.modules:
+        sys.modules["runtime.database.write_behind"].write_all()
     if hasattr(worker, "pulse"):
         worker.pulse.end()
 
@@ -84,7 +84,7 @@ def post_worker_init(worker: Any) -> None:
         _refuse_empty_database()
     worker.handover.note_ready(worker.age)
     if is_product:
-        from accounts.pulse import Pulse
+        from runtime.flusher import Pulse
 
         worker.pulse = Pulse("web")
         worker.pulse.keep_beating()
@@ -96,8 +96,8 @@ def _refuse_empty_database() -> None:
     """Stops the whole server. In production no worker creates tables, and none works without."""
     from django.conf import settings
 
-    from accounts.empty_database import what_to_do
     from config.health import found_no_tables
+    from runtime.database.empty_database import what_to_do
 
     if settings.PRODUCTION and found_no_tables():
         print(what_to_do(), file=sys.stderr, flush=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from accounts.tracing import log_uncaught
 from config.logs import log_settings
+from runtime.logging.formatters import log_uncaught
 
 
 class GunicornLogger(Logger):  # type: ignore[misc]

@@ -15,15 +15,15 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 
-from accounts.empty_database import is_empty
 from accounts.engine import resolver_answers
 from accounts.requests import SiteRequest
 from apikeys.answers import ApiResponse, refuse, render
 from apikeys.errors import ApiError
 from apikeys.limits import store_answers
 from config.errors import RETRY_AFTER
-from config.kept import Kept
-from config.patience import database_seconds
+from runtime.database.empty_database import is_empty
+from runtime.database.timeouts import database_seconds
+from runtime.health_check_cache import Kept
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class HealthMiddleware:
             return self.get_response(request)
         response = self._answer(request)
         # Nobody wants to read of each, once a second: neither in our records nor in Django's.
-        request.is_told = True
+        request.in_access_log = True
         response._has_been_logged = True  # type: ignore[attr-defined]
         return response
 

@@ -11,15 +11,17 @@ def log_settings(level: str, form: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "json": {"()": "accounts.tracing.JsonFormatter"},
+            "json": {"()": "runtime.logging.formatters.JsonFormatter"},
             "text": {
-                "()": "accounts.tracing.LineFormatter",
+                "()": "runtime.logging.formatters.LineFormatter",
                 "format": "%(asctime)s %(levelname)s %(name)s "
                 "[%(request_id)s %(account_id)s] %(message)s",
             },
         },
-        "filters": {"without path": {"()": "accounts.tracing.WithoutPath"}},
-        "handlers": {"stderr": {"class": "accounts.outlet.OutletHandler", "formatter": form}},
+        "filters": {"without path": {"()": "runtime.logging.formatters.WithoutPath"}},
+        "handlers": {
+            "stderr": {"class": "runtime.logging.handler.OutletHandler", "formatter": form}
+        },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             # Without its own handlers Django's loggers follow the root: never a mail.

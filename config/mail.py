@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from config.environment import TRUE_WORDS, Environment
 
-FILES = "config.mail_files.EmailBackend"
+FILES = "runtime.mail.file_backend.EmailBackend"
 FORM = "must be of the form smtp+tls://user:password@host:587."
 # Scheme: the usual port, STARTTLS, TLS from the first byte.
 SCHEMES = {

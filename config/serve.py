@@ -19,8 +19,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from accounts.tracing import log_uncaught
-from config.scrapes import Scrapes, empty
+from runtime.logging.formatters import log_uncaught
+from runtime.metrics.exporter import Scrapes, empty
 
 logger = logging.getLogger("config.serve")
 

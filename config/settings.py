@@ -11,11 +11,11 @@ from config.caches import cache_settings
 from config.databases import database_settings
 from config.description import description_settings
 from config.environment import Environment, origin_of
+from config.hooks import *  # noqa: F403 - a section of its own
 from config.logs import FORMATS, LEVELS, log_settings
 from config.mail import mail_settings
 from config.policy import PAGES_MAY, PERMISSIONS
 from config.safeguards import require_safeguards
-from config.seams import *  # noqa: F403 - a section of its own
 from config.sign_in import *  # noqa: F403 - a section of its own
 from config.staff_groups import GROUPS
 
@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "csp",
     "drf_spectacular",
     # After the libraries, whose staff pages ours replace.
+    "runtime",
     "accounts",
     "apikeys",
     "credits",
@@ -85,10 +86,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "accounts.middleware.IdentifyRequestMiddleware",
+    "runtime.http.middleware.IdentifyRequestMiddleware",
     # Requests of the API go no further down than this.
     "apikeys.middleware.ApiMiddleware",
-    "accounts.middleware.PermissionsPolicyMiddleware",
+    "runtime.http.middleware.PermissionsPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Nor do those of load balancers: /healthz and /readyz.
     "config.health.HealthMiddleware",
@@ -99,7 +100,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "accounts.authentication.sign_in_queue.SignInQueueMiddleware",
-    "accounts.middleware.ShowUnseenMiddleware",
+    "runtime.http.middleware.ShowUnseenMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -56,7 +56,7 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": None,
     "reset_email": "5/m/key",
     "reset_email_address": "20/m/ip",
-    # Each recipient has a limit of its own (accounts/recipient_limits.py). This one would refuse
+    # Each recipient has a limit of its own (runtime/mail/recipient_limits.py). This one would refuse
     # a sign-up after its user had been saved.
     "confirm_email": None,
 }

@@ -15,9 +15,10 @@ from django.utils.module_loading import import_string
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from accounts import audit, seams
+from accounts import audit
 from accounts.models import Account
 from accounts.panels import Findings
+from runtime import hooks
 
 LOOKED = "account.looked_at_by_staff"
 LOOK_NOTED_EVERY = timedelta(hours=1)
@@ -51,7 +52,7 @@ def search(request: Any, site: AdminSite) -> HttpResponse:
 
 def _find(request: Any, text: str, is_secret: bool) -> list[Findings]:
     searches = "STAFF_SECRET_SEARCHES" if is_secret else "STAFF_SEARCHES"
-    found = seams.call(searches, user=request.user, text=text)
+    found = hooks.call(searches, user=request.user, text=text)
     return [findings for findings in found if findings is not None and findings.hits]
 
 
@@ -63,7 +64,7 @@ def show_usage(request: Any, public_id: str, site: AdminSite) -> HttpResponse:
     accounts = Account.objects.select_related("wallet", "subscription__plan")
     account = get_object_or_404(accounts, public_id=public_id)
     note_look(account, request)
-    panels = seams.call("STAFF_ACCOUNT_PANELS", user=request.user, account=account)
+    panels = hooks.call("STAFF_ACCOUNT_PANELS", user=request.user, account=account)
     context = {
         **site.each_context(request),
         "title": account.name,

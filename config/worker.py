@@ -16,11 +16,11 @@ from gunicorn.http import errors
 from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
-from accounts.admission import admission
 from apikeys.bounds import LARGEST_BODY as LARGEST_API_BODY
 from apikeys.bounds import is_api_path
 from config.handover import Connections, Handover
-from config.patience import API_SECONDS, PAGE_SECONDS, database_seconds, serves_page
+from runtime.database.timeouts import API_SECONDS, PAGE_SECONDS, database_seconds, serves_page
+from runtime.http.load_shedding import admission
 
 # A body is read whole before Django is called: a client that sends it slowly, or never, holds no
 # database connection meanwhile.
@@ -69,9 +69,9 @@ class Worker(GeventWorker):  # type: ignore[misc]
     def run(self) -> None:
         ggevent.StreamServer = Door
         # Not at the top: its locks are gevent's only when gevent has patched the process.
-        from accounts import together
+        from runtime.database import coalescing
 
-        together.let_others_come = _let_others_come
+        coalescing.let_others_come = _let_others_come
         self.log_greenlets()
         super().run()
 
@@ -112,7 +112,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
     @staticmethod
     def log_greenlets() -> None:
         """gevent would print what a greenlet of its own died of, with the text of the error."""
-        from accounts.tracing import log_crash
+        from runtime.logging.formatters import log_crash
 
         gevent.get_hub().print_exception = lambda _, *error: log_crash(*error)
 

@@ -16,23 +16,23 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import metrics
 from accounts.models import Account
-from accounts.statements import Insertion, Row
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits import emails
 from credits.latency import BUCKETS, bucket_of
 from credits.models import UseHour, Wallet
+from runtime.database.raw_sql import Insertion, Row
+from runtime.metrics.registry import Counter, Histogram, MetricsSwitch
 
-batches = metrics.Count(
+batches = Counter(
     "charge_batches", "Transactions that charged one request or many, and booked their use."
 )
-charged = metrics.Count("credits_charged", "Credits that were charged.")
-seconds = metrics.Histogram(
+charged = Counter("credits_charged", "Credits that were charged.")
+seconds = Histogram(
     "charge_duration_seconds", "How long the charge of a batch took in the database."
 )
-refused = metrics.Count("charges_refused", "Requests that the balance did not cover: 402.")
+refused = Counter("charges_refused", "Requests that the balance did not cover: 402.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def refund(one: Charge, charged_at: datetime) -> None:
 
 
 def _measure(charges: Sequence[Charge], balances: Sequence[int | None], took: float) -> None:
-    if metrics.Switch.is_on:
+    if MetricsSwitch.is_on:
         batches.add()
         seconds.add(took)
         paid = (one.cost for one, left in zip(charges, balances, strict=True) if left is not None)

@@ -3,10 +3,10 @@ from typing import Any
 from django import forms
 
 from accounts.forms import OneTimeForm
-from accounts.text import validate_line
 from credits.models import Plan
 from credits.models.catalogue import MOST_CREDITS
 from credits.orders import Buyer
+from runtime.unicode import validate_line
 
 
 class OrderForm(OneTimeForm):

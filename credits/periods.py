@@ -4,7 +4,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date
 
-from accounts.moments import midnight
+from runtime.dates import midnight
 
 __all__ = ["Period", "midnight", "period_of"]
 

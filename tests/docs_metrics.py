@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import django
 
-from accounts import metrics
-from accounts.metrics import Metric
+from runtime.metrics.registry import Metric, all_metrics
 from tests.bench.server import REPOSITORY
 from tests.bench.table import markdown, write_between_markers
 
@@ -23,7 +22,7 @@ def known() -> list[Metric]:
     for app in ("accounts", "apikeys", "credits", "validation"):
         for module in pkgutil.walk_packages([str(REPOSITORY / app)], f"{app}."):
             importlib.import_module(module.name)
-    return list(metrics.registry)
+    return list(all_metrics)
 
 
 def sample_names() -> set[str]:

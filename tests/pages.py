@@ -24,13 +24,15 @@ from fido2.cose import ES256
 from fido2.utils import websafe_encode
 from fido2.webauthn import AttestationObject, AttestedCredentialData, AuthenticatorData
 
-from accounts import audit, outbox, team
-from accounts.models import Account, Invitation, Lease, User
-from accounts.moments import number_of
+from accounts import audit, team
+from accounts.models import Account, Invitation, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders import Buyer, start_order
+from runtime.dates import number_of
+from runtime.mail import outbox
+from runtime.models import Lease
 from tests.caller import Caller
 from validation.models import ListedDomain, LogEntry
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from accounts import answered
-from accounts.tracing import JsonFormatter, LineFormatter
+from runtime.logging import access_log
+from runtime.logging.formatters import JsonFormatter, LineFormatter
 
 
 class Records(logging.Handler):
@@ -23,7 +23,7 @@ class Records(logging.Handler):
     @property
     def text(self) -> str:
         """For people and for programs, one after the other."""
-        for one in answered.take():
+        for one in access_log.take():
             self._lines += [form(one).decode() for form in FORMS]
         return "\n".join(line.removesuffix("\n") for line in self._lines)
 
@@ -37,7 +37,7 @@ class Records(logging.Handler):
         return [document for document in documents if "status" in document]
 
 
-FORMS = (answered.json_line, answered.text_line)
+FORMS = (access_log.json_line, access_log.text_line)
 
 
 @contextmanager
@@ -47,11 +47,11 @@ def recorded() -> Iterator[Records]:
     level = root.level
     root.addHandler(records)
     root.setLevel("INFO")
-    answered.begin(is_logged=True)
+    access_log.begin(is_logged=True)
     try:
         yield records
     finally:
         root.removeHandler(records)
         root.setLevel(level)
-        answered.take()
-        answered.begin(is_logged=False)
+        access_log.take()
+        access_log.begin(is_logged=False)

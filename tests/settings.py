@@ -29,7 +29,7 @@ STORAGES = {
 }
 WHITENOISE_AUTOREFRESH = True
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-if DATABASES["default"]["ENGINE"] == "config.sqlite":  # noqa: F405
+if DATABASES["default"]["ENGINE"] == "runtime.database.sqlite":  # noqa: F405
     # A file as in the product, not memory: with its locks, and open to several processes.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
 # The mail server of the tests tells of each connection.

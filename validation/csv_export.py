@@ -5,8 +5,8 @@ from datetime import date, datetime
 from typing import Any
 
 from accounts.models import Account
-from accounts.spreadsheets import Line, as_text
 from credits import totals
+from runtime.csv_download import Line, as_text
 from validation.charts import LAYERS
 from validation.figures import Figures, keys_of
 from validation.spans import Span, Unit

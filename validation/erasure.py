@@ -8,8 +8,8 @@ from django.db.models import Q, QuerySet
 from accounts import audit
 from accounts.engine import engine
 from accounts.models import Account, User
+from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash, masked
-from validation.batches import delete_in_batches
 from validation.models import LogEntry, Replay
 
 

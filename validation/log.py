@@ -8,12 +8,12 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils import timezone
 
-from accounts.later import Later
 from accounts.models import Account
-from accounts.statements import Insertion
-from accounts.tracing import without_secrets
 from apikeys.models import ApiKey
 from apikeys.requests import ApiHttpRequest
+from runtime.database.raw_sql import Insertion
+from runtime.database.write_behind import Later
+from runtime.logging.formatters import without_secrets
 from validation.addresses import address_hash, masked, pack_checks
 from validation.engine.verdict import CHECKS, Finding
 from validation.models import LogEntry

@@ -1,7 +1,7 @@
 """The request log, looked at: filters, pages, and one entry found by what a customer knows of it.
 
 A filter with an index is walked along; others are applied to a stretch of that walk
-(accounts/timeline.py).
+(runtime/database/pagination.py).
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from accounts import timeline
 from accounts.models import Account
-from accounts.moments import midnight
-from accounts.timeline import Cursor, Page
 from apikeys.models import ApiKey
+from runtime.database import pagination
+from runtime.database.pagination import Cursor, Page
+from runtime.dates import midnight
 from validation.models import LogEntry
 
 
@@ -62,7 +62,7 @@ def page_of(account: Account, wanted: Wanted, before: Cursor | None = None) -> P
     rows = _of_day(LogEntry.objects.of(account), wanted.day)
     walks = wanted.walks()
     walked = rows.filter(*walks[:1]).select_related("key")
-    return timeline.page_of(walked, wanted.others() + walks[1:], before)
+    return pagination.page_of(walked, wanted.others() + walks[1:], before)
 
 
 def latest(account: Account, most: int) -> list[LogEntry]:

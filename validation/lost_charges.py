@@ -11,11 +11,11 @@ from typing import NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.later import Later
 from accounts.models import Account
 from credits.charges import Charge, refund
 from credits.models import LedgerEntry
 from credits.services import book
+from runtime.database.write_behind import Later
 from validation.models import LogEntry, LostCharge
 
 logger = logging.getLogger(__name__)

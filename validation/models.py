@@ -10,9 +10,9 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
-from accounts.moments import number_of
-from accounts.statements import Insertion, Rows
 from apikeys.models import ApiKey
+from runtime.database.raw_sql import Insertion, Rows
+from runtime.dates import number_of
 from validation.addresses import address_hash
 from validation.engine.lists import StaffDomains
 from validation.ids import made_at

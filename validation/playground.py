@@ -9,13 +9,13 @@ import orjson
 
 from accounts.models import Account
 from accounts.requests import AccountRequest
-from accounts.text import UNSEEN
 from apikeys import limits, tally
 from apikeys.answers import JSON, limit_headers
 from apikeys.api import rate_limit_exceeded
 from apikeys.errors import ApiError
 from apikeys.requests import ApiHttpRequest
 from credits.charges import balance_of, insufficient_credits
+from runtime.unicode import UNSEEN
 from validation import services
 from validation.engine.meanings import MEANINGS, Meaning
 from validation.log import Asker

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Account
-from validation.batches import BATCH, delete_in_batches
+from runtime.database.batches import BATCH, delete_in_batches
 from validation.models import LogEntry, Replay
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import orjson
 
-from accounts import metrics
 from accounts.engine import engine
 from apikeys.errors import ApiError
 from credits.charges import InsufficientCredits, balance_of
+from runtime.metrics.registry import Counter
 from validation import log
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.log import Asker
@@ -16,7 +16,7 @@ from validation.lookup_limits import AccountLookupLimit
 from validation.models import KeptBefore, Replay
 from validation.settlement import PRICE, Answer, Validation, settle
 
-validations = metrics.Count(
+validations = Counter(
     "validations",
     "Addresses that were judged, by verdict, reason and source: api, playground or sandbox.",
     ("verdict", "reason", "source"),

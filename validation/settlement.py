@@ -13,10 +13,10 @@ from django.db import DatabaseError, OperationalError
 from django.utils import timezone
 
 from accounts.models import Account
-from accounts.statements import AWAY, OutcomeUnknown, atomic
-from accounts.together import Together, WorkInterrupted
 from apikeys.answers import render
 from credits.charges import Charge, InsufficientCredits, charge, charge_all, charge_quietly
+from runtime.database.coalescing import Together, WorkInterrupted
+from runtime.database.raw_sql import AWAY, OutcomeUnknown, atomic
 from validation import log, lost_charges
 from validation.engine.verdict import Finding
 from validation.ids import result_id

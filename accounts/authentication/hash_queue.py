@@ -24,7 +24,7 @@ from gevent.monkey import get_original, is_module_patched
 from gevent.threadpool import ThreadPool
 
 from accounts.authentication.hash_process import Job, compute
-from accounts.pool import give_back_connection
+from runtime.database.pool import give_back_connection
 
 # A browser that has signed in before does not wait longer than this for the hash of a stranger,
 # which may take seconds while the API needs the CPU.

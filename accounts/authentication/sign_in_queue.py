@@ -16,12 +16,12 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from accounts.admission import admission
 from accounts.authentication import hash_queue
 from accounts.authentication.hash_queue import HashingUnavailable
 from accounts.authentication.known_browsers import browser_id, is_known_browser
 from accounts.authentication.machine_slots import MachineSlots
 from accounts.requests import SiteRequest
+from runtime.http.load_shedding import admission
 
 Handler = Callable[[SiteRequest], HttpResponse]
 

@@ -12,8 +12,8 @@ from accounts.access import for_account, form_of
 from accounts.filters import AuditFilter
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from accounts.spreadsheets import download
-from accounts.timeline import Cursor
+from runtime.csv_download import download
+from runtime.database.pagination import Cursor
 
 PAGE = "accounts:show-audit-log"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import BaseConstraint, Q, UniqueConstraint
 
-from accounts.statements import Insertion, Row, Rows
+from runtime.database.raw_sql import Insertion, Row, Rows
 
 
 def unique_by_key(name: str, *fields: str, **only: Any) -> list[BaseConstraint]:

@@ -9,10 +9,10 @@ from django.db import DatabaseError, models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts import ids
 from accounts.models import Account, User
 from accounts.names import validate_name
 from apikeys import crypto
+from runtime.ids import random_id
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +21,10 @@ MOST_ACTIVE = 20
 USE_NOTED_EVERY = timedelta(minutes=1)
 # An expiry is announced so long before.
 SOON = timedelta(days=7)
+
+
+def key_id() -> str:
+    return random_id("key")
 
 
 class KeyRefused(Exception):
@@ -63,7 +67,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 class ApiKey(models.Model):
     """What a back-end server proves itself with. Of its secret only a digest is kept."""
 
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.key_id)
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=key_id)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="api_keys")
     name = models.CharField(max_length=50, validators=[validate_name])
     # HMAC-SHA-256 under API_KEY_PEPPER, which is not in the database.

@@ -14,10 +14,10 @@ from django.db import DEFAULT_DB_ALIAS, connection, models
 from django.db.models.base import ModelState
 
 from accounts.models import Account
-from accounts.statements import run
-from accounts.together import Together
 from apikeys import crypto
 from apikeys.models.keys import ApiKey
+from runtime.database.coalescing import Together
+from runtime.database.raw_sql import run
 
 Row = Sequence[Any]
 

@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from accounts import ids
-from accounts.text import validate_line
+from runtime.ids import random_id
+from runtime.unicode import validate_line
 
 MOST_CREDITS = 1_000_000_000
 _CREDITS = [MinValueValidator(1), MaxValueValidator(MOST_CREDITS)]
@@ -18,6 +18,10 @@ MOST_CENTS = 100_000_000
 _CENTS = [MaxValueValidator(MOST_CENTS)]
 _RATE = [MinValueValidator(1), MaxValueValidator(1_000_000)]
 FREE = "free"
+
+
+def pack_id() -> str:
+    return random_id("pck")
 
 
 class PlanQuerySet(models.QuerySet["Plan"]):
@@ -87,7 +91,7 @@ class PackQuerySet(models.QuerySet["Pack"]):
 
 
 class Pack(models.Model):
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.pack_id)
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=pack_id)
     credits = models.PositiveIntegerField(unique=True, validators=_CREDITS)
     price_cents = models.PositiveIntegerField(
         "price, cents, net", validators=[MinValueValidator(1), *_CENTS]

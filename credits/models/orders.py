@@ -5,9 +5,13 @@ from django.db import models
 from django.db.models import F, Q, Sum
 from django.utils import timezone
 
-from accounts import ids
 from accounts.models import Account
 from credits.models.catalogue import Pack, Plan
+from runtime.ids import random_id
+
+
+def order_id() -> str:
+    return random_id("ord")
 
 
 class OrderQuerySet(models.QuerySet["Order"]):
@@ -52,7 +56,7 @@ class Order(models.Model):
         STRIPE = "stripe", "Card"
         NONE = "none", "Nothing to pay"
 
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.order_id)
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=order_id)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="orders")
     kind = models.CharField(max_length=10, choices=Kind)
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)

@@ -12,9 +12,9 @@ from django.db import models
 from django.db.models import Q, Sum
 
 from accounts.models import Account
-from accounts.statements import Insertion, Row
 from apikeys.models import ApiKey, additions, unique_by_key
 from credits.latency import BUCKETS
+from runtime.database.raw_sql import Insertion, Row
 
 COUNTED = ("calls", "credits", "duration_ms", *BUCKETS)
 

@@ -9,10 +9,10 @@ from django.db.models import F, FloatField, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Least
 
 from accounts.models import Account
-from accounts.statements import Insertion, Rows, decide_and_insert, run
 from credits.models.ledger import LedgerEntry
 from credits.models.use import UseDay, UseHour
 from credits.periods import midnight
+from runtime.database.raw_sql import Insertion, Rows, decide_and_insert, run
 
 
 class WalletQuerySet(models.QuerySet["Wallet"]):

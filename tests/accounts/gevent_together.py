@@ -8,7 +8,7 @@ monkey.patch_all()
 import gevent
 from gevent.event import Event
 
-from accounts.together import Together
+from runtime.database.coalescing import Together
 
 turns: list[list[int]] = []
 may_end = Event()

@@ -10,9 +10,9 @@ from logging.config import dictConfig  # noqa: E402
 
 import gevent  # noqa: E402
 
-from accounts import tracing  # noqa: E402
 from config.logs import log_settings  # noqa: E402
 from config.worker import Worker  # noqa: E402
+from runtime.logging import formatters  # noqa: E402
 
 SECRET = "held svc_live_" + "a1B2" * 9
 
@@ -23,7 +23,7 @@ def die() -> None:
 
 def main() -> None:
     dictConfig(log_settings("INFO", "json"))
-    tracing.log_uncaught()
+    formatters.log_uncaught()
     Worker.log_greenlets()
     thread = threading.Thread(target=die)
     thread.start()

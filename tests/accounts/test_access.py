@@ -10,12 +10,12 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from accounts import team
 from accounts.models import Account, Invitation, User
-from accounts.moments import number_of
 from accounts.roles import MAY, Act, Role
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders import Buyer, start_order
+from runtime.dates import number_of
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry
 

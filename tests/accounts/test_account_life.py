@@ -9,8 +9,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import retention, services, team
-from accounts.models import Account, AuditEntry, Invitation, Mail, Membership, User
+from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
+from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
 
 pytestmark = pytest.mark.django_db

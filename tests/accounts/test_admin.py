@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import outbox
-from accounts.models import Account, AuditEntry, Mail, User
+from accounts.models import Account, AuditEntry, User
+from runtime.mail import outbox
+from runtime.models import Mail
 from tests.conftest import PASSWORD, make_user, signed_in
 from tests.factors import (
     PROVE,
@@ -239,15 +240,15 @@ def test_staff_send_a_given_up_mail_again(staff: User) -> None:
     mail = outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
     Mail.objects.update(given_up_at=mail.created_at)
     data = {"action": "send_again", "_selected_action": [str(mail.pk)]}
-    signed_in(staff).post("/admin/accounts/mail/", data)
+    signed_in(staff).post("/admin/runtime/mail/", data)
     assert Mail.objects.get().given_up_at is None
 
 
 @pytest.mark.parametrize(
     "address",
     [
-        "/admin/accounts/lease/a%00b/change/",
-        "/admin/accounts/mail/?to=a%00b",
+        "/admin/runtime/lease/a%00b/change/",
+        "/admin/runtime/mail/?to=a%00b",
         "/admin/accounts/account/?name=a%00b",
         "/admin/accounts/account/?q=a%00b",
         "/admin/usage/a%00b/",

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from accounts.admission import Admission
+from runtime.http.load_shedding import Admission
 
 
 def enter_elsewhere(admission: Admission) -> bool:

@@ -12,12 +12,22 @@ from django.http import HttpRequest
 from django.test import Client, override_settings
 from django.urls import path
 
-from accounts import answered, metrics
-from accounts.answered import AT_ONCE, MOST_KEPT, Answer, Desk, json_line, note, tell, text_line
 from accounts.models import Account, User
-from accounts.outlet import Outlet
 from apikeys.models import ApiKey
 from config.urls import urlpatterns
+from runtime.logging import access_log
+from runtime.logging.access_log import (
+    AT_ONCE,
+    MOST_KEPT,
+    Answer,
+    Desk,
+    json_line,
+    note,
+    tell,
+    text_line,
+)
+from runtime.logging.handler import Outlet
+from runtime.metrics.registry import MetricsSwitch
 from tests.caller import Caller
 from tests.conftest import signed_in
 from tests.records import Records
@@ -29,16 +39,16 @@ ONE = Answer(
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(metrics.Switch, "is_on", True)
-    answered.begin(is_logged=False)
+    monkeypatch.setattr(MetricsSwitch, "is_on", True)
+    access_log.begin(is_logged=False)
     # What other tests left.
-    answered.take()
-    answered.unwritten.take()
+    access_log.take()
+    access_log.unwritten.take()
     yield
-    answered.take()
-    answered.answers.take(), answered.seconds.take()
+    access_log.take()
+    access_log.answers.take(), access_log.seconds.take()
     monkeypatch.undo()
-    answered.begin(is_logged=False)
+    access_log.begin(is_logged=False)
 
 
 @pytest.mark.django_db
@@ -163,7 +173,7 @@ def test_what_a_caller_chooses_is_no_label(caller: Caller, measured: None) -> No
         for method in ("GET", "BREW", "SVC", "GET"):
             caller.call(method, asked)
     tell_all()
-    labels = set(answered.answers.take())
+    labels = set(access_log.answers.take())
     assert {method for _, _, method, _, _ in labels} == {"GET", "other"}
     routes = {route for _, route, *_ in labels}
     assert routes == {"/v1/validate", "/v1", "/v1/me", ""}
@@ -173,7 +183,7 @@ def test_what_a_caller_chooses_is_no_label(caller: Caller, measured: None) -> No
 def test_a_refusal_that_was_asked_for_counts_as_such(caller: Caller, measured: None) -> None:
     caller.validate("internal_error@sandbox.test")
     tell_all()
-    assert answered.answers.take() == {("api", "/v1/validate", "POST", "500", "sandbox"): 1}
+    assert access_log.answers.take() == {("api", "/v1/validate", "POST", "500", "sandbox"): 1}
 
 
 def test_all_are_counted_and_timed_by_part(measured: None) -> None:
@@ -181,13 +191,13 @@ def test_all_are_counted_and_timed_by_part(measured: None) -> None:
         note(ONE)
     note(ONE._replace(part="api", seconds=20.0))
     tell_all()
-    assert answered.answers.take() == {
+    assert access_log.answers.take() == {
         ("page", "/x/", "GET", "200", ""): AT_ONCE + 3,
         ("api", "/x/", "GET", "200", ""): 1,
     }
-    times = answered.seconds.take()
+    times = access_log.seconds.take()
     assert sum(times["page",].counts) == AT_ONCE + 3
-    assert times["page",].counts[answered.seconds.bounds.index(0.025)] == AT_ONCE + 3
+    assert times["page",].counts[access_log.seconds.bounds.index(0.025)] == AT_ONCE + 3
     assert times["api",].counts[-1] == 1
     assert times["api",].sum == 20.0
 
@@ -195,15 +205,15 @@ def test_all_are_counted_and_timed_by_part(measured: None) -> None:
 def test_only_so_many_wait_to_be_told_about(measured: None) -> None:
     for _ in range(MOST_KEPT + 5):
         note(ONE)
-    assert len(answered.take()) == MOST_KEPT
-    assert answered.unwritten.take() == {(): 5}
+    assert len(access_log.take()) == MOST_KEPT
+    assert access_log.unwritten.take() == {(): 5}
 
 
 def test_where_nobody_wants_to_know_nothing_is_kept(records: Records) -> None:
-    answered.begin(is_logged=False)
+    access_log.begin(is_logged=False)
     assert not Desk.is_open
     Client().get("/static/nothing")
-    assert answered.take() == []
+    assert access_log.take() == []
 
 
 @pytest.mark.parametrize("method", ["BREW\n", "\x1b[31m", "svc_live_" + "a1B2" * 9, "é", '"'])

@@ -13,11 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts import audit_log, timeline
+from accounts import audit_log
 from accounts.audit import SOMEBODY, record
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.services import suspend_account
+from runtime.database import pagination
 from tests.conftest import make_member, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -244,7 +245,7 @@ def test_an_export_is_read_in_batches(
     monkeypatch: pytest.MonkeyPatch,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    monkeypatch.setattr(timeline, "BATCH", 10)
+    monkeypatch.setattr(pagination, "BATCH", 10)
     moment = timezone.now() - timedelta(days=1)
     for number in range(35):
         at = moment - timedelta(minutes=number // 20)

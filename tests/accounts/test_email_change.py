@@ -7,7 +7,8 @@ from allauth.account.models import EmailAddress
 from django.contrib.messages import get_messages
 from django.test import Client
 
-from accounts.models import Account, AuditEntry, Mail, User
+from accounts.models import Account, AuditEntry, User
+from runtime.models import Mail
 from tests.conftest import PASSWORD, make_user, signed_in
 from tests.fresh import at_once
 

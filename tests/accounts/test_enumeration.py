@@ -11,7 +11,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.middleware import until_the_beat
-from accounts.models import Mail, User
+from accounts.models import User
+from runtime.models import Mail
 from tests.accounts.test_sign_up import code_in_mail
 from tests.conftest import PASSWORD
 

@@ -7,9 +7,10 @@ import pytest
 from django.test import Client
 
 from accounts import team
-from accounts.models import Account, AuditEntry, Invitation, Mail, Membership, User
+from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
 from accounts.services import open_account
+from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user
 from tests.fresh import at_once
 

@@ -3,7 +3,7 @@
 import pytest
 from django.db import DataError, OperationalError
 
-from accounts.later import MOST_AT_ONCE, MOST_KEPT, Later
+from runtime.database.write_behind import MOST_AT_ONCE, MOST_KEPT, Later
 
 
 class Desk:

@@ -16,23 +16,22 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from accounts import metrics
-from accounts.metric_files import BYTES, MetricFiles, bury_the_dead
-from accounts.metrics import Count, Gauge, Histogram
-from accounts.outbox import queue
-from accounts.pulse import Pulse
-from accounts.queues import measure
+from runtime.flusher import Pulse
+from runtime.jobs.queue_metrics import measure
+from runtime.mail.outbox import queue
+from runtime.metrics.process_files import BYTES, MetricFiles, bury_the_dead
+from runtime.metrics.registry import Counter, Gauge, Histogram, MetricsSwitch, all_metrics
 
 
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Only what a test defines itself."""
-    monkeypatch.setattr(metrics.Switch, "is_on", True)
-    metrics.registry[:], kept = [], metrics.registry[:]
-    monkeypatch.setattr("accounts.metrics.before_each_look", [])
-    monkeypatch.setattr("accounts.metric_files.before_each_look", [])
+    monkeypatch.setattr(MetricsSwitch, "is_on", True)
+    all_metrics[:], kept = [], all_metrics[:]
+    monkeypatch.setattr("runtime.metrics.registry.before_each_flush", [])
+    monkeypatch.setattr("runtime.metrics.process_files.before_each_flush", [])
     yield
-    metrics.registry[:] = kept
+    all_metrics[:] = kept
 
 
 def dead_process() -> int:
@@ -55,7 +54,7 @@ def shown(folder: Path) -> dict[tuple[str, ...], float]:
 
 @pytest.mark.usefixtures("own")
 def test_the_counts_of_all_processes_are_added_up(tmp_path: Path) -> None:
-    count = Count("things", "Things.", ("kind",), at_first=("good", "bad"))
+    count = Counter("things", "Things.", ("kind",), at_first=("good", "bad"))
     for process in (os.getpid(), os.getppid()):
         files = MetricFiles(tmp_path, process)
         count.add("good", amount=2)
@@ -86,7 +85,7 @@ def test_a_spread_says_how_many_were_below_each_bound(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_what_a_dead_process_counted_stays_and_what_it_was_does_not(tmp_path: Path) -> None:
-    count, now = Count("things", "Things."), Gauge("in_hand", "Now.")
+    count, now = Counter("things", "Things."), Gauge("in_hand", "Now.")
     last = Gauge("last_seconds", "Then.", mode="mostrecent")
     for process, value in ((dead_process(), 1), (dead_process(), 2), (os.getpid(), 4)):
         files = MetricFiles(tmp_path, process)
@@ -106,7 +105,7 @@ def test_what_a_dead_process_counted_stays_and_what_it_was_does_not(tmp_path: Pa
 
 @pytest.mark.usefixtures("own")
 def test_a_process_with_a_number_that_was_used_before_counts_on(tmp_path: Path) -> None:
-    count = Count("things", "Things.")
+    count = Counter("things", "Things.")
     for _ in range(3):
         files = MetricFiles(tmp_path, os.getpid())
         count.add()
@@ -117,7 +116,7 @@ def test_a_process_with_a_number_that_was_used_before_counts_on(tmp_path: Path) 
 
 @pytest.mark.usefixtures("own")
 def test_more_than_there_is_room_for_is_left_out(tmp_path: Path) -> None:
-    count = Count("things", "Things.", ("kind",))
+    count = Counter("things", "Things.", ("kind",))
     files = MetricFiles(tmp_path, os.getpid())
     for number in range(20_000):
         count.add(str(number))
@@ -143,8 +142,8 @@ def test_on_a_disk_that_is_full_it_waits_and_loses_nothing(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.METRICS_ADDRESS, settings.METRICS_DIR = ("127.0.0.1", 9100), tmp_path
-    monkeypatch.setattr("accounts.pulse.RETRY_SECONDS", 0)
-    count = Count("things", "Things.")
+    monkeypatch.setattr("runtime.flusher.RETRY_SECONDS", 0)
+    count = Counter("things", "Things.")
     pulse = Pulse("web")
     count.add()
     with full_disk():
@@ -160,7 +159,7 @@ def test_where_metrics_are_off_nothing_is_added_up_or_written(
     tmp_path: Path, settings: Settings
 ) -> None:
     settings.METRICS_ADDRESS, settings.METRICS_DIR = None, tmp_path
-    count, times = Count("things", "Things."), Histogram("times_seconds", "Times.")
+    count, times = Counter("things", "Things."), Histogram("times_seconds", "Times.")
     gauge = Gauge("now", "Now.")
     pulse = Pulse("web")
     count.add()
@@ -173,12 +172,12 @@ def test_where_metrics_are_off_nothing_is_added_up_or_written(
 
 @pytest.mark.django_db
 def test_the_background_worker_says_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics.Switch, "is_on", True)
+    monkeypatch.setattr(MetricsSwitch, "is_on", True)
     queue(to="jane@shop.example", subject="One", text="", html="")
     time.sleep(0.01)
     measure()
     told: dict[str, Any] = {}
-    for metric in metrics.registry:
+    for metric in all_metrics:
         if isinstance(metric, Gauge) and metric.mode == "mostrecent":
             told[metric.name.removeprefix("emailvalidation_")] = metric.take().get((), None)
     assert told["mails_waiting"] == 1

@@ -8,11 +8,12 @@ from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from accounts import emails, services, team
-from accounts.models import Account, Mail, User
+from accounts.models import Account, User
 from accounts.names import in_email, quoted_name, validate_name
 from accounts.roles import Role
 from apikeys.models import ApiKey
 from apikeys.services import create_key
+from runtime.models import Mail
 from tests.conftest import make_user, signed_in
 
 REFUSED = [

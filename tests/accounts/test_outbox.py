@@ -10,9 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import outbox, retention
-from accounts.models import Mail
-from accounts.outbox import deliver_due
+from runtime.mail import outbox, retention
+from runtime.mail.outbox import deliver_due
+from runtime.models import Mail
 from tests.servers.redis import free_port
 
 pytestmark = pytest.mark.django_db

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from accounts import metrics, outlet
-from accounts.outlet import MOST_KEPT, PIECE, Outlet
+from runtime.logging import handler
+from runtime.logging.handler import MOST_KEPT, PIECE, Outlet
+from runtime.metrics.registry import MetricsSwitch
 
 LINE = b"x" * 299 + b"\n"
 
@@ -60,7 +61,7 @@ def test_a_pipe_that_nobody_reads_stops_nobody(
 def test_what_is_too_much_is_dropped_counted_and_said_when_somebody_reads(
     pipe: tuple[int, int], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metrics.Switch, "is_on", True)
+    monkeypatch.setattr(MetricsSwitch, "is_on", True)
     out = Outlet(pipe[1])
     lines = 2 * MOST_KEPT // len(LINE)
     for _ in range(lines // 100):
@@ -73,7 +74,7 @@ def test_what_is_too_much_is_dropped_counted_and_said_when_somebody_reads(
         out.flush()
     dropped = lines // 100 * 100 - read // len(LINE)
     assert dropped > 0
-    assert outlet.dropped_records.take() == {(): dropped}
+    assert handler.dropped_records.take() == {(): dropped}
     assert caplog.messages == [f"{dropped} log records were lost: nobody read them."]
 
 
@@ -96,7 +97,7 @@ def test_a_socket_that_nobody_reads_stops_nobody() -> None:
 def test_what_a_reader_who_is_gone_does_not_get_is_counted_and_harms_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(metrics.Switch, "is_on", True)
+    monkeypatch.setattr(MetricsSwitch, "is_on", True)
     reader, writer = os.pipe()
     os.close(reader)
     out = Outlet(writer)
@@ -104,11 +105,11 @@ def test_what_a_reader_who_is_gone_does_not_get_is_counted_and_harms_nobody(
         out.write([LINE])
     out.close()
     os.close(writer)
-    assert outlet.dropped_records.take() == {(): 3}
+    assert handler.dropped_records.take() == {(): 3}
 
 
 def test_lines_leave_in_pieces_that_a_pipe_takes_whole(pipe: tuple[int, int]) -> None:
-    assert all(len(piece) <= PIECE for piece in outlet._pieces([LINE] * 1000))
+    assert all(len(piece) <= PIECE for piece in handler._pieces([LINE] * 1000))
     long = b"y" * 3 * PIECE + b"\n"
     Outlet(pipe[1]).write([LINE, long, LINE])
     assert read_all(pipe[0]) == LINE + long + LINE
@@ -125,7 +126,7 @@ def test_several_processes_write_into_one_file(tmp_path: Path) -> None:
 def test_a_record_that_cannot_be_written_as_text_is_told_all_the_same(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outlet, "outlet", Outlet(pipe[1]))
+    monkeypatch.setattr(handler, "outlet", Outlet(pipe[1]))
     record = logging.LogRecord("test", logging.ERROR, "", 1, "half \ud800 a pair", None, None)
-    outlet.OutletHandler().emit(record)
+    handler.OutletHandler().emit(record)
     assert read_all(pipe[0]) == b"half \\ud800 a pair\n"

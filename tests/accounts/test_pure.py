@@ -4,7 +4,7 @@ import pytest
 
 from accounts import ids
 from accounts.browsers import describe
-from accounts.network import client_address, is_address
+from runtime.http.client_ip import client_address, is_address
 
 PEER = "192.0.2.1"
 

@@ -13,9 +13,12 @@ from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
-from accounts import emails, metrics, recipient_limits, retention, team
-from accounts.models import Account, Invitation, Mail, RecipientLimit, User
+from accounts import emails, team
+from accounts.models import Account, Invitation, User
 from accounts.roles import Role
+from runtime.mail import recipient_limits, retention
+from runtime.metrics.registry import MetricsSwitch
+from runtime.models import Mail, RecipientLimit
 from tests.conftest import PASSWORD, make_user
 from tests.fresh import at_once
 from tests.records import Records
@@ -47,7 +50,7 @@ def counting() -> Iterator[None]:
     """Ends before `records`, which looks at the switch when it ends itself."""
     recipient_limits.dropped.take()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics.Switch, "is_on", True)
+        patch.setattr(MetricsSwitch, "is_on", True)
         yield
     recipient_limits.dropped.take()
 

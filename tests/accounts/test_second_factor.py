@@ -15,8 +15,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import AuditEntry, User
-from accounts.sealing import SealBroken, seal, unseal
 from accounts.second_factor import seal_again
+from runtime.encryption import SealBroken, seal, unseal
 from tests.conftest import PASSWORD, signed_in
 from tests.factors import add_passkey, sign_in_by_passkey
 from tests.passkey_device import PasskeyDevice

@@ -12,7 +12,8 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.http import int_to_base36
 
-from accounts.models import Mail, User
+from accounts.models import User
+from runtime.models import Mail
 from tests.conftest import PASSWORD, signed_in
 
 pytestmark = pytest.mark.django_db

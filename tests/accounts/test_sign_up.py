@@ -6,9 +6,10 @@ from django.core import mail
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.models import Account, AuditEntry, Mail, Membership, User
-from accounts.outbox import deliver_due
+from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
+from runtime.mail.outbox import deliver_due
+from runtime.models import Mail
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,9 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.models import Account, Mail, User
+from accounts.models import Account, User
 from accounts.retention import forget_unconfirmed
+from runtime.models import Mail
 from tests.conftest import PASSWORD
 from tests.fresh import at_once
 

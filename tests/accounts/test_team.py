@@ -6,8 +6,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import services, team
-from accounts.models import Account, AuditEntry, Invitation, Mail, Membership, User
+from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
+from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
 from tests.records import Records
 

@@ -3,8 +3,9 @@
 import pytest
 
 from accounts import emails
-from accounts.models import Invitation, Mail, User
-from accounts.text import show_unseen, show_unseen_in_html
+from accounts.models import Invitation, User
+from runtime.models import Mail
+from runtime.unicode import show_unseen, show_unseen_in_html
 from tests.conftest import PASSWORD, signed_in
 
 UNSEEN = ["\u202e", "\u200b", "\u2066", "\u00ad", "\ufeff", "\U000e0041"]

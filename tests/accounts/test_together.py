@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from accounts.together import MOST_AT_ONCE, Together
-from config.redis_cache import RedisCounters
+from runtime.cache.redis import RedisCounters
+from runtime.database.coalescing import MOST_AT_ONCE, Together
 from tests.servers.patched import run_patched
 from tests.servers.redis import redis_server
 
@@ -105,7 +105,7 @@ def test_who_is_ended_while_others_are_let_come_stops_nobody(
         raise Ended
 
     with monkeypatch.context() as patched:
-        patched.setattr("accounts.together.let_others_come", end)
+        patched.setattr("runtime.database.coalescing.let_others_come", end)
         with pytest.raises(Ended):
             together.ask(1)
     assert together.ask(5) == 50

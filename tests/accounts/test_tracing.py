@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from django.db import DatabaseError
 
-from accounts import tracing
 from accounts.models import User
-from accounts.tracing import JsonFormatter, LineFormatter
+from runtime.logging import formatters
+from runtime.logging.formatters import JsonFormatter, LineFormatter
 from tests.servers.product import ROOT
 
 SECRET = "svc_live_" + "a1B2" * 9
@@ -80,8 +80,8 @@ def test_a_long_text_takes_no_longer_than_its_length(form: logging.Formatter) ->
 
 
 def test_a_record_for_programs_has_its_fields() -> None:
-    tracing.request_id.set("req_1")
-    tracing.account_id.set(tracing.NOBODY)
+    formatters.request_id.set("req_1")
+    formatters.account_id.set(formatters.NOBODY)
     record = logging.LogRecord("credits", logging.WARNING, __file__, 1, "Paid %s", ("twice",), None)
     record.created = datetime(2026, 11, 22, 6, 0, 0, 7_000, UTC).timestamp()
     told = json.loads(JsonFormatter().format(record))
@@ -98,7 +98,7 @@ def test_a_record_for_programs_has_its_fields() -> None:
 def test_djangos_own_record_of_a_crash_is_without_the_path() -> None:
     record = logging.LogRecord("d", logging.ERROR, "", 1, "%s: %s", ("Crash", "/a/secret"), None)
     record.request = type("Request", (), {"path": "/a/secret"})()
-    assert tracing.WithoutPath().filter(record)
+    assert formatters.WithoutPath().filter(record)
     assert record.getMessage() == "Crash: …"
 
 

@@ -8,8 +8,9 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import AuditEntry, Lease
-from accounts.schedule import NAME, run_daily_if_due
+from accounts.models import AuditEntry
+from runtime.jobs.daily import NAME, run_daily_if_due
+from runtime.models import Lease
 
 pytestmark = pytest.mark.django_db
 
@@ -119,8 +120,8 @@ def test_the_command_may_run_any_number_of_times_and_names_what_failed(
 
 
 def test_every_job_named_in_the_settings_exists_and_runs() -> None:
-    from accounts.schedule import run_daily
     from config import settings as product_settings
+    from runtime.jobs.daily import run_daily
 
     assert product_settings.ON_EVERY_DAY
     run_daily()

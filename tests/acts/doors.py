@@ -9,7 +9,7 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import Mail
+from runtime.models import Mail
 from tests.acts.world import Act, World
 from tests.conftest import PASSWORD, signed_in
 from tests.journeys.authenticator_app import code_at

@@ -6,11 +6,12 @@ from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import Group
 from django.urls import reverse
 
-from accounts import outbox
-from accounts.models import Mail, User
+from accounts.models import User
 from accounts.services import close_account, suspend_account
 from credits.models import Pack, Plan, StaffGrant
 from credits.orders import fulfil_order
+from runtime.mail import outbox
+from runtime.models import Mail
 from tests.acts.world import TOKEN, Act, World
 from tests.conftest import make_user
 from tests.credits.customers import plan
@@ -151,7 +152,7 @@ BUTTONS = [
     ("mfa_authenticator", "delete_selected", "user.second_factor_removed_by_staff", _factor),
 ]
 BUTTONS_OF_SERVICE = [
-    ("accounts_mail", "send_again", "mail.sent_again", _given_up),
+    ("runtime_mail", "send_again", "mail.sent_again", _given_up),
     ("auth_group", "delete_selected", "group.removed", _group),
     ("validation_listeddomain", "delete_selected", "domain.unlisted", _listed),
 ]

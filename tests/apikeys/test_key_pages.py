@@ -5,10 +5,11 @@ import re
 import pytest
 from django.test import Client
 
-from accounts.models import Account, AuditEntry, Mail, User
+from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from apikeys import services
 from apikeys.models import MOST_ACTIVE, ApiKey
+from runtime.models import Mail
 from tests.caller import Caller
 from tests.conftest import make_member, signed_in
 

@@ -7,12 +7,13 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts import services as accounts
-from accounts.models import Account, AuditEntry, Mail, User
+from accounts.models import Account, AuditEntry, User
 from accounts.retention import erase_account
 from accounts.roles import Role
 from apikeys import services
 from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, TooManyKeys
 from apikeys.services import KeyIsNotActive
+from runtime.models import Mail
 from tests.caller import Caller, code_of
 from tests.conftest import make_member
 

@@ -289,4 +289,4 @@ def test_a_worker_that_counts_for_itself_forgets_windows_that_have_ended(
 
 def test_the_counters_are_shared_by_all_processes() -> None:
     backend = django_settings.CACHES[django_settings.RATELIMIT_USE_CACHE]["BACKEND"]
-    assert backend == "config.cache.SQLiteCounters"
+    assert backend == "runtime.cache.sqlite.SQLiteCounters"

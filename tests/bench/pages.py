@@ -80,7 +80,7 @@ def _look_at_all(filled: Any) -> list[Page]:
 
 
 def _pages(filled: Any) -> list[Page]:
-    from accounts.timeline import Cursor
+    from runtime.database.pagination import Cursor
     from tests.bench.rows import COMMON_DOMAIN, RARE_DOMAIN
     from validation.models import LogEntry
 

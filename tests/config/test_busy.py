@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
-from accounts.admission import MOST_IN_HAND
+from runtime.http.load_shedding import MOST_IN_HAND
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key

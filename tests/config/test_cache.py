@@ -14,8 +14,8 @@ from django.core.cache.backends.redis import RedisCache
 from redis import Redis
 from redis.exceptions import RedisError
 
-from config.cache import SQLiteCache, SQLiteCounters
-from config.redis_cache import RedisCounters, SturdyRedisCache
+from runtime.cache.redis import RedisCounters, SturdyRedisCache
+from runtime.cache.sqlite import SQLiteCache, SQLiteCounters
 from tests.servers.redis import free_port, redis
 
 pytestmark = pytest.mark.process

@@ -1,8 +1,8 @@
 import pytest
 from psycopg_pool import PoolTimeout
 
-from config.patience import database_seconds
-from config.postgresql.base import take_page_place
+from runtime.database.postgresql.base import take_page_place
+from runtime.database.timeouts import database_seconds
 
 
 @pytest.mark.parametrize(("connections", "for_pages"), [(1, 1), (2, 1), (4, 3), (16, 12)])

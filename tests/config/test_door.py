@@ -2,8 +2,8 @@
 
 import pytest
 
-from accounts.admission import admission
 from config.worker import Door
+from runtime.http.load_shedding import admission
 
 
 @pytest.mark.parametrize(("in_hand", "let_in"), [(0, 1), (3, 1), (40, 11), (256, 65)])

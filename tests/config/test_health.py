@@ -16,7 +16,7 @@ from accounts.engine import engine
 from apikeys import limits
 from config import health
 from config.health import NEEDED, USEFUL
-from config.kept import Kept
+from runtime.health_check_cache import Kept
 from tests.servers.dns import World, dns_server, packets
 
 pytestmark = pytest.mark.django_db
@@ -162,7 +162,7 @@ def test_counters_that_are_away_are_no_reason_to_send_nobody(
     balancer: Client, world: World, settings: Settings
 ) -> None:
     # No folder for the file: as when Redis is not there.
-    broken = {"BACKEND": "config.cache.SQLiteCounters", "LOCATION": "/dev/null/counters"}
+    broken = {"BACKEND": "runtime.cache.sqlite.SQLiteCounters", "LOCATION": "/dev/null/counters"}
     settings.CACHES = {**settings.CACHES, "counters": broken}
     try:
         assert states(balancer) == {

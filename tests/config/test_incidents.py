@@ -9,8 +9,9 @@ from allauth.mfa.models import Authenticator
 from django.core.management import call_command
 from django.db import connection
 
-from accounts.models import Account, Mail, User
+from accounts.models import Account, User
 from apikeys.models import ApiKey
+from runtime.models import Mail
 from tests.caller import Caller, code_of
 from tests.servers.postgres import with_its_programs
 from tests.servers.runbook import Machine

@@ -5,7 +5,7 @@ from django.core.mail import EmailMessage, get_connection
 
 
 def test_each_mail_is_a_file_and_the_newest_has_the_last_name(tmp_path: Path) -> None:
-    connection = get_connection("config.mail_files.EmailBackend", file_path=str(tmp_path))
+    connection = get_connection("runtime.mail.file_backend.EmailBackend", file_path=str(tmp_path))
     connection.send_messages([EmailMessage(subject, "x") for subject in ("first", "second")])
     connection.send_messages([EmailMessage("third", "x")])
     mails = [message_from_bytes(path.read_bytes()) for path in sorted(tmp_path.iterdir())]

@@ -11,16 +11,19 @@ from django.test import Client, override_settings
 from django.urls import path, re_path
 from pytest_django import Settings
 
-from accounts import answered, metrics, outbox, schedule
 from accounts.engine import engine
 from accounts.models import Account
-from accounts.statements import times_away
 from apikeys.api import ApiView
 from apikeys.breaker import Breaker, outages
 from apikeys.middleware import unknown_callers
 from config.urls import urlpatterns
 from credits import charges
 from credits.models import Wallet
+from runtime.database.raw_sql import times_away
+from runtime.jobs import daily
+from runtime.logging import access_log
+from runtime.mail import outbox
+from runtime.metrics.registry import MetricsSwitch, all_metrics, before_each_flush
 from tests.caller import Caller
 from validation.services import validations
 
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(metrics.Switch, "is_on", True)
+    monkeypatch.setattr(MetricsSwitch, "is_on", True)
     forget()
     yield
     forget()
@@ -37,11 +40,11 @@ def _counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def forget() -> None:
     engine()
-    for add in metrics.before_each_look:
+    for add in before_each_flush:
         add()
-    for metric in metrics.registry:
+    for metric in all_metrics:
         metric.take()  # type: ignore[attr-defined]
-    answered.take()
+    access_log.take()
 
 
 def test_a_validation_is_counted_by_what_came_out(
@@ -130,14 +133,14 @@ def fails() -> NoReturn:
 
 
 def test_jobs_of_the_day_tell_when_they_ran_and_which_failed(settings: Settings) -> None:
-    good = "accounts.retention.delete_old_mails"
+    good = "runtime.mail.retention.delete_old_mails"
     settings.ON_EVERY_DAY = [f"{__name__}.fails", good]
-    with pytest.raises(schedule.DailyWorkError):
-        schedule.run_daily()
-    assert schedule.failures.take() == {(f"{__name__}.fails",): 1}
+    with pytest.raises(daily.DailyWorkError):
+        daily.run_daily()
+    assert daily.failures.take() == {(f"{__name__}.fails",): 1}
     assert (
-        set(schedule.ran_at.take())
-        == set(schedule.took.take())
+        set(daily.ran_at.take())
+        == set(daily.took.take())
         == {
             (f"{__name__}.fails",),
             (good,),

@@ -11,7 +11,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from accounts.management.commands.migrate import NUMBER
+from runtime.management.commands.migrate import NUMBER
 from tests.servers.books import assert_books_agree
 from tests.servers.client import HttpAnswer, calls_coming
 from tests.servers.keys import make_key

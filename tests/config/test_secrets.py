@@ -12,8 +12,9 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 
-from accounts.models import Account, Mail, User
-from accounts.outbox import deliver_due
+from accounts.models import Account, User
+from runtime.mail.outbox import deliver_due
+from runtime.models import Mail
 from tests.caller import Caller
 from tests.conftest import PASSWORD, signed_in
 

@@ -9,8 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import outbox
-from accounts.models import Account, Mail, User
+from accounts.models import Account, User
 from accounts.services import close_account, note_confirmed, open_account
 from apikeys.models import ApiKey, RefusalHour
 from credits.charges import Charge, charge
@@ -19,6 +18,8 @@ from credits.orders import Buyer, fulfil_order, start_order
 from credits.refunds import refund_order
 from credits.services import grant
 from credits.totals import sum_up_days
+from runtime.mail import outbox
+from runtime.models import Mail
 from tests.config.staff_people import at, front, in_group, panel, take_from_group
 from tests.conftest import make_user, signed_in
 from tests.frozen import freeze_time_but_not_processes

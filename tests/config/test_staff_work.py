@@ -8,8 +8,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import outbox
-from accounts.models import Lease, Mail, User
+from accounts.models import User
+from runtime.mail import outbox
+from runtime.models import Lease, Mail
 from tests.config.staff_people import at, front, panel
 from tests.conftest import signed_in
 from tests.frozen import freeze_time_but_not_processes

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime, time
 import time_machine
 
 from accounts.models import Account
-from accounts.schedule import run_daily
 from credits.models import Subscription, Wallet
+from runtime.jobs.daily import run_daily
 
 
 def on(day: str, hour: int = 9) -> time_machine.travel:

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from pytest_django import Settings
 
-from accounts.models import Account, Mail, User
+from accounts.models import Account, User
 from accounts.roles import Role
 from credits.books import differences
 from credits.charges import Charge, charge
@@ -14,6 +14,7 @@ from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
 from credits.offers import OrderRefused
 from credits.orders import MOST_WAITING, Buyer, cancel_order, fulfil_order, start_order
 from credits.refunds import refund_order
+from runtime.models import Mail
 from tests.conftest import make_member
 
 pytestmark = pytest.mark.django_db

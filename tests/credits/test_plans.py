@@ -2,8 +2,7 @@
 
 import pytest
 
-from accounts.models import Account, Mail, User
-from accounts.schedule import run_daily
+from accounts.models import Account, User
 from accounts.services import close_account, note_confirmed, open_account
 from credits import plans as module
 from credits import refunds
@@ -11,6 +10,8 @@ from credits.books import differences
 from credits.models import Order, Pack, Plan, Wallet
 from credits.offers import OrderRefused
 from credits.services import grant
+from runtime.jobs.daily import run_daily
+from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.customers import (
     buyer_of,

@@ -10,7 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.engine import engine
-from accounts.models import Account, Mail, User
+from accounts.models import Account, User
 from accounts.services import note_confirmed, open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
@@ -19,6 +19,7 @@ from credits.books import differences
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
 from credits.orders import Buyer
 from credits.payments import method_of
+from runtime.models import Mail
 from tests.caller import Caller
 from tests.conftest import make_user, signed_in
 from tests.fresh import at_once

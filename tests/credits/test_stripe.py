@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import Account, Mail, User
+from accounts.models import Account, User
 from credits import orders, refunds
 from credits.books import differences
 from credits.charges import Charge, charge
 from credits.models import Order, Pack
 from credits.payments import PaymentUnavailable, method_of, stripe_events
+from runtime.models import Mail
 from tests.conftest import signed_in
 from tests.credits.cards import (
     WEBHOOK,

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, Mail, User
-from accounts.schedule import run_daily
+from accounts.models import Account, User
 from accounts.services import close_account
 from credits import plans as module
 from credits.books import differences
 from credits.models import Plan
 from credits.payments import catch_up, method_of
+from runtime.jobs.daily import run_daily
+from runtime.models import Mail
 from tests.credits.cards import (
     Plans,
     buy,

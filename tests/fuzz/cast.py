@@ -13,13 +13,13 @@ from django.test import Client
 
 from accounts import team
 from accounts.models import Account, User
-from accounts.moments import number_of
 from accounts.roles import Role
 from accounts.services import note_confirmed, open_account
 from apikeys.services import create_key
 from credits import orders
 from credits.books import differences
 from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
+from runtime.dates import number_of
 from tests.conftest import make_member, make_user, signed_in
 from validation.log import Asker
 from validation.models import LogEntry

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from accounts.tracing import LineFormatter
 from apikeys.crypto import ALPHABET, PREFIX, checksum
+from runtime.logging.formatters import LineFormatter
 from tests.fuzz.effort import explore
 from tests.fuzz.texts import texts
 

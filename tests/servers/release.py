@@ -16,7 +16,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
     atomic = {atomic}
     initial = True
-    dependencies = [("validation", "0006_erase_address"), ("credits", "0005_sum_up_finished_days")]
+    dependencies = [("validation", "0001_initial"), ("credits", "0003_append_only_ledger")]
     operations = [migrations.RunSQL({statement!r})]
 """
 

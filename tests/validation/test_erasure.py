@@ -5,8 +5,8 @@ import pytest
 from accounts.models import Account, AuditEntry, User
 from apikeys.services import create_key
 from credits.models import UseHour
+from runtime.database import batches
 from tests.caller import Caller
-from validation import batches
 from validation.erasure import erase_address
 from validation.models import LogEntry, Replay
 

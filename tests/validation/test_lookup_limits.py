@@ -126,7 +126,7 @@ def test_all_workers_know_what_one_of_them_counted(account: Account) -> None:
 def test_a_worker_counts_alone_while_the_store_is_unavailable(
     account: Account, settings: Settings
 ) -> None:
-    broken = {"BACKEND": "config.cache.SQLiteCounters", "LOCATION": "/dev/null/counters"}
+    broken = {"BACKEND": "runtime.cache.sqlite.SQLiteCounters", "LOCATION": "/dev/null/counters"}
     settings.CACHES = {**settings.CACHES, "hourly_counters": broken}
     try:
         use_up(account, all_but=1)

@@ -12,13 +12,13 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from accounts.models import Account
-from accounts.statements import OutcomeUnknown, atomic
-from accounts.together import Together
 from apikeys.models import ApiKey
 from credits.books import differences
 from credits.models import LedgerEntry, UseHour, Wallet
 from credits.statement import words_of
 from credits.totals import sum_up_days
+from runtime.database.coalescing import Together
+from runtime.database.raw_sql import OutcomeUnknown, atomic
 from tests.credits.days import on
 from tests.validation.test_settlement import ask, left, make_shop
 from validation import settlement

@@ -10,12 +10,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts import timeline
 from accounts.models import Account, User
-from accounts.timeline import Cursor
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
 from apikeys.tally import refusals
+from runtime.database import pagination
+from runtime.database.pagination import Cursor
 from tests.caller import Caller
 from tests.conftest import signed_in
 from tests.validation.use import logged, read, refused
@@ -171,7 +171,7 @@ def test_a_place_that_is_none_is_the_beginning(
 def test_a_rare_thing_is_found_piece_by_piece(
     browser: Client, account: Account, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timeline, "LOOKED_THROUGH", 10)
+    monkeypatch.setattr(pagination, "LOOKED_THROUGH", 10)
     for number in range(25):
         logged(account, now - timedelta(seconds=number))
     logged(account, now - timedelta(seconds=30), "rare@shop.example", verdict="risky")

@@ -10,8 +10,9 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from accounts.services import change_log_days
 from credits.models import UseHour
+from runtime.database import batches
 from tests.caller import Caller
-from validation import batches, retention
+from validation import retention
 from validation.export import export_requests
 from validation.models import LogEntry, Replay
 from validation.retention import delete_old_log_entries, delete_old_replays

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from accounts.engine import engine
-from accounts.models import Account, Mail
+from accounts.models import Account
 from accounts.services import open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
@@ -16,6 +16,7 @@ from credits.books import differences
 from credits.charges import InsufficientCredits
 from credits.models import UseHour, Wallet
 from credits.services import grant
+from runtime.models import Mail
 from tests.conftest import make_user
 from tests.fresh import at_once
 from validation.log import Asker

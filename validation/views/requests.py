@@ -7,12 +7,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import for_account, form_of
-from accounts.moments import moment_of
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from accounts.timeline import Cursor
 from apikeys.crypto import holds_a_secret
 from apikeys.errors import REFUSALS
+from runtime.database.pagination import Cursor
+from runtime.dates import moment_of
 from validation import log_search
 from validation.addresses import address_hash, unpack_checks
 from validation.engine.meanings import MEANINGS

@@ -12,7 +12,7 @@ from accounts.access import for_account
 from accounts.models import Account
 from accounts.requests import AccountRequest
 from accounts.roles import Act
-from accounts.spreadsheets import download
+from runtime.csv_download import download
 from validation import figures
 from validation.charts import draw
 from validation.csv_export import usage_lines

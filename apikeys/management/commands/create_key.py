@@ -5,11 +5,11 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.core.validators import validate_email
 
-from accounts.management.base import DatabaseCommand
 from accounts.models import Account
 from accounts.names import validate_name
 from apikeys.models import KeyRefused
 from apikeys.services import create_key
+from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):

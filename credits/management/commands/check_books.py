@@ -3,9 +3,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
-from accounts.management.base import DatabaseCommand
 from accounts.models import Account
 from credits.books import differences
+from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):

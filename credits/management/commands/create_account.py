@@ -7,11 +7,11 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from accounts.management.base import DatabaseCommand
 from accounts.models import User
 from accounts.services import create_confirmed_user, note_confirmed, open_account
 from credits.models.catalogue import MOST_CREDITS
 from credits.services import open_with_credits
+from runtime.management.base import DatabaseCommand
 
 MOST_REQUESTS = 1_000_000
 

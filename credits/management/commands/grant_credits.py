@@ -4,10 +4,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from accounts.management.base import DatabaseCommand
 from accounts.models import Account
-from accounts.text import validate_line
 from credits.services import InvalidAmount, grant
+from runtime.management.base import DatabaseCommand
+from runtime.unicode import validate_line
 
 
 class Command(DatabaseCommand):

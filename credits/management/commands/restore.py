@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from accounts.backups import BackupRefused, read_note, restore_backup
-from accounts.dumps import DumpFailed
+from runtime.database.backups import BackupRefused, read_note, restore_backup
+from runtime.database.dumps import DumpFailed
 
 
 class Command(BaseCommand):

@@ -12,7 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.authentication.known_browsers import MOST_USERS, browser_id
-from accounts.models import Mail, User
+from accounts.models import User
+from runtime.models import Mail
 from tests.conftest import PASSWORD, make_user, signed_in
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,10 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from accounts.admission import admission
 from accounts.authentication import sign_in_queue
 from accounts.authentication.sign_in_queue import SignInQueueMiddleware
 from accounts.models import User
+from runtime.http.load_shedding import admission
 from tests.conftest import PASSWORD, signed_in
 
 LOGIN = "/accounts/login/"

@@ -1,0 +1,82 @@
+"""No entry of the audit log is ever changed or deleted, whoever tries: the database refuses.
+
+It lets through what erasure does: a user's link goes with the user, their name, network address
+and what holds their address become "erased", and the entries of an account go with it once it is
+marked as erased.
+
+A later migration that rebuilds this table on SQLite drops its triggers and must make them again;
+tests/accounts/test_audit_holds.py would notice.
+"""
+
+from django.db import migrations
+
+WORDS = "The audit log is append-only."
+TABLE = "accounts_auditentry"
+# `same` says that two values are equal, or both NULL.
+ERASURE = (
+    "OLD.id {same} NEW.id AND OLD.account_id {same} NEW.account_id AND OLD.at {same} NEW.at "
+    "AND OLD.action {same} NEW.action AND OLD.by_staff {same} NEW.by_staff "
+    "AND (OLD.actor_id {same} NEW.actor_id OR NEW.actor_id IS NULL) "
+    "AND ((OLD.actor_name {same} NEW.actor_name AND OLD.ip {same} NEW.ip) "
+    "OR (NEW.actor_name = 'erased' AND NEW.ip IS NULL)) "
+    "AND (OLD.target {same} NEW.target OR NEW.target = 'erased')"
+)
+OF_ERASED = (
+    "EXISTS (SELECT 1 FROM accounts_account "
+    "WHERE id = OLD.account_id AND erased_at IS NOT NULL)"
+)
+REFUSE = f"BEGIN SELECT RAISE(ABORT, '{WORDS}'); END"
+SQLITE = [
+    f"CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON {TABLE} "
+    f"WHEN NOT ({ERASURE.format(same='IS')}) {REFUSE}",
+    f"CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON {TABLE} WHEN NOT {OF_ERASED} {REFUSE}",
+    # INSERT OR REPLACE deletes a row without asking the trigger above.
+    f"CREATE TRIGGER audit_is_not_replaced BEFORE INSERT ON {TABLE} "
+    f"WHEN EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id) {REFUSE}",
+]
+SQLITE_BACK = [
+    "DROP TRIGGER IF EXISTS audit_is_not_changed",
+    "DROP TRIGGER IF EXISTS audit_is_not_deleted",
+    "DROP TRIGGER IF EXISTS audit_is_not_replaced",
+]
+RAISE = f"RAISE EXCEPTION '{WORDS}' USING ERRCODE = 'integrity_constraint_violation';"
+POSTGRESQL = [
+    "CREATE FUNCTION accounts_refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+    f"{RAISE} END; $$",
+    "CREATE FUNCTION accounts_refuse_audit_deletion() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+    f"IF {OF_ERASED} THEN RETURN OLD; END IF; {RAISE} END; $$",
+    f"CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON {TABLE} FOR EACH ROW "
+    f"WHEN (NOT ({ERASURE.format(same='IS NOT DISTINCT FROM')})) "
+    "EXECUTE FUNCTION accounts_refuse_audit_change()",
+    f"CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON {TABLE} FOR EACH ROW "
+    "EXECUTE FUNCTION accounts_refuse_audit_deletion()",
+    f"CREATE TRIGGER audit_is_not_emptied BEFORE TRUNCATE ON {TABLE} FOR EACH STATEMENT "
+    "EXECUTE FUNCTION accounts_refuse_audit_change()",
+]
+POSTGRESQL_BACK = [
+    f"DROP TRIGGER IF EXISTS audit_is_not_changed ON {TABLE}",
+    f"DROP TRIGGER IF EXISTS audit_is_not_deleted ON {TABLE}",
+    f"DROP TRIGGER IF EXISTS audit_is_not_emptied ON {TABLE}",
+    "DROP FUNCTION IF EXISTS accounts_refuse_audit_change()",
+    "DROP FUNCTION IF EXISTS accounts_refuse_audit_deletion()",
+]
+
+
+def drop(apps, schema_editor):
+    is_postgresql = schema_editor.connection.vendor == "postgresql"
+    for statement in POSTGRESQL_BACK if is_postgresql else SQLITE_BACK:
+        schema_editor.execute(statement, params=None)
+
+
+def make(apps, schema_editor):
+    # Databases from before the migrations were rewritten have them already.
+    drop(apps, schema_editor)
+    is_postgresql = schema_editor.connection.vendor == "postgresql"
+    for statement in POSTGRESQL if is_postgresql else SQLITE:
+        schema_editor.execute(statement, params=None)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("accounts", "0001_initial")]
+
+    operations = [migrations.RunPython(make, drop)]

@@ -1,0 +1,15 @@
+from django.apps import AppConfig
+from django.urls import register_converter
+
+from runtime.http.url_converters import PublicId, RequestId, Token
+
+
+class RuntimeConfig(AppConfig):
+    name = "runtime"
+    verbose_name = "Background work"
+
+    def ready(self) -> None:
+        # Before any app's urls.py is imported.
+        register_converter(PublicId, "public_id")
+        register_converter(RequestId, "request_id")
+        register_converter(Token, "token")
