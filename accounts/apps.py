@@ -8,9 +8,11 @@ class AccountsConfig(AppConfig):
     verbose_name = "Customers"
 
     def ready(self) -> None:
-        # Both need the models, which exist only from here on.
-        from accounts import checks, signals, staff
+        # These import models, which are loaded only now.
+        from accounts import terms
+        from accounts.authentication import signals
+        from accounts.staff import groups
 
-        register(checks.legal_pages_are_complete, deploy=True)
+        register(terms.legal_pages_are_complete, deploy=True)
         signals.connect()
-        post_migrate.connect(staff.make_groups, dispatch_uid="accounts.staff")
+        post_migrate.connect(groups.make_groups, dispatch_uid="accounts.staff.groups")

@@ -17,16 +17,16 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.crypto import get_random_string
 
-from accounts import sign_in
-from accounts.audit import record_of_user
+from accounts import audit
+from accounts.authentication import failed_attempts
 from accounts.authentication.rate_limits import may_send_reset
+from accounts.authentication.second_factor.factors import name_of
+from accounts.authentication.second_factor.passkeys import PasskeyRefused, check_origin
 from accounts.engine import engine
 from accounts.models import Account, Invitation, User
-from accounts.passkeys import PasskeyRefused, check_origin
-from accounts.requests import SiteRequest
+from accounts.request import SiteRequest
 from accounts.retention import forget_unconfirmed
 from accounts.roles import Role
-from accounts.second_factor import name_of
 from accounts.services import open_account
 from accounts.terms import agree_to_terms
 from runtime.unicode import validate_line
@@ -144,7 +144,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
             return str(self.cleaned_data["email"])
         email: str = super().save(request, **kwargs)
         for user in self.users:
-            sign_in.note_reset_asked(user=user, ip=request.ip)
+            failed_attempts.note_reset_asked(user=user, ip=request.ip)
         return email
 
 
@@ -172,7 +172,9 @@ class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
     def save(self, request: SiteRequest) -> Any:
         asked = super().save(request)
         email = self.cleaned_data["email"]
-        record_of_user(self.user, self.user, "user.email_change_asked", f"to {email}", request.ip)
+        audit.record_of_user(
+            self.user, self.user, "user.email_change_asked", f"to {email}", request.ip
+        )
         return asked
 
 
@@ -204,7 +206,7 @@ class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
         before, user = name_of(self.instance), self.instance.user
         renamed = super().save()
         target = f"{before} → {name_of(renamed)}"
-        record_of_user(user, user, "user.passkey_renamed", target, context.request.ip)
+        audit.record_of_user(user, user, "user.passkey_renamed", target, context.request.ip)
         return renamed
 
 

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.utils.cache import patch_cache_control
 
 from accounts.models import Account, Membership, User
-from accounts.requests import SiteRequest
+from accounts.request import SiteRequest
 from runtime.logging import formatters
 
 Handler = Callable[[SiteRequest], HttpResponse]

@@ -9,10 +9,10 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from accounts import ids
-from accounts.audit import AuditEntry
+from accounts.audit.models import AuditEntry
 from accounts.names import validate_name
 from accounts.roles import Act, Role, may, roles_given_by
+from runtime.ids import random_id
 
 __all__ = [
     "Account",
@@ -21,6 +21,18 @@ __all__ = [
     "Membership",
     "User",
 ]
+
+
+def account_id() -> str:
+    return random_id("acc")
+
+
+def membership_id() -> str:
+    return random_id("mem")
+
+
+def invitation_id() -> str:
+    return random_id("inv")
 
 
 class UserManager(BaseUserManager["User"]):
@@ -103,7 +115,7 @@ class AccountQuerySet(models.QuerySet["Account"]):
 class Account(models.Model):
     """Holds everything a customer owns."""
 
-    public_id = models.CharField(max_length=30, unique=True, editable=False, default=ids.account_id)
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=account_id)
     name = models.CharField(max_length=100, validators=[validate_name])
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -171,9 +183,7 @@ class MembershipQuerySet(models.QuerySet["Membership"]):
 
 
 class Membership(models.Model):
-    public_id = models.CharField(
-        max_length=30, unique=True, editable=False, default=ids.membership_id
-    )
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=membership_id)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=20, choices=Role)
@@ -209,9 +219,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    public_id = models.CharField(
-        max_length=30, unique=True, editable=False, default=ids.invitation_id
-    )
+    public_id = models.CharField(max_length=30, unique=True, editable=False, default=invitation_id)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField(max_length=254)
     role = models.CharField(max_length=20, choices=Role)

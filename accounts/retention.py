@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from accounts.audit import ERASED, SOMEBODY
+from accounts.audit.models import ERASED, SOMEBODY
 from accounts.models import Account, AuditEntry, Invitation, User
 from runtime import hooks
 from runtime.models import Mail

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.own_accounts import without_own
-from accounts.read_only import ReadOnlyAdmin
+from accounts.staff.own_accounts import without_own
+from accounts.staff.read_only import ReadOnlyAdmin
 from apikeys import services
 from apikeys.models import ApiKey, RefusalHour
 

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
-from accounts.requests import SiteRequest
+from accounts.request import SiteRequest
 from apikeys import limits, tally
 from apikeys.answers import limit_headers, only_https, refuse
 from apikeys.bounds import is_api_path

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 from rest_framework.request import Request
 
-from accounts.requests import SiteRequest
+from accounts.request import SiteRequest
 
 if TYPE_CHECKING:
     from apikeys.limits import Usage

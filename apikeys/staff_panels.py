@@ -6,7 +6,7 @@ from django.db.models import Max, Sum
 from django.utils import timezone
 
 from accounts.models import Account
-from accounts.panels import (
+from accounts.staff.panels import (
     MOST,
     Cell,
     Link,

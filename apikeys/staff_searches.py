@@ -7,7 +7,7 @@ import re
 
 from django.db.models import Q
 
-from accounts.panels import MOST, Findings, Hit, for_staff_with, link_to
+from accounts.staff.panels import MOST, Findings, Hit, for_staff_with, link_to
 from apikeys import crypto
 from apikeys.models import ApiKey, ApiKeyQuerySet, Lookup
 

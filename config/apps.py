@@ -2,4 +2,4 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class StaffAdminConfig(AdminConfig):
-    default_site = "config.admin.StaffSite"
+    default_site = "accounts.staff.site.StaffSite"

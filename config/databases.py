@@ -62,7 +62,7 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
-    # Only what asks for it is prepared (runtime/database/postgresql/base.py): not what came so often.
+    # Prepare only the statements that ask for it: runtime/database/postgresql/base.py.
     options.setdefault("prepare_threshold", 1_000_000_000)
     # What is prepared looks up a few rows by their keys, whichever these are: one plan serves all.
     generic = "-c plan_cache_mode=force_generic_plan"

@@ -54,7 +54,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    # Django calls this where it caught it. The last is what runtime/cache/sqlite.py raises on a full disk.
+    # Django calls this inside `except`. runtime/cache/sqlite.py raises the last on a full disk.
     if isinstance(sys.exc_info()[1], (*AWAY, sqlite3.OperationalError)):
         return _away(request)
     return _page(

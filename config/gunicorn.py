@@ -75,7 +75,7 @@ def post_worker_init(worker: Any) -> None:
     # Another application than the product, such as a benchmark's, has no checks and no metrics.
     is_product = "config.wsgi" in sys.modules
     if is_product:
-        from accounts.authentication import hash_queue
+        from accounts.authentication.passwords import hash_queue
         from config.health import warm_up
 
         hash_queue.start()

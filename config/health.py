@@ -16,7 +16,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 
 from accounts.engine import resolver_answers
-from accounts.requests import SiteRequest
+from accounts.request import SiteRequest
 from apikeys.answers import ApiResponse, refuse, render
 from apikeys.errors import ApiError
 from apikeys.limits import store_answers

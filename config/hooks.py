@@ -32,7 +32,7 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_old_invitations",
     "runtime.mail.retention.delete_old_mails",
     "runtime.mail.retention.delete_old_recipient_limits",
-    "accounts.second_factor.seal_again",
+    "accounts.authentication.second_factor.factors.seal_again",
     "apikeys.services.announce_expiries",
     "apikeys.tally.delete_old_refusals",
     "credits.renewals.renew_subscriptions",
@@ -55,8 +55,8 @@ STAFF_PANELS: list[str] = [
     "credits.staff_panels.tell_unpaid_orders",
     "credits.staff_panels.tell_pending_grants",
     "credits.staff_panels.tell_who_pays",
-    "accounts.staff_panels.tell_daily_work",
-    "accounts.staff_panels.tell_mails",
+    "accounts.staff.background_panels.tell_daily_work",
+    "accounts.staff.background_panels.tell_mails",
 ]
 # On the page of one account's usage.
 STAFF_ACCOUNT_PANELS: list[str] = [
@@ -70,8 +70,8 @@ STAFF_ACCOUNT_PANELS: list[str] = [
 ]
 # What the admin's one box finds. A text that holds an API key is handed to the last list alone.
 STAFF_SEARCHES: list[str] = [
-    "accounts.staff_searches.find_accounts",
-    "accounts.staff_searches.find_users",
+    "accounts.staff.search.find_accounts",
+    "accounts.staff.search.find_users",
     "apikeys.staff_searches.find_keys",
     "credits.staff_searches.find_orders",
     "validation.staff_searches.find_requests",

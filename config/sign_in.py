@@ -2,8 +2,8 @@
 environment stands there."""
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.backends.ConfirmedUsersBackend"]
-PASSWORD_HASHERS = ["accounts.authentication.hashers.Argon2PasswordHasher"]
+AUTHENTICATION_BACKENDS = ["accounts.authentication.backends.ConfirmedUsersBackend"]
+PASSWORD_HASHERS = ["accounts.authentication.passwords.hashers.Argon2PasswordHasher"]
 _VALIDATORS = "django.contrib.auth.password_validation"
 AUTH_PASSWORD_VALIDATORS = [
     {
@@ -12,14 +12,14 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     # Of any composition, but none that stands first in everybody's list.
-    {"NAME": "accounts.passwords.GuessablePasswordValidator"},
+    {"NAME": "accounts.authentication.passwords.common_passwords.GuessablePasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 60 * 60
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "validation:show-overview"
 LOGOUT_REDIRECT_URL = "validation:show-landing"
 
-ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ACCOUNT_ADAPTER = "accounts.authentication.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "accounts.forms.LoginForm",
     "signup": "accounts.forms.SignupForm",
@@ -56,21 +56,21 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": None,
     "reset_email": "5/m/key",
     "reset_email_address": "20/m/ip",
-    # Each recipient has a limit of its own (runtime/mail/recipient_limits.py). This one would refuse
-    # a sign-up after its user had been saved.
+    # runtime/mail/recipient_limits.py limits each recipient. This one would refuse a sign-up after
+    # its user had been saved.
     "confirm_email": None,
 }
-USERSESSIONS_ADAPTER = "accounts.adapter.SessionsAdapter"
+USERSESSIONS_ADAPTER = "accounts.authentication.adapter.SessionsAdapter"
 
-MFA_ADAPTER = "accounts.adapter.SecondFactorAdapter"
+MFA_ADAPTER = "accounts.authentication.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
-    "authenticate": "accounts.factor_forms.CodeForm",
-    "reauthenticate": "accounts.factor_forms.ConfirmCodeForm",
-    "authenticate_webauthn": "accounts.factor_forms.PasskeyForm",
-    "reauthenticate_webauthn": "accounts.factor_forms.ConfirmPasskeyForm",
-    "login_webauthn": "accounts.factor_forms.PasskeySignInForm",
+    "authenticate": "accounts.authentication.second_factor.forms.CodeForm",
+    "reauthenticate": "accounts.authentication.second_factor.forms.ConfirmCodeForm",
+    "authenticate_webauthn": "accounts.authentication.second_factor.forms.PasskeyForm",
+    "reauthenticate_webauthn": "accounts.authentication.second_factor.forms.ConfirmPasskeyForm",
+    "login_webauthn": "accounts.authentication.second_factor.forms.PasskeySignInForm",
     "add_webauthn": "accounts.forms.AddPasskeyForm",
     "edit_webauthn": "accounts.forms.RenamePasskeyForm",
 }

@@ -27,7 +27,7 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     # Our Security page says what allauth's own index would.
     path("accounts/2fa/", RedirectView.as_view(pattern_name="accounts:show-security")),
-    path("accounts/", include("accounts.allauth_urls")),
+    path("accounts/", include("accounts.authentication.allauth_urls")),
     path("apikeys/", include("apikeys.urls")),
     path("credits/", include("credits.urls")),
     path("admin/", admin.site.urls),

@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 
 from accounts import audit
-from accounts.admin import AccountAdmin
 from accounts.models import Account
-from accounts.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.account_admin import AccountAdmin
+from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 from credits import plans
 from credits.acts import ACTS_ON_ACCOUNTS, ACTS_ON_GRANTS, ACTS_ON_ORDERS
 from credits.models import (

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 
 from accounts.models import User
-from accounts.own_accounts import refusal_for
+from accounts.staff.own_accounts import refusal_for
 
 
 class ActRefused(Exception):

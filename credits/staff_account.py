@@ -1,7 +1,16 @@
 """What staff see of one account's credits and money, to look at alone."""
 
 from accounts.models import Account
-from accounts.panels import MOST, Cell, Fact, Link, Panel, cell_of, for_staff_with, list_of_account
+from accounts.staff.panels import (
+    MOST,
+    Cell,
+    Fact,
+    Link,
+    Panel,
+    cell_of,
+    for_staff_with,
+    list_of_account,
+)
 from credits.models import LedgerEntry, Order
 from credits.money import in_words
 from credits.statement import days_left

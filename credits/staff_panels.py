@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from accounts.panels import (
+from accounts.staff.panels import (
     MOST,
     Cell,
     Fact,

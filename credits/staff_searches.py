@@ -2,7 +2,7 @@
 
 import re
 
-from accounts.panels import MOST, Findings, Hit, for_staff_with, link_to
+from accounts.staff.panels import MOST, Findings, Hit, for_staff_with, link_to
 from credits.models import Order
 
 # As the invoice has it, or only its number.

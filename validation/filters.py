@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from django import forms
 from django.core.exceptions import ValidationError
 
-from accounts.filters import AddressedForm, DayField
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey
+from runtime.http.query_form import DayField, QueryForm
 from validation.engine.reasons import REASONS, Verdict
 from validation.engine.syntax import Parts, parse_address
 from validation.log_search import Wanted
@@ -42,7 +42,7 @@ class KeyField(forms.ChoiceField):
         super().__init__(label="Key", choices=choices, required=False)
 
 
-class Filter(AddressedForm):
+class Filter(QueryForm):
     """Of one account's pages."""
 
     def __init__(self, data: Any, account: Account) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import orjson
 
 from accounts.models import Account
-from accounts.requests import AccountRequest
+from accounts.request import AccountRequest
 from apikeys import limits, tally
 from apikeys.answers import JSON, limit_headers
 from apikeys.api import rate_limit_exceeded

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import Account
-from accounts.panels import Cell, Link, Panel, cell_of, for_staff_with, list_of_account
+from accounts.staff.panels import Cell, Link, Panel, cell_of, for_staff_with, list_of_account
 from apikeys.models import ApiKey
 from credits.models import UseDay
 from credits.totals import Used, use_by_day, use_by_key

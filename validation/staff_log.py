@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.functional import cached_property
 
-from accounts.read_only import ReadOnlyAdmin
+from accounts.staff.read_only import ReadOnlyAdmin
 from validation.addresses import address_hash
 from validation.erasure import count_rows, erase_address, masked_address
 from validation.forms import AddressForm

@@ -16,11 +16,11 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from accounts.authentication import hash_queue
-from accounts.authentication.hash_queue import HashingUnavailable
 from accounts.authentication.known_browsers import browser_id, is_known_browser
-from accounts.authentication.machine_slots import MachineSlots
-from accounts.requests import SiteRequest
+from accounts.authentication.passwords import hash_queue
+from accounts.authentication.passwords.hash_queue import HashingUnavailable
+from accounts.authentication.passwords.machine_slots import MachineSlots
+from accounts.request import SiteRequest
 from runtime.http.load_shedding import admission
 
 Handler = Callable[[SiteRequest], HttpResponse]

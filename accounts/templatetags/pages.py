@@ -11,11 +11,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timeuntil
 
-from accounts.browsers import describe
+from accounts.authentication.browsers import describe
+from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.models import User
 from accounts.names import in_email, quoted_name
 from accounts.roles import Act
-from accounts.second_factor import has_second_factor
 
 register = template.Library()
 register.filter(in_email)

@@ -7,10 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from accounts import audit_log
-from accounts.access import for_account, form_of
-from accounts.filters import AuditFilter
-from accounts.requests import AccountRequest
+from accounts.audit import queries
+from accounts.audit.forms import AuditFilter
+from accounts.permissions import for_account, form_of
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from runtime.csv_download import download
 from runtime.database.pagination import Cursor
@@ -25,7 +25,7 @@ def show_audit_log(request: AccountRequest) -> HttpResponse:
     before = Cursor.parse(request.GET.get("before", ""))
     page = None
     if form.is_valid():
-        page = audit_log.page_of(request.account, form.wanted, before)
+        page = queries.page_of(request.account, form.wanted, before)
     context = {"form": form, "page": page, "is_first": before is None}
     return render(request, "accounts/show_audit_log.html", context)
 
@@ -38,7 +38,7 @@ def export_audit_log(request: AccountRequest) -> HttpResponseBase:
     if not form.is_valid():
         # Which says what is wrong with it.
         return redirect(f"{reverse(PAGE)}?{form.query}")
-    lines = audit_log.export(
+    lines = queries.export(
         account=request.account,
         wanted=form.wanted,
         words=form.in_words,

@@ -12,7 +12,7 @@ from accounts import team
 from accounts.forms import INVITED
 from accounts.middleware import CURRENT_ACCOUNT
 from accounts.models import Invitation
-from accounts.requests import AccountRequest
+from accounts.request import AccountRequest
 from accounts.roles import DESCRIPTIONS, Role
 
 

@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from accounts.access import form_of
 from accounts.models import User
-from accounts.requests import SiteRequest
+from accounts.permissions import form_of
+from accounts.request import SiteRequest
 from accounts.terms import agree_to_terms
 
 DAY = 24 * 3600

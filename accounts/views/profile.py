@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts import services
-from accounts.access import for_account, form_of
+from accounts.authentication.second_factor.proof import factor_required
 from accounts.forms import AccountForm, CloseAccountForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT
 from accounts.models import User
-from accounts.proof import factor_required
-from accounts.requests import AccountRequest, SiteRequest
+from accounts.permissions import for_account, form_of
+from accounts.request import AccountRequest, SiteRequest
 from accounts.roles import Act
 
 PAGE = "accounts:edit-profile"

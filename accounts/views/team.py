@@ -6,11 +6,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import team
-from accounts.access import for_account, form_of
+from accounts.authentication.second_factor.proof import require_factor
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership
-from accounts.proof import require_factor
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account, form_of
+from accounts.request import AccountRequest
 from accounts.roles import DESCRIPTIONS, Act, Role, roles_given_by
 
 PAGE = "accounts:show-team"

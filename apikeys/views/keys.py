@@ -5,9 +5,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import for_account
-from accounts.proof import factor_required
-from accounts.requests import AccountRequest
+from accounts.authentication.second_factor.proof import factor_required
+from accounts.permissions import for_account
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts import audit
-from accounts.access import for_account, form_of
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account, form_of
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from credits import plans, sign_up_credits, statement
 from credits.forms import ThresholdForm

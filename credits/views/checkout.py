@@ -6,9 +6,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import for_account
 from accounts.models import Account
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from credits import offers, orders, plans
 from credits.forms import ConfirmForm, OrderForm

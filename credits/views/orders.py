@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from accounts.access import for_account, form_of
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account, form_of
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from credits import orders
 from credits.models import Order

@@ -1,4 +1,4 @@
-"""Middleware for every request: its id and address, and headers and text that protect its reader."""
+"""Middleware for every request: its id and address, and what protects the reader of a page."""
 
 import re
 import time

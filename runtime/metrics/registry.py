@@ -1,8 +1,8 @@
 """What is counted and measured, for whoever watches over the service.
 
 Each part of the program counts its own things, in plain Python: to add costs a fraction of a
-microsecond, and nothing where metrics are off. Once a second runtime/metrics/process_files.py hands on what
-was added. No lock: in a web worker all threads are greenlets, which give way only when they wait.
+microsecond, and nothing where metrics are off. Once a second process_files.py hands on what was
+added. No lock: in a web worker all threads are greenlets, which give way only when they wait.
 
 No label may hold what a caller chooses or who they are: each set of labels is kept for ever.
 """

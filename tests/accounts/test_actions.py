@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from accounts.actions import ACTIONS, words_of
-from accounts.audit_log import HEAD
+from accounts.audit.actions import ACTIONS, words_of
+from accounts.audit.queries import HEAD
 from tests.acts import customers, doors, staff
 
 ROOT = Path(__file__).resolve().parents[2]

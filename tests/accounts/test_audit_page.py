@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from accounts import audit_log
-from accounts.audit import SOMEBODY, record
+from accounts.audit import queries, record
+from accounts.audit.models import SOMEBODY
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.services import suspend_account
@@ -169,7 +169,7 @@ def test_pages_follow_each_other_without_a_gap(
 def test_a_page_says_how_far_it_looked(
     browser: Client, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_log, "LOOKED_THROUGH", 5)
+    monkeypatch.setattr(queries, "LOOKED_THROUGH", 5)
     noted(account, owner, "key.created", at=timezone.now() - timedelta(days=9))
     for number in range(10):
         noted(account, owner, "user.renamed", at=timezone.now() - timedelta(minutes=number))

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.checks import legal_pages_are_complete
+from accounts.terms import legal_pages_are_complete
 
 pytestmark = pytest.mark.django_db
 

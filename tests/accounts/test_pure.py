@@ -2,8 +2,8 @@
 
 import pytest
 
-from accounts import ids
-from accounts.browsers import describe
+from accounts.authentication.browsers import describe
+from accounts.models import account_id
 from runtime.http.client_ip import client_address, is_address
 
 PEER = "192.0.2.1"
@@ -66,6 +66,6 @@ def test_a_browser_is_named_in_words(user_agent: str, words: str) -> None:
 
 
 def test_public_ids_are_random_and_say_what_they_name() -> None:
-    made = {ids.account_id() for _ in range(1000)}
+    made = {account_id() for _ in range(1000)}
     assert len(made) == 1000
     assert all(name.startswith("acc_") and len(name) == 24 for name in made)

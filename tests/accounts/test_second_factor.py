@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts.authentication.second_factor.factors import seal_again
 from accounts.models import AuditEntry, User
-from accounts.second_factor import seal_again
 from runtime.encryption import SealBroken, seal, unseal
 from tests.conftest import PASSWORD, signed_in
 from tests.factors import add_passkey, sign_in_by_passkey

@@ -12,7 +12,7 @@ from django.test import RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.views.generic import RedirectView
 
-from accounts.actions import ACTIONS
+from accounts.audit.actions import ACTIONS
 from accounts.models import Account, AuditEntry, Invitation, User
 from apikeys.api import ApiView
 from tests.accounts.test_access import PAGES as OUR_PAGES

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts import panels
 from accounts.models import Account, User
 from accounts.services import open_account
+from accounts.staff import panels
 from apikeys import crypto
 from apikeys.models import ApiKey
 from credits.models import Order, Pack

@@ -5,8 +5,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from accounts.access import for_account, form_of
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account, form_of
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from accounts.services import change_log_days as change_days
 from validation.erasure import count_rows, masked_address

@@ -3,10 +3,10 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from accounts.access import for_account
-from accounts.requests import AccountRequest
+from accounts.authentication.second_factor.factors import has_second_factor
+from accounts.permissions import for_account
+from accounts.request import AccountRequest
 from accounts.roles import Act
-from accounts.second_factor import has_second_factor
 from credits.sign_up_credits import domain_without_credits
 from credits.statement import days_left
 from validation import overview

@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import for_account
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from credits.models import Pack, Plan
 from validation import playground

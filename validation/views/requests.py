@@ -6,8 +6,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.access import for_account, form_of
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account, form_of
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from apikeys.crypto import holds_a_secret
 from apikeys.errors import REFUSALS

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from accounts.access import for_account
 from accounts.models import Account
-from accounts.requests import AccountRequest
+from accounts.permissions import for_account
+from accounts.request import AccountRequest
 from accounts.roles import Act
 from runtime.csv_download import download
 from validation import figures

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, which in a web request waits only so long: runtime/database/timeouts.py.
+"""Django's PostgreSQL backend, with a time limit (timeouts.py) for queries of web requests.
 
 A frozen machine, or a network that swallows packets, ends no connection: each request would wait
 for it as long as that lasts. No setting of the server helps, for it is the server that is silent.

@@ -22,7 +22,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.hashers import check_password, make_password  # noqa: E402
 
-from accounts.authentication import hash_queue  # noqa: E402
+from accounts.authentication.passwords import hash_queue  # noqa: E402
 
 SECRET = "correct horse battery"
 turns = 0

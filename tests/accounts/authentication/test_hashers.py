@@ -3,7 +3,7 @@ import pytest
 from django.contrib.auth.hashers import check_password
 from pytest_django import Settings
 
-from accounts.authentication.hashers import Argon2PasswordHasher
+from accounts.authentication.passwords.hashers import Argon2PasswordHasher
 from accounts.models import User
 
 PASSWORD = "correct horse battery"
@@ -30,7 +30,7 @@ def test_a_hash_costs_what_owasp_asks_for_at_least() -> None:
 def test_a_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
     settings: Settings,
 ) -> None:
-    settings.PASSWORD_HASHERS = ["accounts.authentication.hashers.Argon2PasswordHasher"]
+    settings.PASSWORD_HASHERS = ["accounts.authentication.passwords.hashers.Argon2PasswordHasher"]
     expensive = argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=2).hash(PASSWORD)
     user = User.objects.create(email="jane@shop.example", password=f"argon2{expensive}")
     assert not user.check_password("wrong")

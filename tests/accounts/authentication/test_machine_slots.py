@@ -2,7 +2,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from accounts.authentication.machine_slots import MachineSlots
+from accounts.authentication.passwords.machine_slots import MachineSlots
 from tests.servers.product import ROOT
 
 TAKE_ALL = """

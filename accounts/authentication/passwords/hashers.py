@@ -2,7 +2,7 @@
 
 from django.contrib.auth import hashers
 
-from accounts.authentication import hash_queue
+from accounts.authentication.passwords import hash_queue
 
 
 class Argon2PasswordHasher(hashers.Argon2PasswordHasher):

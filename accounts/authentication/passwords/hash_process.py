@@ -1,7 +1,7 @@
 """Hash passwords in a process of its own, at the lowest CPU priority.
 
-`accounts/authentication/hash_queue.py` starts one for each web worker. It reads a job per line as
-JSON, writes its result as a line, and ends when the worker does.
+hash_queue.py starts one for each web worker. It reads a job per line as JSON, writes its result as
+a line, and ends when the worker does.
 
 Why not a thread: a thread of low priority has to take Python's lock to return its result. While the
 machine is busy it would hold that lock without getting the CPU, and stop the whole worker.

@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.actions import GROUPS, Group, codes_of
+from accounts.audit.actions import GROUPS, Group, codes_of
 from accounts.models import AuditEntry
-from accounts.read_only import BoundedPaginator, ReadOnlyAdmin
+from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 
 
 class GroupFilter(admin.SimpleListFilter):

@@ -1,19 +1,15 @@
-"""The audit log: who did what, to what, from where. Rows are added and never changed: the database
-refuses it. What erasure takes out of them, and that it deletes those of an erased account, is all
-that it lets through."""
+"""One row for each thing that someone did in an account, or that happened to it.
 
-from typing import TYPE_CHECKING
+The database refuses to change or delete these rows, except for what erasure does to them.
+"""
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from accounts.actions import words_of
+from accounts.audit.actions import words_of
 
-if TYPE_CHECKING:
-    from accounts.models import Account, User
-
-# Who it was where it was no user.
+# `actor_name` where the actor was no user.
 SYSTEM = "system"
 SOMEBODY = "somebody"
 ERASED = "erased"
@@ -62,49 +58,3 @@ class AuditEntry(models.Model):
     @property
     def shown_ip(self) -> str | None:
         return None if self.by_staff else self.ip
-
-
-def record(
-    account: "Account | None",
-    actor: "User | None",
-    action: str,
-    target: str = "",
-    ip: str | None = None,
-    *,
-    unknown: str = SYSTEM,
-) -> AuditEntry:
-    """Call it inside the transaction of the act, so that neither stands without the other."""
-    return AuditEntry.objects.create(
-        account=account,
-        actor=actor,
-        actor_name=actor.email if actor else unknown,
-        by_staff=_is_from_outside(actor, account),
-        action=action,
-        target=target[:300],
-        ip=ip,
-    )
-
-
-def record_of_user(
-    user: "User",
-    actor: "User | None",
-    action: str,
-    target: str = "",
-    ip: str | None = None,
-) -> None:
-    """What concerns a person is told in every account they belong to."""
-    for account in accounts_of(user):
-        record(account, actor, action, target, ip)
-
-
-def accounts_of(user: "User") -> "list[Account | None]":
-    """In whose logs it stands what the user does; of who belongs to none, in no account's."""
-    memberships = user.memberships.select_related("account")
-    accounts: list[Account | None] = [membership.account for membership in memberships]
-    return accounts or [None]
-
-
-def _is_from_outside(actor: "User | None", account: "Account | None") -> bool:
-    if actor is None or account is None or not actor.is_staff:
-        return False
-    return not actor.memberships.filter(account=account).exists()

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
-from accounts.requests import AccountRequest
+from accounts.request import AccountRequest
 from accounts.roles import Act, who_may
 
 AccountView = Callable[..., HttpResponseBase]

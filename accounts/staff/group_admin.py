@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts import audit
-from accounts.changes import changes_in
+from accounts.staff.form_diff import changes_in
 
 
 class GroupAdmin(DjangoGroupAdmin):

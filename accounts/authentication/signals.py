@@ -13,18 +13,18 @@ from django.core.signals import got_request_exception
 from django.dispatch import Signal
 from django.http import HttpRequest
 
-from accounts.audit import record_of_user
-from accounts.browsers import describe
+from accounts import audit
+from accounts.authentication.browsers import describe
+from accounts.authentication.failed_attempts import note_wrong_code
+from accounts.authentication.second_factor.factors import FACTORS, is_first_factor, name_of
+from accounts.authentication.second_factor.proof import record_added
 from accounts.models import User
-from accounts.proof import record_added
-from accounts.second_factor import FACTORS, is_first_factor, name_of
 from accounts.services import note_confirmed
 from accounts.sessions import end_other_sessions
-from accounts.sign_in import note_wrong_code
 from runtime.database.raw_sql import AWAY, times_away
 
 # The Login that starts a session is told by Django, all else by allauth. A new password is noted
-# where it is saved: accounts/adapter.py.
+# where it is saved: accounts/authentication/adapter.py.
 ACTIONS: dict[Signal, str] = {
     auth_signals.user_logged_in: "user.signed_in",
     auth_signals.user_logged_out: "user.signed_out",
@@ -38,7 +38,7 @@ ACTIONS: dict[Signal, str] = {
 
 def connect() -> None:
     for signal in ACTIONS:
-        signal.connect(_record, dispatch_uid="accounts.audit")
+        signal.connect(_record, dispatch_uid="accounts.authentication.signals")
     got_request_exception.connect(_count_outage, dispatch_uid="accounts.outages")
     account_signals.email_confirmed.connect(_tell_confirmed, dispatch_uid="accounts.confirmed")
     account_signals.authentication_step_completed.connect(
@@ -67,7 +67,7 @@ def _record(
     if user is None or _is_first_address(kwargs):
         return
     target = _target(signal, request, kwargs)
-    record_of_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
+    audit.record_of_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
 
 
 def _is_first_address(arguments: dict[str, Any]) -> bool:

@@ -18,10 +18,10 @@ from django.urls import path, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
+from accounts.authentication.second_factor.factors import has_second_factor
+from accounts.authentication.second_factor.proof import is_verified, redirect_to_proof
 from accounts.models import User
-from accounts.proof import is_verified, redirect_to_proof
-from accounts.second_factor import has_second_factor
-from config.staff_pages import search, show_usage
+from accounts.staff.pages import search, show_usage
 from runtime import hooks
 
 _ROW = re.compile(r"[0-9]{1,18}")

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from accounts import audit
 from accounts.models import Account
-from accounts.panels import Findings
+from accounts.staff.panels import Findings
 from runtime import hooks
 
 LOOKED = "account.looked_at_by_staff"

@@ -1,7 +1,7 @@
 """allauth's pages. Those that change something do all of it or nothing, the audit entry included.
 
 Not those where a password is hashed, which is slow, and which no other writer of SQLite should wait
-for: a new password and its entry are saved together by accounts/sign_in.py.
+for: a new password and its entry are saved together by accounts/authentication/failed_attempts.py.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver
 
 from accounts.authentication.known_browsers import remember_browser
-from accounts.proof import factor_required
-from accounts.requests import SiteRequest
+from accounts.authentication.second_factor.proof import factor_required
+from accounts.request import SiteRequest
 
 View = Callable[..., HttpResponseBase]
 

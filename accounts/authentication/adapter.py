@@ -24,14 +24,13 @@ from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from accounts import emails, sign_in
-from accounts.audit import record_of_user
-from accounts.authentication import rate_limits
+from accounts import audit, emails
+from accounts.authentication import failed_attempts, rate_limits
 from accounts.authentication.known_browsers import remember_browser
+from accounts.authentication.second_factor.factors import has_second_factor
+from accounts.authentication.second_factor.proof import is_recent
 from accounts.models import Membership, User
-from accounts.proof import is_recent
-from accounts.requests import SiteRequest
-from accounts.second_factor import has_second_factor
+from accounts.request import SiteRequest
 from runtime.encryption import SealBroken, seal, unseal
 
 logger = logging.getLogger(__name__)
@@ -76,7 +75,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         action = PASSWORD_ACTS.get(page, "user.password_changed")
         if action == "user.password_reset":
             self.request.has_reset_password = user
-        sign_in.save_password(user=user, action=action, ip=self.request.ip)
+        failed_attempts.save_password(user=user, action=action, ip=self.request.ip)
 
     def pre_authenticate(self, request: SiteRequest, **credentials: Any) -> None:
         """Replaces allauth's, with which strangers can keep the owner of an address out."""
@@ -107,7 +106,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def authentication_failed(self, request: SiteRequest, **credentials: Any) -> None:
         """At the sign-in, and where a page asks for the password again."""
-        sign_in.note_wrong_password(email=credentials.get("email", ""), ip=request.ip)
+        failed_attempts.note_wrong_password(email=credentials.get("email", ""), ip=request.ip)
 
     def get_client_ip(self, request: SiteRequest) -> str:
         return request.ip
@@ -184,7 +183,7 @@ class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
         if sessions:
             user, number = sessions[0].user, len(sessions)
             target = f"{number} browser{pluralize(number)}"
-            record_of_user(user, user, "user.sessions_ended", target, context.request.ip)
+            audit.record_of_user(user, user, "user.sessions_ended", target, context.request.ip)
 
 
 def _is_shut_out(user: User) -> bool:

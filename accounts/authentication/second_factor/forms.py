@@ -11,8 +11,9 @@ from allauth.mfa.webauthn import forms as passkey_forms
 from allauth.mfa.webauthn.internal import auth
 from django.core.exceptions import ValidationError
 
-from accounts import one_time_codes, passkeys, sign_in
-from accounts.second_factor import name_of
+from accounts.authentication import failed_attempts
+from accounts.authentication.second_factor import one_time_codes, passkeys
+from accounts.authentication.second_factor.factors import name_of
 
 
 class CodeOnce:
@@ -63,7 +64,7 @@ def _accept_once(authenticator: Authenticator, response: Any) -> None:
         passkeys.accept_once(authenticator, response)
     except passkeys.CounterDidNotIncrease:
         kind = f"{name_of(authenticator)}, which may have been copied"
-        sign_in.note_wrong_code(user=authenticator.user, kind=kind, ip=context.request.ip)
+        failed_attempts.note_wrong_code(user=authenticator.user, kind=kind, ip=context.request.ip)
         raise
 
 

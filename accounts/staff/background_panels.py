@@ -6,7 +6,16 @@ from django.conf import settings
 from django.db.models import Count, Min, Q
 from django.utils import timezone
 
-from accounts.panels import MOST, Cell, Fact, Link, Panel, cell_of, for_staff_with, list_of
+from accounts.staff.panels import (
+    MOST,
+    Cell,
+    Fact,
+    Link,
+    Panel,
+    cell_of,
+    for_staff_with,
+    list_of,
+)
 from runtime.jobs.daily import NAME
 from runtime.models import Lease, Mail
 

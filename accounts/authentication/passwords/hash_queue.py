@@ -23,7 +23,7 @@ from gevent.lock import BoundedSemaphore
 from gevent.monkey import get_original, is_module_patched
 from gevent.threadpool import ThreadPool
 
-from accounts.authentication.hash_process import Job, compute
+from accounts.authentication.passwords.hash_process import Job, compute
 from runtime.database.pool import give_back_connection
 
 # A browser that has signed in before does not wait longer than this for the hash of a stranger,
@@ -73,7 +73,7 @@ class HashQueue:
             return self._compute_in_process(job)
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "accounts.authentication.hash_process"]
+        command = [sys.executable, "-m", "accounts.authentication.passwords.hash_process"]
         self._process = subprocess.Popen(
             [*command, str(self._lock_file)],
             cwd=settings.BASE_DIR,

@@ -5,7 +5,15 @@ from typing import Any
 from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from accounts.models import Account, User
-from accounts.panels import MOST, Findings, Hit, Link, for_staff_with, link_to, usage_of
+from accounts.staff.panels import (
+    MOST,
+    Findings,
+    Hit,
+    Link,
+    for_staff_with,
+    link_to,
+    usage_of,
+)
 
 
 @for_staff_with("accounts.view_account")

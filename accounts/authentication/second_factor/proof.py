@@ -2,7 +2,7 @@
 
 A password alone must not reveal recovery codes or remove the factor that protects an account. A
 user who has a second factor proves it within ACCOUNT_REAUTHENTICATION_TIMEOUT, by signing in with
-it or by using it again. Users without one are asked as before: accounts/adapter.py.
+it or by using it again. Users without one are asked as before: accounts/authentication/adapter.py.
 """
 
 import time
@@ -21,8 +21,8 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 
+from accounts.authentication.second_factor.factors import FACTORS, has_second_factor
 from accounts.models import User
-from accounts.second_factor import FACTORS, has_second_factor
 
 View = Callable[..., HttpResponseBase]
 

@@ -10,7 +10,8 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.audit import SOMEBODY, accounts_of, record, record_of_user
+from accounts.audit.models import SOMEBODY
+from accounts.audit.recording import accounts_of, record, record_of_user
 from accounts.models import Account, AuditEntry, User
 
 MOST_AN_HOUR = 10

@@ -1,41 +1,16 @@
 """Forms whose answers stand in the page's address: what is looked at, and from when to when."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
-from django.utils import timezone
 
-from accounts.actions import ACTIONS, GROUPS, Group, codes_of
-from accounts.audit import SOMEBODY, SUPPORT, SYSTEM
-from accounts.audit_log import Wanted
+from accounts.audit.actions import ACTIONS, GROUPS, Group, codes_of
+from accounts.audit.models import SOMEBODY, SUPPORT, SYSTEM
+from accounts.audit.queries import Wanted
 from accounts.models import Account
-
-
-class DayField(forms.DateField):
-    """Of the years in which there may be anything: the first and the last there are overflow."""
-
-    widget = forms.DateInput(attrs={"type": "date"})
-
-    def validate(self, value: Any) -> None:
-        super().validate(value)
-        if value is not None and not 2020 <= value.year <= timezone.now().year + 1:
-            raise ValidationError("Choose a day since 2020.")
-
-
-class AddressedForm(forms.Form):
-    @property
-    def given(self) -> dict[str, str]:
-        """What was asked; a field that is empty stands in no address."""
-        asked = {name: self.data.get(name) for name in self.fields}
-        return {name: value for name, value in asked.items() if value}
-
-    @property
-    def query(self) -> str:
-        return urlencode(self.given)
-
+from runtime.http.query_form import DayField, QueryForm
 
 NOBODY_OF_THE_TEAM: dict[str, tuple[str, Q]] = {
     "support": (SUPPORT, Q(by_staff=True)),
@@ -61,7 +36,7 @@ def _of_group(group: Group) -> list[tuple[str, str]]:
     return [(group.value, f"{GROUPS[group]}: all"), *((c, _WORDS[c]) for c in codes_of(group))]
 
 
-class AuditFilter(AddressedForm):
+class AuditFilter(QueryForm):
     who = forms.ChoiceField(required=False)
     what = forms.ChoiceField(choices=_what(), required=False)
     since = DayField(label="From (UTC)", required=False)

@@ -1,0 +1,1 @@
+"""Hash passwords without slowing down the API, and refuse common ones."""

@@ -1,0 +1,1 @@
+"""Authenticator apps, passkeys, and the proof of one of them before sensitive pages."""

@@ -1,0 +1,1 @@
+"""What staff use in Django's admin: its site, pages, panels, search, and groups."""

@@ -1,0 +1,133 @@
+"""Accounts, members, and invitations in the admin."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+
+from accounts import audit, services
+from accounts.models import Account, Membership
+from accounts.staff.form_diff import changes_in
+from accounts.staff.own_accounts import refusal_for, without_own
+from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+
+
+class MemberInline(ReadOnlyInline):
+    model = Membership
+    fields = ("user", "role", "joined_at")
+    readonly_fields = fields
+
+
+class StateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("open", "Open"), ("suspended", "Suspended"), ("closed", "Closed")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "open":
+            return queryset.filter(closed_at=None, suspended_at=None)
+        if self.value() == "suspended":
+            return queryset.filter(closed_at=None).exclude(suspended_at=None)
+        if self.value() == "closed":
+            return queryset.exclude(closed_at=None)
+        return queryset
+
+
+class AccountAdmin(admin.ModelAdmin[Account]):
+    list_display: tuple[str, ...] = (
+        "name",
+        "public_id",
+        "state",
+        "members",
+        "created_at",
+    )
+    list_filter: ClassVar[tuple[Any, ...]] = (StateFilter, "created_at")
+    search_fields = ("name", "public_id", "memberships__user__email")
+    search_help_text = "Name, acc_… or a member's e-mail"
+    date_hierarchy = "created_at"
+    readonly_fields = (
+        "public_id",
+        "created_at",
+        "suspended_at",
+        "closed_at",
+        "erased_at",
+        "requests_per_minute",
+        "log_days",
+    )
+    inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
+    actions = ("suspend", "lift_suspension", "reopen")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
+        return super().get_queryset(request).annotate(member_count=Count("memberships"))
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: Any, obj: Account | None = None) -> bool:
+        is_own = obj is not None and bool(refusal_for(request.user, obj))
+        return not is_own and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
+        return False
+
+    def save_model(self, request: Any, obj: Account, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if changes := changes_in(form):
+            audit.record(obj, request.user, "account.changed_by_staff", changes, request.ip)
+
+    def has_suspend_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.suspend_account")
+
+    @admin.display(ordering="member_count")
+    def members(self, account: Any) -> int:
+        return int(account.member_count)
+
+    @admin.display
+    def state(self, account: Account) -> str:
+        if account.erased_at:
+            return "Erased"
+        if account.closed_at:
+            return "Closed"
+        return "Suspended" if account.suspended_at else "Open"
+
+    @admin.action(description="Suspend: keys answer 403", permissions=["suspend"])
+    def suspend(self, request: Any, accounts: QuerySet[Account]) -> None:
+        accounts = without_own(self, request, accounts, "pk")
+        for account in accounts:
+            services.suspend_account(account=account, actor=request.user, ip=request.ip)
+        self.message_user(request, f"Suspended: {_names(accounts)}.")
+
+    @admin.action(description="Lift the suspension", permissions=["suspend"])
+    def lift_suspension(self, request: Any, accounts: QuerySet[Account]) -> None:
+        accounts = without_own(self, request, accounts, "pk")
+        for account in accounts:
+            services.lift_suspension(account=account, actor=request.user, ip=request.ip)
+        self.message_user(request, f"No longer suspended: {_names(accounts)}.")
+
+    @admin.action(description="Reopen what was closed", permissions=["suspend"])
+    def reopen(self, request: Any, accounts: QuerySet[Account]) -> None:
+        accounts = without_own(self, request, accounts, "pk")
+        for account in accounts:
+            services.reopen_account(account=account, actor=request.user, ip=request.ip)
+        self.message_user(request, f"Open again: {_names(accounts.filter(closed_at=None))}.")
+
+
+class MembershipAdmin(ReadOnlyAdmin):
+    list_display = ("user", "account", "role", "joined_at")
+    list_filter = ("role", "joined_at")
+    list_select_related = ("user", "account")
+    search_fields = ("user__email", "account__name", "account__public_id")
+
+
+class InvitationAdmin(ReadOnlyAdmin):
+    list_display = ("email", "account", "role", "created_at", "expires_at", "accepted_at")
+    list_select_related = ("account",)
+    search_fields = ("email", "account__name", "account__public_id")
+    exclude = ("token",)
+
+
+def _names(accounts: QuerySet[Account]) -> str:
+    return ", ".join(account.name for account in accounts) or "none"

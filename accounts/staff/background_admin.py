@@ -1,0 +1,54 @@
+"""Queued emails and the leases of background jobs in the admin."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
+
+from accounts import audit
+from accounts.staff.read_only import ReadOnlyAdmin
+
+
+class MailStateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("waiting", "Waiting"), ("sent", "Sent"), ("given_up", "Given up")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() == "waiting":
+            return queryset.filter(sent_at=None, given_up_at=None)
+        if self.value() == "sent":
+            return queryset.exclude(sent_at=None)
+        if self.value() == "given_up":
+            return queryset.exclude(given_up_at=None)
+        return queryset
+
+
+class MailAdmin(ReadOnlyAdmin):
+    list_display = ("to", "subject", "created_at", "sent_at", "attempts", "last_error")
+    list_filter = (MailStateFilter, "created_at")
+    search_fields = ("to", "subject")
+    # Codes and links in the body open accounts: they are for the recipient alone.
+    exclude = ("text", "html")
+    actions = ("send_again",)
+
+    def has_send_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("runtime.change_mail")
+
+    @admin.action(description="Send again what was given up", permissions=["send"])
+    @transaction.atomic
+    def send_again(self, request: Any, mails: Any) -> None:
+        number: int = mails.send_again()
+        words = f"{number} mail{pluralize(number)}"
+        if number:
+            audit.record(None, request.user, "mail.sent_again", words, request.ip)
+        self.message_user(request, f"{words} will be tried again.")
+
+
+class LeaseAdmin(ReadOnlyAdmin):
+    list_display = ("name", "holder", "until", "done_for")

@@ -1,0 +1,109 @@
+"""Users, their email addresses, and their second factors in the admin."""
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from accounts import audit, emails
+from accounts.authentication.second_factor.factors import name_of
+from accounts.models import Membership, User
+from accounts.staff.form_diff import changes_in
+from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+
+
+class MembershipInline(ReadOnlyInline):
+    model = Membership
+    fields = ("account", "role", "joined_at")
+    readonly_fields = fields
+
+
+STAFF_FIELDS = ("is_active", "is_staff", "is_superuser", "groups")
+
+
+DATES = ("date_joined", "last_login", "terms_version", "terms_agreed_at")
+
+
+class UserAdmin(DjangoUserAdmin[User]):
+    """Users come by sign-up or create_account, change their address themselves, and leave by
+    closing their account: each of these does more than this row."""
+
+    list_display = ("email", "name", "is_active", "is_staff", "date_joined", "last_login")
+    list_filter = ("is_staff", "is_active", "groups", "date_joined")
+    search_fields = ("email", "name")
+    ordering = ("-date_joined",)
+    inlines = (MembershipInline,)
+    readonly_fields = ("email", *DATES)
+    fieldsets = (
+        (None, {"fields": ("email", "name")}),
+        ("Staff", {"fields": STAFF_FIELDS}),
+        ("Dates", {"fields": DATES}),
+    )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Who is staff, and what they may do, is for superusers to say, whatever a group allows."""
+        fields = super().get_readonly_fields(request, obj)
+        return fields if request.user.is_superuser else (*fields, *STAFF_FIELDS)
+
+    def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if changes := changes_in(form):
+            action, target = "user.changed_by_staff", f"{obj.email}: {changes}"
+            audit.record_of_user(obj, request.user, action, target, request.ip)
+
+    def user_change_password(self, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Whoever knows a customer's password could act as them."""
+        raise PermissionDenied("People set their own password, with a link that is mailed to them.")
+
+
+class EmailAddressAdmin(ReadOnlyAdmin):
+    """Only who reads the mailbox can say that an address is theirs."""
+
+    list_display = ("email", "user", "primary", "verified")
+    list_filter = ("primary", "verified")
+    list_select_related = ("user",)
+    search_fields = ("email",)
+
+
+class SecondFactorAdmin(ReadOnlyAdmin):
+    """For who lost theirs: staff remove it, and never see the secret behind it."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_filter = ("type",)
+    list_select_related = ("user",)
+    search_fields = ("user__email",)
+    exclude = ("data",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return request.user.has_perm("mfa.delete_authenticator")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Authenticator]:
+        """Staff remove their own factor on the Security page, which asks for a proof of it."""
+        return super().get_queryset(request).exclude(user=request.user.pk)
+
+    def delete_model(self, request: Any, obj: Authenticator) -> None:
+        self._tell(request, obj)
+        super().delete_model(request, obj)
+
+    @transaction.atomic
+    def delete_queryset(self, request: Any, queryset: QuerySet[Authenticator]) -> None:
+        for authenticator in queryset:
+            self._tell(request, authenticator)
+        super().delete_queryset(request, queryset)
+
+    @staticmethod
+    def _tell(request: Any, authenticator: Authenticator) -> None:
+        kind, user = name_of(authenticator), authenticator.user
+        action, target = "user.second_factor_removed_by_staff", f"{user.email}: {kind}"
+        audit.record_of_user(user, request.user, action, target, request.ip)
+        emails.queue_second_factor_removed(to=user.email, kind=kind)
