@@ -9,7 +9,7 @@ from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
 from apikeys.models import ApiKey, Lookup
-from apikeys.requests import http_request
+from apikeys.request import http_request
 from runtime.logging import formatters
 
 

@@ -7,8 +7,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from apikeys.errors import ApiError
-from apikeys.misplaced import missing_api_key
-from apikeys.requests import http_request, key_of
+from apikeys.misplaced_keys import missing_api_key
+from apikeys.request import http_request, key_of
 
 
 class HasApiKey(BasePermission):

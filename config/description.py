@@ -12,7 +12,7 @@ def description_settings(base_url: str, support_email: str) -> dict[str, Any]:
         "SERVERS": [{"url": base_url}],
         "CONTACT": {"email": support_email},
         "EXTERNAL_DOCS": {"url": f"{base_url}/docs/"},
-        "POSTPROCESSING_HOOKS": ["apikeys.description.complete"],
+        "POSTPROCESSING_HOOKS": ["apikeys.rest.schema.complete"],
         "DISABLE_DOCSTRING_DESCRIPTIONS": True,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
         # As the URL table has them: what people come for stands first.

@@ -17,9 +17,9 @@ from django.http import HttpResponse
 
 from accounts.engine import resolver_answers
 from accounts.request import SiteRequest
-from apikeys.answers import ApiResponse, refuse, render
 from apikeys.errors import ApiError
-from apikeys.limits import store_answers
+from apikeys.rest.responses import ApiResponse, refuse, render
+from apikeys.throttling.limits import store_answers
 from config.errors import RETRY_AFTER
 from runtime.database.empty_database import is_empty
 from runtime.database.timeouts import database_seconds

@@ -88,7 +88,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "runtime.http.middleware.IdentifyRequestMiddleware",
     # Requests of the API go no further down than this.
-    "apikeys.middleware.ApiMiddleware",
+    "apikeys.rest.middleware.ApiMiddleware",
     "runtime.http.middleware.PermissionsPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # Nor do those of load balancers: /healthz and /readyz.
@@ -230,7 +230,7 @@ ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
 )
 REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
-    "EXCEPTION_HANDLER": "apikeys.answers.handle_exception",
+    "EXCEPTION_HANDLER": "apikeys.rest.responses.handle_exception",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

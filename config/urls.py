@@ -7,11 +7,11 @@ from django.urls import include, path, re_path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
-from apikeys.api import UnknownView
+from apikeys.rest.view import UnknownView
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
-from validation.usage import UsageView
+from validation.reports.api import UsageView
 
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 

@@ -16,8 +16,8 @@ from gunicorn.http import errors
 from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
-from apikeys.bounds import LARGEST_BODY as LARGEST_API_BODY
-from apikeys.bounds import is_api_path
+from apikeys.rest.paths import LARGEST_BODY as LARGEST_API_BODY
+from apikeys.rest.paths import is_api_path
 from config.handover import Connections, Handover
 from runtime.database.timeouts import API_SECONDS, PAGE_SECONDS, database_seconds, serves_page
 from runtime.http.load_shedding import admission
@@ -195,7 +195,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _turn_away(self, request: Any, client: Any, address: Any) -> None:
         """Its body was read: the next request of this connection may follow."""
-        from apikeys.refusals import turned_away
+        from apikeys.rest.server_refusals import turned_away
 
         headers = dict(request.headers)
         meta = {f"HTTP_{name.replace('-', '_')}": text for name, text in headers.items()}
@@ -210,7 +210,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         request: Any, client: Any, address: Any, code: str, message: str = "", *, reason: str = ""
     ) -> None:
         from apikeys.errors import ApiError
-        from apikeys.refusals import raw_refusal
+        from apikeys.rest.server_refusals import raw_refusal
 
         peer = address[0] if isinstance(address, tuple) else ""
         answer = raw_refusal(ApiError(code, message), peer, reason or message)

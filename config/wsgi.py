@@ -6,7 +6,7 @@ from django.core.handlers.wsgi import WSGIHandler, WSGIRequest, get_path_info
 from django.db import connections
 from django.urls import get_resolver
 
-from apikeys.bounds import is_api_path
+from apikeys.rest.paths import is_api_path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("SERVES_WEB", "on")

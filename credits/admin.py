@@ -12,8 +12,6 @@ from accounts import audit
 from accounts.models import Account
 from accounts.staff.account_admin import AccountAdmin
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
-from credits import plans
-from credits.acts import ACTS_ON_ACCOUNTS, ACTS_ON_GRANTS, ACTS_ON_ORDERS
 from credits.models import (
     LedgerEntry,
     Order,
@@ -27,8 +25,10 @@ from credits.models import (
     Wallet,
 )
 from credits.money import in_words
-from credits.staff import WithActs
-from credits.staff_panels import week_before
+from credits.plans import subscriptions
+from credits.staff.actions import ACTS_ON_ACCOUNTS, ACTS_ON_GRANTS, ACTS_ON_ORDERS
+from credits.staff.buttons import WithActs
+from credits.staff.panels import week_before
 
 OF_ACCOUNT = ("account__name", "account__public_id", "account__memberships__user__email")
 
@@ -220,7 +220,7 @@ class PlanAdmin(CatalogueAdmin):
     def save_model(self, request: Any, obj: Plan, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         new_terms = {"requests_per_minute", "monthly_credits"} & {*form.changed_data}
-        concerned = plans.apply_new_terms(obj) if change and new_terms else 0
+        concerned = subscriptions.apply_new_terms(obj) if change and new_terms else 0
         if concerned:
             self.message_user(
                 request,

@@ -2,16 +2,16 @@
 
 from rest_framework.request import Request
 
-from apikeys.answers import ApiResponse, answer
-from apikeys.api import ApiView
 from apikeys.crypto import PREFIX
-from apikeys.description import describe
-from apikeys.limits import WINDOW_SECONDS
-from apikeys.requests import key_of
+from apikeys.request import key_of
+from apikeys.rest.responses import ApiResponse, answer
+from apikeys.rest.schema import describe
+from apikeys.rest.view import ApiView
+from apikeys.throttling.limits import WINDOW_SECONDS
 from credits.periods import midnight
-from credits.plans import next_grant
+from credits.plans.subscriptions import next_grant
 from credits.serializers import CreditsSerializer, MeSerializer
-from credits.totals import used_since
+from credits.wallet.totals import used_since
 
 EXAMPLE_OF_ME = {
     "account": {"id": "acc_8Jq2LxVbN4tRwYz6KpDm", "name": "Example Shop"},

@@ -5,7 +5,7 @@ from django import forms
 from accounts.forms import OneTimeForm
 from credits.models import Plan
 from credits.models.catalogue import MOST_CREDITS
-from credits.orders import Buyer
+from credits.orders.lifecycle import Buyer
 from runtime.unicode import validate_line
 
 

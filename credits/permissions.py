@@ -3,8 +3,8 @@ from typing import Any
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from apikeys.requests import key_of
-from credits.charges import insufficient_credits, refused
+from apikeys.request import key_of
+from credits.wallet.charges import insufficient_credits, refused
 
 
 class HasCredits(BasePermission):

@@ -13,10 +13,10 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
 from accounts.services import note_confirmed, open_account
-from apikeys import limits
 from apikeys.models import ApiKey
 from apikeys.services import create_key
-from apikeys.tally import refusals
+from apikeys.throttling import limits
+from apikeys.throttling.refusal_counts import refusals
 from tests.caller import Caller
 from tests.fresh import fresh_database
 from tests.groups import Groups

@@ -5,7 +5,7 @@ import sys
 from tests.bench.server import REPOSITORY
 from tests.bench.table import markdown, write_between_markers
 from validation.engine.dns.providers import HOSTS, OTHER
-from validation.engine.lists import DATA, read_list
+from validation.engine.domain_data import DATA, read_list
 from validation.engine.meanings import by_verdict
 from validation.engine.mistakes import SENTENCES
 from validation.engine.score import BEST, LOWEST, WEIGHTS

@@ -29,7 +29,7 @@ from accounts.models import Account, Invitation, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders import Buyer, start_order
+from credits.orders.lifecycle import Buyer, start_order
 from runtime.dates import number_of
 from runtime.mail import outbox
 from runtime.models import Lease

@@ -6,10 +6,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts import audit
-from validation import listed_domains
+from validation.domain_data import staff_domains
 from validation.forms import ListedDomainForm
 from validation.models import ListedDomain, LogEntry
-from validation.staff_log import LogEntryAdmin
+from validation.staff.request_log import LogEntryAdmin
 
 admin.site.register(LogEntry, LogEntryAdmin)
 
@@ -27,12 +27,12 @@ class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
         super().save_model(request, obj, form, change)
         said = f"{obj.domain}: {obj.get_kind_display()}, {obj.reason}"
         audit.record(None, request.user, "domain.listed", said, request.ip)
-        transaction.on_commit(listed_domains.forget)
+        transaction.on_commit(staff_domains.forget)
 
     def delete_model(self, request: Any, obj: ListedDomain) -> None:
         super().delete_model(request, obj)
         audit.record(None, request.user, "domain.unlisted", obj.domain, request.ip)
-        transaction.on_commit(listed_domains.forget)
+        transaction.on_commit(staff_domains.forget)
 
     @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ListedDomain]) -> None:

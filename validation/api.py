@@ -3,17 +3,17 @@ import re
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
 from rest_framework.request import Request
 
-from apikeys.answers import ApiResponse
-from apikeys.api import ApiView
-from apikeys.bodies import read_object, refuse_unknown, take_text
-from apikeys.description import describe
 from apikeys.errors import REFUSALS, ApiError
-from apikeys.requests import ApiHttpRequest, http_request, key_of
+from apikeys.request import ApiHttpRequest, http_request, key_of
+from apikeys.rest.request_body import read_object, refuse_unknown, take_text
+from apikeys.rest.responses import ApiResponse
+from apikeys.rest.schema import describe
+from apikeys.rest.view import ApiView
 from credits.permissions import HasCredits
 from validation import services
-from validation.examples import EXAMPLES
-from validation.log import Asker
-from validation.refusals import refuse_as_the_sandbox_says
+from validation.request_log.writer import Asker
+from validation.sample_results import EXAMPLES
+from validation.sandbox_errors import refuse_as_the_sandbox_says
 from validation.serializers import ResultSerializer, ValidateSerializer
 from validation.settlement import Answer
 

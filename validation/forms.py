@@ -8,7 +8,7 @@ from django.template.defaultfilters import pluralize
 
 from accounts.engine import engine
 from accounts.models import Account
-from validation.engine.lists import read_list
+from validation.engine.domain_data import read_list
 from validation.models import ListedDomain
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.core.cache import caches
 
 from accounts.models import Account
-from apikeys.limits import ask_store
+from apikeys.throttling.limits import ask_store
 
 # Times the account's requests per minute.
 EXHAUSTED_PER_REQUEST = 10

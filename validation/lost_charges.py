@@ -12,9 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.charges import Charge, refund
 from credits.models import LedgerEntry
 from credits.services import book
+from credits.wallet.charges import Charge, refund
 from runtime.database.write_behind import Later
 from validation.models import LogEntry, LostCharge
 

@@ -14,7 +14,7 @@ from apikeys.models import ApiKey
 from runtime.database.raw_sql import Insertion, Rows
 from runtime.dates import number_of
 from validation.addresses import address_hash
-from validation.engine.lists import StaffDomains
+from validation.engine.domain_data import StaffDomains
 from validation.ids import made_at
 
 KEPT = timedelta(hours=24)

@@ -9,17 +9,17 @@ import orjson
 
 from accounts.models import Account
 from accounts.request import AccountRequest
-from apikeys import limits, tally
-from apikeys.answers import JSON, limit_headers
-from apikeys.api import rate_limit_exceeded
 from apikeys.errors import ApiError
-from apikeys.requests import ApiHttpRequest
-from credits.charges import balance_of, insufficient_credits
+from apikeys.request import ApiHttpRequest
+from apikeys.rest.responses import JSON, limit_headers
+from apikeys.rest.view import rate_limit_exceeded
+from apikeys.throttling import limits, refusal_counts
+from credits.wallet.charges import balance_of, insufficient_credits
 from runtime.unicode import UNSEEN
 from validation import services
 from validation.engine.meanings import MEANINGS, Meaning
-from validation.log import Asker
-from validation.refusals import refuse_as_the_sandbox_says
+from validation.request_log.writer import Asker
+from validation.sandbox_errors import refuse_as_the_sandbox_says
 from validation.serializers import CHECK_MEANINGS
 from validation.settlement import Answer
 
@@ -66,7 +66,7 @@ def ask(request: AccountRequest, email: str) -> Trial:
     except ApiError as error:
         status, body, own = error.status, error.body(request.id), error.headers
         if not api_request.is_rehearsed:
-            tally.count(request.account.pk, None, error.code)
+            refusal_counts.count(request.account.pk, None, error.code)
     else:
         status, body = 200, answer.body
         own = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}

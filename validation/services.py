@@ -7,13 +7,13 @@ import orjson
 
 from accounts.engine import engine
 from apikeys.errors import ApiError
-from credits.charges import InsufficientCredits, balance_of
+from credits.wallet.charges import InsufficientCredits, balance_of
 from runtime.metrics.registry import Counter
-from validation import log
 from validation.engine.sandbox import sandbox_finding, sandbox_word
-from validation.log import Asker
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import KeptBefore, Replay
+from validation.request_log import writer
+from validation.request_log.writer import Asker
 from validation.settlement import PRICE, Answer, Validation, settle
 
 validations = Counter(
@@ -76,5 +76,5 @@ def _first_answer(asker: Asker, email: str, idempotency_key: str) -> Answer | No
 
 def answer_again(*, asker: Asker, email: str, replayed: Answer) -> Answer:
     result = orjson.loads(replayed.body)
-    log.write_replay(asker, email, result)
+    writer.write_replay(asker, email, result)
     return replace(replayed, verdict=result["verdict"])

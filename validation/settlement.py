@@ -13,15 +13,22 @@ from django.db import DatabaseError, OperationalError
 from django.utils import timezone
 
 from accounts.models import Account
-from apikeys.answers import render
-from credits.charges import Charge, InsufficientCredits, charge, charge_all, charge_quietly
+from apikeys.rest.responses import render
+from credits.wallet.charges import (
+    Charge,
+    InsufficientCredits,
+    charge,
+    charge_all,
+    charge_quietly,
+)
 from runtime.database.coalescing import Together, WorkInterrupted
 from runtime.database.raw_sql import AWAY, OutcomeUnknown, atomic
-from validation import log, lost_charges
+from validation import lost_charges
 from validation.engine.verdict import Finding
 from validation.ids import result_id
-from validation.log import Asker
 from validation.models import KeptBefore, Replay
+from validation.request_log import writer
+from validation.request_log.writer import Asker
 
 PRICE = 1
 
@@ -120,7 +127,7 @@ def _settle_quietly(validations: list[Validation]) -> list[int | None]:
     """The balances. None for those that have to go in their lanes."""
     try:
         charges = [one.charge() for one in validations]
-        return charge_quietly(charges, log.record_of(validations))
+        return charge_quietly(charges, writer.record_of(validations))
     except OutcomeUnknown as error:
         raise _lost_in_commit(validations) from error
     except AWAY:
@@ -157,7 +164,7 @@ def _settle_all(validations: list[Validation]) -> dict[Validation, Answer | Exce
         with atomic():
             balances = charge_all([one.charge() for one in validations])
             settled = dict(zip(validations, balances, strict=True))
-            log.record_of(one for one in validations if settled[one] is not None).run()
+            writer.record_of(one for one in validations if settled[one] is not None).run()
     except OutcomeUnknown as error:
         raise _lost_in_commit(validations) from error
     except AWAY:
@@ -184,7 +191,7 @@ def _charge_and_record(validation: Validation) -> Answer:
     account, key = validation.asker.account, validation.idempotency_key
     if key is not None:
         Replay.objects.forget_outdated(account, key)
-    log.record_of([validation]).run()
+    writer.record_of([validation]).run()
     balance: int = account.wallet.balance
     if not validation.is_sandbox:
         # Late: from here on other requests of the account wait for the end of this transaction.

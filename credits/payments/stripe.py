@@ -15,9 +15,9 @@ from django.conf import settings
 
 from accounts.emails import link
 from accounts.models import Account
-from credits import offers
 from credits.models import Order, ProviderCancellation, Subscription
 from credits.payments import PaymentUnavailable
+from credits.plans import offers
 
 logger = logging.getLogger(__name__)
 

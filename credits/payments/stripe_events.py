@@ -11,11 +11,11 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts import audit
-from credits import emails, offers, orders, plans, refunds
-from credits.coverage import GRACE
+from credits import emails
 from credits.models import Order, Plan, ProviderCancellation, ProviderEvent, Subscription
+from credits.orders import lifecycle, refunds
 from credits.payments import catch_up
-from credits.payments.stripe_things import (
+from credits.payments.stripe_payloads import (
     Thing,
     account_of,
     invoice_behind,
@@ -26,6 +26,8 @@ from credits.payments.stripe_things import (
     text_in,
     whole_in,
 )
+from credits.plans import offers, subscriptions
+from credits.plans.coverage import GRACE
 
 logger = logging.getLogger(__name__)
 
@@ -84,18 +86,18 @@ def _on_session_paid(session: Thing) -> None:
         logger.error("Stripe: %s was paid with another amount: %s", order.public_id, paid)
         return
     payment, invoice = text_in(session, "payment_intent"), text_in(session, "invoice")
-    if orders.fulfil_order(order=order, provider_payment=payment, provider_invoice=invoice):
+    if lifecycle.fulfil_order(order=order, provider_payment=payment, provider_invoice=invoice):
         _remember_subscription(order, session)
     elif order.is_paid and (payment, invoice) != (order.provider_payment, order.provider_invoice):
         _note_paid_twice(order, session)
 
 
 def _remember_subscription(order: Order, session: Thing) -> None:
-    subscription = plans.locked(order.account)
+    subscription = subscriptions.locked(order.account)
     subscription.provider_customer = text_in(session, "customer") or subscription.provider_customer
     if text_in(session, "subscription") and order.plan:
         # Who takes a plan anew does not pay for the old one as well.
-        plans.leave_provider(subscription)
+        subscriptions.leave_provider(subscription)
         subscription.provider_subscription = text_in(session, "subscription")
         subscription.provider_plan = order.plan.code
         subscription.provider_cents = order.total_cents
@@ -119,7 +121,7 @@ def _on_session_ended(session: Thing) -> None:
     # A renewal waits on: another page is opened for it when the customer asks.
     order = waiting.exclude(kind=Order.Kind.RENEWAL).first()
     if order is not None:
-        orders.cancel_order(order=order)
+        lifecycle.cancel_order(order=order)
 
 
 def _on_invoice_paid(invoice: Thing) -> None:
@@ -127,7 +129,7 @@ def _on_invoice_paid(invoice: Thing) -> None:
     account, invoice_id = account_of(invoice), text_in(invoice, "id")
     if account is None or invoice.get("billing_reason") != "subscription_cycle":
         return
-    subscription = plans.locked(account)
+    subscription = subscriptions.locked(account)
     if not invoice_id or Order.objects.filter(provider_invoice=invoice_id).exists():
         return
     plan, cents = _plan_paid(subscription, invoice)
@@ -135,11 +137,11 @@ def _on_invoice_paid(invoice: Thing) -> None:
         logger.error("Stripe: the amount of invoice %s is that of no plan: %s", invoice_id, cents)
         audit.record(account, None, "order.odd_payment", f"{invoice_id}: {cents}")
         return
-    month = plans.place_month(subscription)
-    order = orders.start_renewal(
+    month = subscriptions.place_month(subscription)
+    order = lifecycle.start_renewal(
         subscription=subscription, plan=plan, month=month, paid_cents=cents
     )
-    orders.fulfil_order(
+    lifecycle.fulfil_order(
         order=order, provider_invoice=invoice_id, provider_payment=payment_in(invoice)
     )
 
@@ -202,14 +204,14 @@ def _on_subscription_ended(there: Thing) -> None:
     known = Subscription.objects.filter(provider_subscription=ended or "none").first()
     if known is None:
         return
-    subscription = plans.locked(known.account)
+    subscription = subscriptions.locked(known.account)
     if subscription.provider_subscription != ended:
         # Another one was taken meanwhile.
         return
     subscription.provider_subscription = subscription.provider_plan = ""
     subscription.next_plan = Plan.objects.free()
     subscription.save()
-    plans.settle(subscription)
+    subscriptions.settle(subscription)
 
 
 HANDLERS: dict[str, Callable[[Thing], None]] = {

@@ -15,9 +15,10 @@ from accounts import audit
 from accounts.permissions import for_account, form_of
 from accounts.request import AccountRequest
 from accounts.roles import Act
-from credits import plans, sign_up_credits, statement
 from credits.forms import ThresholdForm
 from credits.models import Subscription, Wallet
+from credits.plans import sign_up_credits, subscriptions
+from credits.wallet import statement
 
 PAGE = "credits:show-billing"
 SHOWN_MOVEMENTS = 5
@@ -72,14 +73,14 @@ def _billing_page(request: AccountRequest, form: ThresholdForm | None = None) ->
     subscription = Subscription.objects.select_related("account", "plan", "next_plan").get(
         account=account
     )
-    coverage = plans.coverage_of(account)
+    coverage = subscriptions.coverage_of(account)
     month = statement.month_of(account, timezone.now().date().replace(day=1))
     threshold: dict[str, Any] = {"threshold": wallet.low_balance_threshold}
     context = {
         "wallet": wallet,
         "subscription": subscription,
-        "coming": plans.coming_change(subscription, coverage),
-        "is_due": plans.standing_of(subscription, coverage).is_due,
+        "coming": subscriptions.coming_change(subscription, coverage),
+        "is_due": subscriptions.standing_of(subscription, coverage).is_due,
         "domain_without_credits": sign_up_credits.domain_without_credits(account),
         "days_left": statement.days_left(account, wallet.balance),
         "lines": month.lines[:SHOWN_MOVEMENTS],

@@ -10,12 +10,13 @@ from accounts.models import Account
 from accounts.permissions import for_account
 from accounts.request import AccountRequest
 from accounts.roles import Act
-from credits import offers, orders, plans
 from credits.forms import ConfirmForm, OrderForm
 from credits.models import Order, Pack, Plan
 from credits.money import with_tax
-from credits.offers import OrderRefused
+from credits.orders import lifecycle
 from credits.payments import PaymentUnavailable, catch_up, method_of
+from credits.plans import offers, subscriptions
+from credits.plans.offers import OrderRefused
 
 
 @require_safe
@@ -39,13 +40,13 @@ def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
 @for_account(Act.BUY)
 def choose_plan(request: AccountRequest) -> HttpResponse:
     subscription = request.account.subscription
-    coverage = plans.coverage_of(request.account)
+    coverage = subscriptions.coverage_of(request.account)
     offered = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
     context = {
         "plans": offered,
         "subscription": subscription,
-        "coming": plans.coming_change(subscription, coverage),
-        "is_due": plans.standing_of(subscription, coverage).is_due,
+        "coming": subscriptions.coming_change(subscription, coverage),
+        "is_due": subscriptions.standing_of(subscription, coverage).is_due,
         "waiting": request.account.orders.pending().of_plans(),
     }
     return render(request, "credits/choose_plan.html", context)
@@ -80,9 +81,11 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 def _choose(request: AccountRequest, plan: Plan) -> None:
     account = request.account
     try:
-        chosen = plans.choose_plan(account=account, plan=plan, actor=request.user, ip=request.ip)
+        chosen = subscriptions.choose_plan(
+            account=account, plan=plan, actor=request.user, ip=request.ip
+        )
         catch_up(account)
-    except plans.PlanRefused as refusal:
+    except subscriptions.PlanRefused as refusal:
         messages.error(request, str(refusal))
     except PaymentUnavailable:
         messages.success(
@@ -101,7 +104,7 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     except OrderRefused as refusal:
         messages.error(request, str(refusal))
         return redirect("credits:choose-plan")
-    last = orders.last_buyer(account)
+    last = lifecycle.last_buyer(account)
     replaced = _would_be_replaced(account, item)
     form = OrderForm(
         request.POST or None,
@@ -109,7 +112,7 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     )
     if form.is_valid():
         try:
-            order = orders.start_order(
+            order = lifecycle.start_order(
                 account=account,
                 item=item,
                 buyer=form.buyer(),

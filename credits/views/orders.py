@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 from accounts.permissions import for_account, form_of
 from accounts.request import AccountRequest
 from accounts.roles import Act
-from credits import orders
 from credits.models import Order
+from credits.orders import lifecycle
 from credits.payments import PaymentUnavailable, method_of
 
 PAGE = "credits:show-orders"
@@ -64,7 +64,7 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     if order.kind == Order.Kind.RENEWAL:
         messages.info(request, "A renewal ends with the plan: choose Free to end it.")
         return redirect("credits:choose-plan")
-    if orders.cancel_order(order=order, actor=request.user, ip=request.ip):
+    if lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
         with suppress(PaymentUnavailable):
             # Its payment page runs out by itself; money that comes all the same is honoured.
             method_of(order).withdraw(order)

@@ -14,7 +14,7 @@ from accounts.roles import MAY, Act, Role
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders import Buyer, start_order
+from credits.orders.lifecycle import Buyer, start_order
 from runtime.dates import number_of
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry

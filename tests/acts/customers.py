@@ -10,7 +10,7 @@ from accounts import team
 from accounts.models import Invitation, User
 from accounts.roles import Role
 from credits.models import Pack
-from credits.orders import Buyer, fulfil_order, start_order
+from credits.orders.lifecycle import Buyer, fulfil_order, start_order
 from tests.acts.world import TOKEN, Act, World
 from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import plan

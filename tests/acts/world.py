@@ -13,7 +13,7 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Order, Pack
-from credits.orders import Buyer, start_order
+from credits.orders.lifecycle import Buyer, start_order
 from tests.conftest import make_user, signed_in
 from tests.servers.stripe import FakeStripe
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apikeys import reference
 from apikeys.errors import REFUSALS
+from apikeys.rest import reference
 from tests.caller import Caller
 
 pytestmark = pytest.mark.django_db

@@ -14,9 +14,9 @@ from django.urls import URLPattern, get_resolver, re_path
 from pytest_django import Settings
 
 from accounts.models import Account
-from apikeys.api import ApiView
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey
+from apikeys.rest.view import ApiView
 from config.urls import urlpatterns
 from tests.caller import JSON, Caller, code_of
 from tests.records import Records

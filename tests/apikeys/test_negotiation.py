@@ -1,7 +1,7 @@
 import pytest
 
 from apikeys.errors import ApiError
-from apikeys.negotiation import accepts_json, refuse_media_type
+from apikeys.rest.negotiation import accepts_json, refuse_media_type
 
 
 def code_refused(content_type: str, **headers: str) -> str | None:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from apikeys.parsing import InvalidJSON, parse_json
+from apikeys.rest.strict_json import InvalidJSON, parse_json
 
 NOT_JSON = {
     "nothing": b"",

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from django.urls import URLPattern, get_resolver
 
-from apikeys.reference import description
+from apikeys.rest.reference import description
 from tests.caller import Caller, code_of
 
 pytestmark = pytest.mark.django_db

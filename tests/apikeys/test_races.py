@@ -7,7 +7,7 @@ from accounts.models import Account
 from accounts.services import open_account
 from apikeys.models import MOST_ACTIVE, RefusalHour, TooManyKeys
 from apikeys.services import create_key
-from apikeys.tally import count, refusals
+from apikeys.throttling.refusal_counts import count, refusals
 from tests.conftest import make_user
 from tests.fresh import at_once
 

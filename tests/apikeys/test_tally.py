@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key, revoke_key
-from apikeys.tally import count, delete_old_refusals, refusals
+from apikeys.throttling.refusal_counts import count, delete_old_refusals, refusals
 from tests.caller import Caller, code_of
 from tests.servers.books import number
 from tests.servers.client import HttpCaller

@@ -9,8 +9,9 @@ from django.http import HttpRequest
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from apikeys import limits, services
-from apikeys.limits import Bucket
+from apikeys import services
+from apikeys.throttling import limits
+from apikeys.throttling.limits import Bucket
 from tests.caller import Caller, code_of
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 
 from accounts.audit.actions import ACTIONS
 from accounts.models import Account, AuditEntry, Invitation, User
-from apikeys.api import ApiView
+from apikeys.rest.view import ApiView
 from tests.accounts.test_access import PAGES as OUR_PAGES
 from tests.accounts.test_access import address, invitation
 from tests.acts import customers, doors, staff

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.engine import engine
-from apikeys import limits
+from apikeys.throttling import limits
 from config import health
 from config.health import NEEDED, USEFUL
 from runtime.health_check_cache import Kept

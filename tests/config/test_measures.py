@@ -13,12 +13,12 @@ from pytest_django import Settings
 
 from accounts.engine import engine
 from accounts.models import Account
-from apikeys.api import ApiView
-from apikeys.breaker import Breaker, outages
-from apikeys.middleware import unknown_callers
+from apikeys.rest.middleware import unknown_callers
+from apikeys.rest.view import ApiView
+from apikeys.throttling.breaker import Breaker, outages
 from config.urls import urlpatterns
-from credits import charges
 from credits.models import Wallet
+from credits.wallet import charges
 from runtime.database.raw_sql import times_away
 from runtime.jobs import daily
 from runtime.logging import access_log
@@ -105,7 +105,7 @@ def test_a_database_that_is_away_is_counted_by_who_found_it(caller: Caller) -> N
 
 
 def test_an_outage_of_the_limiter_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apikeys.breaker.PROBE_SECONDS", 0)
+    monkeypatch.setattr("apikeys.throttling.breaker.PROBE_SECONDS", 0)
     is_well, others = threading.Event(), set(threading.enumerate())
     breaker = Breaker(is_well.is_set)
     for _ in range(3):

@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from apikeys.errors import ApiError
-from apikeys.refusals import raw_refusal
+from apikeys.rest.server_refusals import raw_refusal
 from config import urls
 from config.policy import PERMISSIONS
 from tests.caller import Caller

@@ -12,12 +12,12 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from accounts.services import close_account, note_confirmed, open_account
 from apikeys.models import ApiKey, RefusalHour
-from credits.charges import Charge, charge
 from credits.models import LedgerEntry, Order, Pack, Plan, UseDay, UseHour, Wallet
-from credits.orders import Buyer, fulfil_order, start_order
-from credits.refunds import refund_order
+from credits.orders.lifecycle import Buyer, fulfil_order, start_order
+from credits.orders.refunds import refund_order
 from credits.services import grant
-from credits.totals import sum_up_days
+from credits.wallet.charges import Charge, charge
+from credits.wallet.totals import sum_up_days
 from runtime.mail import outbox
 from runtime.models import Mail
 from tests.config.staff_people import at, front, in_group, panel, take_from_group

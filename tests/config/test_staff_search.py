@@ -13,7 +13,7 @@ from accounts.staff import panels
 from apikeys import crypto
 from apikeys.models import ApiKey
 from credits.models import Order, Pack
-from credits.orders import Buyer, start_order
+from credits.orders.lifecycle import Buyer, start_order
 from tests.config.staff_people import in_group, take_from_group, words
 from tests.conftest import make_user, signed_in
 from validation.models import LogEntry

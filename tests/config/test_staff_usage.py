@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
-from credits.charges import Charge, charge
 from credits.models import Pack
-from credits.orders import Buyer, start_order
+from credits.orders.lifecycle import Buyer, start_order
+from credits.wallet.charges import Charge, charge
 from tests.config.staff_people import in_group, panel, take_from_group, words
 from tests.conftest import make_user, signed_in
 from tests.frozen import freeze_time_but_not_processes

@@ -9,8 +9,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from credits import orders
 from credits.models import Order, Pack, Plan, Subscription, Wallet
+from credits.orders import lifecycle
 from credits.payments import method_of
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 
@@ -37,8 +37,8 @@ def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
 
 
 def place(account: Account, item: Pack | Plan) -> Order:
-    buyer = orders.Buyer("The Shop Ltd")
-    order = orders.start_order(
+    buyer = lifecycle.Buyer("The Shop Ltd")
+    order = lifecycle.start_order(
         account=account, item=item, buyer=buyer, actor=User.objects.earliest("pk")
     )
     method_of(order).begin(order)

@@ -1,11 +1,11 @@
 """What customers do with plans, in the words of the stories. A plan is named by its code."""
 
 from accounts.models import Account, User
-from credits import orders
-from credits import plans as module
-from credits.charges import Charge, charge
 from credits.models import Order, Pack, Plan
-from credits.orders import Buyer
+from credits.orders import lifecycle
+from credits.orders.lifecycle import Buyer
+from credits.plans import subscriptions as module
+from credits.wallet.charges import Charge, charge
 from tests.credits.days import on
 
 
@@ -18,7 +18,7 @@ def buyer_of(shop: Account) -> User:
 
 
 def order(shop: Account, item: Pack | str) -> Order:
-    return orders.start_order(
+    return lifecycle.start_order(
         account=shop,
         item=plan(item) if isinstance(item, str) else item,
         buyer=Buyer("The Shop Ltd"),
@@ -27,7 +27,7 @@ def order(shop: Account, item: Pack | str) -> Order:
 
 
 def pay(placed: Order) -> None:
-    orders.fulfil_order(order=placed)
+    lifecycle.fulfil_order(order=placed)
 
 
 def subscribe(shop: Account, code: str, day: str = "2026-11-25") -> Order:

@@ -17,15 +17,17 @@ from hypothesis.stateful import (
 
 from accounts.services import note_confirmed, open_account
 from apikeys.services import create_key
-from credits import offers, orders, plans, refunds, services
-from credits.books import differences
-from credits.charges import InsufficientCredits
+from credits import services
 from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
-from credits.renewals import renew_subscriptions
+from credits.orders import lifecycle, refunds
+from credits.orders.renewals import renew_subscriptions
+from credits.plans import offers, subscriptions
+from credits.wallet.books import differences
+from credits.wallet.charges import InsufficientCredits
 from tests.conftest import make_user
 from tests.fuzz.effort import explore_steps
-from validation.log import Asker
 from validation.models import Replay
+from validation.request_log.writer import Asker
 from validation.services import validate
 
 EMAILS = {"no address": 1, "jane@ordinary-shop.com": 0, "risky@sandbox.test": 0}
@@ -82,7 +84,7 @@ class Books(RuleBasedStateMachine):
     @rule(index=INDEX)
     def order_a_pack(self, index: int) -> None:
         pack = Pack.objects.all()[index % 2]
-        if self.account.orders.pending().count() < orders.MOST_WAITING:
+        if self.account.orders.pending().count() < lifecycle.MOST_WAITING:
             self._order(pack)
 
     @rule(code=st.sampled_from(["starter", "growth", "scale"]))
@@ -96,8 +98,8 @@ class Books(RuleBasedStateMachine):
     def choose_a_lower_plan(self, code: str) -> None:
         plan = Plan.objects.get(code=code)
         try:
-            plans.choose_plan(account=self.account, plan=plan, actor=self.user)
-        except plans.PlanRefused:
+            subscriptions.choose_plan(account=self.account, plan=plan, actor=self.user)
+        except subscriptions.PlanRefused:
             assert plan.price_cents > self._plan().price_cents
 
     @precondition(lambda self: self.account.orders.exists())
@@ -106,14 +108,14 @@ class Books(RuleBasedStateMachine):
         order = self._any_order(index)
         could = order.state in ("pending", "cancelled")
         left = order.credits - order.credits * order.refunded_cents // order.total_cents
-        assert orders.fulfil_order(order=order) is could
+        assert lifecycle.fulfil_order(order=order) is could
         self.net += left if could else 0
 
     @precondition(lambda self: self.account.orders.exists())
     @rule(index=INDEX)
     def cancel(self, index: int) -> None:
         order = self._any_order(index)
-        assert orders.cancel_order(order=order) is order.is_pending
+        assert lifecycle.cancel_order(order=order) is order.is_pending
 
     @precondition(lambda self: self.account.orders.exists())
     @rule(index=INDEX, percent=st.integers(1, 100))
@@ -165,8 +167,8 @@ class Books(RuleBasedStateMachine):
         return Asker(self.account, self.key, "req_any")
 
     def _order(self, item: Any) -> None:
-        buyer = orders.Buyer("The Shop Ltd")
-        orders.start_order(account=self.account, item=item, buyer=buyer, actor=self.user)
+        buyer = lifecycle.Buyer("The Shop Ltd")
+        lifecycle.start_order(account=self.account, item=item, buyer=buyer, actor=self.user)
 
     def _any_order(self, index: int) -> Order:
         found = list(self.account.orders.order_by("pk"))

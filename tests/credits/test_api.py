@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from credits.models import Plan, Subscription, Wallet
-from credits.orders import Buyer, fulfil_order, start_order
-from credits.plans import choose_plan
+from credits.orders.lifecycle import Buyer, fulfil_order, start_order
+from credits.plans.subscriptions import choose_plan
 from tests.caller import Caller
 from tests.credits.days import on
 

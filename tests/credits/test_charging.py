@@ -7,12 +7,12 @@ from django.db import connection
 
 from accounts.models import Account, User
 from apikeys.models import ApiKey
-from credits.books import differences
-from credits.charges import Charge, InsufficientCredits, charge
 from credits.models import UseHour, Wallet
+from credits.wallet.books import differences
+from credits.wallet.charges import Charge, InsufficientCredits, charge
 from tests.caller import Caller, code_of
-from validation.log import Asker
 from validation.models import LogEntry, Replay
+from validation.request_log.writer import Asker
 from validation.services import validate
 
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from credits.coverage import Coverage, PaidMonth, Standing, standing
 from credits.models import Plan
+from credits.plans.coverage import Coverage, PaidMonth, Standing, standing
 
 FREE = Plan(code="free", name="Free", price_cents=0)
 STARTER = Plan(code="starter", name="Starter", price_cents=1_500)

@@ -6,10 +6,10 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from accounts.models import Account, User
-from credits.books import differences
 from credits.models import LedgerEntry, Wallet
 from credits.models.catalogue import MOST_CREDITS
 from credits.services import InvalidAmount, book, grant, take_back
+from credits.wallet.books import differences
 
 pytestmark = pytest.mark.django_db
 

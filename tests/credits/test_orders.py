@@ -8,12 +8,18 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.roles import Role
-from credits.books import differences
-from credits.charges import Charge, charge
 from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
-from credits.offers import OrderRefused
-from credits.orders import MOST_WAITING, Buyer, cancel_order, fulfil_order, start_order
-from credits.refunds import refund_order
+from credits.orders.lifecycle import (
+    MOST_WAITING,
+    Buyer,
+    cancel_order,
+    fulfil_order,
+    start_order,
+)
+from credits.orders.refunds import refund_order
+from credits.plans.offers import OrderRefused
+from credits.wallet.books import differences
+from credits.wallet.charges import Charge, charge
 from runtime.models import Mail
 from tests.conftest import make_member
 

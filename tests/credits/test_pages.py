@@ -10,12 +10,12 @@ from django.utils import timezone
 from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.services import create_key
-from credits.charges import Charge, charge
 from credits.models import Order, Pack, Plan, Wallet
-from credits.orders import Buyer, fulfil_order, start_order
-from credits.refunds import refund_order
+from credits.orders.lifecycle import Buyer, fulfil_order, start_order
+from credits.orders.refunds import refund_order
 from credits.services import grant, take_back
-from credits.statement import month_of
+from credits.wallet.charges import Charge, charge
+from credits.wallet.statement import month_of
 from tests.conftest import make_member, signed_in
 from tests.credits.days import on
 

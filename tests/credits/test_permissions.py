@@ -8,9 +8,9 @@ from django.urls import re_path
 from rest_framework.permissions import BasePermission
 
 from accounts.models import Account
-from apikeys.answers import ApiResponse, answer
-from apikeys.api import ApiView
-from apikeys.bodies import read_object
+from apikeys.rest.request_body import read_object
+from apikeys.rest.responses import ApiResponse, answer
+from apikeys.rest.view import ApiView
 from config.urls import urlpatterns
 from credits.permissions import HasCredits
 from tests.caller import Caller, code_of

@@ -6,13 +6,13 @@ import pytest
 from accounts.models import Account, User
 from accounts.retention import delete_unconfirmed_users, erase_account
 from accounts.services import close_account, note_confirmed, open_account, open_another_account
-from credits import orders, refunds
-from credits import plans as module
-from credits.books import differences
 from credits.models import Order, Plan
-from credits.offers import OrderRefused
-from credits.renewals import RenewalsFailed, renew_subscriptions
+from credits.orders import lifecycle, refunds
+from credits.orders.renewals import RenewalsFailed, renew_subscriptions
+from credits.plans import subscriptions as module
+from credits.plans.offers import OrderRefused
 from credits.services import grant, open_with_credits
+from credits.wallet.books import differences
 from tests.conftest import make_user
 from tests.credits.customers import (
     buyer_of,
@@ -230,7 +230,7 @@ def test_a_cancelled_renewal_and_the_one_written_anew_both_paid_are_two_months(
     day_of_work("2026-12-18")
     first = waiting(shop)
     with on("2026-12-19"):
-        orders.cancel_order(order=first)
+        lifecycle.cancel_order(order=first)
     day_of_work("2026-12-20")
     second = waiting(shop)
     with on("2026-12-21"):

@@ -4,12 +4,12 @@ import pytest
 
 from accounts.models import Account, User
 from accounts.services import close_account, note_confirmed, open_account
-from credits import plans as module
-from credits import refunds
-from credits.books import differences
 from credits.models import Order, Pack, Plan, Wallet
-from credits.offers import OrderRefused
+from credits.orders import refunds
+from credits.plans import subscriptions as module
+from credits.plans.offers import OrderRefused
 from credits.services import grant
+from credits.wallet.books import differences
 from runtime.jobs.daily import run_daily
 from runtime.models import Mail
 from tests.conftest import make_user

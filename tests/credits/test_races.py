@@ -14,18 +14,19 @@ from accounts.models import Account, User
 from accounts.services import note_confirmed, open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
-from credits import orders, refunds, services
-from credits.books import differences
+from credits import services
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders import Buyer
+from credits.orders import lifecycle, refunds
+from credits.orders.lifecycle import Buyer
 from credits.payments import method_of
+from credits.wallet.books import differences
 from runtime.models import Mail
 from tests.caller import Caller
 from tests.conftest import make_user, signed_in
 from tests.fresh import at_once
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
-from validation.log import Asker
 from validation.models import LogEntry
+from validation.request_log.writer import Asker
 from validation.settlement import Answer, Validation, _settle_in_lane, settle
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
@@ -57,7 +58,7 @@ def mails(subject: str) -> int:
 
 
 def place(shop: Account, buyer: User, item: Pack | Plan, token: str | None = None) -> Order:
-    return orders.start_order(
+    return lifecycle.start_order(
         account=shop, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer, form_token=token
     )
 
@@ -110,7 +111,7 @@ def test_a_checkout_sent_10_times_places_one_order(shop: Account, buyer: User) -
 
 def test_an_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> None:
     order = place(shop, buyer, Pack.objects.earliest("credits"))
-    fulfilled = at_once(10, lambda _: orders.fulfil_order(order=Order.objects.get(pk=order.pk)))
+    fulfilled = at_once(10, lambda _: lifecycle.fulfil_order(order=Order.objects.get(pk=order.pk)))
     assert Counter(fulfilled) == {True: 1, False: 9}
     assert wallet_of(shop).balance == 1_000
     assert mails("Receipt") == 1
@@ -118,7 +119,7 @@ def test_an_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -
 
 def test_a_refund_told_10_times_takes_once(shop: Account, buyer: User) -> None:
     order = place(shop, buyer, Pack.objects.earliest("credits"))
-    orders.fulfil_order(order=order)
+    lifecycle.fulfil_order(order=order)
     refunded = at_once(10, lambda _: refunds.refund_order(order=Order.objects.get(pk=order.pk)))
     assert Counter(refunded) == {True: 1, False: 9}
     assert wallet_of(shop).balance == 0

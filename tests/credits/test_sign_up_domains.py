@@ -13,7 +13,7 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from accounts.services import close_account, note_confirmed, open_account
 from credits.models import LedgerEntry, SignUpPlace, Wallet
-from credits.sign_up_credits import PERIOD, delete_old_places
+from credits.plans.sign_up_credits import PERIOD, delete_old_places
 from tests.config.staff_people import words
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import order, pay

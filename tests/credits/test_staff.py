@@ -8,7 +8,7 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders import Buyer, fulfil_order, start_order
+from credits.orders.lifecycle import Buyer, fulfil_order, start_order
 from tests.conftest import make_user, signed_in
 
 pytestmark = pytest.mark.django_db

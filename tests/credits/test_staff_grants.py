@@ -16,9 +16,9 @@ from accounts.models import Account, AuditEntry, Membership, User
 from accounts.retention import erase_account
 from accounts.roles import Role
 from accounts.services import close_account, open_account
-from credits import grants
-from credits.books import differences
 from credits.models import LedgerEntry, StaffGrant, Wallet
+from credits.staff import grants
+from credits.wallet.books import differences
 from tests.conftest import make_user, signed_in
 from tests.fresh import at_once
 

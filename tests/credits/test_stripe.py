@@ -8,11 +8,11 @@ import pytest
 from django.test import Client
 
 from accounts.models import Account, User
-from credits import orders, refunds
-from credits.books import differences
-from credits.charges import Charge, charge
 from credits.models import Order, Pack
+from credits.orders import lifecycle, refunds
 from credits.payments import PaymentUnavailable, method_of, stripe_events
+from credits.wallet.books import differences
+from credits.wallet.charges import Charge, charge
 from runtime.models import Mail
 from tests.conftest import signed_in
 from tests.credits.cards import (
@@ -250,7 +250,9 @@ def test_a_stripe_that_is_down_is_told_and_the_order_waits(
     stripe: FakeStripe, account: Account, owner: User, pack: Pack
 ) -> None:
     stripe.is_down = True
-    order = orders.start_order(account=account, item=pack, buyer=orders.Buyer("Shop"), actor=owner)
+    order = lifecycle.start_order(
+        account=account, item=pack, buyer=lifecycle.Buyer("Shop"), actor=owner
+    )
     with pytest.raises(PaymentUnavailable, match="Nothing was charged"):
         method_of(order).begin(order)
     stripe.is_down = False
@@ -300,10 +302,12 @@ def test_a_paid_page_is_not_replaced_before_its_event_arrives(
 def test_an_order_that_is_cancelled_while_its_page_opens_leaves_no_open_page(
     stripe: FakeStripe, account: Account, pack: Pack, owner: User
 ) -> None:
-    order = orders.start_order(account=account, item=pack, buyer=orders.Buyer("Shop"), actor=owner)
+    order = lifecycle.start_order(
+        account=account, item=pack, buyer=lifecycle.Buyer("Shop"), actor=owner
+    )
     stale = Order.objects.get(pk=order.pk)
     method_of(order).begin(order)
-    orders.cancel_order(order=order)
+    lifecycle.cancel_order(order=order)
     # It was read before the page was opened.
     method_of(stale).withdraw(stale)
     method_of(stale).begin(stale)
@@ -339,7 +343,7 @@ def test_an_order_marked_paid_by_hand_is_given_back_by_hand(
     stripe: FakeStripe, account: Account, pack: Pack, staff: User
 ) -> None:
     order = place(account, pack)
-    orders.fulfil_order(order=order, actor=staff)
+    lifecycle.fulfil_order(order=order, actor=staff)
     method_of(order).give_back(order)
     assert not stripe.refunds
 

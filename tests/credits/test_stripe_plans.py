@@ -6,10 +6,10 @@ import pytest
 
 from accounts.models import Account, User
 from accounts.services import close_account
-from credits import plans as module
-from credits.books import differences
 from credits.models import Plan
 from credits.payments import catch_up, method_of
+from credits.plans import subscriptions as module
+from credits.wallet.books import differences
 from runtime.jobs.daily import run_daily
 from runtime.models import Mail
 from tests.credits.cards import (

@@ -16,13 +16,13 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from accounts.services import note_confirmed, open_account
 from apikeys.services import create_key
-from credits import orders
-from credits.books import differences
 from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
+from credits.orders import lifecycle
+from credits.wallet.books import differences
 from runtime.dates import number_of
 from tests.conftest import make_member, make_user, signed_in
-from validation.log import Asker
 from validation.models import LogEntry
+from validation.request_log.writer import Asker
 from validation.services import validate
 
 HARBOUR = "arbour"
@@ -45,14 +45,14 @@ def customer(name: str, host: str) -> Customer:
     make_member(account, Role.DEVELOPER, f"dev@{host}")
     invited = team.invite_member(account=account, email=f"new@{host}", role=Role.VIEWER, actor=user)
     for pays in (True, False):
-        order = orders.start_order(
+        order = lifecycle.start_order(
             account=account,
             item=Pack.objects.earliest("credits"),
-            buyer=orders.Buyer(f"{name} Ltd"),
+            buyer=lifecycle.Buyer(f"{name} Ltd"),
             actor=user,
         )
         if pays:
-            orders.fulfil_order(order=order)
+            lifecycle.fulfil_order(order=order)
     account.refresh_from_db()
     for email in ("no address", f"jane@{host}.example"):
         asker = Asker(account, key, f"req_{account.pk:020}")

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
-from apikeys.parsing import DEEPEST, InvalidJSON, parse_json
+from apikeys.rest.strict_json import DEEPEST, InvalidJSON, parse_json
 from tests.fuzz.effort import explore
 from tests.fuzz.texts import ODD_CHARACTERS
 

@@ -9,11 +9,11 @@ from accounts.models import Account, User
 from apikeys import services
 from apikeys.errors import ApiError
 from apikeys.services import create_key
-from credits.charges import balance_of
+from credits.wallet.charges import balance_of
 from tests.caller import Caller, code_of
-from validation.log import Asker
 from validation.models import Replay
-from validation.retention import delete_old_replays
+from validation.request_log.retention import delete_old_replays
+from validation.request_log.writer import Asker
 from validation.services import validate
 
 pytestmark = pytest.mark.django_db

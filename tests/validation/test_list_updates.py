@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from validation.engine.lists import Lists, read_list
-from validation.list_updates import (
+from validation.domain_data.updates import (
     BrokenList,
     checked_updates,
     faults_of_disposable,
@@ -17,6 +16,7 @@ from validation.list_updates import (
     new_disposable,
     new_public_suffixes,
 )
+from validation.engine.domain_data import Lists, read_list
 
 LISTS = Lists()
 
@@ -24,7 +24,7 @@ LISTS = Lists()
 def test_the_lists_are_those_of_the_installed_packages() -> None:
     assert checked_updates() == []
     said = StringIO()
-    call_command("update_lists", stdout=said)
+    call_command("update_domain_data", stdout=said)
     assert "already" in said.getvalue()
 
 

@@ -10,8 +10,8 @@ from django.test import Client
 from accounts.engine import engine
 from accounts.models import AuditEntry, User
 from tests.conftest import make_user, signed_in
-from validation import listed_domains
-from validation.engine.lists import StaffDomains
+from validation.domain_data import staff_domains
+from validation.engine.domain_data import StaffDomains
 from validation.models import ListedDomain
 
 pytestmark = pytest.mark.django_db
@@ -21,9 +21,9 @@ ADD = "/admin/validation/listeddomain/add/"
 
 @pytest.fixture(autouse=True)
 def _afresh() -> Iterator[None]:
-    listed_domains.forget()
+    staff_domains.forget()
     yield
-    listed_domains.forget()
+    staff_domains.forget()
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_denied_domain_is_disposable_with_all_below_it(browser: Client) -> Non
 def test_an_allowed_domain_is_not_whatever_the_list_says(browser: Client) -> None:
     assert engine().check_without_dns("jane@mailinator.com").checks["disposable"] is True
     assert add(browser, "mailinator.com", "allow") == ""
-    listed_domains.forget()
+    staff_domains.forget()
     assert engine().check_without_dns("jane@mailinator.com").checks["disposable"] is False
 
 
@@ -58,7 +58,7 @@ def test_it_holds_until_it_is_taken_off_the_list(browser: Client) -> None:
     add(browser, "burner.com")
     listed = ListedDomain.objects.get()
     browser.post(f"/admin/validation/listeddomain/{listed.pk}/delete/", {"post": "yes"})
-    assert listed_domains.current() == StaffDomains()
+    assert staff_domains.current() == StaffDomains()
     assert AuditEntry.objects.filter(action="domain.unlisted", target="burner.com").exists()
 
 
@@ -123,9 +123,9 @@ def test_what_would_hit_millions_is_refused(browser: Client, typed: str, told: s
 
 
 def test_an_unchanged_list_is_the_same_object() -> None:
-    first = listed_domains.current()
-    listed_domains.forget()
-    assert listed_domains.current() is first
+    first = staff_domains.current()
+    staff_domains.forget()
+    assert staff_domains.current() is first
 
 
 def test_support_may_list_domains() -> None:

@@ -11,8 +11,8 @@ from pytest_django import Settings
 
 from accounts.engine import engine
 from accounts.models import Account
-from apikeys import limits
 from apikeys.services import create_key
+from apikeys.throttling import limits
 from config.caches import cache_settings
 from tests.caller import Caller
 from tests.servers.dns import World, dns_server

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from credits.books import differences
 from credits.models import LedgerEntry, UseHour, Wallet
-from credits.statement import words_of
-from credits.totals import sum_up_days
+from credits.wallet.books import differences
+from credits.wallet.statement import words_of
+from credits.wallet.totals import sum_up_days
 from runtime.database.coalescing import Together
 from runtime.database.raw_sql import OutcomeUnknown, atomic
 from tests.credits.days import on

@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key, revoke_key
-from apikeys.tally import refusals
+from apikeys.throttling.refusal_counts import refusals
 from credits.models import Wallet
 from tests.caller import Caller
 from tests.conftest import make_member, signed_in

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
-from apikeys.tally import refusals
+from apikeys.throttling.refusal_counts import refusals
 from runtime.database import pagination
 from runtime.database.pagination import Cursor
 from tests.caller import Caller
@@ -21,8 +21,8 @@ from tests.conftest import signed_in
 from tests.validation.use import logged, read, refused
 from validation.addresses import address_hash, pack_checks
 from validation.engine.verdict import CHECKS
-from validation.log_search import Wanted, page_of
 from validation.models import LogEntry
+from validation.request_log.search import Wanted, page_of
 
 pytestmark = pytest.mark.django_db
 

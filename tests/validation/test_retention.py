@@ -12,10 +12,10 @@ from accounts.services import change_log_days
 from credits.models import UseHour
 from runtime.database import batches
 from tests.caller import Caller
-from validation import retention
-from validation.export import export_requests
 from validation.models import LogEntry, Replay
-from validation.retention import delete_old_log_entries, delete_old_replays
+from validation.request_log import retention
+from validation.request_log.export import export_requests
+from validation.request_log.retention import delete_old_log_entries, delete_old_replays
 
 pytestmark = pytest.mark.django_db
 

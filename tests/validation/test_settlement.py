@@ -12,15 +12,15 @@ from accounts.models import Account
 from accounts.services import open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
-from credits.books import differences
-from credits.charges import InsufficientCredits
 from credits.models import UseHour, Wallet
 from credits.services import grant
+from credits.wallet.books import differences
+from credits.wallet.charges import InsufficientCredits
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.fresh import at_once
-from validation.log import Asker
 from validation.models import LogEntry
+from validation.request_log.writer import Asker
 from validation.settlement import Validation, _settle_in_lane, _settle_quietly, settle
 
 pytestmark = pytest.mark.usefixtures("fresh_database")

@@ -5,8 +5,15 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from validation.charts import draw, round_up
-from validation.spans import TooLong, Unit, last_days, last_hours, last_months, span_of_days
+from validation.reports.charts import draw, round_up
+from validation.reports.date_ranges import (
+    TooLong,
+    Unit,
+    last_days,
+    last_hours,
+    last_months,
+    span_of_days,
+)
 
 pytestmark = pytest.mark.anywhere
 

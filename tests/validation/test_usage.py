@@ -8,11 +8,11 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
-from credits.books import differences
-from credits.charges import Charge, charge
 from credits.models import UseDay, UseHour
 from credits.periods import midnight
-from credits.totals import delete_old_hours, sum_up_days, use_by_hour, used_since
+from credits.wallet.books import differences
+from credits.wallet.charges import Charge, charge
+from credits.wallet.totals import delete_old_hours, sum_up_days, use_by_hour, used_since
 from tests.caller import Caller, code_of
 from tests.credits.days import on
 

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
-from credits.totals import delete_old_hours, sum_up_days
+from credits.wallet.totals import delete_old_hours, sum_up_days
 from tests.conftest import signed_in
 from tests.credits.days import on
 from tests.validation.use import read, use

@@ -6,13 +6,14 @@ from typing import Any
 
 from django.conf import settings
 
-from apikeys import crypto, reference
-from apikeys.bounds import LARGEST_BODY
+from apikeys import crypto
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MOST_NETWORKS
-from apikeys.limits import WINDOW_SECONDS
 from apikeys.models import MOST_ACTIVE, SOON
-from apikeys.parsing import DEEPEST
+from apikeys.rest import reference
+from apikeys.rest.paths import LARGEST_BODY
+from apikeys.rest.strict_json import DEEPEST
+from apikeys.throttling.limits import WINDOW_SECONDS
 from credits.models import Pack, Plan
 from validation.api import LONGEST_EMAIL
 from validation.docs.changelog import FOR_OPERATORS, read_changelog
@@ -22,9 +23,9 @@ from validation.engine.meanings import by_verdict
 from validation.engine.mistakes import SENTENCES
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import BEST, LOWEST, WEIGHTS
-from validation.examples import mistyped_result, sandbox_result
 from validation.models import MOST_SANDBOX_REPLAYS
-from validation.usage import MOST_DAYS, USUAL_DAYS
+from validation.reports.api import MOST_DAYS, USUAL_DAYS
+from validation.sample_results import mistyped_result, sandbox_result
 
 Facts = dict[str, Any]
 # Whose answer is shown whole on the page that explains each field.

@@ -12,11 +12,11 @@ from typing import NamedTuple, Protocol
 
 from validation.engine.aliases import canonical_address, split_tag, without_plus
 from validation.engine.dns.cache import Cache
+from validation.engine.dns.mail_route import Route
+from validation.engine.dns.mail_route_lookup import find_route
 from validation.engine.dns.resolver import Resolver
-from validation.engine.dns.route import Route
-from validation.engine.dns.routes import find_route
 from validation.engine.dns.slots import SearchSlots
-from validation.engine.lists import BUILT_IN_LISTS, NO_STAFF_DOMAINS, Lists, StaffDomains
+from validation.engine.domain_data import BUILT_IN_LISTS, NO_STAFF_DOMAINS, Lists, StaffDomains
 from validation.engine.reasons import PRECEDENCE
 from validation.engine.repair import repaired
 from validation.engine.scripts import is_mixed_domain, is_mixed_local_part

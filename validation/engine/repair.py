@@ -6,7 +6,7 @@ Pure, but for the lists that it is handed.
 import re
 import unicodedata
 
-from validation.engine.lists import Lists
+from validation.engine.domain_data import Lists
 from validation.engine.suggest import meant_domain, meant_label
 from validation.engine.syntax import LONGEST, Parts, in_unicode, parse_address
 

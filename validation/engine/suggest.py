@@ -6,7 +6,7 @@ Pure, but for the lists that it is handed.
 from collections.abc import Callable
 from functools import cache
 
-from validation.engine.lists import Lists
+from validation.engine.domain_data import Lists
 from validation.engine.typos import Slip, distance_between, first_letter_is_right, slip_between
 
 # So much better known than any domain that differs in one slip that the slip is the likelier story,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from validation.engine.dns.route import Route
+from validation.engine.dns.mail_route import Route
 from validation.engine.reasons import VERDICT_OF, Verdict
 from validation.engine.score import score_of
 from validation.engine.syntax import Parts, SyntaxProblem

@@ -9,9 +9,9 @@ from accounts.permissions import for_account, form_of
 from accounts.request import AccountRequest
 from accounts.roles import Act
 from accounts.services import change_log_days as change_days
-from validation.erasure import count_rows, masked_address
-from validation.erasure import erase_address as erase
 from validation.forms import AddressForm, LogDaysForm
+from validation.request_log.erasure import count_rows, masked_address
+from validation.request_log.erasure import erase_address as erase
 
 PAGE = "validation:show-data"
 

@@ -7,10 +7,10 @@ from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.permissions import for_account
 from accounts.request import AccountRequest
 from accounts.roles import Act
-from credits.sign_up_credits import domain_without_credits
-from credits.statement import days_left
-from validation import overview
-from validation.charts import draw
+from credits.plans.sign_up_credits import domain_without_credits
+from credits.wallet.statement import days_left
+from validation.reports import overview
+from validation.reports.charts import draw
 
 
 @require_safe

@@ -13,13 +13,13 @@ from apikeys.crypto import holds_a_secret
 from apikeys.errors import REFUSALS
 from runtime.database.pagination import Cursor
 from runtime.dates import moment_of
-from validation import log_search
 from validation.addresses import address_hash, unpack_checks
 from validation.engine.meanings import MEANINGS
 from validation.engine.verdict import CHECKS
-from validation.filters import REQUEST_ID, LogFilter
 from validation.ids import made_at, normal_id
 from validation.models import LogEntry
+from validation.reports.filters import REQUEST_ID, LogFilter
+from validation.request_log import search
 from validation.serializers import CHECK_MEANINGS
 
 
@@ -30,7 +30,7 @@ def show_requests(request: AccountRequest) -> HttpResponse:
     before = Cursor.parse(request.GET.get("before", ""))
     page = None
     if form.is_valid():
-        page = log_search.page_of(request.account, form.wanted, before)
+        page = search.page_of(request.account, form.wanted, before)
     context = {"form": form, "page": page, "is_first": before is None}
     return render(request, "validation/show_requests.html", context)
 
@@ -51,7 +51,7 @@ def find_request(request: AccountRequest) -> HttpResponse:
     result_id = normal_id(text)
     if made_at(result_id):
         return _show_result(request, result_id)
-    if REQUEST_ID.fullmatch(text) and log_search.has_request(request.account, text):
+    if REQUEST_ID.fullmatch(text) and search.has_request(request.account, text):
         return redirect(f"{page}?request={text}")
     # It may be no address at all, and have been validated all the same.
     return redirect(f"{page}?address={address_hash(text)}")
@@ -61,7 +61,7 @@ def find_request(request: AccountRequest) -> HttpResponse:
 @for_account(Act.LOOK)
 def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpResponse:
     at = moment_of(str(moment))
-    entry = at and log_search.find_entry(request.account, request_id, at)
+    entry = at and search.find_entry(request.account, request_id, at)
     if not entry:
         raise Http404("No such request, or it is no longer kept.")
     context = {
@@ -74,7 +74,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
 
 
 def _show_result(request: AccountRequest, result_id: str) -> HttpResponse:
-    entry = log_search.find_result(request.account, result_id)
+    entry = search.find_result(request.account, result_id)
     if entry is None:
         messages.error(request, f"No request with the result {result_id[:40]} is kept.")
         return redirect("validation:show-requests")

@@ -13,12 +13,12 @@ from accounts.permissions import for_account
 from accounts.request import AccountRequest
 from accounts.roles import Act
 from runtime.csv_download import download
-from validation import figures
-from validation.charts import draw
-from validation.csv_export import usage_lines
-from validation.filters import UsageFilter
-from validation.spans import Span
-from validation.zones import zone_of
+from validation.reports import usage_stats
+from validation.reports.charts import draw
+from validation.reports.date_ranges import Span
+from validation.reports.filters import UsageFilter
+from validation.reports.time_zones import zone_of
+from validation.reports.usage_csv import usage_lines
 
 
 @require_safe
@@ -46,13 +46,13 @@ def download_usage(request: AccountRequest) -> HttpResponseBase:
 
 
 def _figures(account: Account, span: Span, only: dict[str, Any], zone: tzinfo) -> dict[str, Any]:
-    pieces = figures.by_piece(account, span, **only)
+    pieces = usage_stats.by_piece(account, span, **only)
     named = list(zip(span.names(zone, timezone.now()), pieces, strict=True))
     titles = [f"{name}: {piece.requests:,}" for name, piece in named]
     return {
-        "total": figures.altogether(pieces),
+        "total": usage_stats.altogether(pieces),
         "pieces": named,
         "chart": draw([piece.calls for piece in pieces], titles),
-        "by_key": figures.by_key(account, span, **only),
-        "refused": figures.refusals(account, span, **only),
+        "by_key": usage_stats.by_key(account, span, **only),
+        "refused": usage_stats.refusals(account, span, **only),
     }

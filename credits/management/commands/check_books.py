@@ -4,7 +4,7 @@ from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
 from accounts.models import Account
-from credits.books import differences
+from credits.wallet.books import differences
 from runtime.management.base import DatabaseCommand
 
 

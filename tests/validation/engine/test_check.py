@@ -11,7 +11,7 @@ import pytest
 from tests.servers.dns import World
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Inquiry, Resolver
-from validation.engine.lists import StaffDomains
+from validation.engine.domain_data import StaffDomains
 from validation.engine.reasons import PRECEDENCE, REASONS, VERDICT_OF, Verdict
 from validation.engine.score import LOWEST, WEIGHTS, score_of
 from validation.engine.verdict import Finding

@@ -4,7 +4,7 @@ import disposable_email_domains
 import pytest
 from publicsuffixlist import PublicSuffixList
 
-from validation.engine.lists import DATA, Lists, StaffDomains, read_list
+from validation.engine.domain_data import DATA, Lists, StaffDomains, read_list
 
 pytestmark = pytest.mark.anywhere
 

@@ -12,10 +12,10 @@ from tests.servers.dns import World, dns_server, packets, refused, servfail, sil
 from tests.validation.engine.conftest import SECONDS, reason_of
 from validation.engine.check import Engine
 from validation.engine.dns.budget import MessageBudget
-from validation.engine.dns.exchange import Exchange
 from validation.engine.dns.messages import Outcome, Question
 from validation.engine.dns.resolver import Resolver
-from validation.engine.dns.servers import parse_server
+from validation.engine.dns.transport.exchange import Exchange
+from validation.engine.dns.transport.servers import parse_server
 
 pytestmark = pytest.mark.anywhere
 

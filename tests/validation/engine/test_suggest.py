@@ -4,7 +4,7 @@ import pytest
 
 from tests.servers.dns import World
 from validation.engine.check import Engine
-from validation.engine.lists import Lists
+from validation.engine.domain_data import Lists
 from validation.engine.suggest import meant_domain
 from validation.engine.typos import Slip, are_neighbours, distance_between, slip_between
 

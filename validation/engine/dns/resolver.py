@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Self
 
 from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.cache import Cache
-from validation.engine.dns.exchange import Exchange
+from validation.engine.dns.counters import Tally
 from validation.engine.dns.messages import Outcome, Question, Reply
-from validation.engine.dns.servers import Server, parse_server, system_servers
-from validation.engine.dns.tally import Tally
+from validation.engine.dns.transport.exchange import Exchange
+from validation.engine.dns.transport.servers import Server, parse_server, system_servers
 from validation.engine.dns.trust import ResolverTrust
 
 # So long an answer is remembered, whatever it says of itself, in seconds.

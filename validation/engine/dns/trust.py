@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from validation.engine.dns.budget import MessageBudget
+from validation.engine.dns.mail_route import Route
 from validation.engine.dns.messages import (
     Outcome,
     Question,
@@ -19,10 +20,9 @@ from validation.engine.dns.messages import (
     question_wire,
     read_reply,
 )
-from validation.engine.dns.route import Route
 from validation.engine.dns.sentinels import DENIES, INVENTS, Lie
-from validation.engine.dns.servers import Server
-from validation.engine.dns.sockets import Sockets
+from validation.engine.dns.transport.servers import Server
+from validation.engine.dns.transport.sockets import Sockets
 
 logger = logging.getLogger(__name__)
 

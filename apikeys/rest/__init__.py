@@ -1,0 +1,1 @@
+"""The REST conventions that every view under /v1 shares."""

@@ -1,0 +1,133 @@
+"""The API description (OpenAPI 3.1): what drf-spectacular cannot see in a view is added here."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import orjson
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+
+from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
+from apikeys.rest.serializers import ErrorSerializer
+
+# Any operation may answer these.
+ALWAYS = (
+    *("bad_request", "missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired"),
+    *("ip_not_allowed", "account_suspended", "https_required", "method_not_allowed"),
+    *("not_acceptable", "request_too_large", "length_required", "unknown_field"),
+    *("rate_limit_exceeded", "internal_error", "service_unavailable"),
+)
+EXAMPLE_ID = "req_2nXfSBqPzK5mYd8wTg4L"
+
+View = Callable[..., Any]
+
+
+def describe(
+    operation_id: str,
+    summary: str,
+    description: str,
+    result: Any,
+    *,
+    examples: Mapping[str, Any],
+    refusals: Iterable[str] = ALWAYS,
+    request: Any = None,
+    parameters: Iterable[Any] = (),
+) -> Callable[[View], View]:
+    """Marks a view's method as an operation of the description."""
+    responses: dict[int, OpenApiResponse] = {
+        200: OpenApiResponse(
+            result,
+            description="The answer.",
+            examples=[OpenApiExample(name, value) for name, value in examples.items()],
+        )
+    }
+    for status in sorted({REFUSALS[code].status for code in refusals}):
+        codes = [code for code in refusals if REFUSALS[code].status == status]
+        responses[status] = OpenApiResponse(
+            ErrorSerializer,
+            description=", ".join(f"`{code}`" for code in codes),
+            examples=[OpenApiExample(code, _example(code)) for code in codes],
+        )
+    decorator: Callable[[View], View] = extend_schema(
+        operation_id=operation_id,
+        summary=summary,
+        description=description,
+        request=request,
+        responses=responses,
+        parameters=list(parameters),
+        tags=["v1"],
+    )
+    return decorator
+
+
+def _example(code: str) -> Any:
+    error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=SAMPLE_DETAILS.get(code, {}))
+    return orjson.loads(error.body(EXAMPLE_ID))
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = "apikeys.authentication.BearerAuthentication"
+    name = "apiKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "`Authorization: Bearer svc_live_…`, from server-side code only.",
+        }
+
+
+def _header(description: str, kind: str, example: Any) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": kind}, "example": example}
+
+
+HEADERS = {
+    "X-RateLimit-Limit": _header("Requests allowed per window of 60 s.", "integer", 60),
+    "X-RateLimit-Remaining": _header("Requests left in this window.", "integer", 42),
+    "X-RateLimit-Reset": _header(
+        "Unix time, in seconds, at which the window ends.", "integer", 1_795_000_020
+    ),
+    "RateLimit-Policy": _header(
+        "The same, as the IETF draft has it.", "string", '"account";q=60;w=60'
+    ),
+    "RateLimit": _header("The same, as the IETF draft has it.", "string", '"account";r=42;t=17'),
+    "X-Request-Id": _header(
+        "Names this request to support. Yours, if you sent 8 to 64 letters, digits, - or _.",
+        "string",
+        EXAMPLE_ID,
+    ),
+}
+HEADERS_OF_STATUS = {
+    "401": {
+        "WWW-Authenticate": _header(
+            "The challenge of RFC 6750.", "string", 'Bearer realm="api", error="invalid_token"'
+        )
+    },
+    "405": {"Allow": _header("The methods there are.", "string", "POST")},
+    "429": {"Retry-After": _header("Seconds to wait: enough, and at least 1.", "integer", 17)},
+}
+
+
+def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A hook of drf-spectacular: what holds for every operation, written down once."""
+    # The routes take a trailing slash as well; one form is enough to know.
+    result["paths"] = {path.rstrip("/"): methods for path, methods in result["paths"].items()}
+    result["components"]["headers"] = {
+        **HEADERS,
+        **{name: header for of in HEADERS_OF_STATUS.values() for name, header in of.items()},
+    }
+    for methods in result["paths"].values():
+        for operation in methods.values():
+            for status, response in operation["responses"].items():
+                names = [*HEADERS, *HEADERS_OF_STATUS.get(status, {})]
+                refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+                response["headers"] = {**refs, **response.get("headers", {})}
+            _close_body(operation, result["components"]["schemas"])
+    return result
+
+
+def _close_body(operation: Any, schemas: Any) -> None:
+    """Answers may grow; a body has the fields that are known."""
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        name = content["schema"]["$ref"].rpartition("/")[2]
+        schemas[name]["additionalProperties"] = False

@@ -1,0 +1,68 @@
+"""What the web server refuses before Django sees it, in the shape of every other refusal."""
+
+import random
+import time
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from apikeys.errors import ApiError, unavailable
+from apikeys.rest.responses import limit_headers, only_https, refuse
+from apikeys.throttling import limits
+from apikeys.throttling.limits import Usage
+from runtime import ids
+from runtime.http.client_ip import client_address
+from runtime.http.middleware import id_of_request
+from runtime.logging import formatters
+from runtime.logging.access_log import Answer, Desk, note
+
+# When to come back, for who was turned away.
+COME_BACK_SECONDS = (1, 5)
+
+
+def raw_refusal(error: ApiError, peer: str, reason: str) -> bytes:
+    """A whole HTTP answer. The connection ends with it: where a next request begins is unknown."""
+    address = client_address({"REMOTE_ADDR": peer}, 0)
+    usage = limits.look(HttpRequest(), limits.address_bucket(address))
+    request_id = ids.request_id()
+    formatters.request_id.set(request_id)
+    _note(error, request_id, address, reason)
+    return _written(error, request_id, usage, closes=True)
+
+
+def turned_away(method: str, meta: Mapping[str, str], *, closes: bool) -> bytes:
+    """A whole HTTP answer to who comes when there is too much to do. It must cost next to nothing:
+    no view, no database, no counter that others share."""
+    address = client_address(meta, settings.TRUSTED_PROXIES)
+    request_id = id_of_request(meta.get("HTTP_X_REQUEST_ID", ""))
+    formatters.request_id.set(request_id)
+    # Not all at the same moment, or they would meet again.
+    error = unavailable(retry_after=random.randint(*COME_BACK_SECONDS))  # noqa: S311
+    _note(error, request_id, address, "Too much to do.", method)
+    usage = limits.look_here(limits.address_bucket(address))
+    return _written(error, request_id, usage, closes=closes, has_body=method != "HEAD")
+
+
+def _note(error: ApiError, request_id: str, address: str, reason: str, method: str = "") -> None:
+    if Desk.is_open:
+        known = (request_id, None, None, address, method, "", error.status, 0.0, error.code)
+        note(Answer(time.time(), "server", *known, message=reason))
+
+
+def _written(
+    error: ApiError, request_id: str, usage: Usage, *, closes: bool, has_body: bool = True
+) -> bytes:
+    response = refuse(error, request_id)
+    headers = {
+        **response.headers,
+        **limit_headers(usage, response.status_code),
+        "X-Request-Id": request_id,
+        "Connection": "close" if closes else "keep-alive",
+    }
+    if hsts := only_https():
+        headers["Strict-Transport-Security"] = hsts
+    lines = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    head = "\r\n".join([*lines, "", ""]).encode("latin-1")
+    return head + response.content if has_body else head

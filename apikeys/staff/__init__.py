@@ -1,0 +1,1 @@
+"""What staff see of keys and refusals."""

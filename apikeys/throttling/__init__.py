@@ -1,0 +1,1 @@
+"""Rate limits: the buckets that callers consume, and the count of refusals."""

@@ -1,0 +1,36 @@
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from apikeys.models import ApiKey
+from apikeys.request import ApiHttpRequest, http_request
+from apikeys.throttling import limits
+from apikeys.throttling.limits import Usage
+
+
+class CallerThrottle(BaseThrottle):
+    """A valid key spends its own bucket, if it has one, and its account's; anybody else, and who
+    comes from a network the key does not allow, the bucket of their address."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        api_request = http_request(request)
+        key = api_request.key
+        if key is not None and key.allows(api_request.ip):
+            usage = self._of_key(api_request, key)
+        else:
+            usage = limits.spend(api_request, limits.address_bucket(api_request.ip))
+        api_request.usage = usage
+        return not usage.refused
+
+    @staticmethod
+    def _of_key(request: ApiHttpRequest, key: ApiKey) -> Usage:
+        """What the key's own limit refuses does not spend the account's."""
+        own_bucket = limits.key_bucket(key)
+        own = limits.spend(request, own_bucket) if own_bucket else None
+        if own is not None and own.refused:
+            return own
+        shared = limits.spend(request, limits.account_bucket(key.account))
+        if own is None or shared.refused or shared.remaining < own.remaining:
+            return shared
+        return own

@@ -1,0 +1,1 @@
+"""Orders from placing to paying, refunding, and renewing."""

@@ -1,0 +1,97 @@
+"""What choosing a pack or a plan now means for an account: a price, credits, and a month."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils import timezone
+
+from credits.models import Order, Pack, Plan, Subscription
+from credits.money import with_tax
+from credits.periods import Period
+from credits.plans import subscriptions
+from credits.plans.coverage import month_from
+
+Kind, State, Method = Order.Kind, Order.State, Order.Method
+
+
+class OrderRefused(Exception):
+    """What cannot be ordered; the text is for the person who tried."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What choosing a pack or plan now means for this account."""
+
+    kind: Order.Kind
+    description: str
+    credits: int
+    net_cents: int
+    # Of an upgrade and a renewal: what it is sold for.
+    month: Period | None = None
+
+
+def offer_of(item: Pack | Plan, subscription: Subscription) -> Offer:
+    if isinstance(item, Pack):
+        return Offer(Kind.PACK, str(item), item.credits, item.price_cents)
+    now = subscriptions.standing_of(subscription)
+    if item.is_free:
+        raise OrderRefused("Free is not bought: it begins when what you paid for ends.")
+    if now.plan is None or now.covered_until is None:
+        return Offer(Kind.PLAN, f"{item} plan, one month", item.monthly_credits, item.price_cents)
+    if now.is_due:
+        return renewal_of(item, month_from(now.covered_until, subscription.started_on))
+    if item == now.plan:
+        raise OrderRefused(f"You have {item} already.")
+    if item.price_cents <= now.plan.price_cents:
+        raise OrderRefused(f"You have {now.plan}: {item} is chosen for when that ends.")
+    return _upgrade(item, subscription)
+
+
+def _upgrade(item: Plan, subscription: Subscription) -> Offer:
+    """For the months that are covered by less: its price and credits, less those paid for."""
+    today, account = timezone.now().date(), subscription.account
+    until = subscriptions.coverage_of(account).lower_until(today, item)
+    paid = account.orders.filter(state=State.PAID, period_end__gt=today, period_start__lt=until)
+    covering = list(paid.of_plans())
+    months = sum(order.kind != Kind.UPGRADE for order in covering)
+    net_cents = item.price_cents * months - sum(order.net_cents for order in covering)
+    credits = item.monthly_credits * months - sum(order.credits for order in covering)
+    if net_cents <= 0:
+        raise OrderRefused(f"{item} costs no more than you paid. Write to support to change to it.")
+    start = min(order.period_start for order in covering if order.period_start)
+    return Offer(
+        Kind.UPGRADE,
+        f"Upgrade from {subscription.plan} to {item} until {_last_day(until)}",
+        max(0, credits),
+        net_cents,
+        Period(start, until),
+    )
+
+
+def renewal_of(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
+    return Offer(
+        Kind.RENEWAL,
+        f"{plan} plan, {month.start:%d %b %Y} to {_last_day(month.end)}",
+        plan.monthly_credits,
+        plan.price_cents if net_cents is None else net_cents,
+        month,
+    )
+
+
+def _last_day(end: date) -> str:
+    """People count the last day as part of it."""
+    return f"{end - timedelta(days=1):%d %b %Y}"
+
+
+def price_with_tax(plan: Plan) -> int:
+    return with_tax(plan.price_cents, tax_rate()).total_cents
+
+
+def method_in_use() -> str:
+    return Method.STRIPE if settings.STRIPE_SECRET_KEY else Method.INVOICE
+
+
+def tax_rate() -> Decimal:
+    return Decimal(str(settings.TAX_RATE))

@@ -1,0 +1,1 @@
+"""What staff see of credits and money, and what they do about it."""

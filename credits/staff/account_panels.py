@@ -1,0 +1,83 @@
+"""What staff see of one account's credits and money, to look at alone."""
+
+from accounts.models import Account
+from accounts.staff.panels import (
+    MOST,
+    Cell,
+    Fact,
+    Link,
+    Panel,
+    cell_of,
+    for_staff_with,
+    list_of_account,
+)
+from credits.models import LedgerEntry, Order
+from credits.money import in_words
+from credits.templatetags.money import signed
+from credits.wallet.statement import days_left
+
+
+@for_staff_with("credits.view_wallet", "credits.view_subscription")
+def tell_balance(account: Account) -> Panel:
+    wallet, subscription = account.wallet, account.subscription
+    left = days_left(account, wallet.balance)
+    return Panel(
+        "What do they have?",
+        facts=[
+            Fact("Balance", Cell(wallet.balance, tone="" if wallet.balance else "bad")),
+            Fact("Debt", Cell(wallet.debt, tone="bad" if wallet.debt else "")),
+            Fact("Lasts, in days", Cell("Nothing used lately" if left is None else left)),
+            Fact("Low below", Cell(wallet.threshold)),
+            Fact("Plan", Cell(subscription.plan.name)),
+            Fact("Paid until", Cell(subscription.covered_until)),
+            Fact("Requests a minute", Cell(account.request_limit)),
+        ],
+    )
+
+
+@for_staff_with("credits.view_ledgerentry")
+def tell_ledger(account: Account) -> Panel:
+    return Panel(
+        "What moved the balance, beside use?",
+        "Nothing yet.",
+        columns=("When", "Kind", "Amount", "By", "Why"),
+        rows=[_entry(entry) for entry in account.ledger.all()[:MOST]],
+        more=Link("The whole ledger", list_of_account(LedgerEntry, account)),
+    )
+
+
+def _entry(entry: LedgerEntry) -> list[Cell]:
+    return [
+        Cell(entry.at),
+        cell_of(entry, entry.get_kind_display()),
+        Cell(signed(entry.amount), is_amount=True),
+        Cell(entry.actor),
+        Cell(entry.reason),
+    ]
+
+
+@for_staff_with("credits.view_order")
+def tell_orders(account: Account) -> Panel:
+    return Panel(
+        "What did they order?",
+        "Nothing yet.",
+        columns=("Order", "For", "State", "Total", "Placed", "Paid"),
+        rows=[_order(order) for order in account.orders.all()[:MOST]],
+        more=Link("All their orders", list_of_account(Order, account)),
+    )
+
+
+def _order(order: Order) -> list[Cell]:
+    return [
+        cell_of(order, order.number),
+        Cell(order.description),
+        _state(order),
+        Cell(in_words(order.total_cents, order.currency), is_amount=True),
+        Cell(order.placed_at),
+        Cell(order.paid_at),
+    ]
+
+
+def _state(order: Order) -> Cell:
+    words = order.get_state_display()
+    return Cell(f"{words}, overdue", tone="bad") if order.is_overdue else Cell(words)

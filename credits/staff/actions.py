@@ -1,0 +1,247 @@
+"""What staff do about credits and money: each act calls one service and says what happened."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.conf import settings
+
+from accounts import audit
+from accounts import services as accounts
+from accounts.models import Account
+from credits import services
+from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
+from credits.models import Order, StaffGrant, Wallet
+from credits.orders import lifecycle, refunds
+from credits.payments import PaymentUnavailable, catch_up, method_of
+from credits.plans import offers, subscriptions
+from credits.staff import grants
+from credits.staff.buttons import ActRefused, StaffAct
+from credits.wallet.charges import in_words
+
+SENT_BEFORE = "This form was sent before: nothing was done twice."
+
+
+def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
+    grant = grants.request_grant(account=account, actor=request.user, ip=request.ip, **data)
+    if grant is None:
+        raise ActRefused(SENT_BEFORE)
+    if grant.is_pending:
+        return (
+            f"Waiting for a second person: {in_words(grant.amount)}. Ask a colleague to confirm "
+            "the grant under Staff grants."
+        )
+    return f"Granted {in_words(grant.amount)}. {_now(account)}"
+
+
+def _confirm(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+    _decide(grants.confirm_grant, grant, request)
+    return f"Granted {in_words(grant.amount)}. {_now(grant.account)}"
+
+
+def _reject(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+    _decide(grants.reject_grant, grant, request)
+    return f"Rejected: {grant}. Nothing was granted."
+
+
+def _withdraw(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+    _decide(grants.withdraw_grant, grant, request)
+    return f"Withdrawn: {grant}. Nothing was granted."
+
+
+def _decide(decide: Callable[..., None], grant: StaffGrant, request: Any) -> None:
+    try:
+        decide(grant=grant, actor=request.user, ip=request.ip)
+    except grants.GrantRefused as refusal:
+        raise ActRefused(str(refusal)) from refusal
+
+
+def _take_back(account: Account, data: dict[str, Any], request: Any) -> str:
+    done = services.take_back(account=account, actor=request.user, ip=request.ip, **data)
+    if not done:
+        raise ActRefused(SENT_BEFORE)
+    return f"Took back {in_words(data['amount'])}. {_now(account)}"
+
+
+def _now(account: Account) -> str:
+    wallet = Wallet.objects.get(account=account)
+    debt = f" and the debt {wallet.debt:,}" if wallet.debt else ""
+    return f"The balance is {wallet.balance:,}{debt}."
+
+
+def _change_plan(account: Account, data: dict[str, Any], request: Any) -> str:
+    plan, reason = data["plan"], data["reason"]
+    try:
+        subscriptions.give_plan(
+            account=account, plan=plan, reason=reason, actor=request.user, ip=request.ip
+        )
+    except subscriptions.PlanRefused as refusal:
+        raise ActRefused(str(refusal)) from refusal
+    _tell_provider(account)
+    return f"The plan is {plan}. No credits were granted."
+
+
+def _suspend(account: Account, data: dict[str, Any], request: Any) -> str:
+    accounts.suspend_account(account=account, actor=request.user, ip=request.ip)
+    return "Suspended: its keys answer 403."
+
+
+def _lift(account: Account, data: dict[str, Any], request: Any) -> str:
+    accounts.lift_suspension(account=account, actor=request.user, ip=request.ip)
+    return "No longer suspended."
+
+
+def _mark_paid(order: Order, data: dict[str, Any], request: Any) -> str:
+    if not lifecycle.fulfil_order(order=order, actor=request.user, ip=request.ip):
+        raise ActRefused(f"{order.number} was paid before: nothing was granted again.")
+    return f"{order.number} is paid. {order.credits:,} credits are granted. {_now(order.account)}"
+
+
+def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
+    reason = data["reason"]
+    try:
+        refunds.refuse_refund(order)
+    except offers.OrderRefused as refusal:
+        raise ActRefused(str(refusal)) from refusal
+    # The provider may tell us of it before this request goes on: who asked for it stands first.
+    audit.record(
+        order.account, request.user, "order.refund_asked", f"{order}: {reason}", request.ip
+    )
+    try:
+        method_of(order).give_back(order)
+    except PaymentUnavailable as trouble:
+        raise ActRefused(str(trouble)) from trouble
+    refunds.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip)
+    _tell_provider(order.account)
+    return f"{order.number} is refunded. {_now(order.account)}"
+
+
+def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
+    if not lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
+        raise ActRefused(f"{order.number} does not wait for payment any more.")
+    with suppress(PaymentUnavailable):
+        method_of(order).withdraw(order)
+    return f"{order.number} is cancelled."
+
+
+def _is_pending(grant: StaffGrant) -> bool:
+    return grant.is_pending
+
+
+def _tell_provider(account: Account) -> None:
+    # What it could not be told now the day's work tells it.
+    with suppress(PaymentUnavailable):
+        catch_up(account)
+
+
+ACTS_ON_ACCOUNTS = (
+    StaffAct(
+        "grant",
+        "Grant",
+        "credits.grant_credits",
+        AmountForm,
+        "Adds the credits immediately; a debt is paid first. If you grant more than "
+        f"{settings.STAFF_GRANT_LIMIT:,} in 24 hours, over all accounts, a second person has to "
+        "confirm.",
+        _grant,
+    ),
+    StaffAct(
+        "take-back",
+        "Take back",
+        "credits.take_back_credits",
+        AmountForm,
+        "What is left of them goes at once. What was spent already becomes a debt, which the "
+        "next credits pay first.",
+        _take_back,
+    ),
+    StaffAct(
+        "change-plan",
+        "Change plan",
+        "credits.change_subscription",
+        PlanForm,
+        "At once, for a month that begins today, without credits: grant those beside. It "
+        "renews by an order as any other plan. What is left of a paid month ends.",
+        _change_plan,
+    ),
+    StaffAct(
+        "suspend",
+        "Suspend",
+        "accounts.suspend_account",
+        ConfirmForm,
+        "Its keys answer 403 from the next request on, until the suspension is lifted.",
+        _suspend,
+        lambda account: account.suspended_at is None and account.is_open,
+    ),
+    StaffAct(
+        "lift",
+        "Lift the suspension",
+        "accounts.suspend_account",
+        ConfirmForm,
+        "Its keys work again from the next request on.",
+        _lift,
+        lambda account: account.suspended_at is not None,
+    ),
+)
+ACTS_ON_ORDERS = (
+    StaffAct(
+        "mark-paid",
+        "Mark paid",
+        "credits.mark_paid_order",
+        ConfirmForm,
+        "The money is there: what was ordered is granted at once, and a receipt goes out.",
+        _mark_paid,
+        lambda order: order.state in (Order.State.PENDING, Order.State.CANCELLED),
+    ),
+    StaffAct(
+        "refund",
+        "Refund",
+        "credits.refund_order",
+        ReasonForm,
+        "All that was paid is given back: by card at once, a transfer by you. The credits are "
+        "taken; what was spent already becomes a debt. A plan ends.",
+        _refund,
+        lambda order: order.is_paid and order.total_cents > 0,
+    ),
+    StaffAct(
+        "cancel",
+        "Cancel",
+        "credits.mark_paid_order",
+        ConfirmForm,
+        "Nothing is to be paid any more. A renewal is written anew unless the plan changes.",
+        _cancel,
+        lambda order: order.is_pending,
+    ),
+)
+ACTS_ON_GRANTS = (
+    StaffAct(
+        "confirm",
+        "Confirm",
+        "credits.grant_credits",
+        ConfirmForm,
+        "Adds the credits to the account immediately. Check the amount and the reason first.",
+        _confirm,
+        _is_pending,
+        grants.refusal_to_confirm,
+    ),
+    StaffAct(
+        "reject",
+        "Reject",
+        "credits.grant_credits",
+        ConfirmForm,
+        "Nothing is granted, and the request is closed.",
+        _reject,
+        _is_pending,
+        grants.refusal_to_reject,
+    ),
+    StaffAct(
+        "withdraw",
+        "Withdraw",
+        "credits.grant_credits",
+        ConfirmForm,
+        "Nothing is granted, and the request is closed.",
+        _withdraw,
+        _is_pending,
+        grants.refusal_to_withdraw,
+        explains=False,
+    ),
+)

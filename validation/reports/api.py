@@ -1,0 +1,138 @@
+"""GET /v1/usage: what was used, a line a day."""
+
+import re
+from datetime import date, timedelta
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from accounts.models import Account
+from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from apikeys.request import key_of
+from apikeys.rest.responses import ApiResponse, answer
+from apikeys.rest.schema import ALWAYS, describe
+from apikeys.rest.view import ApiView
+from credits.wallet.totals import use_by_day
+from validation.engine.reasons import Verdict
+from validation.serializers import UsageSerializer
+
+USUAL_DAYS, MOST_DAYS = 30, 366
+_DATE = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_DATE_SCHEMA = {"type": "string", "format": "date", "pattern": "^20[0-9]{2}-[0-9]{2}-[0-9]{2}$"}
+EXAMPLE = {
+    "from": "2026-11-20",
+    "to": "2026-11-20",
+    "days": [
+        {
+            "date": "2026-11-20",
+            "requests": 812,
+            "credits": 789,
+            "deliverable": 640,
+            "risky": 88,
+            "undeliverable": 61,
+            "unknown": 23,
+        }
+    ],
+}
+
+
+class UsageView(ApiView):
+    query_parameters = ("from", "to", "key")
+
+    first: date
+    last: date
+    key: ApiKey | None
+
+    def prepare(self, request: Request) -> None:
+        today = timezone.now().date()
+        self.last = _day(request, "to") or today
+        self.first = _day(request, "from") or self.last - timedelta(days=USUAL_DAYS - 1)
+        if self.first > self.last:
+            raise _wrong("from", "from must not be after to.")
+        if (self.last - self.first).days >= MOST_DAYS:
+            raise _wrong("from", f"At most {MOST_DAYS} days fit in one answer.")
+        self.key = _key(request)
+
+    @describe(
+        "show-usage",
+        "Show the use",
+        "How many addresses were validated, with which verdict and for how many credits, a line a "
+        "day. Days are in UTC.",
+        UsageSerializer,
+        examples={"One day": EXAMPLE},
+        parameters=[
+            OpenApiParameter("from", _DATE_SCHEMA, description="29 days before `to`, if left out"),
+            OpenApiParameter("to", _DATE_SCHEMA, description="Today, if left out"),
+            OpenApiParameter(
+                "key", {"type": "string"}, description="`key_…`: only what was used with this key"
+            ),
+        ],
+        refusals=(*ALWAYS, "invalid_field"),
+    )
+    def get(self, request: Request) -> ApiResponse:
+        only = {"key": self.key} if self.key else {}
+        account = key_of(request).account
+        days = days_of_use(account, self.first, self.last, **only)
+        return answer({"from": f"{self.first}", "to": f"{self.last}", "days": days})
+
+
+def days_of_use(account: Account, first: date, last: date, **only: Any) -> list[dict[str, Any]]:
+    """A line a day, also where nothing was used."""
+    days = {day: _nothing(day) for day in _days(first, last)}
+    for use in use_by_day(account, first, last, **only):
+        line = days[use.of]
+        line[use.verdict] += use.calls
+        line["requests"] += use.calls
+        line["credits"] += use.credits
+    return list(days.values())
+
+
+def _days(first: date, last: date) -> list[date]:
+    return [first + timedelta(days=number) for number in range((last - first).days + 1)]
+
+
+def _nothing(day: date) -> dict[str, Any]:
+    return {
+        "date": f"{day}",
+        "requests": 0,
+        "credits": 0,
+        **dict.fromkeys((verdict.value for verdict in Verdict), 0),
+    }
+
+
+def _day(request: Request, name: str) -> date | None:
+    text = _one(request, name)
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text) if _DATE.fullmatch(text) else _refuse_date(name)
+    except ValueError:
+        return _refuse_date(name)
+
+
+def _refuse_date(name: str) -> date:
+    raise _wrong(name, f"{name} must be a date such as 2026-11-20.")
+
+
+def _key(request: Request) -> ApiKey | None:
+    text = _one(request, "key")
+    if text is None:
+        return None
+    key = key_of(request).account.api_keys.filter(public_id=text.replace("\0", "")).first()
+    if key is None:
+        raise _wrong("key", "There is no key with this id in your account. Ids start with key_.")
+    return key
+
+
+def _one(request: Request, name: str) -> str | None:
+    given = request.query_params.getlist(name)
+    if len(given) > 1:
+        raise _wrong(name, f"{name} was given more than once.")
+    return given[0] if given else None
+
+
+def _wrong(name: str, message: str) -> ApiError:
+    return ApiError("invalid_field", message, param=name)

@@ -1,0 +1,1 @@
+"""Write the request log, search it, and delete from it."""

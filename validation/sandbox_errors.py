@@ -1,0 +1,31 @@
+"""`<error code>@sandbox.test` answers with that error, headers and all."""
+
+from dataclasses import replace
+from typing import Any
+
+from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
+from apikeys.request import ApiHttpRequest
+from apikeys.rest.view import rate_limit_exceeded
+from credits.wallet.charges import insufficient_credits
+from validation.engine.sandbox import sandbox_word
+
+
+def refuse_as_the_sandbox_says(request: ApiHttpRequest, email: str) -> None:
+    code = sandbox_word(email)
+    if code in REFUSALS:
+        request.is_rehearsed = True
+        raise _sandbox_error(code, request)
+
+
+def _sandbox_error(code: str, request: ApiHttpRequest) -> ApiError:
+    if code == "rate_limit_exceeded":
+        request.usage = request.usage and replace(request.usage, remaining=0)
+        return rate_limit_exceeded(request)
+    made: dict[str, Any] = {
+        "insufficient_credits": insufficient_credits(required=1, balance=0),
+        "service_unavailable": unavailable(),
+        "method_not_allowed": ApiError(code, headers={"Allow": "POST"}),
+    }
+    if REFUSALS[code].status == 401:
+        return unauthorized(code)
+    return made.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))

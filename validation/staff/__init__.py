@@ -1,0 +1,1 @@
+"""What staff see of requests and usage."""
