@@ -14,7 +14,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 serve: .venv/.product ## set everything up and serve the product on http://127.0.0.1:$PORT (8000)
-	@exec $(BIN)/python -m config.serve
+	@exec $(BIN)/python -m config.server.supervisor
 
 test: .venv/.workshop browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
 	$(PYTEST) -m "not proof and not fault"

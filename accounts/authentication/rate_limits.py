@@ -1,6 +1,6 @@
 """Decide how often a password may be tried and a password reset may be asked for.
 
-allauth counts (its rates are in `config/sign_in.py`); this module chooses whose attempts are
+allauth counts, at the rates in config/settings/sign_in.py. This module chooses whose attempts are
 counted together:
 
 - a browser that has signed in before has its own attempts, which no stranger can use up;

@@ -34,7 +34,7 @@ def _in_turn() -> Iterator[None]:
 
 
 def let_others_come() -> None:
-    """Called before each turn. The web worker says how: config/worker.py."""
+    """Called before each turn. The web worker says how: config/server/worker.py."""
 
 
 class WorkInterrupted(RuntimeError):

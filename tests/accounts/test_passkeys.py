@@ -6,7 +6,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import AuditEntry, User
-from config.environment import origin_of
+from config.settings.environment import origin_of
 from tests.conftest import PASSWORD, signed_in
 from tests.factors import (
     SIGN_IN,

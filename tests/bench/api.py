@@ -97,7 +97,7 @@ def contenders() -> Iterator[Contenders]:
 
 @contextmanager
 def _empty() -> Iterator[Contender]:
-    arguments = ["--config", "config/gunicorn.py", "--workers", WORKERS]
+    arguments = ["--config", "config/server/gunicorn_settings.py", "--workers", WORKERS]
     environment = {"SLOW_DNS_PORT": "9"}
     with gunicorn("tests.bench.application", arguments, environment, EMPTY) as server:
         yield Contender(server.address, [server.pid], {"empty": (EMPTY,)})

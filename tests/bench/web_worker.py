@@ -15,7 +15,7 @@ _SHARED = ["--workers", "2", "--worker-connections", "4000", "--keep-alive", "10
 CONTENDERS = {
     "gthread": ["--worker-class", "gthread", "--threads", "16", *_SHARED],
     "gevent": ["--worker-class", "gevent", *_SHARED],
-    "product": ["--config", "config/gunicorn.py", *_SHARED],
+    "product": ["--config", "config/server/gunicorn_settings.py", *_SHARED],
 }
 
 ROUNDS = 5

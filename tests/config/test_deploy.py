@@ -14,9 +14,9 @@ from tests.servers.product import ROOT
 
 pytestmark = pytest.mark.process
 
-DEPLOY = ROOT / "docs" / "deploy"
+DEPLOY = ROOT / "deploy"
 EXAMPLE = (DEPLOY / "production.env.example").read_text()
-SERVICE = (DEPLOY / "email-validation.service").read_text()
+SERVICE = (DEPLOY / "systemd/email-validation.service").read_text()
 SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "ADDRESS_HASH_KEY")
 # What an operator has to generate as the file says.
 GENERATE = re.search(r'python3 -c "(.+)"', EXAMPLE)
@@ -67,7 +67,7 @@ def test_what_the_example_may_set_is_documented() -> None:
 
 def test_the_service_starts_what_make_serve_starts() -> None:
     (started,) = re.findall(r"^ExecStart=(.+)$", SERVICE, re.M)
-    assert started == "/srv/email-validation/.venv/bin/python -m config.serve"
+    assert started == "/srv/email-validation/.venv/bin/python -m config.server.supervisor"
     assert (ROOT / "config" / "serve.py").exists()
     (state,) = re.findall(r"^StateDirectory=(.+)$", SERVICE, re.M)
     assert f"\nDATA_DIR=/var/lib/{state}\n" in EXAMPLE

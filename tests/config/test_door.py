@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.worker import Door
+from config.server.worker import Door
 from runtime.http.load_shedding import admission
 
 

@@ -70,7 +70,9 @@ def assert_names_both_ways(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["manage.py", "migrate"], ["-m", "config.serve"]], ids=["migrate", "serve"]
+    "command",
+    [["manage.py", "migrate"], ["-m", "config.server.supervisor"]],
+    ids=["migrate", "serve"],
 )
 def test_in_production_nothing_creates_tables_unasked(
     production: dict[str, str], server: str, command: list[str]
@@ -86,7 +88,7 @@ def test_in_production_nothing_creates_tables_unasked(
 def test_in_production_a_web_server_stops_without_tables(
     production: dict[str, str], server: str
 ) -> None:
-    gunicorn = ["-m", "gunicorn", "--config", "config/gunicorn.py", "config.wsgi"]
+    gunicorn = ["-m", "gunicorn", "--config", "config/server/gunicorn_settings.py", "config.wsgi"]
     ended = run(*gunicorn, "--bind", f"127.0.0.1:{production['PORT']}", **production)
     assert ended.returncode == 3
     assert_names_both_ways(ended.stderr)

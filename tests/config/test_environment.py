@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.databases import database_settings
-from config.environment import Environment
-from config.mail import mail_settings
+from config.settings.databases import database_settings
+from config.settings.environment import Environment
+from config.settings.mail import mail_settings
 from tests.servers.product import ROOT
 
 
@@ -171,12 +171,12 @@ def test_a_secret_that_cannot_be_kept_is_named_with_its_file() -> None:
     "command",
     [
         ["manage.py", "check_books"],
-        ["-m", "config.serve"],
+        ["-m", "config.server.supervisor"],
         [
             "-m",
             "gunicorn",
             "--config",
-            "config/gunicorn.py",
+            "config/server/gunicorn_settings.py",
             "--bind",
             "127.0.0.1:0",
             "config.wsgi",

@@ -129,7 +129,14 @@ def assert_named(answer: Any, what: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/.git/HEAD", "/.git/config", "/.env", "/manage.py", "/config/settings.py", "/var/"),
+        *(
+            "/.git/HEAD",
+            "/.git/config",
+            "/.env",
+            "/manage.py",
+            "/config/settings/__init__.py",
+            "/var/",
+        ),
         *("/db.sqlite3", "/static/", "/static/../manage.py", "/static/%2e%2e/manage.py"),
         *("/static/..%2fmanage.py", "/static//etc/passwd", "/static/%00", "/media/", "/__debug__/"),
         *(

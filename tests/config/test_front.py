@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from apikeys.errors import REFUSALS
-from config.policy import PERMISSIONS
+from config.settings.content_security_policy import PERMISSIONS
 from tests.bench.processes import workers
 from tests.config.odd_requests import CLOSE, HOST, SMUGGLED, UNREADABLE, WRONG_KEY
 from tests.servers.front import NAME, Front, front

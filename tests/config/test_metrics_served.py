@@ -170,7 +170,7 @@ def test_who_says_nothing_there_holds_up_no_other(site: Product, port: int) -> N
 def test_a_port_of_metrics_that_is_taken_is_named(site: Product, tmp_path: Path, port: int) -> None:
     given = {"DATA_DIR": str(tmp_path), "PORT": str(free_port()), "METRICS_PORT": str(port)}
     ended = subprocess.run(
-        [sys.executable, "-m", "config.serve"],
+        [sys.executable, "-m", "config.server.supervisor"],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], **given},
         capture_output=True,

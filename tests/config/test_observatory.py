@@ -18,7 +18,7 @@ from accounts.models import Account, User
 from apikeys.errors import ApiError
 from apikeys.rest.server_refusals import raw_refusal
 from config import urls
-from config.policy import PERMISSIONS
+from config.settings.content_security_policy import PERMISSIONS
 from tests.caller import Caller
 from tests.config.observatory import HIGHEST_GRADE, Answer, score
 from tests.pages import all_pages, browser_of, leads_to, prove_factor, settle

@@ -88,7 +88,7 @@ def test_all_that_is_missing_is_listed_at_once() -> None:
 
 
 def test_the_product_refuses_to_start_in_the_same_words() -> None:
-    ended = run("-m", "config.serve", environment={"ENVIRONMENT": "production"})
+    ended = run("-m", "config.server.supervisor", environment={"ENVIRONMENT": "production"})
     assert ended.returncode == 1
     assert "- SECRET_KEY must" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from config import serve
-from config.handover import Handover
+from config.server import supervisor
+from config.server.graceful_reload import Handover
 from tests.servers.client import HttpAnswer, HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product
@@ -53,7 +53,7 @@ def test_code_that_does_not_start_is_not_changed_to(
         (tmp_path / "config").mkdir()
         (tmp_path / "config" / "wsgi.py").write_text("half a line (")
         monkeypatch.chdir(tmp_path)
-    assert not serve.starts()
+    assert not supervisor.starts()
 
 
 class Caller(threading.Thread):

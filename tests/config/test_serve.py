@@ -120,7 +120,7 @@ def test_where_metrics_are_off_nothing_is_measured(served: Product) -> None:
 
 def test_a_port_that_is_taken_is_named_with_the_way_out(served: Product, tmp_path: Path) -> None:
     ended = subprocess.run(
-        [sys.executable, "-m", "config.serve"],
+        [sys.executable, "-m", "config.server.supervisor"],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "PORT": str(served.port)},
         capture_output=True,

@@ -48,7 +48,7 @@ class Front:
         wait_for_port(self.port)
 
     def _settings(self, machines: tuple[int, ...], changed: dict[str, str]) -> str:
-        text = (ROOT / "docs" / "deploy" / "nginx.conf").read_text()
+        text = (ROOT / "deploy" / "nginx" / "nginx.conf").read_text()
         text = re.sub(r"listen \[::\]:.*", "", text)
         text = text.replace("listen 443", f"listen 127.0.0.1:{self.port}")
         text = text.replace("listen 80", f"listen 127.0.0.1:{self.plain_port}")
@@ -77,10 +77,10 @@ class Front:
     def _with_our_files(self, text: str) -> str:
         """Those that it includes name the product's folder as well."""
         ours = self.folder / "front"
-        shutil.copytree(ROOT / "docs" / "deploy" / "front", ours, dirs_exist_ok=True)
+        shutil.copytree(ROOT / "deploy" / "nginx", ours, dirs_exist_ok=True)
         for file in ours.glob("*.conf"):
             file.write_text(file.read_text().replace("/srv/email-validation", str(ROOT)))
-        text = text.replace("/srv/email-validation/docs/deploy/front", str(ours))
+        text = text.replace("/srv/email-validation/deploy/nginx", str(ours))
         return text.replace("/srv/email-validation", str(ROOT))
 
     def tls(self, *protocols: str) -> ssl.SSLContext:

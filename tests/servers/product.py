@@ -94,7 +94,7 @@ class Product:
         self.environment = given
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.serve"],
+                [sys.executable, "-m", "config.server.supervisor"],
                 cwd=ROOT,
                 env={"PATH": os.environ["PATH"], "HOME": str(folder), **given},
                 stdout=log,

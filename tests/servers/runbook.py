@@ -34,7 +34,7 @@ class Machine:
         for name in ("etc", "backups", "bin"):
             (folder / name).mkdir(parents=True)
         self._programs = folder / "bin"
-        self._program("manage", self._placed((ROOT / "docs/deploy/manage").read_text()))
+        self._program("manage", self._placed((ROOT / "deploy/manage").read_text()))
         self._program("systemctl", "#!/bin/sh\n")
         self._program("runuser", '#!/bin/sh\nshift 3\nexec "$@"\n')
         given = "".join(f"{name}={value}\n" for name, value in environment.items())

@@ -13,7 +13,7 @@ from accounts.engine import engine
 from accounts.models import Account
 from apikeys.services import create_key
 from apikeys.throttling import limits
-from config.caches import cache_settings
+from config.settings.caches import cache_settings
 from tests.caller import Caller
 from tests.servers.dns import World, dns_server
 from tests.servers.redis import redis

@@ -7,17 +7,17 @@ from urllib.parse import urlsplit
 
 import django_stubs_ext
 
-from config.caches import cache_settings
-from config.databases import database_settings
-from config.description import description_settings
-from config.environment import Environment, origin_of
 from config.hooks import *  # noqa: F403 - a section of its own
-from config.logs import FORMATS, LEVELS, log_settings
-from config.mail import mail_settings
-from config.policy import PAGES_MAY, PERMISSIONS
-from config.safeguards import require_safeguards
-from config.sign_in import *  # noqa: F403 - a section of its own
-from config.staff_groups import GROUPS
+from config.settings.caches import cache_settings
+from config.settings.content_security_policy import PAGES_MAY, PERMISSIONS
+from config.settings.databases import database_settings
+from config.settings.environment import Environment, origin_of
+from config.settings.logging import FORMATS, LEVELS, log_settings
+from config.settings.mail import mail_settings
+from config.settings.openapi import description_settings
+from config.settings.production_checks import require_safeguards
+from config.settings.sign_in import *  # noqa: F403 - a section of its own
+from config.settings.staff_groups import GROUPS
 
 # Lets our classes say which model they are for: ModelAdmin[Account].
 django_stubs_ext.monkeypatch()
@@ -26,7 +26,7 @@ env = Environment(os.environ)
 
 # --- Where this copy runs -------------------------------------------------------------------------
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
 ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
@@ -160,7 +160,7 @@ RATELIMIT_USE_CACHE = "counters"
 
 # --- Sign-in --------------------------------------------------------------------------------------
 
-# The rest of it: config/sign_in.py.
+# The rest of it: config/settings/sign_in.py.
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION

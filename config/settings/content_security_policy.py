@@ -25,7 +25,7 @@ _PAGES_DO_NOT_USE = (
     *("idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
     *("picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
 )
-# The Permissions-Policy of every response. docs/deploy/front/headers.conf repeats it for nginx.
+# The Permissions-Policy of every response. deploy/nginx/headers.conf repeats it for nginx.
 PERMISSIONS = ", ".join(
     [f"{name}=(self)" for name in _PAGES_USE] + [f"{name}=()" for name in _PAGES_DO_NOT_USE]
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 import dj_database_url
 
-from config.environment import Environment
+from config.settings.environment import Environment
 
 SQLITE = "runtime.database.sqlite"
 POSTGRESQL = "runtime.database.postgresql"

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from config.environment import TRUE_WORDS, Environment
+from config.settings.environment import TRUE_WORDS, Environment
 
 FILES = "runtime.mail.file_backend.EmailBackend"
 FORM = "must be of the form smtp+tls://user:password@host:587."

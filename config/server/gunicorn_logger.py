@@ -5,12 +5,12 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from config.logs import log_settings
+from config.settings.logging import log_settings
 from runtime.logging.formatters import log_uncaught
 
 
 class GunicornLogger(Logger):  # type: ignore[misc]
-    """gunicorn's own records go the way of all others. config/serve.py says which way that is."""
+    """Send gunicorn's own records to the product's log. supervisor.py sets its level and format."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

@@ -1,7 +1,7 @@
 """How gunicorn serves the product. GUNICORN_CMD_ARGS overrides each line.
 
 Nothing of Django is imported here: gevent must patch a worker before Django is loaded into it.
-Where to listen and how many workers: config/serve.py, from the settings.
+Where to listen and how many workers: config/server/supervisor.py, from the settings.
 """
 
 import gc
@@ -12,11 +12,11 @@ from typing import Any
 
 from gunicorn.arbiter import Arbiter
 
-from config.handover import Connections, Handover
+from config.server.graceful_reload import Connections, Handover
 
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
 # measured against threads: docs/performance.md.
-worker_class = "config.worker.Worker"
+worker_class = "config.server.worker.Worker"
 worker_connections = 4000
 # Also the time a client has to send a request's head.
 keepalive = 10
@@ -29,8 +29,8 @@ secure_scheme_headers: dict[str, str] = {}
 # Without it gunicorn writes a socket into the home folder.
 control_socket_disable = True
 loglevel = "warning"
-logger_class = "config.gunicorn_logger.GunicornLogger"
-# Set by config/serve.py where metrics are on.
+logger_class = "config.server.gunicorn_logger.GunicornLogger"
+# Set by config/server/supervisor.py where metrics are on.
 METRICS = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 
 

@@ -18,7 +18,7 @@ from gunicorn.workers.ggevent import GeventWorker
 
 from apikeys.rest.paths import LARGEST_BODY as LARGEST_API_BODY
 from apikeys.rest.paths import is_api_path
-from config.handover import Connections, Handover
+from config.server.graceful_reload import Connections, Handover
 from runtime.database.timeouts import API_SECONDS, PAGE_SECONDS, database_seconds, serves_page
 from runtime.http.load_shedding import admission
 
@@ -39,7 +39,7 @@ HANDOVER_SECONDS = 20
 # See _let_others_come.
 COURTESY_SECONDS = 0.01
 
-logger = logging.getLogger("config.worker")
+logger = logging.getLogger("config.server.worker")
 
 
 class Door(StreamServer):  # type: ignore[misc]
@@ -61,7 +61,7 @@ class Door(StreamServer):  # type: ignore[misc]
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
-    # Set by config/gunicorn.py as soon as the worker is forked.
+    # Set by config/server/gunicorn_settings.py as soon as the worker is forked.
     handover: Handover
     connections: Connections
     is_leaving = False

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from config.databases import is_postgresql
-from config.environment import Environment
+from config.settings.databases import is_postgresql
+from config.settings.environment import Environment
 
 SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "ADDRESS_HASH_KEY")
 SELLER = ("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", "INVOICE_PAYMENT_DETAILS")

@@ -22,15 +22,19 @@ from django.db import transaction
 from runtime.logging.formatters import log_uncaught
 from runtime.metrics.exporter import Scrapes, empty
 
-logger = logging.getLogger("config.serve")
+logger = logging.getLogger("config.server.supervisor")
 
 OWNER = "owner@example.com"
 WORKER = [sys.executable, "manage.py", "run_worker"]
 # What gunicorn loads anew on a reload.
-CODE = [sys.executable, "-c", "import config.wsgi, config.gunicorn, config.worker"]
+CODE = [
+    sys.executable,
+    "-c",
+    "import config.wsgi, config.server.gunicorn_settings, config.server.worker",
+]
 RESTART_SECONDS = 1
 STOP_SECONDS = 15
-# More than the connections of a web worker: config/gunicorn.py.
+# More than the connections of a web worker: config/server/gunicorn_settings.py.
 FILES = 65_536
 
 
@@ -108,7 +112,7 @@ def _tell_children() -> None:
 
 
 def _web_command() -> list[str]:
-    command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py"]
+    command = [sys.executable, "-m", "gunicorn", "--config", "config/server/gunicorn_settings.py"]
     command += ["--workers", str(settings.WEB_WORKERS)]
     # gunicorn prefers its arguments to this variable, which is how an operator says otherwise.
     if "--bind" not in os.environ.get("GUNICORN_CMD_ARGS", ""):

@@ -1,0 +1,1 @@
+"""Serve the product with gunicorn: settings, web worker, reload, and supervisor."""
