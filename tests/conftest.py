@@ -17,10 +17,10 @@ from apikeys.models import ApiKey
 from apikeys.services import create_key
 from apikeys.throttling import limits
 from apikeys.throttling.refusal_counts import refusals
-from tests.caller import Caller
-from tests.fresh import fresh_database
-from tests.groups import Groups
-from tests.records import Records, recorded
+from tests.support.api_client import Caller
+from tests.support.fresh_database import fresh_database
+from tests.support.log_records import Records, recorded
+from tests.support.xdist_groups import Groups
 from validation.lookup_limits import exhausted_lookups
 
 __all__ = ["fresh_database"]

@@ -1,6 +1,6 @@
 """Forms whose answers stand in the page's address: what is looked at, and from when to when."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -9,8 +9,10 @@ from django.db.models import Q
 from accounts.audit.actions import ACTIONS, GROUPS, Group, codes_of
 from accounts.audit.models import SOMEBODY, SUPPORT, SYSTEM
 from accounts.audit.queries import Wanted
-from accounts.models import Account
 from runtime.http.query_form import DayField, QueryForm
+
+if TYPE_CHECKING:
+    from accounts.models import Account
 
 NOBODY_OF_THE_TEAM: dict[str, tuple[str, Q]] = {
     "support": (SUPPORT, Q(by_staff=True)),
@@ -42,7 +44,7 @@ class AuditFilter(QueryForm):
     since = DayField(label="From (UTC)", required=False)
     until = DayField(label="To (UTC)", required=False)
 
-    def __init__(self, data: Any, account: Account) -> None:
+    def __init__(self, data: Any, account: "Account") -> None:
         super().__init__(data)
         self.members = {m.public_id: m.user for m in account.memberships.select_related("user")}
         self.people = [

@@ -3,15 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
 from accounts import audit
-from accounts.models import Account, AuditEntry, User
+from accounts.audit.models import AuditEntry
 from runtime.csv_download import Line, as_text
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
 from runtime.dates import midnight
+
+if TYPE_CHECKING:
+    from accounts.models import Account, User
 
 # Ten times as far as in other lists: it is short, seldom looked at, and what is looked for in it is
 # rare.
@@ -44,20 +48,20 @@ class Wanted:
         return actions + ([self.who] if self.who else [])
 
 
-def page_of(account: Account, wanted: Wanted, before: Cursor | None = None) -> Page[AuditEntry]:
+def page_of(account: "Account", wanted: Wanted, before: Cursor | None = None) -> Page[AuditEntry]:
     walked = account.audit_entries.filter(**wanted.days).select_related("actor")
     return pagination.page_of(walked, wanted.others, before, stretch=LOOKED_THROUGH)
 
 
 def export(
-    *, account: Account, wanted: Wanted, words: str, actor: User, ip: str | None = None
+    *, account: "Account", wanted: Wanted, words: str, actor: "User", ip: str | None = None
 ) -> Iterator[Line]:
     """Lines for a spreadsheet, the last one first, this export included."""
     audit.record(account, actor, "audit.exported", words, ip)
     return _lines(account, wanted)
 
 
-def _lines(account: Account, wanted: Wanted) -> Iterator[Line]:
+def _lines(account: "Account", wanted: Wanted) -> Iterator[Line]:
     yield HEAD
     walked = account.audit_entries.filter(**wanted.days)
     for entry in pagination.all_of(walked, wanted.others):

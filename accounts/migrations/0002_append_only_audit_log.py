@@ -5,7 +5,7 @@ and what holds their address become "erased", and the entries of an account go w
 marked as erased.
 
 A later migration that rebuilds this table on SQLite drops its triggers and must make them again;
-tests/accounts/test_audit_holds.py would notice.
+tests/accounts/audit/test_append_only.py would notice.
 """
 
 from django.db import migrations

@@ -1,7 +1,7 @@
 """No entry of the ledger is ever changed or deleted, whoever tries: the database refuses.
 
 A later migration that rebuilds this table on SQLite drops its triggers and must make them again;
-tests/credits/test_ledger.py would notice.
+tests/credits/wallet/test_ledger.py would notice.
 """
 
 from django.db import migrations

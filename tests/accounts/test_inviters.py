@@ -12,7 +12,7 @@ from accounts.roles import Role
 from accounts.services import open_account
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user
-from tests.fresh import at_once
+from tests.support.fresh_database import at_once
 
 INVITED = "new@shop.example"
 

@@ -10,7 +10,7 @@ from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
-from tests.records import Records
+from tests.support.log_records import Records
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from accounts import team
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.terms import agree_to_terms
-from tests.accounts.test_sign_up import sign_up
+from tests.accounts.authentication.test_sign_up import sign_up
 from tests.conftest import signed_in
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from apikeys import crypto, services
 from apikeys.authentication import find_key
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey, Lookup
-from tests.caller import Caller, code_of
 from tests.conftest import make_user
+from tests.support.api_client import Caller, code_of
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,8 @@ from django.core.management import CommandError, call_command
 from accounts.models import Account, User
 from accounts.services import open_account
 from apikeys.models import MOST_ACTIVE, ApiKey
-from tests.caller import Caller
 from tests.conftest import make_user, signed_in
+from tests.support.api_client import Caller
 
 pytestmark = pytest.mark.django_db
 

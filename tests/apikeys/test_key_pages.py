@@ -10,8 +10,8 @@ from accounts.roles import Role
 from apikeys import services
 from apikeys.models import MOST_ACTIVE, ApiKey
 from runtime.models import Mail
-from tests.caller import Caller
 from tests.conftest import make_member, signed_in
+from tests.support.api_client import Caller
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from apikeys import services
 from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, TooManyKeys
 from apikeys.services import KeyIsNotActive
 from runtime.models import Mail
-from tests.caller import Caller, code_of
 from tests.conftest import make_member
+from tests.support.api_client import Caller, code_of
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.caller import Caller, code_of
+from tests.support.api_client import Caller, code_of
 
 pytestmark = pytest.mark.django_db
 

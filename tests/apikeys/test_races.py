@@ -9,7 +9,7 @@ from apikeys.models import MOST_ACTIVE, RefusalHour, TooManyKeys
 from apikeys.services import create_key
 from apikeys.throttling.refusal_counts import count, refusals
 from tests.conftest import make_user
-from tests.fresh import at_once
+from tests.support.fresh_database import at_once
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 

@@ -14,10 +14,10 @@ from tests.bench.load import Address, Load, Outcome, generate, percentile
 from tests.bench.quick_resolver import quick_resolver
 from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.bench.table import Line
-from tests.servers.front import NAME, Front, front
 from tests.servers.postgres import postgres_server
 from tests.servers.product import product
 from tests.servers.redis import redis_server
+from tests.servers.reverse_proxy import NAME, Front, front
 
 ROUNDS, SLOW_CLIENTS = 9, 1000
 # With the time it takes to come, shorter than the 5 s for which the front waits for a head.

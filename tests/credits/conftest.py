@@ -1,7 +1,7 @@
 import pytest
 
 from credits.models import Pack, Plan
-from tests.frozen import freeze_time_but_not_processes
+from tests.support.frozen_minute import freeze_time_but_not_processes
 
 __all__ = ["freeze_time_but_not_processes"]
 

@@ -9,8 +9,8 @@ from accounts.models import Account, User
 from credits.models import Plan, Subscription, Wallet
 from credits.orders.lifecycle import Buyer, fulfil_order, start_order
 from credits.plans.subscriptions import choose_plan
-from tests.caller import Caller
 from tests.credits.days import on
+from tests.support.api_client import Caller
 
 pytestmark = pytest.mark.django_db
 

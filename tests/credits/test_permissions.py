@@ -13,7 +13,7 @@ from apikeys.rest.responses import ApiResponse, answer
 from apikeys.rest.view import ApiView
 from config.urls import urlpatterns
 from credits.permissions import HasCredits
-from tests.caller import Caller, code_of
+from tests.support.api_client import Caller, code_of
 
 pytestmark = pytest.mark.django_db
 

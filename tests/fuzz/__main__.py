@@ -19,7 +19,7 @@ LANES = 2
 # Before its first case a lane makes a database, and starts a product.
 LEAST_SECONDS = 2.0
 TOLD_EVERY = 15.0
-PLACES = ("tests/fuzz", "tests/credits/test_any_order.py")
+PLACES = ("tests/fuzz", "tests/credits/wallet/test_any_order.py")
 PYTEST = (sys.executable, "-m", "pytest", "--no-header", "-p", "no:cacheprovider", "--timeout=0")
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
 from credits.payments import stripe_events
-from tests.credits.cards import WEBHOOK, buy, place, running, stripe, subscription_of
+from tests.credits.payments.cards import WEBHOOK, buy, place, running, stripe, subscription_of
 from tests.fuzz.cast import assert_books_agree, money_of
 from tests.fuzz.effort import explore, undone
 from tests.fuzz.texts import texts

@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.windows import HEIGHT, WIDE, Windows
-from tests.pages import all_pages
 from tests.servers.product import Product
+from tests.support.pages import all_pages
 
 # They take as long as all other journeys together.
 pytestmark = pytest.mark.proof

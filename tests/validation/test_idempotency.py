@@ -10,7 +10,7 @@ from apikeys import services
 from apikeys.errors import ApiError
 from apikeys.services import create_key
 from credits.wallet.charges import balance_of
-from tests.caller import Caller, code_of
+from tests.support.api_client import Caller, code_of
 from validation.models import Replay
 from validation.request_log.retention import delete_old_replays
 from validation.request_log.writer import Asker

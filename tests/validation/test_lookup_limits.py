@@ -14,9 +14,9 @@ from accounts.models import Account
 from apikeys.services import create_key
 from apikeys.throttling import limits
 from config.settings.caches import cache_settings
-from tests.caller import Caller
 from tests.servers.dns import World, dns_server
 from tests.servers.redis import redis
+from tests.support.api_client import Caller
 from tests.validation.engine.hostile_domains import endless_aliases
 from validation.lookup_limits import ExhaustedLookups, exhausted_lookups
 

@@ -16,13 +16,13 @@ from accounts.services import suspend_account
 from credits.models import UseHour, Wallet
 from credits.wallet.books import differences
 from credits.wallet.charges import Charge, charge
-from tests.caller import Caller
 from tests.conftest import make_member, signed_in
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import product
-from validation.docs.snippets import Snippet, snippets
+from tests.support.api_client import Caller
 from validation.models import LogEntry
+from validation.snippets import Snippet, snippets
 
 PAGE = "/validation/playground/"
 ODD_ADDRESSES = ['it\'s "odd" $HOME \\n `id`@shop.example', "jörg@例え.テスト"]

@@ -3,7 +3,7 @@
 import pytest
 
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS
-from tests.caller import Caller, code_of
+from tests.support.api_client import Caller, code_of
 from validation.engine.reasons import VERDICT_OF, Verdict
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from apikeys.services import create_key
-from tests.caller import Caller
+from tests.support.api_client import Caller
 from validation.models import MOST_SANDBOX_REPLAYS, Replay
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from credits.wallet.books import differences
 from credits.wallet.charges import InsufficientCredits
 from runtime.models import Mail
 from tests.conftest import make_user
-from tests.fresh import at_once
+from tests.support.fresh_database import at_once
 from validation.models import LogEntry
 from validation.request_log.writer import Asker
 from validation.settlement import Validation, _settle_in_lane, _settle_quietly, settle

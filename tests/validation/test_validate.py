@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.caller import Caller, code_of
+from tests.support.api_client import Caller, code_of
 from validation.engine.verdict import CHECKS
 from validation.serializers import ResultSerializer
 

@@ -11,7 +11,6 @@ from pytest_django import Settings
 
 from accounts.engine import engine
 from config.health import NEEDED, USEFUL
-from tests.caller import Caller
 from tests.servers.dns import (
     Behaviour,
     World,
@@ -21,6 +20,7 @@ from tests.servers.dns import (
     silence,
     with_code,
 )
+from tests.support.api_client import Caller
 from validation.engine.dns import trust
 from validation.models import LogEntry
 

@@ -9,8 +9,8 @@ from accounts.request import AccountRequest
 from accounts.roles import Act
 from credits.models import Pack, Plan
 from validation import playground
-from validation.docs.snippets import snippets
 from validation.forms import AddressForm
+from validation.snippets import snippets
 
 # Of the sandbox: what one sends to find out how it works costs nothing.
 SAMPLE_ADDRESS = "deliverable@sandbox.test"

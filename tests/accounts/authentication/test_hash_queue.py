@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.patched import run_patched
+from tests.servers.gevent_process import run_patched
 
 
 @pytest.fixture(scope="module")

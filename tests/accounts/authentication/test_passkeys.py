@@ -1,0 +1,126 @@
+"""A passkey's answer counts on this site alone, once, and not from a copy of the passkey."""
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import AuditEntry, User
+from config.settings.environment import origin_of
+from tests.conftest import PASSWORD, signed_in
+from tests.support.passkey_device import PasskeyDevice
+from tests.support.second_factors import (
+    SIGN_IN,
+    add_passkey,
+    begin_passkey_sign_in,
+    is_signed_in,
+    sign_in_by_passkey,
+)
+
+pytestmark = pytest.mark.django_db
+
+SUBDOMAIN = "http://shop.testserver"
+
+
+@pytest.fixture
+def device(owner: User) -> PasskeyDevice:
+    device = PasskeyDevice(counter=1)
+    add_passkey(signed_in(owner), device)
+    return device
+
+
+def counter_of(user: User) -> int:
+    passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
+    return int(passkey.data["sign_count"])
+
+
+@pytest.mark.parametrize("origin", [SUBDOMAIN, "https://testserver", "http://testserver:81"])
+def test_passkey_used_on_another_origin_is_refused(origin: str, device: PasskeyDevice) -> None:
+    device.origin, device.counter = origin, 2
+    browser = Client()
+    sign_in_by_passkey(browser, device)
+    assert not is_signed_in(browser)
+
+
+def test_passkey_made_on_another_origin_is_refused(owner: User) -> None:
+    page = add_passkey(signed_in(owner), PasskeyDevice(origin=SUBDOMAIN))
+    assert b"Passkeys work only at http://testserver." in page.content
+    assert not Authenticator.objects.exists()
+
+
+def test_production_accepts_the_origin_of_base_url_alone(
+    device: PasskeyDevice, settings: Settings
+) -> None:
+    settings.PASSKEY_ORIGINS = [origin_of("https://TestServer:443")]
+    settings.MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False
+    for origin, works in ((SUBDOMAIN, False), ("https://testserver", True)):
+        device.origin, device.counter = origin, device.counter + 1
+        browser = Client()
+        sign_in_by_passkey(browser, device)
+        assert is_signed_in(browser) is works
+
+
+def test_passkey_signs_in_as_often_as_its_counter_increases(
+    owner: User, device: PasskeyDevice
+) -> None:
+    for counter in (2, 3, 7):
+        device.counter = counter
+        browser = Client()
+        sign_in_by_passkey(browser, device)
+        assert is_signed_in(browser)
+        assert counter_of(owner) == counter
+
+
+def test_passkey_that_does_not_count_signs_in_again_and_again(owner: User) -> None:
+    device = PasskeyDevice(counter=0)
+    add_passkey(signed_in(owner), device)
+    for _ in range(3):
+        browser = Client()
+        sign_in_by_passkey(browser, device)
+        assert is_signed_in(browser)
+
+
+@pytest.mark.parametrize("counter", [0, 1, 5])
+def test_copied_passkey_is_refused_and_reported(
+    counter: int, owner: User, device: PasskeyDevice
+) -> None:
+    """Its counter is not beyond the one that the other copy has reached."""
+    device.counter = 5
+    sign_in_by_passkey(Client(), device)
+    device.counter = counter
+    copy = Client()
+    sign_in_by_passkey(copy, device)
+    assert not is_signed_in(copy)
+    assert b"may have been copied" in copy.get("/accounts/login/").content
+    assert counter_of(owner) == 5
+    entry = AuditEntry.objects.get(action="user.second_factor_failed")
+    assert entry.target == f"{owner.email}: Passkey “Laptop”, which may have been copied"
+
+
+def test_copied_passkey_does_not_pass_the_second_step(owner: User, device: PasskeyDevice) -> None:
+    browser = Client()
+    browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+    options = browser.get("/accounts/2fa/authenticate/").context["js_data"]["request_options"]
+    page = browser.post("/accounts/2fa/authenticate/", {"credential": device.sign_in(options)})
+    assert b"may have been copied" in page.content
+    assert not is_signed_in(browser)
+
+
+def test_renamed_passkey_keeps_its_counter(owner: User, device: PasskeyDevice) -> None:
+    browser = Client()
+    device.counter = 2
+    sign_in_by_passkey(browser, device)
+    pk = Authenticator.objects.get(type=Authenticator.Type.WEBAUTHN).pk
+    browser.post(f"/accounts/2fa/webauthn/keys/{pk}/edit/", {"name": "Phone"})
+    assert Authenticator.objects.get(pk=pk).data["name"] == "Phone"
+    assert counter_of(owner) == 2
+
+
+def test_refused_assertion_ends_its_challenge(device: PasskeyDevice) -> None:
+    browser = Client()
+    options = begin_passkey_sign_in(browser)
+    device.origin, device.counter = SUBDOMAIN, 2
+    browser.post(SIGN_IN, {"credential": device.sign_in(options)})
+    device.origin = "http://testserver"
+    browser.post(SIGN_IN, {"credential": device.sign_in(options)})
+    assert not is_signed_in(browser)

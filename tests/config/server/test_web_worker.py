@@ -1,0 +1,377 @@
+"""What the web server meets before Django does: raw bytes, each answered in the one shape."""
+
+import json
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from apikeys.errors import REFUSALS
+from tests.config.server.test_make_serve import happens
+from tests.servers.keys import make_key
+from tests.servers.product import Product, product
+from tests.servers.raw import RawAnswer, read_answer, say
+
+pytestmark = pytest.mark.process
+
+SECRET = "svc_live_" + "x1Y2" * 9 + "zz"
+OK_BODY = b'{"email": "deliverable@sandbox.test"}'
+
+UNREADABLE = {
+    "no HTTP": b"GARBAGE\r\n\r\n",
+    "binary": bytes(range(256)) + b"\r\n\r\n",
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    "only line ends": b"\r\n\r\n\r\n\r\n",
+    "an unknown version": b"GET /v1/me HTTP/9.9\r\nHost: 127.0.0.1\r\n\r\n",
+    "HTTP/2 preface": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a method in lower case": b"get /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    "a method with a space": b"GE T /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    "a target with a control character": b"GET /v1/\x01me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    "a target beyond ASCII": "GET /v1/é HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode(),
+    "a target of 20,000 characters": b"GET /v1/" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n",
+    "a header without a colon": b"GET /v1/me HTTP/1.1\r\nHost 127.0.0.1\r\n\r\n",
+    "a header without a name": b"GET /v1/me HTTP/1.1\r\n: value\r\n\r\n",
+    "a space before the colon": b"GET /v1/me HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n",
+    "a folded header": b"GET /v1/me HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
+    "a control character in a header": (
+        f"GET /v1/me HTTP/1.1\r\nAuthorization: Bearer {SECRET}\x01\r\n\r\n".encode()
+    ),
+    "a secret as a header's name": f"GET /v1/me HTTP/1.1\r\n{SECRET} x: y\r\n\r\n".encode(),
+    "a secret in the first line": f"GET /v1/{SECRET} HTTP/x.y\r\n\r\n".encode(),
+    "a header of 20,000 characters": b"GET /v1/me HTTP/1.1\r\nA: " + b"b" * 20_000 + b"\r\n\r\n",
+    "500 headers": b"GET /v1/me HTTP/1.1\r\n" + b"A: b\r\n" * 500 + b"\r\n",
+    "two hosts": b"GET /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n",
+    "two lengths": (
+        b"POST /v1/validate HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"
+    ),
+    "a length of -1": b"POST /v1/validate HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    "a length of +5": b"POST /v1/validate HTTP/1.1\r\nContent-Length: +5\r\n\r\nhello",
+    "a length of 0x5": b"POST /v1/validate HTTP/1.1\r\nContent-Length: 0x5\r\n\r\nhello",
+    "length and chunks": (
+        b"POST /v1/validate HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"0\r\n\r\n"
+    ),
+    "an unknown coding": b"POST /v1/validate HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\nx",
+    "chunked twice": (
+        b"POST /v1/validate HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n"
+    ),
+    "a chunk of an odd size": (
+        b"POST /v1/validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n0\r\n\r\n"
+    ),
+    "a chunk without its end": (
+        b"POST /v1/validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloworld\r\n"
+    ),
+    "a chunk that is cut": (
+        b"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b'12\r\n{"ema'
+    ),
+    "chunks that never end": (
+        b"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"2\r\n{}\r\n"
+    ),
+    "compressed and chunked": (
+        b"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: gzip, chunked\r\n"
+        b"\r\n2\r\n{}\r\n0\r\n\r\n"
+    ),
+    "no host": b"GET /v1/me HTTP/1.1\r\n\r\n",
+    "a target of another host": (
+        b"GET http://evil.example/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    ),
+    "a target of another scheme": b"GET ftp://127.0.0.1/v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    "an unknown expectation": b"GET /v1/me HTTP/1.1\r\nExpect: a-miracle\r\n\r\n",
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    with product(tmp_path_factory.mktemp("worker"), WEB_WORKERS="1") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def secret(site: Product) -> str:
+    return make_key(site, "raw@shop.example", 100_000)
+
+
+def request(
+    secret: str, body: bytes = OK_BODY, *headers: bytes, length: int | None = None
+) -> bytes:
+    declared = len(body) if length is None else length
+    lines = [
+        b"POST /v1/validate HTTP/1.1",
+        b"Host: 127.0.0.1",
+        b"Authorization: Bearer " + secret.encode(),
+        b"Content-Type: application/json",
+        *headers,
+    ]
+    if not any(header.startswith(b"Transfer-Encoding") for header in headers):
+        lines.append(b"Content-Length: %d" % declared)
+    return b"\r\n".join([*lines, b"", b""]) + body
+
+
+def assert_the_one_shape(answer: RawAnswer, code: str) -> None:
+    (error,) = json.loads(answer.body).values()
+    assert (error["code"], answer.status) == (code, REFUSALS[code].status), error
+    assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
+    headers = answer.headers
+    assert headers["Content-Type"] == "application/json"
+    assert headers["X-Request-Id"] == error["request_id"]
+    assert 0 <= int(headers["X-RateLimit-Remaining"]) <= int(headers["X-RateLimit-Limit"])
+    assert int(headers["X-RateLimit-Reset"]) > 1_700_000_000
+    assert headers["RateLimit"].startswith('"')
+    assert headers["RateLimit-Policy"].startswith('"')
+    assert ("Retry-After" in headers) is (answer.status == 429)
+
+
+@pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
+def test_what_is_not_http_gets_a_clean_400(site: Product, sent: bytes) -> None:
+    answer = say(site, sent, end=True)
+    assert_the_one_shape(answer, "bad_request")
+    assert SECRET.encode() not in answer.body
+    assert answer.headers["Connection"] == "close"
+
+
+def test_a_target_may_be_absolute(site: Product, secret: str) -> None:
+    target = f"GET {site.url}/v1/me HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n"
+    sent = f"{target}Authorization: Bearer {secret}\r\n\r\n"
+    assert say(site, sent.encode()).status == 200
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.9"])
+def test_an_answer_is_of_a_version_of_http_that_there_is(
+    site: Product, secret: str, version: str
+) -> None:
+    sent = request(secret).replace(b"HTTP/1.1", f"HTTP/{version}".encode())
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(sent)
+        assert connection.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_the_request_id_of_what_could_not_be_read_is_in_the_log(site: Product) -> None:
+    answer = say(site, b"GARBAGE\r\n\r\n")
+    wanted = f"[{answer.headers['X-Request-Id']} -] - - 400 bad_request - 127.0.0.1"
+    assert happens(lambda: wanted in site.output())
+
+
+def test_a_request_is_one_line_in_the_log_also_a_head(site: Product, secret: str) -> None:
+    # What was answered before has been told by then.
+    time.sleep(1.5)
+    before = len(site.output().splitlines())
+    head = f"HEAD /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n\r\n"
+    assert say(site, head.encode(), body=False).status == 200
+    assert happens(lambda: len(site.output().splitlines()) == before + 1)
+
+
+def test_nothing_unreadable_got_into_the_log(site: Product) -> None:
+    for sent in UNREADABLE.values():
+        say(site, sent, end=True)
+    assert happens(lambda: "400 bad_request - 127.0.0.1 0.0 ms InvalidHeader" in site.output())
+    log = site.output()
+    assert "x1Y2" not in log
+    assert "Traceback" not in log
+    assert not re.search(r"[^\n\x20-\x7e…]", log)
+
+
+def test_a_body_in_chunks_is_read(site: Product, secret: str) -> None:
+    chunks = b"".join(b"%x\r\n%c\r\n" % (1, byte) for byte in OK_BODY) + b"0\r\n\r\n"
+    answer = say(site, request(secret, chunks, b"Transfer-Encoding: chunked"))
+    assert json.loads(answer.body)["verdict"] == "deliverable"
+
+
+def test_a_body_in_chunks_is_read_up_to_8_kb(site: Product, secret: str) -> None:
+    for length, status in ((8192, 200), (8193, 413), (100_000, 413)):
+        body = OK_BODY.ljust(length)
+        chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (length, body)
+        answer = say(site, request(secret, chunks, b"Transfer-Encoding: chunked"))
+        assert answer.status == status
+
+
+@pytest.mark.parametrize("length", [8193, 20_000, 10_000_000, 10**15])
+def test_a_body_that_is_too_large_is_refused_for_its_length(
+    site: Product, secret: str, length: int
+) -> None:
+    sent = b"x" * min(length, 10_000_000)
+    assert_the_one_shape(say(site, request(secret, sent, length=length)), "request_too_large")
+
+
+def test_a_large_body_without_a_key_is_401(site: Product) -> None:
+    answer = say(site, request("svc_live_wrong", b"x" * 1_000_000))
+    assert_the_one_shape(answer, "invalid_api_key")
+
+
+def test_who_asks_before_sending_is_told_to_go_on(site: Product, secret: str) -> None:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(request(secret, b"", b"Expect: 100-continue", length=len(OK_BODY)))
+        assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(OK_BODY)
+        assert read_answer(connection).status == 200
+
+
+def test_who_asks_before_sending_too_much_is_refused_at_once(site: Product, secret: str) -> None:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(request(secret, b"", b"Expect: 100-continue", length=9000))
+        assert_the_one_shape(read_answer(connection), "request_too_large")
+
+
+def test_a_body_that_ends_early_is_400(site: Product, secret: str) -> None:
+    answer = say(site, request(secret, OK_BODY, length=len(OK_BODY) + 10), end=True)
+    assert_the_one_shape(answer, "bad_request")
+
+
+@pytest.mark.proof
+def test_a_body_that_never_comes_is_400(site: Product, secret: str) -> None:
+    answer = say(site, request(secret, b"", length=10))
+    assert_the_one_shape(answer, "bad_request")
+    assert b"did not arrive within 10 seconds" in answer.body
+
+
+def test_requests_one_after_the_other_on_one_connection_are_answered_in_order(
+    site: Product, secret: str
+) -> None:
+    words = [b"risky", b"undeliverable", b"unknown"]
+    sent = [request(secret, b'{"email": "%s@sandbox.test"}' % word) for word in words]
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(b"".join(sent))
+        received = b""
+        while received.count(b'"verdict"') < 3:
+            more = connection.recv(65536)
+            assert more, received
+            received += more
+    assert re.findall(rb'"verdict":"(\w+)"', received) == words
+
+
+@pytest.mark.parametrize("path", ["/v1/me", "/v1/nothing"])
+def test_an_answer_to_head_has_no_body(site: Product, secret: str, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        head = f"HEAD {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n"
+        connection.sendall(f"{head}Connection: close\r\n\r\n".encode())
+        received = b""
+        while more := connection.recv(65536):
+            received += more
+    assert received.endswith(b"\r\n\r\n")
+    assert b"X-RateLimit-Limit" in received
+
+
+HEAD = b"HEAD /v1/me HTTP/1.1\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        HEAD + b"\r\n",
+        HEAD + b"Host: 127.0.0.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+    ],
+)
+def test_a_refusal_of_a_head_has_no_body(site: Product, sent: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        while more := connection.recv(65536):
+            received += more
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert received.endswith(b"\r\n\r\n")
+
+
+ODD_HEADERS = {
+    "a content type with an unknown charset": (
+        b"X-A: b",
+        b"application/json; x*=bogus'en'%41",
+        200,
+    ),
+    "a charset that is none": (b"X-A: b", b"application/json; charset=bogus", 400),
+    "a bad host": (b"X-A: b", b"application/json", 200),
+    "cookies": (b"Cookie: session=abc; csrf=\xff", b"application/json", 200),
+    "bytes beyond ASCII": (b"X-A: \xff\xfe", b"application/json", 200),
+    "a forwarded host": (b"X-Forwarded-Host: evil.example", b"application/json", 200),
+    "a method override": (b"X-HTTP-Method-Override: DELETE", b"application/json", 200),
+    "an upgrade": (b"Upgrade: h2c\r\nConnection: Upgrade", b"application/json", 200),
+    "another site's page": (b"Origin: https://evil.example", b"application/json", 200),
+}
+
+
+@pytest.mark.parametrize(("header", "kind", "status"), ODD_HEADERS.values(), ids=ODD_HEADERS)
+def test_odd_headers_get_a_clean_answer(
+    site: Product, secret: str, header: bytes, kind: bytes, status: int
+) -> None:
+    sent = request(secret, OK_BODY, header).replace(b"application/json", kind)
+    answer = say(site, sent)
+    assert answer.status == status
+    assert not [name for name in answer.headers if name.startswith("Access-Control")]
+    assert "X-RateLimit-Remaining" in answer.headers
+
+
+CLOSES = [
+    (b"Connection: close",),
+    (b"Connection: Upgrade, close",),
+    (b"Connection: upgrade ,\tCLOSE ,",),
+    (b"Connection: keep-alive, close",),
+    (b"Connection: keep-alive", b"Connection: close"),
+    (b"Connection: Upgrade", b"Upgrade: h2c", b"Connection: TE, close"),
+]
+STAYS_OPEN = [(), (b"Connection: keep-alive",), (b"Connection: closed",), (b"Connection: Upgrade",)]
+
+
+def is_closed_after_answering(site: Product, sent: bytes) -> bool:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
+        connection.sendall(sent)
+        first = read_answer(connection)
+        assert first.status == 200
+        if first.headers["Connection"] == "close":
+            return connection.recv(1) == b""
+        connection.sendall(sent)
+        assert read_answer(connection).status == 200
+        return False
+
+
+@pytest.mark.parametrize("headers", CLOSES)
+def test_close_among_the_options_of_a_connection_closes_it(
+    site: Product, secret: str, headers: tuple[bytes, ...]
+) -> None:
+    assert is_closed_after_answering(site, request(secret, OK_BODY, *headers))
+
+
+@pytest.mark.parametrize("headers", STAYS_OPEN)
+def test_without_close_a_connection_stays_open(
+    site: Product, secret: str, headers: tuple[bytes, ...]
+) -> None:
+    assert not is_closed_after_answering(site, request(secret, OK_BODY, *headers))
+
+
+def test_a_form_of_a_page_larger_than_3_mb_is_refused_in_the_one_shape(site: Product) -> None:
+    head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000000\r\n\r\n"
+    assert_the_one_shape(say(site, head, b"x" * 4_000_000), "request_too_large")
+
+
+def test_the_first_start_prints_a_line_that_answers_when_pasted(site: Product) -> None:
+    (line,) = (text for text in site.output().splitlines() if text.strip().startswith("curl "))
+    ended = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
+    assert json.loads(ended.stdout)["verdict"] == "deliverable"
+
+
+def test_the_log_of_the_product_holds_no_key_but_the_one_it_printed(
+    site: Product, secret: str
+) -> None:
+    say(site, request(secret))
+    log = Path(site.log).read_text()
+    assert secret not in log
+    assert log.count(site.owner_key()) == 2
+
+
+def test_no_secret_stands_in_the_list_of_processes(site: Product, secret: str) -> None:
+    """Which everybody on the machine may read."""
+    say(site, request(secret))
+    supervisor = psutil.Process(site.process.pid)
+    processes = [supervisor, *supervisor.children(recursive=True)]
+    shown = "\n".join(f"{one.name()} {' '.join(one.cmdline())}" for one in processes)
+    kept = [file.read_text().strip() for file in (site.folder / "secrets").iterdir()]
+    assert len(processes) >= 4
+    assert len(kept) == 3
+    for hidden in (*kept, secret, site.owner_key(), site.owner_password()):
+        assert hidden not in shown

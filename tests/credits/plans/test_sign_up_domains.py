@@ -1,0 +1,200 @@
+"""Sign-up credits for a few accounts per domain and 30 days; free providers have no limit."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from allauth.account.models import EmailAddress
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from accounts.services import close_account, note_confirmed, open_account
+from credits.models import LedgerEntry, SignUpPlace, Wallet
+from credits.plans.sign_up_credits import PERIOD, delete_old_places
+from tests.accounts.staff.people import words
+from tests.conftest import make_user, signed_in
+from tests.credits.customers import order, pay
+from tests.credits.days import day_of_work
+from tests.support.fresh_database import at_once
+
+OVERVIEW = "/validation/"
+
+
+@pytest.fixture(autouse=True)
+def limit(settings: Settings) -> None:
+    settings.SIGN_UP_CREDITS_PER_DOMAIN = 3
+
+
+def sign_up(email: str) -> Account:
+    user = make_user(email)
+    account = open_account(user=user)
+    note_confirmed(user=user)
+    return account
+
+
+def balances(*emails: str) -> list[int]:
+    return [Wallet.objects.get(account=sign_up(email)).balance for email in emails]
+
+
+def browser_of(account: Account) -> Client:
+    return signed_in(User.objects.get(memberships__account=account))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "emails",
+    [
+        ["jane+1@firm.example", "jane+2@firm.example", "joe@firm.example", "jim@firm.example"],
+        ["a@one.firm.com", "b@two.firm.com", "c@firm.com", "d@three.four.firm.com"],
+        ["a@bücher.de", "b@xn--bcher-kva.de", "c@sub.bücher.de", "d@bücher.de"],
+        ["a@firm.co.uk", "b@firm.co.uk", "c@www.firm.co.uk", "d@firm.co.uk"],
+        # Relays make up addresses by the dozen; a subdomain of a provider leads to one mailbox.
+        ["a@duck.com", "b@duck.com", "c@duck.com", "d@duck.com"],
+        ["a@jane.fastmail.com", "b@jane.fastmail.com", "c@jo.fastmail.com", "d@jo.fastmail.com"],
+    ],
+)
+def test_a_fourth_account_at_a_domain_starts_without_credits(emails: list[str]) -> None:
+    assert balances(*emails) == [100, 100, 100, 0]
+
+
+@pytest.mark.django_db
+def test_free_providers_have_no_limit() -> None:
+    for provider in ("gmail.com", "outlook.at", "yahoo.co.uk"):
+        emails = [f"customer{number}@{provider}" for number in range(5)]
+        assert balances(*emails) == [100] * 5
+    assert not SignUpPlace.objects.exists()
+
+
+@pytest.mark.django_db
+def test_domains_do_not_share_a_limit() -> None:
+    assert balances(*(f"{name}@one.co.uk" for name in "abc")) == [100] * 3
+    assert balances("d@two.co.uk", "d@one.co.uk") == [100, 0]
+
+
+@pytest.mark.django_db
+def test_each_place_is_free_again_after_30_days() -> None:
+    start = timezone.now()
+    for days, email, credits in [
+        (0, "a@firm.example", 100),
+        (10, "b@firm.example", 100),
+        (20, "c@firm.example", 100),
+        (29, "d@firm.example", 0),
+        (31, "e@firm.example", 100),
+        (32, "f@firm.example", 0),
+        (41, "g@firm.example", 100),
+    ]:
+        with time_machine.travel(start + timedelta(days=days), tick=False):
+            assert balances(email) == [credits], days
+
+
+@pytest.mark.django_db
+def test_a_mailbox_that_had_its_credits_takes_no_place() -> None:
+    accounts = [sign_up("jane@firm.example")]
+    user = User.objects.get(email="jane@firm.example")
+    user.email = "janet@firm.example"
+    user.save()
+    EmailAddress.objects.filter(user=user).update(email=user.email)
+    accounts += [sign_up("jane@firm.example")]
+    assert [Wallet.objects.get(account=account).balance for account in accounts] == [100, 0]
+    assert SignUpPlace.objects.count() == 1
+    assert "yours has them in another account" in _billing(accounts[1])
+
+
+@pytest.mark.django_db
+def test_a_refused_mailbox_is_not_remembered_as_one_that_had_credits() -> None:
+    sign_up_three()
+    late = sign_up("late@firm.example")
+    assert not late.ledger.exists()
+    with time_machine.travel(timezone.now() + PERIOD, tick=False):
+        note_confirmed(user=User.objects.get(memberships__account=late))
+    assert Wallet.objects.get(account=late).balance == 100
+    assert "have already received" not in _billing(late)
+
+
+@pytest.mark.django_db
+def test_the_pages_say_why_there_are_no_credits_and_what_to_do() -> None:
+    sign_up_three()
+    late = sign_up("late@mail.firm.example")
+    reason = "others at firm.example have already received the free credits"
+    for page in (OVERVIEW, "/credits/"):
+        shown = browser_of(late).get(page).content.decode()
+        assert reason in words(shown), page
+        assert 'href="/credits/packs/"' in shown
+        assert 'href="mailto:support@' in shown
+    first = Account.objects.get(memberships__user__email="a@firm.example")
+    assert reason not in words(browser_of(first).get(OVERVIEW).content.decode())
+    pay(order(late, "starter"))
+    assert reason not in words(browser_of(late).get(OVERVIEW).content.decode())
+
+
+@pytest.mark.django_db
+def test_an_account_without_sign_up_credits_is_not_topped_up() -> None:
+    sign_up_three()
+    late = sign_up("late@firm.example")
+    day_of_work((timezone.now() + timedelta(days=40)).date().isoformat())
+    assert Wallet.objects.get(account=late).balance == 0
+
+
+@pytest.mark.django_db
+def test_the_operator_creates_any_number_of_accounts_at_a_domain() -> None:
+    for number in range(5):
+        call_command("create_account", f"user{number}@firm.example")
+    assert set(Wallet.objects.values_list("balance", flat=True)) == {100}
+    assert not SignUpPlace.objects.exists()
+    assert balances("a@firm.example") == [100]
+
+
+@pytest.mark.django_db
+def test_the_limit_is_a_setting(settings: Settings) -> None:
+    settings.SIGN_UP_CREDITS_PER_DOMAIN = 1
+    assert balances("a@firm.example", "b@firm.example") == [100, 0]
+    settings.SIGN_UP_CREDITS_PER_DOMAIN = 0
+    assert balances("a@other.example") == [0]
+
+
+@pytest.mark.django_db
+def test_only_a_keyed_digest_of_the_domain_is_kept_and_no_account(settings: Settings) -> None:
+    sign_up("jane@firm.example")
+    place = SignUpPlace.objects.get()
+    assert len(place.domain_digest) == 64
+    assert {field.name for field in SignUpPlace._meta.fields} == {
+        *("id", "domain_digest", "slot", "taken_at")
+    }
+    settings.ADDRESS_HASH_KEY = "k" * 50
+    sign_up("joe@firm.example")
+    assert SignUpPlace.objects.values("domain_digest").distinct().count() == 2
+
+
+@pytest.mark.django_db
+def test_a_place_is_forgotten_after_30_days_and_before_its_account_is_erased() -> None:
+    account, start = sign_up("jane@firm.example"), timezone.now()
+    close_account(account=account, actor=User.objects.get(email="jane@firm.example"))
+    with time_machine.travel(start + PERIOD - timedelta(minutes=1), tick=False):
+        delete_old_places()
+        assert SignUpPlace.objects.exists()
+    day_of_work((start + PERIOD + timedelta(days=1)).date().isoformat())
+    account.refresh_from_db()
+    assert account.erased_at
+    assert not SignUpPlace.objects.exists()
+
+
+@pytest.mark.usefixtures("fresh_database")
+def test_parallel_confirmations_at_one_domain_give_credits_to_three() -> None:
+    users = [make_user(f"user{number}@firm.example") for number in range(12)]
+    for user in users:
+        open_account(user=user)
+    results = at_once(12, lambda number: note_confirmed(user=users[number]))
+    assert results == [None] * 12
+    assert LedgerEntry.objects.filter(kind="signup").count() == 3
+    assert sorted(Wallet.objects.values_list("balance", flat=True)) == [0] * 9 + [100] * 3
+
+
+def sign_up_three() -> None:
+    assert balances(*(f"{name}@firm.example" for name in "abc")) == [100] * 3
+
+
+def _billing(account: Account) -> str:
+    return words(browser_of(account).get("/credits/").content.decode())

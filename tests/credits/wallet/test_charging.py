@@ -1,0 +1,163 @@
+"""A definite verdict costs one credit, once; what is charged and what is recorded are one."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from accounts.models import Account, User
+from apikeys.models import ApiKey
+from credits.models import UseHour, Wallet
+from credits.wallet.books import differences
+from credits.wallet.charges import Charge, InsufficientCredits, charge
+from tests.support.api_client import Caller, code_of
+from validation.models import LogEntry, Replay
+from validation.request_log.writer import Asker
+from validation.services import validate
+
+pytestmark = pytest.mark.django_db
+
+DEFINITE, UNKNOWN, SANDBOX = "no address", "jane@ordinary-shop.com", "risky@sandbox.test"
+
+
+def set_balance(account: Account, balance: int) -> None:
+    """By charging: the books stay true."""
+    left = Wallet.objects.get(account=account).balance
+    for _ in range(left - balance):
+        charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
+
+
+def headers_of(answer: Any) -> tuple[str, str]:
+    return answer.headers["X-Credits-Cost"], answer.headers["X-Credits-Remaining"]
+
+
+@pytest.mark.parametrize(
+    ("email", "cost"), [(DEFINITE, 1), ("jane@example.com", 1), (UNKNOWN, 0), (SANDBOX, 0)]
+)
+def test_the_answer_says_what_it_cost_and_what_is_left(
+    caller: Caller, account: Account, email: str, cost: int
+) -> None:
+    answer = caller.validate(email)
+    assert headers_of(answer) == (str(cost), str(100 - cost))
+    assert answer.json()["credits"] == {"charged": cost, "remaining": 100 - cost}
+    assert Wallet.objects.get(account=account).balance == 100 - cost
+    assert not list(differences())
+
+
+@pytest.mark.parametrize("body", [b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'])
+def test_a_refused_request_costs_nothing(caller: Caller, account: Account, body: bytes) -> None:
+    refused = caller.send(body)
+    assert "X-Credits-Cost" not in refused.headers
+    assert Wallet.objects.get(account=account).balance == 100
+    assert not UseHour.objects.exists()
+
+
+def test_without_credits_a_request_is_402_before_any_work(caller: Caller, account: Account) -> None:
+    set_balance(account, 0)
+    answer = caller.validate(DEFINITE)
+    assert (answer.status_code, code_of(answer)) == (402, "insufficient_credits")
+    details = answer.json()["error"]["details"]
+    assert (details["required"], details["balance"]) == (1, 0)
+    assert Wallet.objects.get(account=account).balance == 0
+
+
+@pytest.mark.parametrize("email", [SANDBOX, "insufficient_credits+x@shop.example"])
+def test_the_sandbox_works_at_balance_0_and_only_it(
+    caller: Caller, account: Account, email: str
+) -> None:
+    set_balance(account, 0)
+    wanted = 200 if email == SANDBOX else 402
+    assert caller.validate(email).status_code == wanted
+
+
+def test_a_replay_works_at_balance_0_and_costs_nothing(caller: Caller, account: Account) -> None:
+    first = caller.validate(DEFINITE, Idempotency_Key="order-1")
+    set_balance(account, 0)
+    again = caller.validate(DEFINITE, Idempotency_Key="order-1")
+    assert again.content == first.content
+    assert headers_of(again) == ("0", "0")
+    assert caller.validate(DEFINITE, Idempotency_Key="order-2").status_code == 402
+
+
+def test_the_last_credit_that_went_meanwhile_is_402_and_nothing_is_recorded(
+    account: Account, key: ApiKey
+) -> None:
+    """The balance was read with the key; another request takes the last credit meanwhile."""
+    asker = Asker(account, key, "req_late")
+    assert account.wallet.balance == 100
+    set_balance(account, 0)
+    with pytest.raises(InsufficientCredits) as refused:
+        validate(asker=asker, email=DEFINITE, idempotency_key="late")
+    assert refused.value.details["balance"] == 0
+    assert not Replay.objects.exists()
+    assert not LogEntry.objects.exists()
+    assert not list(differences())
+
+
+def test_use_is_booked_by_key_hour_and_verdict(
+    caller: Caller, account: Account, key: ApiKey
+) -> None:
+    for email in (DEFINITE, DEFINITE, UNKNOWN, SANDBOX):
+        caller.validate(email)
+    rows = UseHour.objects.order_by("verdict")
+    assert [(row.verdict, row.calls, row.credits) for row in rows] == [
+        ("undeliverable", 2, 2),
+        ("unknown", 1, 0),
+    ]
+    for row in rows:
+        assert (row.account, row.key) == (account, key)
+        assert (row.hour.minute, row.hour.second) == (0, 0)
+        buckets = (row.up_to_20_ms, row.up_to_50_ms, row.up_to_100_ms, row.up_to_250_ms)
+        assert sum(buckets) + row.up_to_1000_ms + row.slower == row.calls
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "bucket"),
+    [
+        *((0, "up_to_20_ms"), (20, "up_to_20_ms"), (21, "up_to_50_ms"), (100, "up_to_100_ms")),
+        *((250, "up_to_250_ms"), (1000, "up_to_1000_ms"), (1001, "slower")),
+    ],
+)
+def test_how_long_it_took_is_counted_in_six_buckets(
+    account: Account, milliseconds: int, bucket: str
+) -> None:
+    charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=milliseconds))
+    row = UseHour.objects.get()
+    assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
+
+
+def test_the_playground_has_one_row_an_hour_as_well(account: Account) -> None:
+    for _ in range(3):
+        charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
+    assert UseHour.objects.get().calls == 3
+
+
+def test_every_answer_and_refusal_of_a_key_is_a_row_of_the_request_log(
+    caller: Caller, account: Account, key: ApiKey, owner: User
+) -> None:
+    answer = caller.validate("Jane.Doe@Shop.Example", X_Request_Id="request-0001")
+    caller.send(b"{")
+    caller.get("/v1/nothing")
+    Caller().validate(DEFINITE)
+    first, second, third = LogEntry.objects.order_by("pk")
+    result = answer.json()
+    assert (first.account, first.key, first.request_id) == (account, key, "request-0001")
+    assert (first.status, first.cost, first.result_id) == (200, 1, result["id"])
+    assert (first.verdict, first.reason, first.score) == ("undeliverable", "reserved_domain", 0)
+    assert (first.address, first.domain) == ("J***@shop.example", "shop.example")
+    assert (second.status, second.refusal, second.path) == (400, "invalid_json", "/v1/validate")
+    assert (third.status, third.refusal, third.path) == (404, "not_found", "/v1/nothing")
+
+
+def test_a_429_is_no_row(caller: Caller, account: Account) -> None:
+    Account.objects.update(requests_per_minute_override=1)
+    assert [caller.validate(SANDBOX).status_code for _ in range(3)] == [200, 429, 429]
+    assert LogEntry.objects.count() == 1
+
+
+def test_a_charged_call_is_few_statements(caller: Caller, django_assert_num_queries: Any) -> None:
+    """The key with its account and balance; then all that is written: on PostgreSQL one statement,
+    on SQLite three, in a savepoint here and a transaction in the product."""
+    caller.validate(DEFINITE)
+    with django_assert_num_queries(1 + (1 if connection.vendor == "postgresql" else 3 + 2)):
+        caller.validate(DEFINITE)

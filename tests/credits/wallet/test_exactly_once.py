@@ -1,0 +1,83 @@
+"""As many credits as there are, so many answers: over processes and threads, on both databases."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.servers.books import assert_books_agree, number
+from tests.servers.client import HttpAnswer, HttpCaller
+from tests.servers.keys import make_key, manage
+from tests.servers.postgres import postgres
+from tests.servers.product import Product, product
+from tests.servers.raw import send_and_leave
+
+pytestmark = [pytest.mark.process, pytest.mark.proof]
+
+WORKERS, THREADS, BALANCE, CALLS = 4, 16, 500, 800
+
+
+@pytest.fixture(params=["sqlite", "postgresql"], scope="module")
+def site(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
+    folder, workers = tmp_path_factory.mktemp("exact"), str(WORKERS)
+    if request.param == "sqlite":
+        with product(folder, WEB_WORKERS=workers) as running:
+            yield running
+        return
+    with postgres() as url, product(folder, WEB_WORKERS=workers, DATABASE_URL=url) as running:
+        yield running
+
+
+def test_500_credits_are_500_answers(site: Product) -> None:
+    secret = make_key(site, "exact@shop.example", 100_000, credits=BALANCE)
+    caller = HttpCaller(site, secret)
+
+    def call(_: int) -> HttpAnswer:
+        return caller.validate("no address")
+
+    with ThreadPoolExecutor(THREADS * WORKERS) as pool:
+        answers = list(pool.map(call, range(CALLS)))
+    caller.close()
+    assert Counter(answer.status for answer in answers) == {200: BALANCE, 402: CALLS - BALANCE}
+    paid = [answer for answer in answers if answer.status == 200]
+    remaining = sorted(int(answer.headers["X-Credits-Remaining"]) for answer in paid)
+    assert remaining == list(range(BALANCE))
+    assert_books_agree(site, answered={answer.document["id"] for answer in paid})
+
+
+def test_an_answer_that_was_lost_on_its_way_is_given_again_and_paid_once(site: Product) -> None:
+    secret = make_key(site, "lost@shop.example", 1_000, credits=1)
+    body = json.dumps({"email": "no address"}).encode()
+    head = (
+        f"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n"
+        f"Authorization: Bearer {secret}\r\nContent-Type: application/json\r\n"
+        f"Idempotency-Key: lost\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    send_and_leave(site, head.encode() + body)
+    caller = HttpCaller(site, secret)
+    deadline = time.monotonic() + 10
+    while caller.get("/v1/credits").document["balance"] and time.monotonic() < deadline:
+        time.sleep(0.05)
+    again = caller.validate("no address", Idempotency_Key="lost")
+    another = caller.validate("no address", Idempotency_Key="another")
+    left = caller.get("/v1/credits").document["balance"]
+    caller.close()
+    assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
+    assert (again.headers["X-Credits-Cost"], again.headers["X-Credits-Remaining"]) == ("0", "0")
+    assert (another.status, left) == (402, 0)
+    assert "agree" in manage(site, "check_books")
+
+
+def test_what_is_durable_is_durable(site: Product) -> None:
+    """A power cut loses no charge."""
+    if "DATABASE_URL" not in site.environment:
+        pytest.skip(
+            "SQLite is opened with synchronous=FULL: tests/runtime/database/test_sqlite.py."
+        )
+    assert number(site, "SELECT (current_setting('fsync') = 'on')::int") == 1
+    assert number(site, "SELECT (current_setting('synchronous_commit') = 'on')::int") == 1

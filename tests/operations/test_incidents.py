@@ -1,0 +1,78 @@
+"""The commands of docs/operations.md for bad nights, as they stand there."""
+
+import os
+from pathlib import Path
+
+import psycopg
+import pytest
+from allauth.mfa.models import Authenticator
+from django.core.management import call_command
+from django.db import connection
+
+from accounts.models import Account, User
+from apikeys.models import ApiKey
+from runtime.models import Mail
+from tests.servers.postgres import with_its_programs
+from tests.servers.runbook import Machine
+from tests.support.api_client import Caller, code_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    monkeypatch.setenv("PATH", with_its_programs(os.environ["PATH"]))
+    if connection.vendor == "postgresql":
+        monkeypatch.setenv("PGHOST", str(connection.get_connection_params()["host"]))
+    return Machine(tmp_path / "machine")
+
+
+def follow(machine: Machine, name: str, **variables: str) -> None:
+    for command in machine.commands(name, **variables):
+        call_command(*command)
+
+
+def test_a_leaked_key_is_revoked(machine: Machine, caller: Caller, key: ApiKey) -> None:
+    assert caller.get("/v1/me").status_code == 200
+    follow(machine, "revoke", KEY=key.public_id)
+    assert code_of(caller.get("/v1/me")) == "api_key_revoked"
+
+
+def test_a_flood_is_narrowed(machine: Machine, caller: Caller, account: Account) -> None:
+    follow(machine, "suspend", ACCOUNT=account.public_id)
+    assert caller.get("/v1/me").headers["X-RateLimit-Limit"] == "10"
+
+
+def test_mails_that_were_given_up_are_tried_again(machine: Machine, owner: User) -> None:
+    now = owner.date_joined
+    Mail.objects.create(to=owner.email, subject="Given up", given_up_at=now, attempts=8)
+    follow(machine, "mails")
+    mail = Mail.objects.get(subject="Given up")
+    assert (mail.given_up_at, mail.attempts) == (None, 0)
+
+
+def test_a_second_factor_that_was_lost_is_removed(machine: Machine, staff: User) -> None:
+    Authenticator.objects.create(user=staff, type=Authenticator.Type.TOTP, data={})
+    follow(machine, "second-factor", STAFF=staff.email)
+    assert not Authenticator.objects.exists()
+
+
+def test_who_holds_a_table_is_ended(machine: Machine) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("of PostgreSQL alone")
+    where = connection.get_connection_params()
+    known = {name: where[name] for name in ("host", "port", "user", "dbname") if name in where}
+    with psycopg.connect(**known) as blocking:
+        blocking.execute("LOCK TABLE validation_logentry IN ACCESS SHARE MODE")
+        follow(machine, "locks", PID=str(blocking.info.backend_pid))
+        with pytest.raises(psycopg.OperationalError):
+            blocking.execute("SELECT 1")
+
+
+def test_an_index_that_was_interrupted_is_found(
+    machine: Machine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("of PostgreSQL alone")
+    follow(machine, "invalid-indexes")
+    assert "(0 rows)" in capfd.readouterr().out

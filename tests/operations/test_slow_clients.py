@@ -1,0 +1,78 @@
+"""Clients that never complete a request, before the front: it waits for them, not the product."""
+
+import resource
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.bench.front import ENVIRONMENT
+from tests.bench.load import Address, Load, build_request, generate
+from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
+from tests.servers.keys import make_key
+from tests.servers.product import Product, product
+from tests.servers.reverse_proxy import NAME, Front, front
+
+pytestmark = [pytest.mark.process, pytest.mark.fault]
+
+BODY = b'{"email": "deliverable@sandbox.test"}'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _many_sockets() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, most), most))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    folder = tmp_path_factory.mktemp("product")
+    with product(folder, **ENVIRONMENT, WEB_WORKERS="1") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def before(site: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    with front(tmp_path_factory.mktemp("front"), site.port) as running:
+        yield running
+
+
+def test_a_thousand_silent_and_a_thousand_half_sent_connections_hold_up_nobody(
+    site: Product, before: Front
+) -> None:
+    secret = make_key(site, "quick@shop.example", 100_000)
+    address = Address("127.0.0.1", before.port)
+    request = build_request("POST", "/v1/validate", BODY, secret, NAME)
+    certificate = str(before.folder / "front.pem")
+    load = Load(address, (request,), 4, 30, most=100, certificate=certificate, name=NAME)
+    with (
+        slow_clients(address, 1000, HALF_A_HEAD, before.tls("http/1.1"), NAME),
+        slow_clients(address, 1000, SILENCE),
+    ):
+        outcome = generate(load)
+    # Any other status would have ended the run.
+    assert len(outcome.by_status[200]) >= 100
+
+
+def test_who_sends_half_a_body_is_let_go_and_never_meets_the_product(
+    site: Product, before: Front
+) -> None:
+    request = build_request("POST", "/v1/half-sent", BODY, "", NAME)
+    with ExitStack() as stack:
+        bare = stack.enter_context(socket.create_connection(("127.0.0.1", before.port), timeout=30))
+        slow = before.tls("http/1.1").wrap_socket(bare, server_hostname=NAME)
+        stack.enter_context(slow)
+        slow.sendall(request[:-5])
+        started = time.monotonic()
+        assert _ends(slow)
+        assert time.monotonic() - started > 3
+    assert "half-sent" not in site.output()
+
+
+def _ends(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1000) == b""
+    except ConnectionResetError:
+        return True

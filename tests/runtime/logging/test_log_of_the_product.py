@@ -1,0 +1,157 @@
+"""The log of the product that runs: one record for each request, in both forms, and no secret."""
+
+import json
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.config.server.test_make_serve import child_of, children, happens, workers
+from tests.config.server.test_web_worker import UNREADABLE
+from tests.servers.client import HttpCaller
+from tests.servers.keys import make_account
+from tests.servers.product import Product, product
+from tests.servers.raw import say
+
+pytestmark = [pytest.mark.process, pytest.mark.proof]
+
+EMAIL = "whole.address@people.example"
+LINE = re.compile(
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} [A-Z]+ [\w.]+ \[\S+ \S+\] [^\x00-\x1f\x7f]+"
+)
+
+
+@pytest.fixture(scope="module", params=["json", "text"])
+def site(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Product]:
+    folder = tmp_path_factory.mktemp(request.param)
+    with product(folder, LOG_FORMAT=request.param) as running:
+        yield running
+
+
+def is_json(site: Product) -> bool:
+    return site.environment["LOG_FORMAT"] == "json"
+
+
+def records(site: Product) -> list[str]:
+    """Without what a person is told at the start."""
+    _, _, said = site.output().partition("Ready. Ctrl-C stops it.")
+    return [line for line in said.split("\n") if line]
+
+
+def of_requests(site: Product) -> list[str]:
+    words = '"duration_ms":' if is_json(site) else " ms "
+    return [line for line in records(site) if words in line]
+
+
+def odd_requests(secret: str) -> list[bytes]:
+    """Each answered once, on a connection of its own."""
+    heads = [
+        f"GET /v1/{secret}",
+        f"GET /{secret}/",
+        f"GET /v1/me?key={secret}&email={EMAIL}",
+        f"GET /docs/{EMAIL}/",
+        f"GET /accounts/login/?next=/{EMAIL}",
+        f"GET /accounts/password/reset/key/{secret[9:]}/",
+        f"GET /{EMAIL}",
+        "GET /%0A%0D%1b[31m%E2%80%AE%00",
+        "GET /%ff%fe%c0%80",
+        f"{secret[9:25]} /v1/me",
+        f"X{EMAIL[:9]} /v1/me",
+        f"PROPFIND /v1/{EMAIL}",
+    ]
+    headers = [
+        b"Host: 127.0.0.1",
+        b"Host: 127.0.0.1\r\nReferer: http://127.0.0.1/?%s" % EMAIL.encode(),
+        b"Host: 127.0.0.1\r\nUser-Agent: %s \xff\xfe\x80" % secret.encode(),
+        b"Host: 127.0.0.1\r\nX-Request-Id: %s" % secret[9:].encode(),
+        b"Host: 127.0.0.1\r\nX-Forwarded-For: %s" % EMAIL.encode(),
+        b"Host: 127.0.0.1\r\nCookie: session=%s; key=%s" % (EMAIL.encode(), secret.encode()),
+        b"Host: 127.0.0.1\r\nAuthorization: Basic %s" % secret.encode(),
+        b"Host: 127.0.0.1\r\nAuthorization: Bearer %sx" % secret.encode(),
+        b"Host: %s" % EMAIL.partition("@")[2].encode(),
+    ]
+    asked = [head.encode() + b" HTTP/1.1\r\n" + headers[0] for head in heads]
+    asked += [b"GET /v1/me HTTP/1.1\r\n" + one for one in headers]
+    asked += [b"GET /accounts/login/ HTTP/1.1\r\n" + one for one in headers]
+    return [one + b"\r\nConnection: close\r\n\r\n" for one in asked]
+
+
+def test_each_request_is_one_record_whatever_it_holds(site: Product) -> None:
+    password, secret = make_account(site, EMAIL)
+    before, lines = len(of_requests(site)), len(records(site))
+    asked = [*odd_requests(secret), *UNREADABLE.values()]
+    for one in asked:
+        say(site, one, end=True)
+    assert happens(lambda: len(of_requests(site)) - before >= len(asked))
+    assert len(of_requests(site)) - before == len(asked)
+    # And none beside them.
+    assert len(records(site)) - lines == len(asked)
+    log = site.output()
+    for private in (secret[9:20], EMAIL, "whole.address", password):
+        assert private not in log
+
+
+def test_each_line_is_of_the_form_that_was_asked_for(site: Product) -> None:
+    caller = HttpCaller(site, site.owner_key())
+    assert caller.validate("deliverable@sandbox.test").status == 200
+    assert happens(lambda: any("deliverable" in line for line in records(site)))
+    caller.close()
+    assert records(site)
+    for line in records(site):
+        assert LINE.fullmatch(line) if not is_json(site) else read(line)
+    if is_json(site):
+        record = next(one for one in map(json.loads, records(site)) if one.get("verdict"))
+        assert record["account_id"].startswith("acc_")
+        assert record["key_id"].startswith("key_")
+        assert (record["route"], record["status"]) == ("/v1/validate", 200)
+
+
+def read(line: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(line)
+    assert {"time", "level", "logger", "message", "request_id", "account_id"} <= set(told)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", told["time"])
+    return told
+
+
+def test_the_web_server_and_the_supervisor_log_in_the_same_form(site: Product) -> None:
+    known = len(records(site))
+    (background,) = workers(site)
+    os.kill(background, signal.SIGKILL)
+    os.kill(children(child_of(site, "gunicorn"))[0], signal.SIGKILL)
+    assert happens(lambda: "background worker ended" in "".join(records(site)[known:]))
+    assert happens(lambda: "SIGKILL" in "".join(records(site)[known:]))
+    for line in records(site)[known:]:
+        assert LINE.fullmatch(line) if not is_json(site) else read(line)
+
+
+def test_a_log_that_nobody_reads_stops_no_request(tmp_path: Path) -> None:
+    """The pipe is full after some two hundred records."""
+    reads, writes = os.pipe()
+    running = Product(tmp_path, errors=writes, LOG_FORMAT="json")
+    os.close(writes)
+    pipe = os.fdopen(reads, "rb")
+    try:
+        running.wait_until_ready()
+        caller = HttpCaller(running, running.owner_key())
+        answers = [*caller.at_once(1000), caller.get()]
+        time.sleep(1.5)
+        answers += caller.at_once(100)
+        caller.close()
+        assert {answer.status for answer in answers} <= {200, 429}
+        read_lines: list[bytes] = []
+        reader = threading.Thread(target=lambda: read_lines.extend(pipe))
+        reader.start()
+    finally:
+        running.stop()
+    reader.join(30)
+    pipe.close()
+    told = [json.loads(line) for line in read_lines]
+    assert sum(record.get("route") == "/v1/me" for record in told) == len(answers)

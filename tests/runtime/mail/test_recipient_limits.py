@@ -1,0 +1,231 @@
+"""Emails that a stranger can trigger reach one mailbox three times per hour, ten times per day."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from accounts import emails, team
+from accounts.models import Account, Invitation, User
+from accounts.roles import Role
+from runtime.mail import recipient_limits, retention
+from runtime.metrics.registry import MetricsSwitch
+from runtime.models import Mail, RecipientLimit
+from tests.conftest import PASSWORD, make_user
+from tests.support.fresh_database import at_once
+from tests.support.log_records import Records
+
+VICTIM = "victim@shop.example"
+
+
+def sign_up(email: str = VICTIM) -> tuple[Client, Any]:
+    client = Client()
+    answer = client.post("/accounts/signup/", {"email": email, "password1": PASSWORD})
+    return client, answer
+
+
+def invite(account: Account, owner: User, email: str = VICTIM) -> Invitation:
+    return team.invite_member(account=account, email=email, role=Role.VIEWER, actor=owner)
+
+
+def account_of(user: User) -> Account:
+    return user.memberships.get().account
+
+
+def links() -> list[str]:
+    found = (re.search(r"/accounts/invitations/\S+", mail.text) for mail in Mail.objects.all())
+    return [link[0] for link in found if link]
+
+
+@pytest.fixture
+def counting() -> Iterator[None]:
+    """Ends before `records`, which looks at the switch when it ends itself."""
+    recipient_limits.dropped.take()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MetricsSwitch, "is_on", True)
+        yield
+    recipient_limits.dropped.take()
+
+
+@pytest.mark.django_db
+def test_a_mailbox_gets_three_sign_up_codes_per_hour() -> None:
+    pages = []
+    for _ in range(5):
+        client, answer = sign_up()
+        page = client.get(answer.headers["Location"])
+        csrf = r'name="csrfmiddlewaretoken" value="\w+"'
+        pages.append(
+            (answer.status_code, page.status_code, re.sub(csrf, "", page.content.decode()))
+        )
+    assert Mail.objects.filter(to=VICTIM).count() == 3
+    # Who asked cannot see that the fourth and fifth were dropped.
+    assert pages[0][0] == 302
+    assert len(set(pages)) == 1
+
+
+@pytest.mark.django_db
+def test_all_kinds_count_together(account: Account, owner: User, stranger: User) -> None:
+    victim = make_user(VICTIM)
+    sign_up()
+    invite(account, owner)
+    Client().post("/accounts/password/reset/", {"email": VICTIM})
+    invite(account_of(stranger), stranger)
+    Client().post("/accounts/password/reset/", {"email": VICTIM})
+    client = Client()
+    client.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+    client.post("/accounts/email/", {"action_add": "", "email": VICTIM})
+    assert Mail.objects.filter(to=victim.email).count() == 3
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        [
+            "jane.doe@gmail.com",
+            "janedoe@gmail.com",
+            "j.anedoe+a@googlemail.com",
+            "JANEDOE+b@gmail.com",
+        ],
+        ["jane@shop.example", "jane+a@shop.example", "jane+b@shop.example", "Jane+c@SHOP.example"],
+        [
+            "jane@shop.example",
+            '"jane"@shop.example',
+            '"j\\ane"@shop.example',
+            '"jane+a"@shop.example',
+        ],
+    ],
+)
+def test_other_spellings_of_an_address_count_as_the_same_mailbox(
+    account: Account, owner: User, spellings: list[str]
+) -> None:
+    for email in spellings:
+        invite(account, owner, email)
+    assert Mail.objects.count() == 3
+
+
+@pytest.mark.django_db
+def test_a_mailbox_gets_ten_emails_per_day(account: Account, owner: User) -> None:
+    start = timezone.now()
+    for hour in range(24):
+        with time_machine.travel(start + timedelta(hours=hour, minutes=hour), tick=False):
+            invite(account, owner)
+            assert Mail.objects.count() == min(hour + 1, 10)
+    with time_machine.travel(start + timedelta(days=1, minutes=1), tick=False):
+        invite(account, owner)
+    assert Mail.objects.count() == 11
+
+
+@pytest.mark.django_db
+def test_the_limit_of_one_mailbox_is_not_that_of_another(account: Account, owner: User) -> None:
+    for _ in range(4):
+        invite(account, owner)
+    invite(account, owner, "another@shop.example")
+    assert Mail.objects.filter(to="another@shop.example").count() == 1
+
+
+@pytest.mark.django_db
+def test_emails_no_stranger_can_trigger_are_neither_limited_nor_counted(
+    account: Account, owner: User, stranger: User
+) -> None:
+    for _ in range(12):
+        emails.queue_member_removed(account=account, to=owner.email)
+    for _ in range(3):
+        invite(account_of(stranger), stranger, owner.email)
+    emails.queue_account_closed(account=account, to=owner.email)
+    assert Mail.objects.count() == 16
+
+
+CAPPED = {
+    *("account_already_exists", "email_confirmation", "email_confirmation_signup"),
+    *("invitation", "password_reset_key"),
+}
+NOT_CAPPED = {
+    # Notices about what the recipient did while signed in, or through an email of ours.
+    *("email_changed", "email_confirm", "email_deleted"),
+    *("password_changed", "password_reset", "password_set", "second_factor_removed"),
+    *("totp_activated", "totp_deactivated", "webauthn_added", "webauthn_removed"),
+    "recovery_codes_generated",
+    # To members of an account, by what happens in it.
+    *("account_closed", "member_removed"),
+    *("key_changed", "key_created", "key_expires", "key_revoked", "key_rotated"),
+    *("invoice", "low_balance", "payment_failed", "plan_ended", "receipt", "refund", "renewal"),
+    "zero_balance",
+}
+
+
+def test_each_kind_of_email_is_known_to_be_limited_or_not() -> None:
+    files = Path(settings.BASE_DIR, "templates").rglob("*_subject.txt")
+    kinds = {file.name.removesuffix("_subject.txt") for file in files}
+    assert kinds == CAPPED | NOT_CAPPED
+    limited = {template.rpartition("/")[2] for template in emails.TRIGGERED_BY_STRANGERS}
+    # Two of allauth's that are switched off are limited as well.
+    assert limited == CAPPED | {"login_code", "unknown_account"}
+
+
+@pytest.mark.django_db
+def test_a_dropped_email_is_counted_and_logged_without_its_address(
+    account: Account, owner: User, records: Records, counting: None
+) -> None:
+    for _ in range(5):
+        invite(account, owner)
+    assert recipient_limits.dropped.take() == {("invitation",): 2}
+    assert "v…@shop.example" in records.text
+    assert VICTIM not in records.text
+
+
+@pytest.mark.django_db
+def test_an_invitation_whose_new_link_was_dropped_keeps_the_earlier_one(
+    account: Account, owner: User
+) -> None:
+    for _ in range(4):
+        invite(account, owner)
+    statuses = [Client().get(link).status_code for link in links()]
+    assert statuses == [404, 404, 200]
+
+
+@pytest.mark.django_db
+def test_no_address_is_stored_for_the_limit(account: Account, owner: User) -> None:
+    invite(account, owner)
+    limit = RecipientLimit.objects.get()
+    assert re.fullmatch(r"[0-9a-f]{64}", limit.recipient)
+    assert "victim" not in str(vars(limit))
+
+
+@pytest.mark.django_db
+def test_what_the_limit_remembers_is_deleted_after_a_day(account: Account, owner: User) -> None:
+    invite(account, owner)
+    retention.delete_old_recipient_limits()
+    assert RecipientLimit.objects.count() == 1
+    with time_machine.travel(timezone.now() + timedelta(days=1, minutes=1)):
+        retention.delete_old_recipient_limits()
+    assert not RecipientLimit.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_clock_that_was_set_back_stops_no_email(account: Account, owner: User) -> None:
+    with time_machine.travel(timezone.now() + timedelta(days=60)):
+        for _ in range(4):
+            invite(account, owner)
+    cache.clear()
+    invite(account, owner)
+    assert Mail.objects.count() == 4
+
+
+@pytest.mark.usefixtures("fresh_database")
+def test_twelve_emails_at_the_same_time_are_three() -> None:
+    def send(number: int) -> bool:
+        return emails.queue_sign_in_mail(
+            template="account/email/account_already_exists", to=VICTIM, context={"email": VICTIM}
+        )
+
+    assert sorted(map(str, at_once(12, send))) == ["False"] * 9 + ["True"] * 3
+    assert Mail.objects.count() == 3

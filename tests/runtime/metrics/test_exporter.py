@@ -1,0 +1,191 @@
+"""Metrics of the product that runs: real processes, asked over HTTP on a port of their own."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.config.server.test_make_serve import child_of, children, happens
+from tests.servers.client import HttpCaller
+from tests.servers.keys import make_key
+from tests.servers.product import ROOT, Product, product
+from tests.servers.redis import free_port
+
+pytestmark = [pytest.mark.process, pytest.mark.proof]
+
+PREFIX = "emailvalidation_"
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Product]:
+    folder = tmp_path_factory.mktemp("measured")
+    with product(folder, METRICS_PORT=str(port)) as running:
+        yield running
+
+
+def page(port: int, path: str = "/metrics") -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        return str(answer.read().decode())
+
+
+def numbers(port: int) -> dict[tuple[str, ...], float]:
+    """By name and the values of the labels in the order of their names."""
+    return {
+        (
+            sample.name.removeprefix(PREFIX),
+            *(value for _, value in sorted(sample.labels.items())),
+        ): sample.value
+        for family in text_string_to_metric_families(page(port))
+        for sample in family.samples
+    }
+
+
+def settles(port: int, is_so: Callable[[dict[tuple[str, ...], float]], bool]) -> bool:
+    return happens(lambda: is_so(numbers(port)))
+
+
+def validated(found: dict[tuple[str, ...], float]) -> float:
+    return found.get(("http_requests_total", "", "POST", "api", "/v1/validate", "200"), 0)
+
+
+def test_what_two_workers_did_is_counted_exactly(site: Product, port: int) -> None:
+    secret = make_key(site, "measured@shop.example", 100_000, 1000)
+    before = numbers(port)
+    callers = [HttpCaller(site, secret) for _ in range(6)]
+    for caller in callers:
+        for _ in range(20):
+            assert caller.validate("jane@shop.example").status == 200
+            assert caller.validate("deliverable@sandbox.test").status == 200
+        assert caller.get("/v1/nothing").status == 404
+        assert caller.validate("internal_error@sandbox.test").status == 500
+        caller.close()
+    assert HttpCaller(site, None).get().status == 401
+    assert settles(port, lambda found: validated(found) - validated(before) == 240)
+    after = numbers(port)
+
+    def grew(*name: str) -> float:
+        return after.get(name, 0) - before.get(name, 0)
+
+    assert grew("http_requests_total", "not_found", "GET", "api", "/v1", "404") == 6
+    assert grew("http_requests_total", "sandbox", "POST", "api", "/v1/validate", "500") == 6
+    assert grew("http_request_duration_seconds_count", "api") == 253
+    assert grew("http_request_duration_seconds_bucket", "+Inf", "api") == 253
+    assert grew("validations_total", "reserved_domain", "api", "undeliverable") == 120
+    assert grew("validations_total", "mailbox_accepted", "sandbox", "deliverable") == 120
+    assert grew("credits_charged_total") == 120
+    assert 1 <= grew("charge_batches_total") <= 120
+    assert grew("authentication_refusals_total", "missing_api_key") == 1
+    assert after["processes", "web"] == 2
+    assert after["processes", "background"] == 1
+    assert after["process_memory_bytes", "web"] > 2 * 10_000_000
+    assert after["limiter_open",] == 0
+
+
+def test_a_worker_that_is_killed_takes_nothing_back(site: Product, port: int) -> None:
+    caller = HttpCaller(site, make_key(site, "killed@shop.example", 100_000, 1000))
+    before = validated(numbers(port))
+    for _ in range(10):
+        caller.validate("jane@shop.example")
+    caller.close()
+    assert settles(port, lambda found: validated(found) == before + 10)
+    web = child_of(site, "gunicorn")
+    killed = children(web)
+    for worker in killed:
+        os.kill(worker, signal.SIGKILL)
+    assert happens(lambda: len(set(children(web)) - set(killed)) == 2)
+    assert settles(port, lambda found: found.get(("processes", "web")) == 2)
+    assert validated(numbers(port)) == before + 10
+    left = {int(path.stem.rpartition("_")[2]) for path in (site.folder / "metrics").glob("*.db")}
+    assert not left & set(killed)
+
+
+@pytest.mark.fault
+def test_a_reload_loses_no_count(site: Product, port: int) -> None:
+    caller = HttpCaller(site, make_key(site, "reloaded@shop.example", 100_000, 1000))
+    before, old = validated(numbers(port)), set(children(child_of(site, "gunicorn")))
+    for _ in range(10):
+        caller.validate("jane@shop.example")
+    # The workers are told to stop before their second is over.
+    site.process.send_signal(signal.SIGHUP)
+    caller.close()
+    assert happens(lambda: not old & set(children(child_of(site, "gunicorn"))), seconds=40)
+    assert settles(port, lambda found: validated(found) == before + 10)
+
+
+def test_no_metric_tells_who_anybody_is(site: Product, port: int) -> None:
+    secret = make_key(site, "secretive@shop.example", 100_000, 1000)
+    caller = HttpCaller(site, secret)
+    for place in (
+        f"/v1/{secret}",
+        f"/{secret}",
+        "/v1/joe@people.example",
+        "/docs/joe@people.example/",
+    ):
+        caller.get(place)
+    caller.validate("joe@people.example")
+    caller.call(f"X{secret[9:25]}", "/v1/me")
+    caller.close()
+    assert settles(port, lambda found: any("other" in labels for labels in found))
+    text = page(port)
+    for private in (secret[9:20], "joe", "people.example", "127.0.0.1"):
+        assert private not in text
+    assert not re.search("(acc|key|req)_[0-9A-Za-z]{15}", text)
+    assert text.count("\n") < 1500
+
+
+def test_nothing_else_is_served_there(site: Product, port: int) -> None:
+    for path in ("/", "/v1/me", "/metrics/../x", "/accounts/login/"):
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            page(port, path)
+        assert refused.value.code == 404
+        refused.value.close()
+    with pytest.raises(urllib.error.HTTPError) as hidden:
+        urllib.request.urlopen(f"{site.url}/metrics", timeout=10)
+    assert hidden.value.code == 404
+    hidden.value.close()
+
+
+def test_who_says_nothing_there_holds_up_no_other(site: Product, port: int) -> None:
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+    assert "build_info" in page(port)
+    for connection in silent:
+        connection.close()
+
+
+def test_a_port_of_metrics_that_is_taken_is_named(site: Product, tmp_path: Path, port: int) -> None:
+    given = {"DATA_DIR": str(tmp_path), "PORT": str(free_port()), "METRICS_PORT": str(port)}
+    ended = subprocess.run(
+        [sys.executable, "-m", "config.server.supervisor"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **given},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert re.search(rf"Metrics .* 127\.0\.0\.1, port {port}: Address already in use", ended.stderr)
+    assert "METRICS_PORT" in ended.stderr
+    assert "build_info" in page(port)
+
+
+def test_the_mails_that_wait_are_told_by_the_background_worker(site: Product, port: int) -> None:
+    def is_fresh(found: dict[tuple[str, ...], float]) -> bool:
+        seen = found.get(("background_worker_seen_timestamp_seconds",), 0)
+        return seen > time.time() - 20 and ("mails_waiting",) in found
+
+    assert settles(port, is_fresh)

@@ -1,0 +1,148 @@
+"""What each floor counts is what happened on it."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import pytest
+from django.db import OperationalError
+from django.http import HttpRequest
+from django.test import Client, override_settings
+from django.urls import path, re_path
+from pytest_django import Settings
+
+from accounts.engine import engine
+from accounts.models import Account
+from apikeys.rest.middleware import unknown_callers
+from apikeys.rest.view import ApiView
+from apikeys.throttling.breaker import Breaker, outages
+from config.urls import urlpatterns
+from credits.models import Wallet
+from credits.wallet import charges
+from runtime.database.raw_sql import times_away
+from runtime.jobs import daily
+from runtime.logging import access_log
+from runtime.mail import outbox
+from runtime.metrics.registry import MetricsSwitch, all_metrics, before_each_flush
+from tests.support.api_client import Caller
+from validation.services import validations
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(MetricsSwitch, "is_on", True)
+    forget()
+    yield
+    forget()
+
+
+def forget() -> None:
+    engine()
+    for add in before_each_flush:
+        add()
+    for metric in all_metrics:
+        metric.take()  # type: ignore[attr-defined]
+    access_log.take()
+
+
+def test_a_validation_is_counted_by_what_came_out(
+    caller: Caller, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        caller.validate("jane@shop.example")
+        caller.validate("risky@sandbox.test", Idempotency_Key="one")
+        caller.validate("risky@sandbox.test", Idempotency_Key="one")
+        caller.validate("no address", Idempotency_Key="two")
+    assert validations.take() == {
+        ("undeliverable", "reserved_domain", "api"): 1,
+        ("undeliverable", "invalid_syntax", "api"): 1,
+        ("risky", "accept_all", "sandbox"): 1,
+    }
+    assert charges.charged.take() == {(): 2}
+    assert sum(charges.batches.take().values()) >= 2
+    (spread,) = charges.seconds.take().values()
+    assert spread.sum > 0
+
+
+def test_what_a_balance_does_not_cover_is_counted(caller: Caller, account: Account) -> None:
+    Wallet.objects.filter(account=account).update(balance=0)
+    assert caller.validate().status_code == 402
+    caller.validate("insufficient_credits@sandbox.test")
+    assert charges.refused.take() == {(): 1}
+    assert charges.charged.take() == {}
+
+
+def test_callers_without_a_key_are_counted_by_what_they_lack(caller: Caller) -> None:
+    for secret in (None, "svc_live_mistyped", "svc_live_again"):
+        Caller(secret).get("/v1/me")
+    caller.validate("invalid_api_key@sandbox.test")
+    assert unknown_callers.take() == {("missing_api_key",): 1, ("invalid_api_key",): 2}
+
+
+class Away(ApiView):
+    def get(self, request: Any) -> NoReturn:
+        raise OperationalError("server closed the connection")
+
+
+def away(request: HttpRequest) -> NoReturn:
+    raise OperationalError("server closed the connection")
+
+
+class WithoutDatabase:
+    urlpatterns = [path("away/", away), re_path("^v1/away$", Away.as_view()), *urlpatterns]
+    from config.urls import handler400, handler403, handler404, handler500
+
+
+def test_a_database_that_is_away_is_counted_by_who_found_it(caller: Caller) -> None:
+    with override_settings(ROOT_URLCONF=WithoutDatabase, LOGIN_URL="/accounts/login/"):
+        assert caller.get("/v1/away").status_code == 503
+        with override_settings(MIDDLEWARE=["accounts.middleware.IdentifyRequestMiddleware"]):
+            client = Client(raise_request_exception=False)
+            assert client.get("/away/").status_code >= 500
+    assert times_away.take() == {("api",): 1, ("page",): 1}
+
+
+def test_an_outage_of_the_limiter_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apikeys.throttling.breaker.PROBE_SECONDS", 0)
+    is_well, others = threading.Event(), set(threading.enumerate())
+    breaker = Breaker(is_well.is_set)
+    for _ in range(3):
+        breaker.trip(ConnectionError())
+    assert outages.take() == {(): 1}
+    is_well.set()
+    # Who looks after the store says so in the log: not in that of the next test.
+    for prober in set(threading.enumerate()) - others:
+        prober.join(10)
+    assert not breaker.is_open
+
+
+def test_mails_are_counted_by_what_became_of_them(settings: Settings) -> None:
+    outbox.queue(to="jane@shop.example", subject="One", text="", html="")
+    outbox.deliver_due()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
+    outbox.queue(to="jane@shop.example", subject="Two", text="", html="")
+    outbox.deliver_due()
+    assert outbox.attempts.take() == {("sent",): 1, ("failed",): 1}
+
+
+def fails() -> NoReturn:
+    raise ValueError("It fails.")
+
+
+def test_jobs_of_the_day_tell_when_they_ran_and_which_failed(settings: Settings) -> None:
+    good = "runtime.mail.retention.delete_old_mails"
+    settings.ON_EVERY_DAY = [f"{__name__}.fails", good]
+    with pytest.raises(daily.DailyWorkError):
+        daily.run_daily()
+    assert daily.failures.take() == {(f"{__name__}.fails",): 1}
+    assert (
+        set(daily.ran_at.take())
+        == set(daily.took.take())
+        == {
+            (f"{__name__}.fails",),
+            (good,),
+        }
+    )

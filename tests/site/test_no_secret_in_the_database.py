@@ -1,0 +1,61 @@
+"""What a dump of the database tells whoever gets hold of it: no secret, of nobody."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.apps import apps
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test import Client
+
+from accounts.models import Account, User
+from runtime.mail.outbox import deliver_due
+from runtime.models import Mail
+from tests.conftest import PASSWORD, signed_in
+from tests.support.api_client import Caller
+
+pytestmark = pytest.mark.django_db
+
+
+def everything_stored() -> Iterator[str]:
+    """Every value of every table, also of those that no model is of; sessions as they are read."""
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608
+            yield from (f"{table}: {value}" for row in cursor.fetchall() for value in row)
+    for session in Session.objects.all():
+        yield f"session: {session.get_decoded()}"
+
+
+def what_mails_told() -> list[str]:
+    """The tokens of their links."""
+    text = "\n".join(Mail.objects.values_list("text", flat=True))
+    return re.findall(r"/(?:invitations|password/reset/key)/(\S+)/", text)
+
+
+def test_no_secret_stands_in_the_database(owner: User, account: Account) -> None:
+    browser = signed_in(owner)
+    form_token = {"form_token": "a" * 32, "name": "Server"}
+    page = browser.post("/apikeys/create/", form_token).content.decode()
+    key = re.findall(r"svc_live_[0-9A-Za-z]{38}", page)[0]
+    Caller(key).validate("deliverable@sandbox.test", Idempotency_Key="once")
+    Caller(key).get(f"/v1/{key}", X_Request_Id=key[9:])
+    browser.post("/accounts/team/invite/", {"email": "new@shop.example", "role": "viewer"})
+    Client().post("/accounts/password/reset/", {"email": owner.email})
+    told = what_mails_told()
+    deliver_due()
+    stored = "\n".join(everything_stored())
+    assert len(told) == 2
+    assert "owner@shop.example" in stored
+    for secret in (key, key[9:41], PASSWORD, *told, settings.SECRET_KEY, settings.API_KEY_PEPPER):
+        assert secret not in stored
+
+
+def test_every_table_is_looked_at(owner: User) -> None:
+    tables: Any = {value.partition(":")[0] for value in everything_stored()}
+    assert {User._meta.db_table, apps.get_model("accounts.AuditEntry")._meta.db_table} <= tables
+    assert Authenticator._meta.db_table in connection.introspection.table_names()

@@ -1,0 +1,186 @@
+"""Every page there is, read from the URL table, with an address that leads to it.
+
+What must hold for all pages is tested by walking this list: a new page cannot be forgotten.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
+from allauth.account.internal.userkit import user_id_to_str
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from cryptography.hazmat.primitives.asymmetric import ec
+from django.apps import apps
+from django.conf import settings
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, resolve
+from fido2.cose import ES256
+from fido2.utils import websafe_encode
+from fido2.webauthn import AttestationObject, AttestedCredentialData, AuthenticatorData
+
+from accounts import audit, team
+from accounts.models import Account, Invitation, User
+from accounts.roles import Role
+from apikeys.services import create_key
+from credits.models import Pack
+from credits.orders.lifecycle import Buyer, start_order
+from runtime.dates import number_of
+from runtime.mail import outbox
+from runtime.models import Lease
+from tests.support.api_client import Caller
+from validation.models import ListedDomain, LogEntry
+
+INVITED = "invited@shop.example"
+_PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
+
+
+@dataclass(frozen=True)
+class Page:
+    name: str
+    # As it stands in the URL table, with its placeholders.
+    route: str
+    pattern: URLPattern
+
+    @property
+    def is_api(self) -> bool:
+        return self.route.startswith("^v1")
+
+    @property
+    def is_admin(self) -> bool:
+        return self.route.startswith("admin/")
+
+    def address(self, places: dict[str, str]) -> str:
+        row = self._row()
+        here = {**places, "object_id": row, "id": row}
+        path = _PLACEHOLDER.sub(lambda found: here[found[1] or found[2]], self.route)
+        return "/" + re.sub(r"\(\?:/\|\\Z\)|\^|\$|/\?", "", path)
+
+    def _row(self) -> str:
+        """Of the admin's page of a row: the first there is."""
+        model = re.match(r"admin/(\w+)/(\w+)/<", self.route)
+        row = model and apps.get_model(model[1], model[2])._default_manager.order_by("pk").first()
+        return str(row.pk) if row else "1"
+
+
+@cache
+def all_pages() -> dict[str, Page]:
+    """By the route: some have no name. Of two the first counts, as when an address is looked up."""
+    pages = list(_walk(get_resolver("config.urls"), "", ""))
+    return {page.route: page for page in reversed(pages)}
+
+
+def _walk(resolver: URLResolver, before: str, space: str) -> Iterator[Page]:
+    for one in resolver.url_patterns:
+        route = before + str(one.pattern)
+        if isinstance(one, URLResolver):
+            yield from _walk(one, route, one.namespace or space)
+        else:
+            yield Page(f"{space}:{one.name}" if space else str(one.name), route, one)
+
+
+def leads_to(page: Page, path: str) -> bool:
+    """Whether a page's made-up address is really that page's."""
+    return resolve(path).func == page.pattern.callback
+
+
+def settle(owner: User, account: Account) -> dict[str, str]:
+    """Gives the account one of everything; what the addresses of pages have in their middle."""
+    key, secret = create_key(account=account, name="The Shop's key", actor=owner)
+    order = start_order(
+        account=account,
+        item=Pack.objects.earliest("credits"),
+        buyer=Buyer("The Shop Ltd"),
+        actor=owner,
+    )
+    entry = _ask(account, secret)
+    _write_what_staff_see(account)
+    member = User.objects.create_user("member@shop.example")
+    membership = account.memberships.create(user=member, role=Role.DEVELOPER)
+    invitation = team.invite_member(account=account, email=INVITED, role=Role.VIEWER, actor=owner)
+    token = "a-link-that-only-the-tests-have-sent-to-you"
+    Invitation.objects.update(token=Invitation.digest(token))
+    return {
+        "key_id": key.public_id,
+        "order_id": order.public_id,
+        "pack_id": Pack.objects.earliest("credits").public_id,
+        "plan_code": "starter",
+        "request_id": entry.request_id,
+        "moment": str(number_of(entry.at)),
+        "membership_id": membership.public_id,
+        "invitation_id": invitation.public_id,
+        "token": token,
+        "public_id": account.public_id,
+        "pk": str(_passkey(owner).pk),
+        "uidb36": "1",
+        "key": "set-password",
+        "app_label": "accounts",
+        "content_type_id": "1",
+        "url": "nowhere/",
+    }
+
+
+def _ask(account: Account, secret: str) -> LogEntry:
+    headers = {"Host": settings.BASE_HOST, "X-Forwarded-Proto": "https"}
+    Caller(secret).validate("deliverable@sandbox.test", **headers)
+    return LogEntry.objects.filter(account=account).latest("at")
+
+
+def _write_what_staff_see(account: Account) -> None:
+    audit.record(account, None, "account.renamed", "Shop → The Shop", "198.51.100.7")
+    outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
+    ListedDomain.objects.create(domain="throwaway.example", reason="A customer told us")
+    Lease.objects.get_or_create(name="daily")
+    account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)
+
+
+def _passkey(owner: User) -> Authenticator:
+    kind = Authenticator.Type.WEBAUTHN
+    data = {"name": "My laptop", "credential": registered_passkey()}
+    return Authenticator.objects.create(user=owner, type=kind, data=data)
+
+
+def registered_passkey() -> dict[str, Any]:
+    """As a browser sends it when a passkey is made: of a key that nobody holds."""
+    key = ec.generate_private_key(ec.SECP256R1()).public_key()
+    cose = ES256.from_cryptography_key(key)  # type: ignore[no-untyped-call]
+    credential = AttestedCredentialData.create(b"0" * 16, b"an id", cose)
+    flags = AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.UV | AuthenticatorData.FLAG.AT
+    known = AuthenticatorData.create(b"0" * 32, flags, 0, credential)
+    client = {"type": "webauthn.create", "challenge": "", "origin": settings.BASE_URL}
+    return {
+        "id": websafe_encode(b"an id"),
+        "rawId": websafe_encode(b"an id"),
+        "type": "public-key",
+        "response": {
+            "clientDataJSON": websafe_encode(json.dumps(client).encode()),
+            "attestationObject": websafe_encode(AttestationObject.create("none", known, {})),
+        },
+        "clientExtensionResults": {"credProps": {"rk": True}},
+    }
+
+
+def browser_of(user: User, **options: Any) -> Client:
+    """Signed in a moment ago, whatever stands in the way of that."""
+    client = Client(**options)
+    client.force_login(user)
+    session = client.session.session_key
+    UserSession.objects.get_or_create(session_key=session, user=user, ip="198.51.100.7")
+    prove_factor(client, user)
+    return client
+
+
+def prove_factor(client: Client, user: User) -> None:
+    """As if the user had signed in with their factor: pages that ask for it open."""
+    factor = Authenticator.objects.filter(user=user).first()
+    if factor is not None:
+        session = client.session
+        record = {"method": "mfa", "at": time.time(), "id": factor.pk, "type": factor.type}
+        session[AUTHENTICATION_METHODS_SESSION_KEY] = [record]
+        session["account_authentication_methods_user"] = user_id_to_str(user)
+        session.save()

@@ -1,0 +1,85 @@
+"""One address, forgotten: in the request log and among the answers kept to be given again."""
+
+import pytest
+
+from accounts.models import Account, AuditEntry, User
+from apikeys.services import create_key
+from credits.models import UseHour
+from runtime.database import batches
+from tests.support.api_client import Caller
+from validation.models import LogEntry, Replay
+from validation.request_log.erasure import erase_address
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "Jane.Doe@sandbox.test"
+
+
+@pytest.fixture
+def elsewhere(stranger: User) -> Account:
+    """Another customer, who asked about the same address."""
+    account = stranger.memberships.get().account
+    _, secret = create_key(account=account, name="Theirs", actor=stranger)
+    Caller(secret).validate(ADDRESS, Idempotency_Key="order-1")
+    return account
+
+
+def erase(account: Account | None, actor: User, email: str = ADDRESS) -> int:
+    return erase_address(email=email, account=account, actor=actor, ip="192.0.2.1")
+
+
+def test_every_spelling_goes_and_no_other_address(
+    caller: Caller, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "BATCH", 2)
+    for number, email in enumerate((ADDRESS, ADDRESS.lower(), f" {ADDRESS}", "no address")):
+        caller.validate(email, Idempotency_Key=f"order-{number}")
+    assert erase(account, owner, "jane.doe@SANDBOX.test") == 6
+    assert LogEntry.objects.get().address == "n***"
+    assert Replay.objects.count() == 1
+
+
+def test_a_request_with_its_idempotency_key_runs_again(
+    caller: Caller, account: Account, owner: User
+) -> None:
+    first = caller.validate("no address", Idempotency_Key="order-1")
+    erase(account, owner, "no address")
+    again = caller.validate("no address", Idempotency_Key="order-1")
+    assert again.json()["id"] != first.json()["id"]
+    assert again.headers["X-Credits-Cost"] == "1"
+
+
+def test_of_other_accounts_nothing_goes(
+    caller: Caller, account: Account, owner: User, elsewhere: Account
+) -> None:
+    caller.validate(ADDRESS)
+    assert erase(account, owner) == 1
+    assert LogEntry.objects.get().account == elsewhere
+    assert Replay.objects.get().account == elsewhere
+
+
+def test_of_all_accounts_it_goes_at_once(
+    caller: Caller, staff: User, account: Account, elsewhere: Account
+) -> None:
+    caller.validate(ADDRESS)
+    assert erase(None, staff) == 3
+    assert not LogEntry.objects.exists()
+    assert not Replay.objects.exists()
+
+
+def test_the_audit_log_has_the_address_masked(
+    caller: Caller, account: Account, owner: User
+) -> None:
+    caller.validate(ADDRESS)
+    erase(account, owner)
+    entry = AuditEntry.objects.get(action="address.erased")
+    assert (entry.account, entry.actor, entry.ip) == (account, owner, "192.0.2.1")
+    assert entry.target == "J***@sandbox.test"
+
+
+def test_the_books_stay(caller: Caller, account: Account, owner: User) -> None:
+    caller.validate("no address")
+    erase(account, owner, "no address")
+    assert UseHour.objects.get(account=account).calls == 1
+    account.wallet.refresh_from_db()
+    assert account.wallet.balance == 99

@@ -1,0 +1,135 @@
+"""How long the request log is kept: as the operator says, or shorter where an account wants it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from accounts.services import change_log_days
+from credits.models import UseHour
+from runtime.database import batches
+from tests.support.api_client import Caller
+from validation.models import LogEntry, Replay
+from validation.request_log import retention
+from validation.request_log.export import export_requests
+from validation.request_log.retention import delete_old_log_entries, delete_old_replays
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "no address"
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BATCH", 2)
+    monkeypatch.setattr(retention, "BATCH", 2)
+
+
+def requests_of(account: Account, *days_ago: float) -> None:
+    now = timezone.now()
+    for days in days_ago:
+        LogEntry.objects.create(
+            account=account, at=now - timedelta(days=days), status=200, duration_ms=1
+        )
+
+
+def ages(account: Account) -> list[int]:
+    now = timezone.now()
+    return [
+        (now - entry.at).days for entry in LogEntry.objects.filter(account=account).order_by("pk")
+    ]
+
+
+def test_requests_older_than_the_operator_keeps_them_are_deleted(
+    account: Account, settings: Settings, small_batches: None
+) -> None:
+    requests_of(account, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+    settings.LOG_RETENTION_DAYS = 4
+    delete_old_log_entries()
+    assert ages(account) == [3, 2, 1]
+
+
+def test_an_account_may_have_its_own_deleted_sooner(
+    account: Account, owner: User, stranger: User, small_batches: None
+) -> None:
+    elsewhere = stranger.memberships.get().account
+    requests_of(account, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+    requests_of(elsewhere, 9, 1)
+    change_log_days(account=account, days=3, actor=owner)
+    delete_old_log_entries()
+    assert ages(account) == [2, 1]
+    assert ages(elsewhere) == [9, 1]
+
+
+def test_no_account_keeps_them_longer_than_the_operator(
+    account: Account, owner: User, settings: Settings
+) -> None:
+    change_log_days(account=account, days=20, actor=owner)
+    settings.LOG_RETENTION_DAYS = 5
+    requests_of(account, 6, 4)
+    assert account.kept_log_days == 5
+    delete_old_log_entries()
+    assert ages(account) == [4]
+
+
+def test_a_shortened_time_hides_the_older_ones_at_once(account: Account, owner: User) -> None:
+    requests_of(account, 9, 1)
+    change_log_days(account=account, days=7, actor=owner)
+    assert len(export_requests(account=account)["requests"]) == 1
+    assert LogEntry.objects.count() == 2
+
+
+def test_what_was_to_go_does_not_come_back(account: Account, owner: User) -> None:
+    requests_of(account, 2)
+    change_log_days(account=account, days=0, actor=owner)
+    change_log_days(account=account, days=None, actor=owner)
+    assert not LogEntry.objects.of(account).exists()
+    delete_old_log_entries()
+    assert not LogEntry.objects.exists()
+
+
+def test_the_walk_ends_at_the_first_batch_without_an_old_row(
+    account: Account, settings: Settings, small_batches: None, django_assert_num_queries: Any
+) -> None:
+    requests_of(account, 9, 9, 2, 2, 1, 1, 1, 1)
+    settings.LOG_RETENTION_DAYS = 4
+    # Two batches read, one of them deleted; then the accounts with a time of their own.
+    with django_assert_num_queries(4):
+        delete_old_log_entries()
+
+
+def test_an_account_that_wants_nothing_kept_has_no_row(
+    caller: Caller, account: Account, owner: User
+) -> None:
+    caller.validate(ADDRESS)
+    change_log_days(account=account, days=0, actor=owner)
+    answers = [caller.validate(ADDRESS, Idempotency_Key="order-1") for _ in range(2)]
+    refused = caller.validate("internal_error@sandbox.test")
+    assert [answer.status_code for answer in (*answers, refused)] == [200, 200, 500]
+    assert answers[1].headers["Idempotent-Replayed"] == "true"
+    assert LogEntry.objects.count() == 1
+    assert sum(use.calls for use in UseHour.objects.filter(account=account)) == 2
+    delete_old_log_entries()
+    assert not LogEntry.objects.exists()
+
+
+def test_keeping_nothing_costs_no_query(
+    caller: Caller, account: Account, owner: User, django_assert_max_num_queries: Any
+) -> None:
+    change_log_days(account=account, days=0, actor=owner)
+    caller.validate(ADDRESS)
+    # Key and account, the charge and the book of the hour, and the bounds of the transaction.
+    with django_assert_max_num_queries(3 + 2):
+        caller.validate(ADDRESS)
+
+
+def test_old_replays_are_deleted_in_batches(account: Account, small_batches: None) -> None:
+    for number in range(5):
+        Replay.objects.keep(account, f"order-{number}", ADDRESS, b"{}")
+    Replay.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    Replay.objects.keep(account, "order-new", ADDRESS, b"{}")
+    delete_old_replays()
+    assert Replay.objects.count() == 1

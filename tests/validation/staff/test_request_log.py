@@ -1,0 +1,99 @@
+"""The request log in the admin: found by what a customer names, and never read as a whole."""
+
+import pytest
+from django.contrib.auth.models import Group
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AuditEntry, User
+from tests.conftest import make_user, signed_in
+from tests.support.api_client import Caller
+from validation.models import LogEntry, Replay
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/validation/logentry/"
+ADDRESS = "jane.doe@sandbox.test"
+
+
+def in_group(name: str) -> Client:
+    user = make_user(f"{name.lower()}@service.example", is_staff=True)
+    user.groups.add(Group.objects.get(name=name))
+    return signed_in(user)
+
+
+@pytest.fixture
+def support() -> Client:
+    return in_group("Support")
+
+
+@pytest.fixture
+def entry(caller: Caller) -> LogEntry:
+    caller.validate(ADDRESS, Idempotency_Key="order-1", X_Request_Id="the-clients-own")
+    caller.validate("joan@sandbox.test")
+    return LogEntry.objects.earliest("pk")
+
+
+def test_the_list_is_empty_until_one_searches(support: Client, entry: LogEntry) -> None:
+    page = support.get(LIST)
+    assert b"Nothing is shown until you search." in page.content
+    assert entry.request_id.encode() not in page.content
+
+
+@pytest.mark.parametrize("field", ["result_id", "request_id", "address_hash"])
+def test_a_request_is_found_by_what_names_it(support: Client, entry: LogEntry, field: str) -> None:
+    page = support.get(LIST, {"q": getattr(entry, field)}).content.decode()
+    assert "j***@sandbox.test" in page
+    assert page.count('class="field-request_id"') == 1
+
+
+@pytest.mark.parametrize("query", ["", "?q=val_0", "?q=req_0&o=1", "?status=200", "?p=3", "?all="])
+def test_the_list_counts_no_rows(support: Client, entry: LogEntry, query: str) -> None:
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        support.get(LIST + query)
+    asked = [query["sql"] for query in queries if "validation_logentry" in query["sql"]]
+    assert not [sql for sql in asked if "COUNT(" in sql]
+    assert all("WHERE" in sql or "MAX(" in sql for sql in asked)
+
+
+def test_support_finds_and_erases_an_address_of_all_accounts(
+    support: Client, entry: LogEntry
+) -> None:
+    page = support.post(f"{LIST}find/", {"email": ADDRESS.title()}).content.decode()
+    assert "It stands in 1 request in the log and 1 answer to repeat, of all accounts." in page
+    assert f"{LIST}?q={entry.address_hash}" in page
+    answer = support.post(f"{LIST}erase/", {"email": ADDRESS}, follow=True)
+    assert b"Erased j***@sandbox.test: 2 rows." in answer.content
+    assert LogEntry.objects.get().address == "j***@sandbox.test"
+    assert LogEntry.objects.get().pk != entry.pk
+    assert not Replay.objects.exists()
+    audited, told = AuditEntry.objects.filter(action="address.erased").order_by("pk")
+    assert (audited.account, audited.actor_name) == (None, "support@service.example")
+    assert (told.account, told.who) == (entry.account, "Our support")
+    assert ADDRESS not in audited.target + told.target
+
+
+def test_finance_finds_and_cannot_erase(entry: LogEntry) -> None:
+    finance = in_group("Finance")
+    page = finance.post(f"{LIST}find/", {"email": ADDRESS}).content
+    assert b"It stands in 1 request" in page
+    assert b"Erase the address" not in page
+    assert finance.post(f"{LIST}erase/", {"email": ADDRESS}).status_code == 403
+    assert LogEntry.objects.filter(pk=entry.pk).exists()
+
+
+def test_customers_find_no_form(owner: User, entry: LogEntry) -> None:
+    client = signed_in(owner)
+    for page in ("find/", "erase/"):
+        client.post(f"{LIST}{page}", {"email": ADDRESS})
+    assert LogEntry.objects.filter(pk=entry.pk).exists()
+
+
+def test_a_row_is_looked_at_and_not_changed(support: Client, entry: LogEntry) -> None:
+    page = support.get(f"{LIST}{entry.pk}/change/")
+    assert page.status_code == 200
+    assert entry.address_hash.encode() not in page.content
+    assert support.post(f"{LIST}{entry.pk}/change/", {"status": 1}).status_code == 403
