@@ -10,9 +10,10 @@ from tests.servers.product import ROOT
 
 TOP_LEVEL = {
     *("manage.py", "pyproject.toml", "requirements.lock", "requirements-dev.lock", "Makefile"),
-    *("README.md", "CHANGELOG.md", ".ci", ".editorconfig", ".gitattributes", ".gitignore"),
-    *("config", "accounts", "apikeys", "credits", "validation"),
-    *("templates", "static", "tests", "docs"),
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
+    *("config", "validation", "credits", "apikeys", "accounts", "runtime"),
+    *("templates", "static", "tests", "docs", "deploy"),
 }
 # Written so that this file does not find itself.
 INDEX_HOSTS = ("p[y]pi\\.org", "python[h]osted", "registry\\.np[m]js", "deb\\.de[b]ian")

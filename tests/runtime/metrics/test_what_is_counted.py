@@ -98,7 +98,7 @@ class WithoutDatabase:
 def test_a_database_that_is_away_is_counted_by_who_found_it(caller: Caller) -> None:
     with override_settings(ROOT_URLCONF=WithoutDatabase, LOGIN_URL="/accounts/login/"):
         assert caller.get("/v1/away").status_code == 503
-        with override_settings(MIDDLEWARE=["accounts.middleware.IdentifyRequestMiddleware"]):
+        with override_settings(MIDDLEWARE=["runtime.http.middleware.IdentifyRequestMiddleware"]):
             client = Client(raise_request_exception=False)
             assert client.get("/away/").status_code >= 500
     assert times_away.take() == {("api",): 1, ("page",): 1}
