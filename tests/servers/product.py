@@ -33,7 +33,7 @@ import django
 django.setup()
 from django.conf import settings
 from django.core.management import call_command
-from config.serve import collect_static
+from config.server.supervisor import collect_static
 call_command("migrate", verbosity=0)
 collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
 """
