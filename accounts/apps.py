@@ -15,4 +15,4 @@ class AccountsConfig(AppConfig):
 
         register(terms.legal_pages_are_complete, deploy=True)
         signals.connect()
-        post_migrate.connect(groups.make_groups, dispatch_uid="accounts.staff.groups")
+        post_migrate.connect(groups.create_groups, dispatch_uid="accounts.staff.groups")

@@ -16,7 +16,7 @@ from accounts.names import is_plain_address, quoted_name
 from accounts.roles import DESCRIPTIONS, Role
 from runtime.mail import outbox
 from runtime.models import RecipientLimit
-from runtime.unicode import show_unseen
+from runtime.unicode import show_invisible
 
 # Each is sent to an address that someone else may have typed: runtime/mail/recipient_limits.py.
 TRIGGERED_BY_STRANGERS = {
@@ -46,7 +46,7 @@ def queue_invitation(*, invitation: Invitation, token: str) -> bool:
         "link": link("accounts:accept-invitation", token=token),
         "expires_at": invitation.expires_at,
     }
-    return queue_mail(invitation.email, "accounts/mails/invitation", context)
+    return queue_email(invitation.email, "accounts/mails/invitation", context)
 
 
 def _name_of(inviter: User | None) -> str:
@@ -57,39 +57,39 @@ def _name_of(inviter: User | None) -> str:
 
 
 def queue_member_removed(*, account: Account, to: str) -> None:
-    queue_mail(to, "accounts/mails/member_removed", {"account": account})
+    queue_email(to, "accounts/mails/member_removed", {"account": account})
 
 
 def queue_account_closed(*, account: Account, to: str) -> None:
-    queue_mail(to, "accounts/mails/account_closed", {"account": account})
+    queue_email(to, "accounts/mails/account_closed", {"account": account})
 
 
 def queue_second_factor_removed(*, to: str, kind: str) -> None:
-    queue_mail(to, "accounts/mails/second_factor_removed", {"kind": kind})
+    queue_email(to, "accounts/mails/second_factor_removed", {"kind": kind})
 
 
-def queue_sign_in_mail(
+def queue_sign_in_email(
     *, template: str, to: str, context: dict[str, Any], is_known: bool = False
 ) -> bool:
     """Queue an email of allauth: a code, a link, or a notice of a changed password or factor.
 
     `is_known`: it was asked for in a browser in which its recipient has signed in before.
     """
-    return queue_mail(to, template, context, is_known=is_known)
+    return queue_email(to, template, context, is_known=is_known)
 
 
 @transaction.atomic
-def queue_mail(to: str, template: str, context: dict[str, Any], *, is_known: bool = False) -> bool:
+def queue_email(to: str, template: str, context: dict[str, Any], *, is_known: bool = False) -> bool:
     """Queue the email, or return False when it was dropped because of the recipient's limit."""
     kind = template.rpartition("/")[2]
     is_limited = template in TRIGGERED_BY_STRANGERS and not is_known
     if is_limited and not RecipientLimit.objects.consume(to, kind):
         return False
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
-    subject = show_unseen(render_to_string(f"{template}_subject.txt", context))
-    text = show_unseen(render_to_string(f"{template}_message.txt", context).strip()) + "\n"
+    subject = show_invisible(render_to_string(f"{template}_subject.txt", context))
+    text = show_invisible(render_to_string(f"{template}_message.txt", context).strip()) + "\n"
     html = render_to_string("mails/layout.html", {"paragraphs": _paragraphs(text)})
-    outbox.queue(to=to, subject=subject, text=text, html=html)
+    outbox.queue_mail(to=to, subject=subject, text=text, html=html)
     return True
 
 

@@ -5,8 +5,8 @@ from functools import cache
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from runtime.database.pool import give_back_connection
-from runtime.http.load_shedding import admission
+from runtime.database.pool import release_connection
+from runtime.http.load_shedding import concurrency_limit
 from runtime.metrics.registry import Counter, Gauge, Histogram, before_each_flush
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
@@ -56,7 +56,7 @@ def engine() -> Engine:
 
 def _measure(engine: Engine) -> None:
     """The engine knows nothing of metrics, and counts for itself."""
-    tally = engine.resolver.take_tally()
+    tally = engine.resolver.take_counters()
     _domains.add("known", amount=tally.known_domains)
     _domains.add("searched", amount=tally.searches)
     _questions.add("known", amount=tally.known_answers)
@@ -76,5 +76,5 @@ def resolver_answers(seconds: float) -> bool:
 
 def _make_room() -> None:
     """Whoever waits for the DNS holds no connection of the pool meanwhile, and keeps nobody out."""
-    admission.leave()
-    give_back_connection()
+    concurrency_limit.leave()
+    release_connection()

@@ -144,7 +144,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
             return str(self.cleaned_data["email"])
         email: str = super().save(request, **kwargs)
         for user in self.users:
-            failed_attempts.note_reset_asked(user=user, ip=request.ip)
+            failed_attempts.record_reset_request(user=user, ip=request.ip)
         return email
 
 
@@ -172,7 +172,7 @@ class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
     def save(self, request: SiteRequest) -> Any:
         asked = super().save(request)
         email = self.cleaned_data["email"]
-        audit.record_of_user(
+        audit.record_for_user(
             self.user, self.user, "user.email_change_asked", f"to {email}", request.ip
         )
         return asked
@@ -206,7 +206,7 @@ class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
         before, user = name_of(self.instance), self.instance.user
         renamed = super().save()
         target = f"{before} → {name_of(renamed)}"
-        audit.record_of_user(user, user, "user.passkey_renamed", target, context.request.ip)
+        audit.record_for_user(user, user, "user.passkey_renamed", target, context.request.ip)
         return renamed
 
 

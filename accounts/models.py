@@ -11,7 +11,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.audit.models import AuditEntry
 from accounts.names import validate_name
-from accounts.roles import Act, Role, may, roles_given_by
+from accounts.roles import Role, TeamPermission, has_permission, roles_given_by
 from runtime.ids import random_id
 
 __all__ = [
@@ -203,8 +203,8 @@ class Membership(models.Model):
     def __str__(self) -> str:
         return f"{self.user} in {self.account}"
 
-    def may(self, act: Act) -> bool:
-        return may(Role(self.role), act)
+    def may(self, act: TeamPermission) -> bool:
+        return has_permission(Role(self.role), act)
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):

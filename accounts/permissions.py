@@ -10,12 +10,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from accounts.request import AccountRequest
-from accounts.roles import Act, who_may
+from accounts.roles import TeamPermission, roles_with
 
 AccountView = Callable[..., HttpResponseBase]
 
 
-def for_account(act: Act) -> Callable[[AccountView], AccountView]:
+def require_permission(act: TeamPermission) -> Callable[[AccountView], AccountView]:
     """The view gets a request of a member whose role may do this act."""
 
     def decorate(view: AccountView) -> AccountView:
@@ -27,7 +27,7 @@ def for_account(act: Act) -> Callable[[AccountView], AccountView]:
             if not account_request.membership.may(act):
                 raise PermissionDenied(
                     f"Your role here is {account_request.membership.get_role_display()}. "
-                    f"This page is for the role {who_may(act)}: ask one of them."
+                    f"This page is for the role {roles_with(act)}: ask one of them."
                 )
             return view(account_request, *args, **kwargs)
 
@@ -37,7 +37,7 @@ def for_account(act: Act) -> Callable[[AccountView], AccountView]:
     return decorate
 
 
-def form_of(page: str) -> Callable[[AccountView], AccountView]:
+def form_on_page(page: str) -> Callable[[AccountView], AccountView]:
     """The view takes a form that stands on another page: who opens its address is led there."""
 
     def decorate(view: AccountView) -> AccountView:

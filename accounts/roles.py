@@ -13,7 +13,7 @@ class Role(TextChoices):
     VIEWER = "viewer", "Viewer"
 
 
-class Act(StrEnum):
+class TeamPermission(StrEnum):
     LOOK = "look"
     RENAME_ACCOUNT = "rename_account"
     EXPORT_ACCOUNT = "export_account"
@@ -26,20 +26,20 @@ class Act(StrEnum):
     VALIDATE = "validate"
 
 
-MAY: dict[Act, frozenset[Role]] = {
-    Act.LOOK: frozenset(Role),
-    Act.RENAME_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
-    Act.EXPORT_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
-    Act.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
+PERMISSIONS: dict[TeamPermission, frozenset[Role]] = {
+    TeamPermission.LOOK: frozenset(Role),
+    TeamPermission.RENAME_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
+    TeamPermission.EXPORT_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
+    TeamPermission.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
     # It tells when and from where each member signed in.
-    Act.SEE_AUDIT_LOG: frozenset({Role.OWNER, Role.ADMIN}),
-    Act.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
-    Act.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
+    TeamPermission.SEE_AUDIT_LOG: frozenset({Role.OWNER, Role.ADMIN}),
+    TeamPermission.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
+    TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     # How long requests are kept, and what is erased of them.
-    Act.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
-    Act.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
+    TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
+    TeamPermission.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
     # It spends credits.
-    Act.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
+    TeamPermission.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
 }
 
 # Said on the team page and in the invitation.
@@ -52,19 +52,19 @@ DESCRIPTIONS: dict[Role, str] = {
 }
 
 
-def may(role: Role, act: Act) -> bool:
-    return role in MAY[act]
+def has_permission(role: Role, act: TeamPermission) -> bool:
+    return role in PERMISSIONS[act]
 
 
 def roles_given_by(role: Role) -> list[Role]:
     """The roles this role may give to others, and whose holders it may change or remove."""
     if role == Role.OWNER:
         return list(Role)
-    if may(role, Act.MANAGE_TEAM):
+    if has_permission(role, TeamPermission.MANAGE_TEAM):
         return [other for other in Role if other != Role.OWNER]
     return []
 
 
-def who_may(act: Act) -> str:
+def roles_with(act: TeamPermission) -> str:
     """For the page that refuses: `Owner or Admin`."""
-    return " or ".join(role.label for role in Role if may(role, act))
+    return " or ".join(role.label for role in Role if has_permission(role, act))

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
-from apikeys.models import ApiKey, Lookup
+from apikeys.models import ApiKey, KeyLookup
 from apikeys.request import http_request
 from runtime.logging import formatters
 
@@ -31,12 +31,12 @@ class BearerAuthentication(BaseAuthentication):
 
 
 @cache
-def lookup_of(reads: tuple[str, ...]) -> Lookup:
+def lookup_of(reads: tuple[str, ...]) -> KeyLookup:
     """One for all requests of this process: those that come at once ask together."""
-    return Lookup(reads)
+    return KeyLookup(reads)
 
 
-def find_key(secret: str, lookup: Lookup) -> ApiKey:
+def find_key(secret: str, lookup: KeyLookup) -> ApiKey:
     """A mistyped key asks no database; any other asks it once, whatever is wrong with it."""
     key = lookup.find(secret) if crypto.is_well_formed(secret) else None
     if key is None:

@@ -1,6 +1,6 @@
 """One function a mail. Key events go to the owners, the admins, and who created the key."""
 
-from accounts.emails import link, queue_mail
+from accounts.emails import link, queue_email
 from accounts.models import User
 from accounts.names import in_email
 from accounts.roles import Role
@@ -38,7 +38,7 @@ def _queue(template: str, key: ApiKey, actor: User | None, **more: object) -> No
         **more,
     }
     for email in _told(key):
-        queue_mail(email, template, context)
+        queue_email(email, template, context)
 
 
 def _name_of(actor: User | None, key: ApiKey) -> str:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from apikeys.errors import ApiError
 from apikeys.misplaced_keys import missing_api_key
-from apikeys.request import http_request, key_of
+from apikeys.request import api_key_of, http_request
 
 
 class HasApiKey(BasePermission):
@@ -29,13 +29,13 @@ class CameOverHttps(BasePermission):
 
 class CameFromAllowedNetwork(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
-        if not key_of(request).allows(http_request(request).ip):
+        if not api_key_of(request).allows(http_request(request).ip):
             raise ApiError("ip_not_allowed")
         return True
 
 
 class AccountIsNotSuspended(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
-        if key_of(request).account.suspended_at is not None:
+        if api_key_of(request).account.suspended_at is not None:
             raise ApiError("account_suspended")
         return True

@@ -8,19 +8,19 @@ from accounts.request import SiteRequest
 
 if TYPE_CHECKING:
     from apikeys.models import ApiKey
-    from apikeys.throttling.limits import Usage
+    from apikeys.throttling.limits import BucketState
 
 
 class ApiHttpRequest(SiteRequest):
     # What the X-RateLimit headers say; None until a bucket was asked.
-    usage: "Usage | None"
+    usage: "BucketState | None"
     key: "ApiKey | None"
     # The one whose secret was sent, also when it is no longer valid.
     known_key: "ApiKey | None"
     # It was asked for, in the sandbox: it tells of no fault.
-    is_rehearsed: bool
+    is_sandbox: bool
     # The view wrote a row of the request log itself.
-    is_logged: bool
+    in_request_log: bool
     # Of a validation.
     verdict: str | None
 
@@ -30,6 +30,6 @@ def http_request(request: Request) -> ApiHttpRequest:
     return cast(ApiHttpRequest, request._request)
 
 
-def key_of(request: Request) -> "ApiKey":
+def api_key_of(request: Request) -> "ApiKey":
     """The key of a request that got past the permissions."""
     return cast("ApiKey", request.auth)

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from runtime.database.raw_sql import AWAY
+from runtime.database.raw_sql import UNAVAILABLE
 
 # A database is away for seconds.
 RETRY_AFTER = 5
@@ -55,7 +55,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def server_error(request: HttpRequest) -> HttpResponse:
     # Django calls this inside `except`. runtime/cache/sqlite.py raises the last on a full disk.
-    if isinstance(sys.exc_info()[1], (*AWAY, sqlite3.OperationalError)):
+    if isinstance(sys.exc_info()[1], (*UNAVAILABLE, sqlite3.OperationalError)):
         return _away(request)
     return _page(
         request,

@@ -18,12 +18,12 @@ from django.http import HttpResponse
 from accounts.engine import resolver_answers
 from accounts.request import SiteRequest
 from apikeys.errors import ApiError
-from apikeys.rest.responses import ApiResponse, refuse, render
-from apikeys.throttling.limits import store_answers
+from apikeys.rest.responses import ApiResponse, error_response, render
+from apikeys.throttling.limits import counters_are_reachable
 from config.errors import RETRY_AFTER
 from runtime.database.empty_database import is_empty
 from runtime.database.timeouts import database_seconds
-from runtime.health_check_cache import Kept
+from runtime.health_check_cache import HealthCheckCache
 
 logger = logging.getLogger(__name__)
 
@@ -60,16 +60,20 @@ def _migrations_are_applied() -> bool:
 
 # Without these nothing works.
 NEEDED = {
-    "database": Kept(_database_answers, patience=DATABASE_PATIENCE, good_seconds=1, bad_seconds=1),
+    "database": HealthCheckCache(
+        _database_answers, patience=DATABASE_PATIENCE, good_seconds=1, bad_seconds=1
+    ),
     # What was applied once stays so: a process does not outlive a migration backwards.
-    "migrations": Kept(
+    "migrations": HealthCheckCache(
         _migrations_are_applied, patience=DATABASE_PATIENCE, good_seconds=math.inf, bad_seconds=3
     ),
 }
 # Without these it works less well: each worker counts for itself, verdicts are unknown.
 USEFUL = {
-    "counters": Kept(store_answers, patience=OTHER_PATIENCE, good_seconds=1, bad_seconds=1),
-    "resolver": Kept(
+    "counters": HealthCheckCache(
+        counters_are_reachable, patience=OTHER_PATIENCE, good_seconds=1, bad_seconds=1
+    ),
+    "resolver": HealthCheckCache(
         lambda: resolver_answers(RESOLVER_SECONDS),
         patience=OTHER_PATIENCE,
         good_seconds=10,
@@ -95,7 +99,7 @@ class HealthMiddleware:
     def _answer(self, request: SiteRequest) -> HttpResponse:
         if request.method not in {"GET", "HEAD"}:
             error = ApiError("method_not_allowed", headers={"Allow": "GET, HEAD"})
-            return refuse(error, request.id)
+            return error_response(error, request.id)
         if request.path_info == "/healthz":
             return ApiResponse(render({"status": OK}))
         states = look()
@@ -135,7 +139,7 @@ def found_no_tables() -> bool:
     return NEEDED["database"].found() and not NEEDED["migrations"].found() and is_empty()
 
 
-def _start_checks() -> list[Kept]:
+def _start_checks() -> list[HealthCheckCache]:
     """All at the same time: the slowest says how long it takes."""
     checks = [*NEEDED.values(), *USEFUL.values()]
     for kept in checks:

@@ -9,7 +9,7 @@ ON_ACCOUNT_OPENED: list[str] = ["credits.plans.subscriptions.open_books"]
 ON_ACCOUNT_CLOSED: list[str] = [
     "apikeys.services.revoke_keys_of_closed",
     "credits.plans.subscriptions.close_books",
-    "credits.payments.catch_up_later",
+    "credits.payments.sync_with_provider_later",
 ]
 ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
@@ -32,12 +32,12 @@ ON_EVERY_DAY: list[str] = [
     "accounts.retention.delete_old_invitations",
     "runtime.mail.retention.delete_old_mails",
     "runtime.mail.retention.delete_old_recipient_limits",
-    "accounts.authentication.second_factor.factors.seal_again",
+    "accounts.authentication.second_factor.factors.reencrypt_secrets",
     "apikeys.services.announce_expiries",
     "apikeys.throttling.refusal_counts.delete_old_refusals",
     "credits.orders.renewals.renew_subscriptions",
     "credits.orders.renewals.cancel_old_orders",
-    "credits.payments.catch_up_all",
+    "credits.payments.sync_all_with_provider",
     "credits.plans.sign_up_credits.delete_old_places",
     "credits.wallet.totals.sum_up_days",
     "credits.wallet.totals.delete_old_hours",
@@ -50,23 +50,23 @@ ON_EVERY_DAY: list[str] = [
 
 # On the admin's front page, in this order: each answers one question.
 STAFF_PANELS: list[str] = [
-    "credits.staff.panels.tell_running_dry",
-    "apikeys.staff.panels.tell_refusals",
-    "credits.staff.panels.tell_unpaid_orders",
-    "credits.staff.panels.tell_pending_grants",
-    "credits.staff.panels.tell_who_pays",
-    "accounts.staff.background_panels.tell_daily_work",
-    "accounts.staff.background_panels.tell_mails",
+    "credits.staff.panels.low_balances_panel",
+    "apikeys.staff.panels.refusals_panel",
+    "credits.staff.panels.unpaid_orders_panel",
+    "credits.staff.panels.pending_grants_panel",
+    "credits.staff.panels.revenue_panel",
+    "accounts.staff.background_panels.daily_work_panel",
+    "accounts.staff.background_panels.emails_panel",
 ]
 # On the page of one account's usage.
 STAFF_ACCOUNT_PANELS: list[str] = [
-    "credits.staff.account_panels.tell_balance",
-    "validation.staff.account_panels.tell_requests",
-    "apikeys.staff.panels.tell_refusals_of",
-    "validation.staff.account_panels.tell_use_by_day",
-    "validation.staff.account_panels.tell_use_by_key",
-    "credits.staff.account_panels.tell_ledger",
-    "credits.staff.account_panels.tell_orders",
+    "credits.staff.account_panels.balance_panel",
+    "validation.staff.account_panels.requests_panel",
+    "apikeys.staff.panels.account_refusals_panel",
+    "validation.staff.account_panels.usage_by_day_panel",
+    "validation.staff.account_panels.usage_by_key_panel",
+    "credits.staff.account_panels.ledger_panel",
+    "credits.staff.account_panels.orders_panel",
 ]
 # What the admin's one box finds. A text that holds an API key is handed to the last list alone.
 STAFF_SEARCHES: list[str] = [

@@ -24,10 +24,10 @@ from credits.models import (
     UseHour,
     Wallet,
 )
-from credits.money import in_words
+from credits.money import format_money
 from credits.plans import subscriptions
-from credits.staff.actions import ACTS_ON_ACCOUNTS, ACTS_ON_GRANTS, ACTS_ON_ORDERS
-from credits.staff.buttons import WithActs
+from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS, ORDER_ACTIONS
+from credits.staff.buttons import StaffActionsAdmin
 from credits.staff.panels import week_before
 
 OF_ACCOUNT = ("account__name", "account__public_id", "account__memberships__user__email")
@@ -75,7 +75,7 @@ admin.site.unregister(Account)
 
 
 @admin.register(Account)
-class CustomerAdmin(WithActs, AccountAdmin):
+class CustomerAdmin(StaffActionsAdmin, AccountAdmin):
     """The account's page of floor 1, and its money."""
 
     list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
@@ -88,7 +88,7 @@ class CustomerAdmin(WithActs, AccountAdmin):
         OrderInline,
         LedgerInline,
     )
-    acts = ACTS_ON_ACCOUNTS
+    acts = ACCOUNT_ACTIONS
     change_form_template = "admin/credits/customer.html"
 
     @admin.display(ordering="wallet__balance")
@@ -101,7 +101,7 @@ class CustomerAdmin(WithActs, AccountAdmin):
 
 
 @admin.register(Order)
-class OrderAdmin(WithActs, ReadOnlyAdmin):
+class OrderAdmin(StaffActionsAdmin, ReadOnlyAdmin):
     list_display = ("number", "account", "description", "state", "total", "method", "placed_at")
     list_filter = ("state", "method", "kind", "placed_at")
     list_select_related = ("account",)
@@ -109,11 +109,11 @@ class OrderAdmin(WithActs, ReadOnlyAdmin):
     search_help_text = "Number without INV-, ord_…, name on the invoice, account or e-mail"
     date_hierarchy = "placed_at"
     exclude = ("form_token", "provider_url")
-    acts = ACTS_ON_ORDERS
+    acts = ORDER_ACTIONS
 
     @admin.display(ordering="net_cents")
     def total(self, order: Order) -> str:
-        return in_words(order.total_cents, order.currency)
+        return format_money(order.total_cents, order.currency)
 
 
 @admin.register(LedgerEntry)
@@ -126,7 +126,7 @@ class LedgerAdmin(ReadOnlyAdmin):
 
 
 @admin.register(StaffGrant)
-class StaffGrantAdmin(WithActs, ReadOnlyAdmin):
+class StaffGrantAdmin(StaffActionsAdmin, ReadOnlyAdmin):
     list_display = ("requested_at", "account", "credits", "reason", "state", "requested_by")
     list_filter = ("state", "requested_at")
     list_select_related = ("account", "requested_by")
@@ -136,7 +136,7 @@ class StaffGrantAdmin(WithActs, ReadOnlyAdmin):
         *("account", "credits", "reason", "state"),
         *("requested_by", "requested_at", "decided_by", "decided_at"),
     )
-    acts = ACTS_ON_GRANTS
+    acts = GRANT_ACTIONS
 
     @admin.display(ordering="amount")
     def credits(self, grant: StaffGrant) -> str:

@@ -3,8 +3,8 @@
 from rest_framework.request import Request
 
 from apikeys.crypto import PREFIX
-from apikeys.request import key_of
-from apikeys.rest.responses import ApiResponse, answer
+from apikeys.request import api_key_of
+from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
 from apikeys.throttling.limits import WINDOW_SECONDS
@@ -45,8 +45,8 @@ class MeView(ApiView):
         examples={"A key without a last day": EXAMPLE_OF_ME},
     )
     def get(self, request: Request) -> ApiResponse:
-        key = key_of(request)
-        return answer(
+        key = api_key_of(request)
+        return json_response(
             {
                 "account": {"id": key.account.public_id, "name": key.account.name},
                 "key": {
@@ -72,10 +72,10 @@ class CreditsView(ApiView):
         examples={"On the plan Starter": EXAMPLE_OF_CREDITS},
     )
     def get(self, request: Request) -> ApiResponse:
-        account = key_of(request).account
+        account = api_key_of(request).account
         wallet, subscription = account.wallet, account.subscription
         grant, day = next_grant(subscription)
-        return answer(
+        return json_response(
             {
                 "balance": wallet.balance,
                 "used_this_period": used_since(account, midnight(subscription.period.start)),

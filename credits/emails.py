@@ -3,11 +3,11 @@
 from datetime import date
 from typing import Any
 
-from accounts.emails import link, queue_mail
+from accounts.emails import link, queue_email
 from accounts.models import Account
 from accounts.roles import Role
 from credits.models import Order, Plan
-from credits.money import in_words
+from credits.money import format_money
 
 TOLD = (Role.OWNER, Role.BILLING)
 
@@ -22,7 +22,7 @@ def queue_receipt(*, order: Order) -> None:
 
 
 def queue_refund(*, order: Order, cents: int, plan: Plan | None) -> None:
-    context = {**_of_order(order), "amount": in_words(cents, order.currency), "plan": plan}
+    context = {**_of_order(order), "amount": format_money(cents, order.currency), "plan": plan}
     _queue("refund", order.account, **context)
 
 
@@ -52,7 +52,7 @@ def queue_zero_balance(*, account: Account) -> None:
 def _of_order(order: Order) -> dict[str, Any]:
     return {
         "order": order,
-        "amount": in_words(order.total_cents, order.currency),
+        "amount": format_money(order.total_cents, order.currency),
         "link": link("credits:show-order", order_id=order.public_id),
     }
 
@@ -61,7 +61,7 @@ def _queue(template: str, account: Account, **context: Any) -> None:
     members = account.memberships.select_related("user").order_by("pk")
     for member in members:
         if member.role in TOLD:
-            queue_mail(
+            queue_email(
                 member.user.email,
                 f"credits/mails/{template}",
                 {"account": account, **context},

@@ -29,7 +29,7 @@ def percentile(histogram: Sequence[int], share: float) -> float | None:
     return float("inf") if any(histogram) else None
 
 
-def in_words(milliseconds: float | None) -> str:
+def format_milliseconds(milliseconds: float | None) -> str:
     if milliseconds is None:
         return "no calls"
     if milliseconds > BOUNDS[-1]:

@@ -26,7 +26,7 @@ def without_tax(total_cents: int, tax_rate: Decimal) -> int:
     return int((total_cents / (1 + tax_rate)).quantize(Decimal(1), ROUND_HALF_UP))
 
 
-def in_words(cents: int, currency: str) -> str:
+def format_money(cents: int, currency: str) -> str:
     """`USD 1,200.00`"""
     whole, rest = divmod(abs(cents), 100)
     sign = MINUS if cents < 0 else ""

@@ -80,7 +80,7 @@ def grant(
 
 
 @transaction.atomic
-def take_back(
+def deduct(
     *,
     account: Account,
     amount: int,

@@ -11,10 +11,10 @@ BYTE_ORDER_MARK = "\ufeff"
 # What a spreadsheet takes for the beginning of a formula.
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
-Line = list[str | int]
+Row = list[str | int]
 
 
-def as_text(typed: str) -> str:
+def escape_formula(typed: str) -> str:
     """What people typed must not calculate in somebody's spreadsheet, which may skip a space or
     what is invisible, and read a full-width sign as the plain one."""
     seen = (letter for letter in typed if unicodedata.category(letter) != "Cf")
@@ -22,7 +22,7 @@ def as_text(typed: str) -> str:
     return f"'{typed}" if typed.startswith(_FORMULAS) or read.startswith(_FORMULAS) else typed
 
 
-def download(name: str, lines: Iterable[Line]) -> StreamingHttpResponse:
+def csv_response(name: str, lines: Iterable[Row]) -> StreamingHttpResponse:
     """Written while it is read: however long it is, it is never in memory as a whole."""
     answer = StreamingHttpResponse(_written(lines), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -36,7 +36,7 @@ class _Echo:
         return text
 
 
-def _written(lines: Iterable[Line]) -> Iterator[str]:
+def _written(lines: Iterable[Row]) -> Iterator[str]:
     writer = csv.writer(_Echo())
     yield BYTE_ORDER_MARK
     for line in lines:

@@ -7,11 +7,11 @@ _MICROSECOND = timedelta(microseconds=1)
 _MOST_DIGITS = 17
 
 
-def number_of(at: datetime) -> int:
+def to_microseconds(at: datetime) -> int:
     return (at - _EPOCH) // _MICROSECOND
 
 
-def moment_of(text: str) -> datetime | None:
+def from_microseconds(text: str) -> datetime | None:
     if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
         return None
     return _EPOCH + int(text) * _MICROSECOND

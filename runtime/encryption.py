@@ -13,27 +13,27 @@ _MARK = "sealed:"
 _NONCE_BYTES = 12
 
 
-class SealBroken(Exception):
+class DecryptionFailed(Exception):
     """It was sealed under another SECRET_KEY, or is not what was sealed."""
 
 
-def seal(text: str) -> str:
+def encrypt(text: str) -> str:
     nonce = secrets.token_bytes(_NONCE_BYTES)
     sealed = _cipher(settings.SECRET_KEY).encrypt(nonce, text.encode(), None)
     return _MARK + b64encode(nonce + sealed).decode()
 
 
-def unseal(text: str) -> str:
+def decrypt(text: str) -> str:
     """What was stored before anything was sealed is given as it is."""
     if not text.startswith(_MARK):
         return text
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         if (opened := _open(text, key)) is not None:
             return opened
-    raise SealBroken
+    raise DecryptionFailed
 
 
-def is_sealed(text: str) -> bool:
+def is_encrypted(text: str) -> bool:
     """Under the key of today."""
     return text.startswith(_MARK) and _open(text, settings.SECRET_KEY) is not None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 
 from runtime.logging import access_log
-from runtime.logging.handler import outlet
+from runtime.logging.handler import stderr_writer
 from runtime.metrics.process_files import MetricFiles
 from runtime.metrics.registry import Counter, Gauge, MetricsSwitch
 
@@ -29,7 +29,7 @@ largest = Gauge(
 cpu = Counter("process_cpu_seconds", "Time that processors spent.", ("process",))
 
 
-class Pulse:
+class Flusher:
     def __init__(self, process: str) -> None:
         """`process`: what this one does, in a word."""
         self._process = process
@@ -37,17 +37,17 @@ class Pulse:
         self._open_at = 0.0
         self._cpu_seconds = 0.0
         MetricsSwitch.is_on = settings.METRICS_ADDRESS is not None
-        access_log.begin(is_logged=logging.getLogger().isEnabledFor(logging.INFO))
+        access_log.configure(is_logged=logging.getLogger().isEnabledFor(logging.INFO))
 
-    def keep_beating(self) -> None:
+    def start(self) -> None:
         """Beside the requests of a web worker."""
         threading.Thread(target=self._beat_for_ever, daemon=True).start()
 
-    def beat(self) -> None:
+    def flush(self) -> None:
         # Whatever it is, the next beat may be better, and no request is to blame.
         try:
-            access_log.tell(outlet, as_json=settings.LOG_FORMAT == "json")
-            outlet.flush()
+            access_log.flush(stderr_writer, as_json=settings.LOG_FORMAT == "json")
+            stderr_writer.flush()
             if MetricsSwitch.is_on:
                 self._measure_process()
                 self._write_metrics()
@@ -55,8 +55,8 @@ class Pulse:
             logger.warning("Records or metrics could not be written", exc_info=error)
 
     def end(self) -> None:
-        self.beat()
-        outlet.close()
+        self.flush()
+        stderr_writer.close()
         files, self._files = self._files, None
         if files is not None:
             files.close()
@@ -64,7 +64,7 @@ class Pulse:
     def _beat_for_ever(self) -> None:
         while True:
             time.sleep(SECONDS)
-            self.beat()
+            self.flush()
 
     def _measure_process(self) -> None:
         held = _memory()

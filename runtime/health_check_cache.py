@@ -8,7 +8,7 @@ from collections.abc import Callable
 logger = logging.getLogger(__name__)
 
 
-class Kept:
+class HealthCheckCache:
     """One looks at a time, in a thread of their own. What takes longer to say that it is well than
     anybody wants to wait is not well."""
 

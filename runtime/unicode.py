@@ -14,8 +14,8 @@ _UNSEEN = (
     "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f"
     "\ufeff\ufff9\ufffa\ufffb" + "".join(map(chr, range(0xE0001, 0xE0080)))
 )
-UNSEEN = re.compile(f"[{_UNSEEN}]")
-UNSEEN_IN_BYTES = re.compile(b"|".join(one.encode() for one in _UNSEEN))
+INVISIBLE = re.compile(f"[{_UNSEEN}]")
+INVISIBLE_IN_BYTES = re.compile(b"|".join(one.encode() for one in _UNSEEN))
 _IN_HTML = re.compile(f"<[^>]*>|[{_UNSEEN}]")
 
 
@@ -28,12 +28,12 @@ def validate_line(value: str) -> None:
             )
 
 
-def show_unseen(text: str) -> str:
+def show_invisible(text: str) -> str:
     """“a[U+202E]b”: it is read as it stands, and as what it is."""
-    return UNSEEN.sub(_named, text)
+    return INVISIBLE.sub(_named, text)
 
 
-def show_unseen_in_html(html: str) -> str:
+def show_invisible_in_html(html: str) -> str:
     """What stands in tags is left alone: a form sends back what it was given."""
     return _IN_HTML.sub(lambda found: _named(found) if found[0][0] != "<" else found[0], html)
 

@@ -17,7 +17,7 @@ from apikeys.models import ApiKey
 from apikeys.services import create_key
 from apikeys.throttling import limits
 from apikeys.throttling.refusal_counts import refusals
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.support.fresh_database import fresh_database
 from tests.support.log_records import Records, recorded
 from tests.support.xdist_groups import Groups
@@ -80,7 +80,7 @@ def signed_in(user: User) -> Client:
 def _empty_counters() -> Iterator[None]:
     """Rate limits and counts of one test are not those of the next."""
     cache.clear()
-    limits.spent.forget()
+    limits.exhausted_buckets.forget()
     refusals.forget()
     exhausted_lookups.forget()
     yield
@@ -118,8 +118,8 @@ def key(account: Account, secret: str) -> ApiKey:
 
 
 @pytest.fixture
-def caller(secret: str) -> Caller:
-    return Caller(secret)
+def caller(secret: str) -> ApiClient:
+    return ApiClient(secret)
 
 
 @pytest.fixture

@@ -4,18 +4,18 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiReque
 from rest_framework.request import Request
 
 from apikeys.errors import REFUSALS, ApiError
-from apikeys.request import ApiHttpRequest, http_request, key_of
+from apikeys.request import ApiHttpRequest, api_key_of, http_request
 from apikeys.rest.request_body import read_object, refuse_unknown, take_text
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
 from credits.permissions import HasCredits
 from validation import services
-from validation.request_log.writer import Asker
+from validation.request_log.writer import Caller
 from validation.sample_results import EXAMPLES
-from validation.sandbox_errors import refuse_as_the_sandbox_says
+from validation.sandbox_errors import raise_sandbox_error
 from validation.serializers import ResultSerializer, ValidateSerializer
-from validation.settlement import Answer
+from validation.settlement import ValidationResponse
 
 LONGEST_EMAIL = 320
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
@@ -55,18 +55,18 @@ class ValidateView(ApiView):
     reads = ("wallet",)
     billing_classes = [HasCredits]
 
-    asker: Asker
+    asker: Caller
     email: str
     idempotency_key: str | None
-    replay: Answer | None = None
+    replay: ValidationResponse | None = None
 
     def prepare(self, request: Request) -> None:
         document = read_object(request)
         self.email = take_text(document, "email", shortest=1, longest=LONGEST_EMAIL)
         self.idempotency_key = _idempotency_key(request)
         refuse_unknown(document, "email")
-        key = key_of(request)
-        self.asker = Asker(key.account, key, http_request(request).id)
+        key = api_key_of(request)
+        self.asker = Caller(key.account, key, http_request(request).id)
 
     def find_replay(self, request: Request) -> None:
         if self.idempotency_key is not None:
@@ -92,17 +92,17 @@ class ValidateView(ApiView):
     )
     def post(self, request: Request) -> ApiResponse:
         answer = self._answer(http_request(request))
-        http_request(request).is_logged = True
+        http_request(request).in_request_log = True
         http_request(request).verdict = answer.verdict
         headers = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
         if answer.replayed:
             headers["Idempotent-Replayed"] = "true"
         return ApiResponse(answer.body, headers=headers)
 
-    def _answer(self, request: ApiHttpRequest) -> Answer:
+    def _answer(self, request: ApiHttpRequest) -> ValidationResponse:
         if self.replay is not None:
             return services.answer_again(asker=self.asker, email=self.email, replayed=self.replay)
-        refuse_as_the_sandbox_says(request, self.email)
+        raise_sandbox_error(request, self.email)
         return services.validate(
             asker=self.asker, email=self.email, idempotency_key=self.idempotency_key
         )

@@ -8,7 +8,7 @@ from django.template.defaultfilters import pluralize
 
 from accounts.engine import engine
 from accounts.models import Account
-from validation.engine.domain_data import read_list
+from validation.engine.domain_data import read_data_file
 from validation.models import ListedDomain
 
 
@@ -76,7 +76,7 @@ class ListedDomainForm(forms.ModelForm[ListedDomain]):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        well_known = {*read_list("never_disposable").entries, *engine().lists.typo_targets}
+        well_known = {*read_data_file("never_disposable").entries, *engine().lists.typo_targets}
         if data.get("kind") == ListedDomain.Kind.DENY and data.get("domain") in well_known:
             self.add_error("domain", "Millions have their mail there: it is never disposable.")
         return data

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.core.cache import caches
 
 from accounts.models import Account
-from apikeys.throttling.limits import ask_store
+from apikeys.throttling.limits import ask_counters
 
 # Times the account's requests per minute.
 EXHAUSTED_PER_REQUEST = 10
@@ -44,14 +44,14 @@ class ExhaustedLookups:
             # Before the store is asked: concurrent calls need not ask as well.
             count.refreshed_at = now
             name = _name(account, count.hour)
-            stored = ask_store(lambda: int(caches["hourly_counters"].get(name, 0)))
+            stored = ask_counters(lambda: int(caches["hourly_counters"].get(name, 0)))
             count.exhausted = max(count.exhausted, stored or 0)
         return count.exhausted >= limit
 
     def note(self, account: Account) -> None:
         count = self._count(account)
         name = _name(account, count.hour)
-        stored = ask_store(lambda: caches["hourly_counters"].incr(name))
+        stored = ask_counters(lambda: caches["hourly_counters"].incr(name))
         count.exhausted = max(count.exhausted + 1, stored or 0)
 
     def forget(self) -> None:

@@ -15,7 +15,7 @@ from accounts.models import Account
 from credits.models import LedgerEntry
 from credits.services import book
 from credits.wallet.charges import Charge, refund
-from runtime.database.write_behind import Later
+from runtime.database.write_behind import WriteBuffer
 from validation.models import LogEntry, LostCharge
 
 logger = logging.getLogger(__name__)
@@ -85,4 +85,4 @@ def _give_credits(one: _Lost) -> None:
     )
 
 
-lost: Later[_Lost] = Later(_write)
+lost: WriteBuffer[_Lost] = WriteBuffer(_write)

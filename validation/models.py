@@ -11,8 +11,8 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from runtime.database.raw_sql import Insertion, Rows
-from runtime.dates import number_of
+from runtime.database.raw_sql import BulkInsert, JsonRows
+from runtime.dates import to_microseconds
 from validation.addresses import address_hash
 from validation.engine.domain_data import StaffDomains
 from validation.ids import made_at
@@ -26,7 +26,7 @@ _SURPLUS = 100
 ROW_FOLLOWS_WITHIN = timedelta(seconds=15)
 
 
-class KeptBefore(Exception):
+class AlreadyStored(Exception):
     """Another request with this Idempotency-Key was first."""
 
 
@@ -72,7 +72,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
                 is_sandbox=is_sandbox,
             )
         except IntegrityError:
-            raise KeptBefore from None
+            raise AlreadyStored from None
 
 
 class Replay(models.Model):
@@ -170,12 +170,12 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         window = (at - timedelta(seconds=1), at + ROW_FOLLOWS_WITHIN)
         return self.filter(at__range=window, result_id=result_id)
 
-    def insertion(self, entries: Iterable[dict[str, Any]]) -> Insertion:
+    def insertion(self, entries: Iterable[dict[str, Any]]) -> BulkInsert:
         """For one statement, however many there are. Each is what differs from an empty entry, by
         column: to make objects of them would take longer than to write them."""
         rows, blank = _log_rows(), {**_blank_log_row(), "at": timezone.now()}
         given = [list({**blank, **entry}.values()) for entry in entries]
-        return Insertion(self.model._meta.db_table, rows, given)
+        return BulkInsert(self.model._meta.db_table, rows, given)
 
     def named(self, text: str) -> "LogEntryQuerySet":
         """For staff: by the id of a result, the hash of an address or the id of a request."""
@@ -242,12 +242,12 @@ class LogEntry(models.Model):
 
     def get_absolute_url(self) -> str:
         """What tells it from all others, without a number that counts everybody's requests."""
-        return reverse("validation:show-request", args=[self.request_id, number_of(self.at)])
+        return reverse("validation:show-request", args=[self.request_id, to_microseconds(self.at)])
 
 
 @cache
-def _log_rows() -> Rows:
-    return Rows(**{field.column: field for field in _log_fields()})
+def _log_rows() -> JsonRows:
+    return JsonRows(**{field.column: field for field in _log_fields()})
 
 
 @cache

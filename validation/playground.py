@@ -11,17 +11,17 @@ from accounts.models import Account
 from accounts.request import AccountRequest
 from apikeys.errors import ApiError
 from apikeys.request import ApiHttpRequest
-from apikeys.rest.responses import JSON, limit_headers
+from apikeys.rest.responses import JSON, rate_limit_headers
 from apikeys.rest.view import rate_limit_exceeded
 from apikeys.throttling import limits, refusal_counts
 from credits.wallet.charges import balance_of, insufficient_credits
-from runtime.unicode import UNSEEN
+from runtime.unicode import INVISIBLE
 from validation import services
 from validation.engine.meanings import MEANINGS, Meaning
-from validation.request_log.writer import Asker
-from validation.sandbox_errors import refuse_as_the_sandbox_says
+from validation.request_log.writer import Caller
+from validation.sandbox_errors import raise_sandbox_error
 from validation.serializers import CHECK_MEANINGS
-from validation.settlement import Answer
+from validation.settlement import ValidationResponse
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,19 @@ class Trial:
     def text(self) -> str:
         """The same document, with what nobody can see written as JSON can."""
         text = json.dumps(self.document, indent=2, ensure_ascii=False)
-        return UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+        return INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def ask(request: AccountRequest, email: str) -> Trial:
+def run_trial(request: AccountRequest, email: str) -> Trial:
     api_request = cast(ApiHttpRequest, request)
-    api_request.is_rehearsed = False
-    api_request.usage = limits.spend(request, limits.account_bucket(request.account))
+    api_request.is_sandbox = False
+    api_request.usage = limits.consume(request, limits.account_bucket(request.account))
     try:
         answer = _answer(api_request, request.account, email)
     except ApiError as error:
         status, body, own = error.status, error.body(request.id), error.headers
-        if not api_request.is_rehearsed:
-            refusal_counts.count(request.account.pk, None, error.code)
+        if not api_request.is_sandbox:
+            refusal_counts.count_refusal(request.account.pk, None, error.code)
     else:
         status, body = 200, answer.body
         own = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
@@ -75,13 +75,13 @@ def ask(request: AccountRequest, email: str) -> Trial:
     headers = {
         "Content-Type": JSON,
         **own,
-        **limit_headers(api_request.usage, status),
+        **rate_limit_headers(api_request.usage, status),
         "X-Request-Id": request.id,
     }
     return Trial(email, status, headers, orjson.loads(body))
 
 
-def _answer(request: ApiHttpRequest, account: Account, email: str) -> Answer:
+def _answer(request: ApiHttpRequest, account: Account, email: str) -> ValidationResponse:
     """In the order in which the API judges."""
     if request.usage is not None and request.usage.refused:
         raise rate_limit_exceeded(request)
@@ -90,6 +90,6 @@ def _answer(request: ApiHttpRequest, account: Account, email: str) -> Answer:
     price, balance = services.price_of(email), balance_of(account)
     if price > balance:
         raise insufficient_credits(required=price, balance=balance)
-    refuse_as_the_sandbox_says(request, email)
-    asker = Asker(account, None, request.id)
+    raise_sandbox_error(request, email)
+    asker = Caller(account, None, request.id)
     return services.validate(asker=asker, email=email, idempotency_key=None)

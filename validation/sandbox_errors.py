@@ -10,10 +10,10 @@ from credits.wallet.charges import insufficient_credits
 from validation.engine.sandbox import sandbox_word
 
 
-def refuse_as_the_sandbox_says(request: ApiHttpRequest, email: str) -> None:
+def raise_sandbox_error(request: ApiHttpRequest, email: str) -> None:
     code = sandbox_word(email)
     if code in REFUSALS:
-        request.is_rehearsed = True
+        request.is_sandbox = True
         raise _sandbox_error(code, request)
 
 

@@ -21,20 +21,20 @@ from credits.wallet.charges import (
     charge_all,
     charge_quietly,
 )
-from runtime.database.coalescing import Together, WorkInterrupted
-from runtime.database.raw_sql import AWAY, OutcomeUnknown, atomic
+from runtime.database.coalescing import Coalescer, WorkInterrupted
+from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, atomic
 from validation import lost_charges
 from validation.engine.verdict import Finding
 from validation.ids import result_id
-from validation.models import KeptBefore, Replay
+from validation.models import AlreadyStored, Replay
 from validation.request_log import writer
-from validation.request_log.writer import Asker
+from validation.request_log.writer import Caller
 
 PRICE = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ValidationResponse:
     body: bytes
     cost: int
     balance: int
@@ -46,7 +46,7 @@ class Answer:
 class Validation:
     """One on its way: what was asked, and what was found out about it."""
 
-    asker: Asker
+    asker: Caller
     email: str
     finding: Finding
     is_sandbox: bool
@@ -74,7 +74,7 @@ class Validation:
         asker, verdict = self.asker, self.finding.verdict
         return Charge(asker.account, asker.key, verdict, self.cost, self.duration_ms)
 
-    def answer(self, balance: int) -> Answer:
+    def answer(self, balance: int) -> ValidationResponse:
         document = {
             "id": self.id,
             "created_at": timezone.now(),
@@ -84,14 +84,14 @@ class Validation:
             "dns_cached": self.finding.dns_cached,
             "credits": {"charged": self.cost, "remaining": balance},
         }
-        return Answer(render(document), self.cost, balance, self.finding.verdict)
+        return ValidationResponse(render(document), self.cost, balance, self.finding.verdict)
 
 
-def settle(validation: Validation) -> Answer:
+def charge_and_record(validation: Validation) -> ValidationResponse:
     """Raises OutcomeUnknown if it may have been charged, AWAY's others if it certainly was not."""
     try:
         return _settle(validation)
-    except (*AWAY, WorkInterrupted) as error:
+    except (*UNAVAILABLE, WorkInterrupted) as error:
         is_in_doubt = validation.is_in_doubt or isinstance(error, WorkInterrupted)
         if is_in_doubt and validation.cost:
             raise _in_doubt(validation) from error
@@ -112,7 +112,7 @@ def _lost_in_commit(validations: list[Validation]) -> OperationalError:
     return OperationalError("The database was lost during a COMMIT.")
 
 
-def _settle(validation: Validation) -> Answer:
+def _settle(validation: Validation) -> ValidationResponse:
     if validation.can_go_with_others:
         balance = _with_others.ask(validation)
         if balance is not None:
@@ -127,20 +127,20 @@ def _settle_quietly(validations: list[Validation]) -> list[int | None]:
     """The balances. None for those that have to go in their lanes."""
     try:
         charges = [one.charge() for one in validations]
-        return charge_quietly(charges, writer.record_of(validations))
+        return charge_quietly(charges, writer.bulk_insert_for(validations))
     except OutcomeUnknown as error:
         raise _lost_in_commit(validations) from error
-    except AWAY:
+    except UNAVAILABLE:
         raise
     except DatabaseError:
         # One of them cannot be written, such as one of an account that was just erased.
         return [None] * len(validations)
 
 
-def _settle_in_lane(validations: list[Validation]) -> list[Answer | Exception]:
+def _settle_in_lane(validations: list[Validation]) -> list[ValidationResponse | Exception]:
     """Together those that can; then each that is left, by itself."""
     together = [one for one in validations if one.can_go_with_others]
-    answers: dict[Validation, Answer | Exception] = {}
+    answers: dict[Validation, ValidationResponse | Exception] = {}
     if len(together) > 1:
         answers = _settle_all(together)
     away: Exception | None = None
@@ -149,7 +149,7 @@ def _settle_in_lane(validations: list[Validation]) -> list[Answer | Exception]:
             continue
         try:
             answers[one] = away or _settle_alone(one)
-        except AWAY as error:
+        except UNAVAILABLE as error:
             if not answers:
                 # Then it is the answer to those as well who wait for the next turn.
                 raise
@@ -158,40 +158,40 @@ def _settle_in_lane(validations: list[Validation]) -> list[Answer | Exception]:
     return [answers[one] for one in validations]
 
 
-def _settle_all(validations: list[Validation]) -> dict[Validation, Answer | Exception]:
+def _settle_all(validations: list[Validation]) -> dict[Validation, ValidationResponse | Exception]:
     """Without those that have to go by themselves."""
     try:
         with atomic():
             balances = charge_all([one.charge() for one in validations])
             settled = dict(zip(validations, balances, strict=True))
-            writer.record_of(one for one in validations if settled[one] is not None).run()
+            writer.bulk_insert_for(one for one in validations if settled[one] is not None).run()
     except OutcomeUnknown as error:
         raise _lost_in_commit(validations) from error
-    except AWAY:
+    except UNAVAILABLE:
         raise
     except DatabaseError:
         return {}
     return {one: one.answer(left) for one, left in settled.items() if left is not None}
 
 
-def _settle_alone(validation: Validation) -> Answer | Exception:
+def _settle_alone(validation: Validation) -> ValidationResponse | Exception:
     try:
         with atomic():
             answer = _charge_and_record(validation)
     except OutcomeUnknown as error:
         raise _lost_in_commit([validation]) from error
-    except AWAY:
+    except UNAVAILABLE:
         raise
-    except (InsufficientCredits, KeptBefore, DatabaseError) as its_own:
+    except (InsufficientCredits, AlreadyStored, DatabaseError) as its_own:
         return its_own
     return answer
 
 
-def _charge_and_record(validation: Validation) -> Answer:
+def _charge_and_record(validation: Validation) -> ValidationResponse:
     account, key = validation.asker.account, validation.idempotency_key
     if key is not None:
         Replay.objects.forget_outdated(account, key)
-    writer.record_of([validation]).run()
+    writer.bulk_insert_for([validation]).run()
     balance: int = account.wallet.balance
     if not validation.is_sandbox:
         # Late: from here on other requests of the account wait for the end of this transaction.
@@ -207,10 +207,10 @@ def _charge_and_record(validation: Validation) -> Answer:
 def _lane_of(account: Account) -> "Lane":
     """There is one as long as somebody is in it."""
     return _lanes.get(account.pk) or _lanes.setdefault(
-        account.pk, Together(_settle_in_lane, may_wait=True)
+        account.pk, Coalescer(_settle_in_lane, may_wait=True)
     )
 
 
-_with_others = Together(_settle_quietly)
-Lane = Together[Validation, Answer | Exception]
+_with_others = Coalescer(_settle_quietly)
+Lane = Coalescer[Validation, ValidationResponse | Exception]
 _lanes: WeakValueDictionary[int, Lane] = WeakValueDictionary()

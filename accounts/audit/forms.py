@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from accounts.audit.actions import ACTIONS, GROUPS, Group, codes_of
 from accounts.audit.models import SOMEBODY, SUPPORT, SYSTEM
-from accounts.audit.queries import Wanted
+from accounts.audit.queries import AuditQuery
 from runtime.http.query_form import DayField, QueryForm
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class AuditFilter(QueryForm):
         return data
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> AuditQuery:
         data = self.cleaned_data
-        return Wanted(
+        return AuditQuery(
             who=self._who(data["who"]),
             actions=_actions(data["what"]),
             since=data["since"],

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from accounts import audit
 from accounts.audit.models import AuditEntry
-from runtime.csv_download import Line, as_text
+from runtime.csv_download import Row, escape_formula
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
 from runtime.dates import midnight
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 # Ten times as far as in other lists: it is short, seldom looked at, and what is looked for in it is
 # rare.
-LOOKED_THROUGH = 100_000
+SCAN_LIMIT = 100_000
 
-HEAD: Line = ["time (UTC)", "who", "what", "about", "network address", "action"]
+HEAD: Row = ["time (UTC)", "who", "what", "about", "network address", "action"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AuditQuery:
     """What of the log is looked for; what is empty does not matter."""
 
     who: Q | None = None
@@ -48,23 +48,25 @@ class Wanted:
         return actions + ([self.who] if self.who else [])
 
 
-def page_of(account: "Account", wanted: Wanted, before: Cursor | None = None) -> Page[AuditEntry]:
+def audit_page(
+    account: "Account", wanted: AuditQuery, before: Cursor | None = None
+) -> Page[AuditEntry]:
     walked = account.audit_entries.filter(**wanted.days).select_related("actor")
-    return pagination.page_of(walked, wanted.others, before, stretch=LOOKED_THROUGH)
+    return pagination.paginate(walked, wanted.others, before, stretch=SCAN_LIMIT)
 
 
 def export(
-    *, account: "Account", wanted: Wanted, words: str, actor: "User", ip: str | None = None
-) -> Iterator[Line]:
+    *, account: "Account", wanted: AuditQuery, words: str, actor: "User", ip: str | None = None
+) -> Iterator[Row]:
     """Lines for a spreadsheet, the last one first, this export included."""
     audit.record(account, actor, "audit.exported", words, ip)
     return _lines(account, wanted)
 
 
-def _lines(account: "Account", wanted: Wanted) -> Iterator[Line]:
+def _lines(account: "Account", wanted: AuditQuery) -> Iterator[Row]:
     yield HEAD
     walked = account.audit_entries.filter(**wanted.days)
-    for entry in pagination.all_of(walked, wanted.others):
+    for entry in pagination.iterate_all(walked, wanted.others):
         moment = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        said = [as_text(text) for text in (entry.who, entry.words, entry.target)]
+        said = [escape_formula(text) for text in (entry.who, entry.words, entry.target)]
         yield [moment, *said, entry.shown_ip or "", entry.action]

@@ -29,7 +29,7 @@ def record(
     )
 
 
-def record_of_user(
+def record_for_user(
     user: "User",
     actor: "User | None",
     action: str,

@@ -31,7 +31,7 @@ from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.authentication.second_factor.proof import is_recent
 from accounts.models import Membership, User
 from accounts.request import SiteRequest
-from runtime.encryption import SealBroken, seal, unseal
+from runtime.encryption import DecryptionFailed, decrypt, encrypt
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ PROVEN_WITH = "sign_in_proven_with"
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        emails.queue_sign_in_mail(
+        emails.queue_sign_in_email(
             template=template_prefix,
             to=email,
             context={"email": email, **context},
@@ -106,7 +106,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def authentication_failed(self, request: SiteRequest, **credentials: Any) -> None:
         """At the sign-in, and where a page asks for the password again."""
-        failed_attempts.note_wrong_password(email=credentials.get("email", ""), ip=request.ip)
+        failed_attempts.record_wrong_password(email=credentials.get("email", ""), ip=request.ip)
 
     def get_client_ip(self, request: SiteRequest) -> str:
         return request.ip
@@ -165,12 +165,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     def encrypt(self, text: str) -> str:
-        return seal(text)
+        return encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
         try:
-            return unseal(encrypted_text)
-        except SealBroken:
+            return decrypt(encrypted_text)
+        except DecryptionFailed:
             logger.error("A second factor was sealed under another SECRET_KEY.")
             # No code fits it; of an empty secret anybody could work one out.
             return str(generate_totp_secret())
@@ -183,7 +183,7 @@ class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
         if sessions:
             user, number = sessions[0].user, len(sessions)
             target = f"{number} browser{pluralize(number)}"
-            audit.record_of_user(user, user, "user.sessions_ended", target, context.request.ip)
+            audit.record_for_user(user, user, "user.sessions_ended", target, context.request.ip)
 
 
 def _is_shut_out(user: User) -> bool:

@@ -11,26 +11,26 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.audit.models import SOMEBODY
-from accounts.audit.recording import accounts_of, record, record_of_user
+from accounts.audit.recording import accounts_of, record, record_for_user
 from accounts.models import Account, AuditEntry, User
 
 MOST_AN_HOUR = 10
 LAST_ONE = "; further ones are not noted within the hour"
 
 
-def note_wrong_password(*, email: str, ip: str | None) -> None:
+def record_wrong_password(*, email: str, ip: str | None) -> None:
     """Where it is the address of nobody, or of who never confirmed it, there is nobody to tell."""
     user = User.objects.filter(email=email.lower()).first()
     if user is not None and not User.objects.never_confirmed().filter(pk=user.pk).exists():
         _note(user, "user.sign_in_failed", user.email, ip)
 
 
-def note_wrong_code(*, user: User, kind: str, ip: str | None) -> None:
+def record_wrong_code(*, user: User, kind: str, ip: str | None) -> None:
     """The password, or a session, was right."""
     _note(user, "user.second_factor_failed", f"{user.email}: {kind}", ip)
 
 
-def note_reset_asked(*, user: User, ip: str | None) -> None:
+def record_reset_request(*, user: User, ip: str | None) -> None:
     _note(user, "user.password_reset_asked", user.email, ip)
 
 
@@ -38,7 +38,7 @@ def note_reset_asked(*, user: User, ip: str | None) -> None:
 def save_password(*, user: User, action: str, ip: str | None) -> None:
     """It was hashed before, which is slow: no transaction waits for that."""
     user.save()
-    record_of_user(user, user, action, "", ip)
+    record_for_user(user, user, action, "", ip)
 
 
 @transaction.atomic

@@ -21,7 +21,7 @@ from accounts.authentication.passwords import hash_queue
 from accounts.authentication.passwords.hash_queue import HashingUnavailable
 from accounts.authentication.passwords.machine_slots import MachineSlots
 from accounts.request import SiteRequest
-from runtime.http.load_shedding import admission
+from runtime.http.load_shedding import concurrency_limit
 
 Handler = Callable[[SiteRequest], HttpResponse]
 
@@ -75,10 +75,10 @@ class SignInQueueMiddleware:
 
     def _leave_cpu_to_api(self) -> None:
         """Wait a while after the last stranger, if there were calls of the API since."""
-        if admission.entered != self._api_calls:
+        if concurrency_limit.entered != self._api_calls:
             time.sleep(max(0.0, self._next_at - time.monotonic()))
         self._next_at = time.monotonic() + PAUSE_SECONDS
-        self._api_calls = admission.entered
+        self._api_calls = concurrency_limit.entered
 
     def process_exception(self, request: SiteRequest, error: Exception) -> HttpResponse | None:
         return _too_many_sign_ins(request) if isinstance(error, HashingUnavailable) else None

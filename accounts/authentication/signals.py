@@ -15,13 +15,13 @@ from django.http import HttpRequest
 
 from accounts import audit
 from accounts.authentication.browsers import describe
-from accounts.authentication.failed_attempts import note_wrong_code
+from accounts.authentication.failed_attempts import record_wrong_code
 from accounts.authentication.second_factor.factors import FACTORS, is_first_factor, name_of
 from accounts.authentication.second_factor.proof import record_added
 from accounts.models import User
 from accounts.services import note_confirmed
 from accounts.sessions import end_other_sessions
-from runtime.database.raw_sql import AWAY, times_away
+from runtime.database.raw_sql import UNAVAILABLE, times_unavailable
 
 # The Login that starts a session is told by Django, all else by allauth. A new password is noted
 # where it is saved: accounts/authentication/adapter.py.
@@ -51,8 +51,8 @@ def connect() -> None:
 
 
 def _count_outage(sender: Any, **kwargs: Any) -> None:
-    if isinstance(sys.exception(), AWAY):
-        times_away.add("page")
+    if isinstance(sys.exception(), UNAVAILABLE):
+        times_unavailable.add("page")
 
 
 def _record(
@@ -67,7 +67,7 @@ def _record(
     if user is None or _is_first_address(kwargs):
         return
     target = _target(signal, request, kwargs)
-    audit.record_of_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
+    audit.record_for_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
 
 
 def _is_first_address(arguments: dict[str, Any]) -> bool:
@@ -123,4 +123,4 @@ def _note_codes_viewed(sender: Any, authenticator: Authenticator, **kwargs: Any)
 def _tell_wrong_code(
     sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
 ) -> None:
-    note_wrong_code(user=user, kind=name_of(authenticator), ip=getattr(request, "ip", None))
+    record_wrong_code(user=user, kind=name_of(authenticator), ip=getattr(request, "ip", None))

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from accounts import audit, services
 from accounts.models import Account, Membership
-from accounts.staff.form_diff import changes_in
+from accounts.staff.form_diff import describe_changes
 from accounts.staff.own_accounts import refusal_for, without_own
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 
@@ -75,7 +75,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
 
     def save_model(self, request: Any, obj: Account, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        if changes := changes_in(form):
+        if changes := describe_changes(form):
             audit.record(obj, request.user, "account.changed_by_staff", changes, request.ip)
 
     def has_suspend_permission(self, request: HttpRequest) -> bool:

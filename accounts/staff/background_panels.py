@@ -7,14 +7,14 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from accounts.staff.panels import (
-    MOST,
+    MAX_ROWS,
     Cell,
     Fact,
     Link,
     Panel,
+    admin_list_url,
     cell_of,
-    for_staff_with,
-    list_of,
+    require_staff_permissions,
 )
 from runtime.jobs.daily import NAME
 from runtime.models import Lease, Mail
@@ -26,13 +26,13 @@ LATE_AFTER = timedelta(minutes=5)
 START_WORKER = "Start the background worker: `manage.py run_worker`."
 
 
-@for_staff_with("runtime.view_lease")
-def tell_daily_work() -> Panel:
+@require_staff_permissions("runtime.view_lease")
+def daily_work_panel() -> Panel:
     lease = Lease.objects.filter(name=NAME).first() or Lease(name=NAME)
     return Panel(
         "Did the daily work run?",
         facts=[_last_done(lease), Fact("Now", Cell(_doing(lease)))],
-        more=Link("All leases", list_of(Lease)),
+        more=Link("All leases", admin_list_url(Lease)),
     )
 
 
@@ -63,8 +63,8 @@ def _doing(lease: Lease) -> str:
     return "Running" if lease.holder else "Failed, and tries again soon. The log says what failed."
 
 
-@for_staff_with("runtime.view_mail")
-def tell_mails() -> Panel:
+@require_staff_permissions("runtime.view_mail")
+def emails_panel() -> Panel:
     unsent = Mail.objects.filter(sent_at=None)
     waits = Q(given_up_at=None)
     counts = unsent.aggregate(
@@ -77,13 +77,13 @@ def tell_mails() -> Panel:
         "Do mails go out?",
         "No mail was given up.",
         columns=("Given up", "To", "About", "Why"),
-        rows=[_mail(mail) for mail in given_up[:MOST]],
+        rows=[_mail(mail) for mail in given_up[:MAX_ROWS]],
         facts=[
             _worker(counts["due"]),
-            Fact("Waiting", Cell(counts["waiting"], list_of(Mail, "?state=waiting"))),
+            Fact("Waiting", Cell(counts["waiting"], admin_list_url(Mail, "?state=waiting"))),
             _given_up(counts["given_up"]),
         ],
-        more=Link("All mails that were given up", list_of(Mail, "?state=given_up")),
+        more=Link("All mails that were given up", admin_list_url(Mail, "?state=given_up")),
     )
 
 

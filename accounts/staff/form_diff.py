@@ -5,7 +5,7 @@ from typing import Any
 from django.forms import Form, ModelForm, ModelMultipleChoiceField
 
 
-def changes_in(form: "Form | ModelForm[Any]") -> str:
+def describe_changes(form: "Form | ModelForm[Any]") -> str:
     """`Name: A → B, Active: yes → no`; empty if nothing was changed."""
     return ", ".join(_change(form, name) for name in form.changed_data)
 

@@ -8,13 +8,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts import audit
-from accounts.staff.form_diff import changes_in
+from accounts.staff.form_diff import describe_changes
 
 
 class GroupAdmin(DjangoGroupAdmin):
     def save_model(self, request: Any, obj: Group, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        if changes := changes_in(form):
+        if changes := describe_changes(form):
             action = "group.changed" if change else "group.added"
             audit.record(None, request.user, action, f"{obj}: {changes}", request.ip)
 

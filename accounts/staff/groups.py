@@ -8,7 +8,7 @@ from django.contrib.auth.management import create_permissions
 from django.contrib.auth.models import Group, Permission
 
 
-def make_groups(sender: AppConfig, **_: Any) -> None:
+def create_groups(sender: AppConfig, **_: Any) -> None:
     """After each app's migrations: its permissions exist from then on."""
     create_permissions(sender, verbosity=0)
     for name, permissions in settings.STAFF_GROUPS.items():

@@ -63,7 +63,7 @@ def show_usage(request: Any, public_id: str, site: AdminSite) -> HttpResponse:
         raise PermissionDenied("Your group does not look at accounts. Ask a colleague who may.")
     accounts = Account.objects.select_related("wallet", "subscription__plan")
     account = get_object_or_404(accounts, public_id=public_id)
-    note_look(account, request)
+    record_look(account, request)
     panels = hooks.call("STAFF_ACCOUNT_PANELS", user=request.user, account=account)
     context = {
         **site.each_context(request),
@@ -75,7 +75,7 @@ def show_usage(request: Any, public_id: str, site: AdminSite) -> HttpResponse:
 
 
 @transaction.atomic
-def note_look(account: Account, request: Any) -> None:
+def record_look(account: Account, request: Any) -> None:
     # Locked, so that of two pages opened at once only one is noted.
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     since = timezone.now() - LOOK_NOTED_EVERY

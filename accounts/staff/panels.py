@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from accounts.models import Account, User
 
 # Rows of a panel on the front page, and hits of a kind.
-MOST = 10
+MAX_ROWS = 10
 
 Tone = Literal["", "good", "warning", "bad"]
 Told = TypeVar("Told")
@@ -113,7 +113,7 @@ class Findings:
     hits: list[Hit]
 
 
-def for_staff_with(
+def require_staff_permissions(
     *permissions: str,
 ) -> Callable[[Callable[..., Told]], Callable[..., Told | None]]:
     """Asked for a user of the staff; nothing for those whose group may not see it."""
@@ -128,29 +128,29 @@ def for_staff_with(
     return guarded
 
 
-def page_of(thing: Model) -> str:
+def admin_url(thing: Model) -> str:
     """Its page in the admin."""
     meta = thing._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[thing.pk])
 
 
-def list_of(model: type[Model], query: str = "") -> str:
+def admin_list_url(model: type[Model], query: str = "") -> str:
     """The admin's list of them: all, or those of the query."""
     meta = model._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist") + query
 
 
-def list_of_account(model: type[Model], account: "Account") -> str:
+def admin_list_url_of_account(model: type[Model], account: "Account") -> str:
     """By the index, which a search in the list would not use."""
-    return list_of(model, f"?account__id__exact={account.pk}")
+    return admin_list_url(model, f"?account__id__exact={account.pk}")
 
 
 def link_to(thing: Model, words: str = "") -> Link:
-    return Link(words or str(thing), page_of(thing))
+    return Link(words or str(thing), admin_url(thing))
 
 
 def cell_of(thing: Model, words: str = "") -> Cell:
-    return Cell(words or str(thing), page_of(thing))
+    return Cell(words or str(thing), admin_url(thing))
 
 
 def usage_of(account: "Account", words: str = "Usage and requests") -> Link:

@@ -6,22 +6,22 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from accounts.models import Account, User
 from accounts.staff.panels import (
-    MOST,
+    MAX_ROWS,
     Findings,
     Hit,
     Link,
-    for_staff_with,
     link_to,
+    require_staff_permissions,
     usage_of,
 )
 
 
-@for_staff_with("accounts.view_account")
+@require_staff_permissions("accounts.view_account")
 def find_accounts(text: str) -> Findings:
     exact = Q(public_id=text) | Q(name__iexact=text)
     found = Account.objects.filter(exact | Q(name__icontains=text)).annotate(is_exact=_is(exact))
     # What was asked for comes first, however many are like it.
-    accounts: list[Any] = list(found.order_by("-is_exact", "name", "pk")[:MOST])
+    accounts: list[Any] = list(found.order_by("-is_exact", "name", "pk")[:MAX_ROWS])
     return Findings(
         "Accounts",
         [
@@ -31,13 +31,13 @@ def find_accounts(text: str) -> Findings:
     )
 
 
-@for_staff_with("accounts.view_user", "accounts.view_account")
+@require_staff_permissions("accounts.view_user", "accounts.view_account")
 def find_users(text: str) -> Findings:
     exact = Q(email=text.lower())
     like = Q(email__icontains=text) | Q(name__icontains=text)
     found = User.objects.filter(like).annotate(is_exact=_is(exact))
     users: Any = found.order_by("-is_exact", "email").prefetch_related("memberships__account")[
-        :MOST
+        :MAX_ROWS
     ]
     return Findings(
         "Users", [Hit(link_to(user), user.name, _accounts(user), user.is_exact) for user in users]

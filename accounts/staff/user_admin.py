@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from accounts import audit, emails
 from accounts.authentication.second_factor.factors import name_of
 from accounts.models import Membership, User
-from accounts.staff.form_diff import changes_in
+from accounts.staff.form_diff import describe_changes
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 
 
@@ -57,9 +57,9 @@ class UserAdmin(DjangoUserAdmin[User]):
 
     def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        if changes := changes_in(form):
+        if changes := describe_changes(form):
             action, target = "user.changed_by_staff", f"{obj.email}: {changes}"
-            audit.record_of_user(obj, request.user, action, target, request.ip)
+            audit.record_for_user(obj, request.user, action, target, request.ip)
 
     def user_change_password(self, *args: Any, **kwargs: Any) -> HttpResponse:
         """Whoever knows a customer's password could act as them."""
@@ -105,5 +105,5 @@ class SecondFactorAdmin(ReadOnlyAdmin):
     def _tell(request: Any, authenticator: Authenticator) -> None:
         kind, user = name_of(authenticator), authenticator.user
         action, target = "user.second_factor_removed_by_staff", f"{user.email}: {kind}"
-        audit.record_of_user(user, request.user, action, target, request.ip)
+        audit.record_for_user(user, request.user, action, target, request.ip)
         emails.queue_second_factor_removed(to=user.email, kind=kind)

@@ -15,7 +15,7 @@ from accounts.authentication.browsers import describe
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.models import User
 from accounts.names import in_email, quoted_name
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 
 register = template.Library()
 register.filter(in_email)
@@ -83,7 +83,7 @@ def browser(user_agent: str) -> str:
 def may(context: dict[str, Any], act: str) -> bool:
     """`{% may "manage_team" as may_manage %}`: what the role here allows."""
     membership = getattr(context.get("request"), "membership", None)
-    return membership is not None and membership.may(Act(act))
+    return membership is not None and membership.may(TeamPermission(act))
 
 
 @register.simple_tag(takes_context=True)

@@ -9,29 +9,29 @@ from django.views.decorators.http import require_safe
 
 from accounts.audit import queries
 from accounts.audit.forms import AuditFilter
-from accounts.permissions import for_account, form_of
+from accounts.permissions import form_on_page, require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
-from runtime.csv_download import download
+from accounts.roles import TeamPermission
+from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 
 PAGE = "accounts:show-audit-log"
 
 
 @require_safe
-@for_account(Act.SEE_AUDIT_LOG)
+@require_permission(TeamPermission.SEE_AUDIT_LOG)
 def show_audit_log(request: AccountRequest) -> HttpResponse:
     form = AuditFilter(request.GET, request.account)
     before = Cursor.parse(request.GET.get("before", ""))
     page = None
     if form.is_valid():
-        page = queries.page_of(request.account, form.wanted, before)
+        page = queries.audit_page(request.account, form.wanted, before)
     context = {"form": form, "page": page, "is_first": before is None}
     return render(request, "accounts/show_audit_log.html", context)
 
 
-@form_of(PAGE)
-@for_account(Act.SEE_AUDIT_LOG)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.SEE_AUDIT_LOG)
 def export_audit_log(request: AccountRequest) -> HttpResponseBase:
     """A form and no link: it leaves an entry."""
     form = AuditFilter(request.POST, request.account)
@@ -45,4 +45,4 @@ def export_audit_log(request: AccountRequest) -> HttpResponseBase:
         actor=request.user,
         ip=request.ip,
     )
-    return download(f"audit-log-{timezone.now():%Y-%m-%d}.csv", lines)
+    return csv_response(f"audit-log-{timezone.now():%Y-%m-%d}.csv", lines)

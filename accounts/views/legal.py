@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.permissions import form_of
+from accounts.permissions import form_on_page
 from accounts.request import SiteRequest
 from accounts.terms import agree_to_terms
 
@@ -36,7 +36,7 @@ def show_data_processing(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/legal/data_processing.html", _facts())
 
 
-@form_of("accounts:show-terms")
+@form_on_page("accounts:show-terms")
 def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
     """Also for who belongs to no account."""
     user = cast(User, request.user)

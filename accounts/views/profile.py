@@ -14,9 +14,9 @@ from accounts.authentication.second_factor.proof import factor_required
 from accounts.forms import AccountForm, CloseAccountForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT
 from accounts.models import User
-from accounts.permissions import for_account, form_of
+from accounts.permissions import form_on_page, require_permission
 from accounts.request import AccountRequest, SiteRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 
 PAGE = "accounts:edit-profile"
 
@@ -35,8 +35,8 @@ def edit_profile(request: SiteRequest) -> HttpResponse:
     return _profile_page(request, profile_form=form)
 
 
-@form_of(PAGE)
-@for_account(Act.RENAME_ACCOUNT)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.RENAME_ACCOUNT)
 def rename_account(request: AccountRequest) -> HttpResponse:
     form = AccountForm(request.POST)
     if form.is_valid():
@@ -51,8 +51,8 @@ def rename_account(request: AccountRequest) -> HttpResponse:
     return _profile_page(request, account_form=form)
 
 
-@form_of(PAGE)
-@for_account(Act.EXPORT_ACCOUNT)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.EXPORT_ACCOUNT)
 @factor_required(back_to=PAGE)
 def export_account(request: AccountRequest) -> HttpResponse:
     account = request.account
@@ -65,7 +65,7 @@ def export_account(request: AccountRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.CLOSE_ACCOUNT)
+@require_permission(TeamPermission.CLOSE_ACCOUNT)
 @factor_required()
 @reauthentication_required  # type: ignore[untyped-decorator]
 def close_account(request: AccountRequest) -> HttpResponse:
@@ -79,8 +79,8 @@ def close_account(request: AccountRequest) -> HttpResponse:
     return redirect("accounts:show-closed")
 
 
-@form_of("validation:show-overview")
-@for_account(Act.LOOK)
+@form_on_page("validation:show-overview")
+@require_permission(TeamPermission.LOOK)
 def switch_account(request: AccountRequest) -> HttpResponse:
     wanted = request.POST.get("account")
     if wanted in {membership.account.public_id for membership in request.memberships}:

@@ -9,21 +9,21 @@ from accounts import team
 from accounts.authentication.second_factor.proof import require_factor
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership
-from accounts.permissions import for_account, form_of
+from accounts.permissions import form_on_page, require_permission
 from accounts.request import AccountRequest
-from accounts.roles import DESCRIPTIONS, Act, Role, roles_given_by
+from accounts.roles import DESCRIPTIONS, Role, TeamPermission, roles_given_by
 
 PAGE = "accounts:show-team"
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_team(request: AccountRequest) -> HttpResponse:
     return _team_page(request, InviteForm())
 
 
-@form_of(PAGE)
-@for_account(Act.MANAGE_TEAM)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.MANAGE_TEAM)
 def invite_member(request: AccountRequest) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid():
@@ -41,8 +41,8 @@ def invite_member(request: AccountRequest) -> HttpResponse:
     return _team_page(request, form)
 
 
-@form_of(PAGE)
-@for_account(Act.MANAGE_TEAM)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.MANAGE_TEAM)
 def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResponse:
     waiting = request.account.invitations.waiting()
     invitation = get_object_or_404(waiting, public_id=invitation_id)
@@ -55,8 +55,8 @@ def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResp
     return redirect(PAGE)
 
 
-@form_of(PAGE)
-@for_account(Act.MANAGE_TEAM)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.MANAGE_TEAM)
 def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
     membership = _member(request, membership_id)
     form = RoleForm(request.POST)
@@ -77,7 +77,7 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
     """Remove somebody, or leave."""
     membership = _member(request, membership_id)
@@ -104,7 +104,7 @@ def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
         "members": request.account.memberships.select_related("user"),
         "invitations": request.account.invitations.waiting(),
         "form": form,
-        "may_manage": request.membership.may(Act.MANAGE_TEAM),
+        "may_manage": request.membership.may(TeamPermission.MANAGE_TEAM),
         "roles": mine,
         "descriptions": [(role.label, text) for role, text in DESCRIPTIONS.items()],
     }

@@ -9,7 +9,7 @@ from apikeys.models.keys import (
     KeyRefused,
     TooManyKeys,
 )
-from apikeys.models.lookup import Lookup
+from apikeys.models.lookup import KeyLookup
 from apikeys.models.refusals import RefusalHour
 
 __all__ = [
@@ -19,8 +19,8 @@ __all__ = [
     "AlreadyRotated",
     "ApiKey",
     "ApiKeyQuerySet",
+    "KeyLookup",
     "KeyRefused",
-    "Lookup",
     "RefusalHour",
     "TooManyKeys",
     "additions",

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import BaseConstraint, Q, UniqueConstraint
 
-from runtime.database.raw_sql import Insertion, Row, Rows
+from runtime.database.raw_sql import BulkInsert, JsonRows, Row
 
 
 def unique_by_key(name: str, *fields: str, **only: Any) -> list[BaseConstraint]:
@@ -25,7 +25,7 @@ def unique_by_key(name: str, *fields: str, **only: Any) -> list[BaseConstraint]:
 
 def additions(
     model: Any, names: tuple[str, ...], counted: int, rows: Iterable[Row], only: str = ""
-) -> list[Insertion]:
+) -> list[BulkInsert]:
     """Adds each row to the one there is of the same account, key and so on, or makes it.
 
     `names`: the row's fields, account and key first, and last so many that are counted. `only`: the
@@ -39,7 +39,7 @@ def additions(
     # In one order: of two who change several rows neither waits for the other in vain.
     given = [(*which, *counts) for which, counts in sorted(summed.items(), key=_place)]
     return [
-        Insertion(
+        BulkInsert(
             model._meta.db_table,
             _rows(model, names),
             chosen,
@@ -51,9 +51,9 @@ def additions(
 
 
 @cache
-def _rows(model: Any, names: tuple[str, ...]) -> Rows:
+def _rows(model: Any, names: tuple[str, ...]) -> JsonRows:
     fields = (model._meta.get_field(name) for name in names)
-    return Rows(**{field.column: field for field in fields})
+    return JsonRows(**{field.column: field for field in fields})
 
 
 @cache

@@ -16,20 +16,20 @@ from django.db.models.base import ModelState
 from accounts.models import Account
 from apikeys import crypto
 from apikeys.models.keys import ApiKey
-from runtime.database.coalescing import Together
-from runtime.database.raw_sql import run
+from runtime.database.coalescing import Coalescer
+from runtime.database.raw_sql import execute
 
 Row = Sequence[Any]
 
 
-class Lookup:
+class KeyLookup:
     """Key, account, and what an upper floor wants to know of the account, in one query. Requests
     that come at the same moment share it."""
 
     def __init__(self, reads: tuple[str, ...] = ()) -> None:
         """`reads`: rows that each account has one of, by the names of their relations."""
         self._relations: list[Any] = [Account._meta.get_field(name) for name in reads]
-        self._together = Together(self._find_all)
+        self._together = Coalescer(self._find_all)
 
     def find(self, secret: str) -> ApiKey | None:
         """Also while the pepper is being replaced."""
@@ -43,7 +43,9 @@ class Lookup:
 
     def _find_all(self, asked: list[tuple[str, ...]]) -> list[ApiKey | None]:
         wanted = [digest for digests in asked for digest in digests]
-        rows = run(self._statement, [json.dumps(wanted) if self._is_sqlite else ",".join(wanted)])
+        rows = execute(
+            self._statement, [json.dumps(wanted) if self._is_sqlite else ",".join(wanted)]
+        )
         found = {key.digest: key for key in map(self._key, rows)}
         return [next((found[one] for one in digests if one in found), None) for digests in asked]
 

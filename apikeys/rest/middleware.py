@@ -14,11 +14,11 @@ from accounts.request import SiteRequest
 from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.request import ApiHttpRequest
 from apikeys.rest.paths import is_api_path
-from apikeys.rest.responses import limit_headers, only_https, refuse
+from apikeys.rest.responses import error_response, only_https, rate_limit_headers
 from apikeys.throttling import limits, refusal_counts
 from runtime import hooks
-from runtime.database.raw_sql import AWAY, OutcomeUnknown, times_away
-from runtime.logging.access_log import Answer, Desk, note, route_of
+from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
+from runtime.logging.access_log import AccessLog, AccessRecord, add_record, route_of
 from runtime.metrics.registry import Counter
 
 logger = logging.getLogger("api")
@@ -55,22 +55,26 @@ class ApiMiddleware:
         api_request = cast(ApiHttpRequest, request)
         api_request.usage = api_request.verdict = None
         api_request.key = api_request.known_key = None
-        api_request.is_rehearsed = api_request.is_logged = False
+        api_request.is_sandbox = api_request.in_request_log = False
         response = self._answer(api_request)
         for name, value in self._limit_headers(api_request, response.status_code).items():
             response.headers[name] = value
         if self._only_https and request.is_secure():
             response.headers["Strict-Transport-Security"] = self._only_https
-        if api_request.refusal and api_request.known_key and not api_request.is_rehearsed:
+        if api_request.refusal and api_request.known_key and not api_request.is_sandbox:
             known = api_request.known_key
-            refusal_counts.count(known.account_id, known, api_request.refusal)
+            refusal_counts.count_refusal(known.account_id, known, api_request.refusal)
         seconds = time.perf_counter() - started
         request.in_access_log = True
-        if Desk.is_open:
-            note(_answer(api_request, response.status_code, seconds))
-        if response.status_code == 401 and not api_request.is_rehearsed:
+        if AccessLog.is_open:
+            add_record(_answer(api_request, response.status_code, seconds))
+        if response.status_code == 401 and not api_request.is_sandbox:
             unknown_callers.add(api_request.refusal)
-        if api_request.key and not api_request.is_logged and response.status_code not in UNTOLD:
+        if (
+            api_request.key
+            and not api_request.in_request_log
+            and response.status_code not in UNTOLD
+        ):
             duration = round(seconds * 1000)
             told = {"request": api_request, "key": api_request.key, "duration_ms": duration}
             hooks.call("ON_API_ANSWER", status=response.status_code, **told)
@@ -84,8 +88,8 @@ class ApiMiddleware:
             response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))
-        except AWAY as error:
-            times_away.add("api")
+        except UNAVAILABLE as error:
+            times_unavailable.add("api")
             logger.error("The database does not answer", exc_info=error)
             charged = None if isinstance(error, OutcomeUnknown) else False
             return self._refuse(request, unavailable(charged=charged))
@@ -99,18 +103,18 @@ class ApiMiddleware:
     @staticmethod
     def _refuse(request: ApiHttpRequest, error: ApiError) -> HttpResponseBase:
         request.refusal = error.code
-        return refuse(error, request.id)
+        return error_response(error, request.id)
 
     @staticmethod
     def _limit_headers(request: ApiHttpRequest, status: int) -> dict[str, str]:
         """What left before anybody was authenticated shows its address's bucket, unspent."""
-        usage = request.usage or limits.look(request, limits.address_bucket(request.ip))
-        return limit_headers(usage, status)
+        usage = request.usage or limits.peek(request, limits.address_bucket(request.ip))
+        return rate_limit_headers(usage, status)
 
 
-def _answer(request: ApiHttpRequest, status: int, seconds: float) -> Answer:
+def _answer(request: ApiHttpRequest, status: int, seconds: float) -> AccessRecord:
     key = request.known_key
-    return Answer(
+    return AccessRecord(
         time.time(),
         "api",
         request.id,
@@ -122,6 +126,6 @@ def _answer(request: ApiHttpRequest, status: int, seconds: float) -> Answer:
         status,
         seconds,
         request.refusal,
-        request.is_rehearsed,
+        request.is_sandbox,
         request.verdict,
     )

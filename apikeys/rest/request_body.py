@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from apikeys.crypto import holds_a_secret
 from apikeys.errors import ApiError
 from apikeys.rest.negotiation import refuse_media_type
-from apikeys.rest.paths import LARGEST_BODY
+from apikeys.rest.paths import MAX_BODY_BYTES
 from apikeys.rest.strict_json import InvalidJSON, parse_json
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -22,7 +22,7 @@ def refuse_length(meta: Mapping[str, Any]) -> None:
         raise ApiError("length_required")
     if length and not (length.isascii() and length.isdigit()):
         raise ApiError("bad_request", "The Content-Length header is not a number.")
-    if len(length) > 9 or int(length or 0) > LARGEST_BODY:
+    if len(length) > 9 or int(length or 0) > MAX_BODY_BYTES:
         raise ApiError("request_too_large")
 
 

@@ -11,7 +11,7 @@ from rest_framework.exceptions import NotFound
 
 from apikeys.errors import ApiError
 from apikeys.request import http_request
-from apikeys.throttling.limits import WINDOW_SECONDS, Usage
+from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
 
 JSON = "application/json"
 ON_EVERY_ANSWER = {
@@ -46,7 +46,7 @@ class ApiResponse(HttpResponse):
         )
 
 
-def answer(document: Any, headers: dict[str, str] | None = None) -> ApiResponse:
+def json_response(document: Any, headers: dict[str, str] | None = None) -> ApiResponse:
     return ApiResponse(render(document), headers=headers)
 
 
@@ -60,7 +60,7 @@ def _moment(value: Any) -> str:
     return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def refuse(error: ApiError, request_id: str) -> ApiResponse:
+def error_response(error: ApiError, request_id: str) -> ApiResponse:
     return ApiResponse(error.body(request_id), error.status, error.headers)
 
 
@@ -78,10 +78,10 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> ApiResponse |
         return None
     request = http_request(context["request"])
     request.refusal = error.code
-    return refuse(error, request.id)
+    return error_response(error, request.id)
 
 
-def limit_headers(usage: Usage, status: int) -> dict[str, str]:
+def rate_limit_headers(usage: BucketState, status: int) -> dict[str, str]:
     """The customer's X-RateLimit fields, and the IETF draft's from the same numbers."""
     policy = f'"{usage.policy}"'
     headers = {

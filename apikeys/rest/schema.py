@@ -108,7 +108,7 @@ HEADERS_OF_STATUS = {
 }
 
 
-def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def complete_schema(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """A hook of drf-spectacular: what holds for every operation, written down once."""
     # The routes take a trailing slash as well; one form is enough to know.
     result["paths"] = {path.rstrip("/"): methods for path, methods in result["paths"].items()}

@@ -19,7 +19,7 @@ from apikeys.permissions import (
     CameOverHttps,
     HasApiKey,
 )
-from apikeys.request import ApiHttpRequest, http_request, key_of
+from apikeys.request import ApiHttpRequest, api_key_of, http_request
 from apikeys.rest.negotiation import accepts_json
 from apikeys.rest.request_body import refuse_length, refuse_unknown_parameters
 from apikeys.throttling.limits import WINDOW_SECONDS
@@ -43,7 +43,7 @@ class ApiView(APIView):
         self.authenticate_and_count(request)
         self.check_permissions(request)
         # Only what was let in is a use.
-        key_of(request).note_use(http_request(request).ip)
+        api_key_of(request).note_use(http_request(request).ip)
         self.check_method(request)
         if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
@@ -73,7 +73,7 @@ class ApiView(APIView):
             self.perform_authentication(request)
         except ApiError as error:
             refusal = error
-        http_request(request).key = key_of(request) if request.auth else None
+        http_request(request).key = api_key_of(request) if request.auth else None
         self.check_throttles(request)
         if refusal is not None:
             raise refusal

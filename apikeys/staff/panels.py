@@ -7,13 +7,13 @@ from django.utils import timezone
 
 from accounts.models import Account
 from accounts.staff.panels import (
-    MOST,
+    MAX_ROWS,
     Cell,
     Link,
     Panel,
+    admin_list_url,
     cell_of_account,
-    for_staff_with,
-    list_of,
+    require_staff_permissions,
 )
 from apikeys.errors import REFUSALS
 from apikeys.models import RefusalHour
@@ -22,9 +22,9 @@ DAY = timedelta(hours=24)
 DAYS_SHOWN = 30
 
 
-@for_staff_with("accounts.view_account", "apikeys.view_refusalhour")
-def tell_refusals() -> Panel:
-    worst = RefusalHour.objects.worst_since(timezone.now() - DAY)[:MOST]
+@require_staff_permissions("accounts.view_account", "apikeys.view_refusalhour")
+def refusals_panel() -> Panel:
+    worst = RefusalHour.objects.worst_since(timezone.now() - DAY)[:MAX_ROWS]
     accounts = Account.objects.in_bulk([row["account"] for row in worst])
     return Panel(
         "Who is being limited or refused?",
@@ -32,7 +32,7 @@ def tell_refusals() -> Panel:
         columns=("Account", "429", "402", "401", "Others", "Limit a minute"),
         rows=[_refused(accounts[row["account"]], row) for row in worst],
         note="Refused requests of the last 24 hours, in whole hours.",
-        more=Link("All refusals by hour", list_of(RefusalHour, "?o=-1")),
+        more=Link("All refusals by hour", admin_list_url(RefusalHour, "?o=-1")),
     )
 
 
@@ -45,8 +45,8 @@ def _refused(account: Account, row: dict[str, int]) -> list[Cell]:
     ]
 
 
-@for_staff_with("apikeys.view_refusalhour")
-def tell_refusals_of(account: Account) -> Panel:
+@require_staff_permissions("apikeys.view_refusalhour")
+def account_refusals_panel(account: Account) -> Panel:
     since = timezone.now() - timedelta(days=DAYS_SHOWN)
     hours = RefusalHour.objects.filter(account=account, hour__gte=since)
     codes = hours.values("code").annotate(sum=Sum("calls"), newest=Max("hour")).order_by("-sum")

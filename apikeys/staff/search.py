@@ -7,9 +7,9 @@ import re
 
 from django.db.models import Q
 
-from accounts.staff.panels import MOST, Findings, Hit, for_staff_with, link_to
+from accounts.staff.panels import MAX_ROWS, Findings, Hit, link_to, require_staff_permissions
 from apikeys import crypto
-from apikeys.models import ApiKey, ApiKeyQuerySet, Lookup
+from apikeys.models import ApiKey, ApiKeyQuerySet, KeyLookup
 
 _PART = r"[0-9A-Za-z]{4}"
 # As our pages draw a key, or as people retype it.
@@ -21,7 +21,7 @@ _SECRET = re.compile(
 _BEGINNING = re.compile(rf"{crypto.PREFIX}({_PART})", re.IGNORECASE)
 
 
-@for_staff_with("apikeys.view_apikey", "accounts.view_account")
+@require_staff_permissions("apikeys.view_apikey", "accounts.view_account")
 def find_keys(text: str) -> Findings:
     """By what people may know of a key: its id, its mask, or four characters of it."""
     if mask := _MASK.fullmatch(text):
@@ -34,11 +34,11 @@ def find_keys(text: str) -> Findings:
     return Findings("API keys", [])
 
 
-@for_staff_with("apikeys.view_apikey", "accounts.view_account")
+@require_staff_permissions("apikeys.view_apikey", "accounts.view_account")
 def find_pasted_key(text: str) -> Findings:
     """For a text that holds a key, or a part of one. It may be a whole line of somebody's file."""
     for found in _SECRET.finditer(text):
-        key = Lookup().find(crypto.PREFIX + found[1])
+        key = KeyLookup().find(crypto.PREFIX + found[1])
         if key is not None:
             return _findings(ApiKey.objects.filter(pk=key.pk), are_exact=True)
     if mask := _MASK.search(text):
@@ -50,7 +50,7 @@ def find_pasted_key(text: str) -> Findings:
 
 
 def _findings(keys: ApiKeyQuerySet, *, are_exact: bool) -> Findings:
-    found = keys.select_related("account")[:MOST]
+    found = keys.select_related("account")[:MAX_ROWS]
     return Findings(
         "API keys",
         [Hit(link_to(key), _state(key), [link_to(key.account)], are_exact) for key in found],

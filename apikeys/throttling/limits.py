@@ -19,7 +19,7 @@ from django_ratelimit.core import get_usage
 from accounts.models import Account
 from apikeys.models import ApiKey
 from apikeys.throttling.breaker import Breaker
-from runtime.http.client_ip import household
+from runtime.http.client_ip import rate_limit_network
 from runtime.metrics.registry import Gauge
 
 WINDOW_SECONDS = 60
@@ -41,7 +41,7 @@ class Bucket:
 
 
 @dataclass(frozen=True)
-class Usage:
+class BucketState:
     policy: str
     limit: int
     remaining: int
@@ -57,7 +57,7 @@ _PROBE = Bucket("probe", "probe", "probe", 1_000_000)
 
 
 def address_bucket(address: str) -> Bucket:
-    caller = household(address)
+    caller = rate_limit_network(address)
     return Bucket("address", caller, caller, settings.ANONYMOUS_REQUESTS_PER_MINUTE)
 
 
@@ -74,21 +74,21 @@ def key_bucket(key: ApiKey) -> Bucket | None:
     return Bucket("key", key.public_id, key.account.public_id, limit)
 
 
-def spend(request: HttpRequest, bucket: Bucket) -> Usage:
+def consume(request: HttpRequest, bucket: Bucket) -> BucketState:
     return _use(request, bucket, 1)
 
 
-def look(request: HttpRequest, bucket: Bucket) -> Usage:
+def peek(request: HttpRequest, bucket: Bucket) -> BucketState:
     return _use(request, bucket, 0)
 
 
-def look_here(bucket: Bucket) -> Usage:
+def peek_local(bucket: Bucket) -> BucketState:
     """What this process knows by itself: for when there is no time to ask the store."""
     return _local.use(bucket, 0)
 
 
-def _use(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
-    if known := spent.usage(bucket):
+def _use(request: HttpRequest, bucket: Bucket, amount: int) -> BucketState:
+    if known := exhausted_buckets.usage(bucket):
         return known
     if not _breaker.is_open:
         # Before it is counted, which may be in the window after this one.
@@ -100,12 +100,12 @@ def _use(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
             _breaker.trip(error)
         else:
             if usage.refused:
-                spent.note(bucket, end)
+                exhausted_buckets.note(bucket, end)
             return usage
     return _local.use(bucket, amount)
 
 
-def _in_store(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
+def _in_store(request: HttpRequest, bucket: Bucket, amount: int) -> BucketState:
     usage = get_usage(
         request,
         group=f"{bucket.policy}:{bucket.counted}",
@@ -119,13 +119,13 @@ def _in_store(request: HttpRequest, bucket: Bucket, amount: int) -> Usage:
     return _usage(bucket, usage["count"], bucket.limit, max(1, usage["time_left"] + 1))
 
 
-def _usage(bucket: Bucket, count: int, limit: int, seconds_left: int) -> Usage:
+def _usage(bucket: Bucket, count: int, limit: int, seconds_left: int) -> BucketState:
     reset = int(time.time()) + seconds_left
     remaining = max(0, limit - count)
-    return Usage(bucket.policy, bucket.limit, remaining, reset, seconds_left, count > limit)
+    return BucketState(bucket.policy, bucket.limit, remaining, reset, seconds_left, count > limit)
 
 
-class Spent:
+class ExhaustedBuckets:
     """The buckets of which this process knows that nothing is left until their window ends: a flood
     of requests that are refused asks the store no more."""
 
@@ -138,7 +138,7 @@ class Spent:
             self._ends = {one: end for one, end in self._ends.items() if end > now}
         self._ends[bucket] = end
 
-    def usage(self, bucket: Bucket) -> Usage | None:
+    def usage(self, bucket: Bucket) -> BucketState | None:
         end, now = self._ends.get(bucket, 0), int(time.time())
         if not _is_in_window(now, end):
             return None
@@ -156,7 +156,7 @@ class LocalCounter:
         self._windows: dict[tuple[str, str], tuple[int, int]] = {}
         self._lock = threading.Lock()
 
-    def use(self, bucket: Bucket, amount: int) -> Usage:
+    def use(self, bucket: Bucket, amount: int) -> BucketState:
         name, now = (bucket.policy, bucket.counted), int(time.time())
         with self._lock:
             if len(self._windows) > MOST_LOCAL:
@@ -181,7 +181,7 @@ def _window_end(owner: str, now: int) -> int:
     return now + (last_second - now) % WINDOW_SECONDS + 1
 
 
-def ask_store(ask: Callable[[], Found]) -> Found | None:
+def ask_counters(ask: Callable[[], Found]) -> Found | None:
     """Runs another question to the counters' store. Returns None while that is unavailable."""
     if _breaker.is_open:
         return None
@@ -193,10 +193,10 @@ def ask_store(ask: Callable[[], Found]) -> Found | None:
         return None
 
 
-def store_answers() -> bool:
+def counters_are_reachable() -> bool:
     """Asked as for a request, unless it is known to be away."""
     if not _breaker.is_open:
-        spend(HttpRequest(), _PROBE)
+        consume(HttpRequest(), _PROBE)
     return not _breaker.is_open
 
 
@@ -204,7 +204,7 @@ def _store_is_well() -> bool:
     return bool(caches[settings.RATELIMIT_USE_CACHE].is_well())  # type: ignore[attr-defined]
 
 
-spent = Spent()
+exhausted_buckets = ExhaustedBuckets()
 _local = LocalCounter()
 _breaker = Breaker(_store_is_well)
 Gauge(

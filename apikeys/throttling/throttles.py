@@ -6,7 +6,7 @@ from rest_framework.throttling import BaseThrottle
 from apikeys.models import ApiKey
 from apikeys.request import ApiHttpRequest, http_request
 from apikeys.throttling import limits
-from apikeys.throttling.limits import Usage
+from apikeys.throttling.limits import BucketState
 
 
 class CallerThrottle(BaseThrottle):
@@ -19,18 +19,18 @@ class CallerThrottle(BaseThrottle):
         if key is not None and key.allows(api_request.ip):
             usage = self._of_key(api_request, key)
         else:
-            usage = limits.spend(api_request, limits.address_bucket(api_request.ip))
+            usage = limits.consume(api_request, limits.address_bucket(api_request.ip))
         api_request.usage = usage
         return not usage.refused
 
     @staticmethod
-    def _of_key(request: ApiHttpRequest, key: ApiKey) -> Usage:
+    def _of_key(request: ApiHttpRequest, key: ApiKey) -> BucketState:
         """What the key's own limit refuses does not spend the account's."""
         own_bucket = limits.key_bucket(key)
-        own = limits.spend(request, own_bucket) if own_bucket else None
+        own = limits.consume(request, own_bucket) if own_bucket else None
         if own is not None and own.refused:
             return own
-        shared = limits.spend(request, limits.account_bucket(key.account))
+        shared = limits.consume(request, limits.account_bucket(key.account))
         if own is None or shared.refused or shared.remaining < own.remaining:
             return shared
         return own

@@ -6,9 +6,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.authentication.second_factor.proof import factor_required
-from accounts.permissions import for_account
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm
 from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, KeyRefused
@@ -19,7 +19,7 @@ SHOWN_INACTIVE = 20
 
 
 @require_safe
-@for_account(Act.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS)
 def show_keys(request: AccountRequest) -> HttpResponse:
     keys = request.account.api_keys.select_related("created_by", "replaced_by", "account")
     active = list(keys.active())
@@ -34,7 +34,7 @@ def show_keys(request: AccountRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS)
 @factor_required()
 def create_key(request: AccountRequest) -> HttpResponse:
     form = CreateKeyForm(request.account, request.POST or None)
@@ -53,14 +53,14 @@ def create_key(request: AccountRequest) -> HttpResponse:
 
 
 @require_safe
-@for_account(Act.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS)
 def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
     """Where reload and back lead from the page that showed the secret."""
     return _shown_before(request, _key(request, key_id))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS)
 def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _key(request, key_id)
     now = {
@@ -81,7 +81,7 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS)
 @factor_required()
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _key(request, key_id)
@@ -104,7 +104,7 @@ def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.MANAGE_KEYS)
+@require_permission(TeamPermission.MANAGE_KEYS)
 def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
     key = _key(request, key_id)
     if request.method != "POST":

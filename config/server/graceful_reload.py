@@ -23,7 +23,7 @@ _HEAD = struct.Struct("qq")
 IDLE_SECONDS = 2.0
 
 
-class Handover:
+class GracefulReload:
     """Made before the first worker is; gunicorn counts their age up from 1."""
 
     def __init__(self) -> None:

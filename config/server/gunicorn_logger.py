@@ -5,7 +5,7 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
-from config.settings.logging import log_settings
+from runtime.logging.dict_config import log_settings
 from runtime.logging.formatters import log_uncaught
 
 

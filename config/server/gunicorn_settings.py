@@ -12,7 +12,7 @@ from typing import Any
 
 from gunicorn.arbiter import Arbiter
 
-from config.server.graceful_reload import Connections, Handover
+from config.server.graceful_reload import Connections, GracefulReload
 
 # Each connection is a greenlet: those that send nothing, or wait for DNS, hold up nobody. What was
 # measured against threads: docs/performance.md.
@@ -35,7 +35,7 @@ METRICS = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 
 
 def on_starting(server: Any) -> None:
-    server.handover = Handover()
+    server.handover = GracefulReload()
 
 
 def on_reload(server: Any) -> None:
@@ -53,7 +53,7 @@ def post_fork(server: Any, worker: Any) -> None:
 def worker_exit(server: Any, worker: Any) -> None:
     """What a worker counted and has not written yet. One that never loaded Django has nothing."""
     if "runtime.database.write_behind" in sys.modules:
-        sys.modules["runtime.database.write_behind"].write_all()
+        sys.modules["runtime.database.write_behind"].flush_all()
     if hasattr(worker, "pulse"):
         worker.pulse.end()
 
@@ -84,10 +84,10 @@ def post_worker_init(worker: Any) -> None:
         _refuse_empty_database()
     worker.handover.note_ready(worker.age)
     if is_product:
-        from runtime.flusher import Pulse
+        from runtime.flusher import Flusher
 
-        worker.pulse = Pulse("web")
-        worker.pulse.keep_beating()
+        worker.pulse = Flusher("web")
+        worker.pulse.start()
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)
 

@@ -20,7 +20,7 @@ from django.core.management import CommandError, call_command
 from django.db import transaction
 
 from runtime.logging.formatters import log_uncaught
-from runtime.metrics.exporter import Scrapes, empty
+from runtime.metrics.exporter import MetricsExporter, empty
 
 logger = logging.getLogger("config.server.supervisor")
 
@@ -61,7 +61,7 @@ def _allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
-def prepare() -> Scrapes | None:
+def prepare() -> MetricsExporter | None:
     _refuse_taken_port(settings.PORT)
     scrapes = _listen_for_scrapes()
     _tell_children()
@@ -89,12 +89,12 @@ def _migrate() -> None:
         sys.exit(str(error))
 
 
-def _listen_for_scrapes() -> Scrapes | None:
+def _listen_for_scrapes() -> MetricsExporter | None:
     if settings.METRICS_ADDRESS is None:
         return None
     empty(settings.METRICS_DIR)
     try:
-        return Scrapes(settings.METRICS_ADDRESS, settings.METRICS_DIR)
+        return MetricsExporter(settings.METRICS_ADDRESS, settings.METRICS_DIR)
     except OSError as error:
         host, port = settings.METRICS_ADDRESS
         sys.exit(

@@ -16,11 +16,11 @@ from gunicorn.http import errors
 from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
-from apikeys.rest.paths import LARGEST_BODY as LARGEST_API_BODY
+from apikeys.rest.paths import MAX_BODY_BYTES as LARGEST_API_BODY
 from apikeys.rest.paths import is_api_path
-from config.server.graceful_reload import Connections, Handover
+from config.server.graceful_reload import Connections, GracefulReload
 from runtime.database.timeouts import API_SECONDS, PAGE_SECONDS, database_seconds, serves_page
-from runtime.http.load_shedding import admission
+from runtime.http.load_shedding import concurrency_limit
 
 # A body is read whole before Django is called: a client that sends it slowly, or never, holds no
 # database connection meanwhile.
@@ -53,7 +53,7 @@ class Door(StreamServer):  # type: ignore[misc]
 
     @property
     def max_accept(self) -> int:
-        return 1 + int(admission.in_hand) // 4
+        return 1 + int(concurrency_limit.in_hand) // 4
 
     @max_accept.setter
     def max_accept(self, connections: int) -> None:
@@ -62,7 +62,7 @@ class Door(StreamServer):  # type: ignore[misc]
 
 class Worker(GeventWorker):  # type: ignore[misc]
     # Set by config/server/gunicorn_settings.py as soon as the worker is forked.
-    handover: Handover
+    handover: GracefulReload
     connections: Connections
     is_leaving = False
 
@@ -71,7 +71,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         # Not at the top: its locks are gevent's only when gevent has patched the process.
         from runtime.database import coalescing
 
-        coalescing.let_others_come = _let_others_come
+        coalescing.yield_to_others = _let_others_come
         self.log_greenlets()
         super().run()
 
@@ -127,11 +127,11 @@ class Worker(GeventWorker):  # type: ignore[misc]
         if not whole or _asks_to_close(request.headers):
             request.force_close()
         try:
-            if is_api and not admission.enter():
+            if is_api and not concurrency_limit.enter():
                 return self._turn_away(request, client, address)
             return super().handle_request(listener_name, request, client, address)
         finally:
-            admission.leave()
+            concurrency_limit.leave()
             # A greenlet only gives way when it has to wait. A client whose next request is already
             # there would be served again and again while the others of this worker wait.
             gevent.sleep(0)
@@ -195,13 +195,13 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _turn_away(self, request: Any, client: Any, address: Any) -> None:
         """Its body was read: the next request of this connection may follow."""
-        from apikeys.rest.server_refusals import turned_away
+        from apikeys.rest.server_refusals import overload_response
 
         headers = dict(request.headers)
         meta = {f"HTTP_{name.replace('-', '_')}": text for name, text in headers.items()}
         meta["REMOTE_ADDR"] = address[0] if isinstance(address, tuple) else ""
         closes = request.should_close() or not self.alive
-        client.sendall(turned_away(request.method, meta, closes=closes))
+        client.sendall(overload_response(request.method, meta, closes=closes))
         if closes:
             raise StopIteration
 
@@ -210,10 +210,10 @@ class Worker(GeventWorker):  # type: ignore[misc]
         request: Any, client: Any, address: Any, code: str, message: str = "", *, reason: str = ""
     ) -> None:
         from apikeys.errors import ApiError
-        from apikeys.rest.server_refusals import raw_refusal
+        from apikeys.rest.server_refusals import raw_error_response
 
         peer = address[0] if isinstance(address, tuple) else ""
-        answer = raw_refusal(ApiError(code, message), peer, reason or message)
+        answer = raw_error_response(ApiError(code, message), peer, reason or message)
         # Of what could not be read it is not known.
         if getattr(request, "method", "") == "HEAD":
             answer = b"".join(answer.partition(b"\r\n\r\n")[:2])

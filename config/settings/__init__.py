@@ -12,12 +12,12 @@ from config.settings.caches import cache_settings
 from config.settings.content_security_policy import PAGES_MAY, PERMISSIONS
 from config.settings.databases import database_settings
 from config.settings.environment import Environment, origin_of
-from config.settings.logging import FORMATS, LEVELS, log_settings
 from config.settings.mail import mail_settings
-from config.settings.openapi import description_settings
-from config.settings.production_checks import require_safeguards
+from config.settings.openapi import openapi_settings
+from config.settings.production_checks import require_production_settings
 from config.settings.sign_in import *  # noqa: F403 - a section of its own
 from config.settings.staff_groups import GROUPS
+from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 
 # Lets our classes say which model they are for: ModelAdmin[Account].
 django_stubs_ext.monkeypatch()
@@ -100,7 +100,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "accounts.authentication.sign_in_queue.SignInQueueMiddleware",
-    "runtime.http.middleware.ShowUnseenMiddleware",
+    "runtime.http.middleware.ShowInvisibleCharactersMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -237,7 +237,7 @@ REST_FRAMEWORK = {
     # Every answer is of one shape, and no parameter of the address changes it.
     "URL_FORMAT_OVERRIDE": None,
 }
-SPECTACULAR_SETTINGS = description_settings(BASE_URL, SUPPORT_EMAIL)
+SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Domains, and as many answers of the DNS, that a worker remembers: about 2 KB for both.
@@ -297,5 +297,5 @@ LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)
 # --- The start stops here when something is missing or wrong --------------------------------------
 
 if PRODUCTION:
-    require_safeguards(env, globals())
+    require_production_settings(env, globals())
 env.stop_if_wrong()

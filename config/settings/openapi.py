@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def description_settings(base_url: str, support_email: str) -> dict[str, Any]:
+def openapi_settings(base_url: str, support_email: str) -> dict[str, Any]:
     return {
         "TITLE": "Email Validation API",
         "DESCRIPTION": "Tells whether mail to an address will arrive.",
@@ -12,7 +12,7 @@ def description_settings(base_url: str, support_email: str) -> dict[str, Any]:
         "SERVERS": [{"url": base_url}],
         "CONTACT": {"email": support_email},
         "EXTERNAL_DOCS": {"url": f"{base_url}/docs/"},
-        "POSTPROCESSING_HOOKS": ["apikeys.rest.schema.complete"],
+        "POSTPROCESSING_HOOKS": ["apikeys.rest.schema.complete_schema"],
         "DISABLE_DOCSTRING_DESCRIPTIONS": True,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
         # As the URL table has them: what people come for stands first.

@@ -10,7 +10,7 @@ SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "ADDRESS_HASH_KEY")
 SELLER = ("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", "INVOICE_PAYMENT_DETAILS")
 
 
-def require_safeguards(env: Environment, settings: Mapping[str, Any]) -> None:
+def require_production_settings(env: Environment, settings: Mapping[str, Any]) -> None:
     _require_secrets(env)
     _require_addresses(env, settings)
     if not is_postgresql(settings["DATABASES"]["default"]):

@@ -14,7 +14,7 @@ from django.db.models import Q, Sum
 from accounts.models import Account
 from apikeys.models import ApiKey, additions, unique_by_key
 from credits.latency import BUCKETS
-from runtime.database.raw_sql import Insertion, Row
+from runtime.database.raw_sql import BulkInsert, Row
 
 COUNTED = ("calls", "credits", "duration_ms", *BUCKETS)
 
@@ -28,7 +28,7 @@ class UseQuerySet(models.QuerySet[Any]):
         for addition in self.additions(uses):
             addition.run()
 
-    def additions(self, uses: Iterable[Row]) -> list[Insertion]:
+    def additions(self, uses: Iterable[Row]) -> list[BulkInsert]:
         model: Any = self.model
         names = ("account", "key", model.MOMENT, "verdict", *COUNTED)
         return additions(model, names, len(COUNTED), uses, " AND NOT summed" * model.CLOSES)

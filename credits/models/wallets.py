@@ -12,7 +12,7 @@ from accounts.models import Account
 from credits.models.ledger import LedgerEntry
 from credits.models.use import UseDay, UseHour
 from credits.periods import midnight
-from runtime.database.raw_sql import Insertion, Rows, decide_and_insert, run
+from runtime.database.raw_sql import BulkInsert, JsonRows, decide_and_insert, execute
 
 
 class WalletQuerySet(models.QuerySet["Wallet"]):
@@ -23,10 +23,10 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         One conditional statement: of those who come at the same moment nobody reads a balance
         that another is about to change.
         """
-        rows = run(_charge(quietly=False), [_COSTS.value(costs.items())])
+        rows = execute(_charge(quietly=False), [_COSTS.value(costs.items())])
         return {account_id: (balance, threshold) for account_id, balance, threshold in rows}
 
-    def charge_quietly(self, costs: dict[int, int], *records: Insertion) -> dict[int, int]:
+    def charge_quietly(self, costs: dict[int, int], *records: BulkInsert) -> dict[int, int]:
         """By account: the balance left. With what is to be recorded of the same accounts.
 
         Left out is also whose wallet somebody else is changing, which nobody waits for here, and
@@ -119,7 +119,7 @@ class Wallet(models.Model):
 
 
 # What is to be charged to whom.
-_COSTS = Rows(account=models.BigIntegerField(), cost=models.BigIntegerField())
+_COSTS = JsonRows(account=models.BigIntegerField(), cost=models.BigIntegerField())
 
 
 _THRESHOLD = "COALESCE(low_balance_threshold, usual_threshold)"

@@ -24,8 +24,8 @@ from credits.plans import subscriptions
 from credits.plans.offers import (
     Offer,
     OrderRefused,
+    make_offer,
     method_in_use,
-    offer_of,
     renewal_of,
     tax_rate,
 )
@@ -58,13 +58,13 @@ def start_order(
     ip: str | None = None,
 ) -> Order:
     """The same form again gets the order it placed before."""
-    subscription = subscriptions.locked(account)
+    subscription = subscriptions.lock_subscription(account)
     placed = account.orders.filter(form_token=form_token).first() if form_token else None
     if placed is not None:
         return placed
     if not subscription.account.is_open:
         raise OrderRefused("The account is closed.")
-    offer = offer_of(item, subscription)
+    offer = make_offer(item, subscription)
     if isinstance(item, Pack):
         _refuse_too_many(account)
     else:
@@ -127,7 +127,7 @@ def fulfil_order(
     Also for an order that was cancelled meanwhile: its money came. `learned` is what the payment
     provider calls the parts of it.
     """
-    subscription = subscriptions.locked(order.account)
+    subscription = subscriptions.lock_subscription(order.account)
     order.refresh_from_db()
     if order.state in (State.PAID, State.REFUNDED):
         return False
@@ -159,13 +159,13 @@ def _follow_order(order: Order, subscription: Subscription) -> None:
     elif subscription.next_plan.is_free and order.period_start == today:
         # A renewal that is paid on its last day, or after the plan had ended: it is back.
         subscription.next_plan = cast(Plan, order.plan)
-    subscriptions.settle(subscription)
+    subscriptions.recompute_plan(subscription)
 
 
 @transaction.atomic
 def cancel_order(*, order: Order, actor: User | None = None, ip: str | None = None) -> bool:
     """False when it does not wait any more."""
-    subscriptions.locked(order.account)
+    subscriptions.lock_subscription(order.account)
     waiting = Order.objects.pending().filter(pk=order.pk)
     if not waiting.cancel():
         return False

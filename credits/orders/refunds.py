@@ -28,7 +28,7 @@ def refund_order(
     `cents` is all that was given back of it so far; without it, everything. A provider may tell of
     a refund before it tells of the payment, which then leaves nothing to grant.
     """
-    subscription = subscriptions.locked(order.account)
+    subscription = subscriptions.lock_subscription(order.account)
     order.refresh_from_db()
     cents = order.total_cents if cents is None else min(cents, order.total_cents)
     if cents <= order.refunded_cents or not (order.is_paid or told_by_provider):
@@ -60,7 +60,7 @@ def _end_refunded(order: Order, subscription: Subscription) -> None:
         # What was to follow it, or to be built on it; another plan that was ordered waits on.
         following = order.account.orders.pending().filter(kind__in=(Kind.RENEWAL, Kind.UPGRADE))
         following.cancel()
-    subscriptions.settle(subscription)
+    subscriptions.recompute_plan(subscription)
 
 
 def refuse_refund(order: Order) -> None:

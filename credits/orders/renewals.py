@@ -49,10 +49,10 @@ def cancel_old_orders() -> None:
 
 @transaction.atomic
 def _renew(account: Account) -> None:
-    subscription = subscriptions.locked(account)
+    subscription = subscriptions.lock_subscription(account)
     if not subscription.account.is_open:
         return
-    subscriptions.settle(subscription)
+    subscriptions.recompute_plan(subscription)
     _ask_to_renew(subscription)
     if subscription.plan.is_free and subscription.is_top_up_due:
         _top_up(subscription)

@@ -26,7 +26,7 @@ class PaymentMethod(Protocol):
     def withdraw(self, order: Order) -> None:
         """The order was cancelled: from now on nobody can pay it."""
 
-    def give_back(self, order: Order) -> None:
+    def refund(self, order: Order) -> None:
         """Sends the money back. May be called again."""
 
 
@@ -41,21 +41,21 @@ def method_of(order: Order) -> PaymentMethod:
     return Invoice()
 
 
-def catch_up(account: Account) -> None:
+def sync_with_provider(account: Account) -> None:
     """Tells the provider that renews plans by itself what has changed here; nothing when it knows.
     May be called at any time."""
     if settings.STRIPE_SECRET_KEY:
-        from credits.payments.stripe import catch_up as catch_up_at_stripe
+        from credits.payments.stripe import sync_with_stripe as catch_up_at_stripe
 
         catch_up_at_stripe(account)
 
 
-def catch_up_later(*, account: Account, actor: User) -> None:
+def sync_with_provider_later(*, account: Account, actor: User) -> None:
     """Seam: an account was closed. As soon as that is certain, no provider charges it again."""
     transaction.on_commit(lambda: _try_to_catch_up(account))
 
 
-def catch_up_all() -> None:
+def sync_all_with_provider() -> None:
     """A job of the day: whatever a provider could not be told when it happened."""
     renewing = Subscription.objects.exclude(provider_subscription="").values("account")
     ending = ProviderCancellation.objects.values("account")
@@ -65,7 +65,7 @@ def catch_up_all() -> None:
 
 def _try_to_catch_up(account: Account) -> None:
     try:
-        catch_up(account)
+        sync_with_provider(account)
     except PaymentUnavailable:
         # The day's work tries again; the others are not held up.
         logger.warning("The payment provider was not told about %s", account.public_id)

@@ -11,5 +11,5 @@ class Invoice:
     def withdraw(self, order: Order) -> None:
         """The invoice says that it is cancelled."""
 
-    def give_back(self, order: Order) -> None:
+    def refund(self, order: Order) -> None:
         """Staff send it by hand, as it came."""

@@ -70,7 +70,7 @@ class Stripe:
                 _expire(order.provider_session)
 
     @asks_stripe
-    def give_back(self, order: Order) -> None:
+    def refund(self, order: Order) -> None:
         payment = order.provider_payment
         if order.provider_invoice:
             payment = payment or _payment_of_invoice(order.provider_invoice)
@@ -85,7 +85,7 @@ class Stripe:
 
 
 @asks_stripe
-def catch_up(account: Account) -> None:
+def sync_with_stripe(account: Account) -> None:
     """Ends what is to end there, and lets what goes on cost what the wanted plan costs."""
     for ending in ProviderCancellation.objects.filter(account=account):
         # It may be over there already.

@@ -14,7 +14,7 @@ from accounts import audit
 from credits import emails
 from credits.models import Order, Plan, ProviderCancellation, ProviderEvent, Subscription
 from credits.orders import lifecycle, refunds
-from credits.payments import catch_up
+from credits.payments import sync_with_provider
 from credits.payments.stripe_payloads import (
     Thing,
     account_of,
@@ -74,7 +74,7 @@ def receive_event(payload: bytes, signature: str) -> None:
     # Also when only this failed the last time.
     account = account_of(thing)
     if account is not None:
-        catch_up(account)
+        sync_with_provider(account)
 
 
 def _on_session_paid(session: Thing) -> None:
@@ -93,11 +93,11 @@ def _on_session_paid(session: Thing) -> None:
 
 
 def _remember_subscription(order: Order, session: Thing) -> None:
-    subscription = subscriptions.locked(order.account)
+    subscription = subscriptions.lock_subscription(order.account)
     subscription.provider_customer = text_in(session, "customer") or subscription.provider_customer
     if text_in(session, "subscription") and order.plan:
         # Who takes a plan anew does not pay for the old one as well.
-        subscriptions.leave_provider(subscription)
+        subscriptions.cancel_at_provider(subscription)
         subscription.provider_subscription = text_in(session, "subscription")
         subscription.provider_plan = order.plan.code
         subscription.provider_cents = order.total_cents
@@ -129,7 +129,7 @@ def _on_invoice_paid(invoice: Thing) -> None:
     account, invoice_id = account_of(invoice), text_in(invoice, "id")
     if account is None or invoice.get("billing_reason") != "subscription_cycle":
         return
-    subscription = subscriptions.locked(account)
+    subscription = subscriptions.lock_subscription(account)
     if not invoice_id or Order.objects.filter(provider_invoice=invoice_id).exists():
         return
     plan, cents = _plan_paid(subscription, invoice)
@@ -204,14 +204,14 @@ def _on_subscription_ended(there: Thing) -> None:
     known = Subscription.objects.filter(provider_subscription=ended or "none").first()
     if known is None:
         return
-    subscription = subscriptions.locked(known.account)
+    subscription = subscriptions.lock_subscription(known.account)
     if subscription.provider_subscription != ended:
         # Another one was taken meanwhile.
         return
     subscription.provider_subscription = subscription.provider_plan = ""
     subscription.next_plan = Plan.objects.free()
     subscription.save()
-    subscriptions.settle(subscription)
+    subscriptions.recompute_plan(subscription)
 
 
 HANDLERS: dict[str, Callable[[Thing], None]] = {

@@ -32,7 +32,7 @@ class Offer:
     month: Period | None = None
 
 
-def offer_of(item: Pack | Plan, subscription: Subscription) -> Offer:
+def make_offer(item: Pack | Plan, subscription: Subscription) -> Offer:
     if isinstance(item, Pack):
         return Offer(Kind.PACK, str(item), item.credits, item.price_cents)
     now = subscriptions.standing_of(subscription)

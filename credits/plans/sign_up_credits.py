@@ -18,7 +18,7 @@ from accounts.roles import Role
 from credits.models import LedgerEntry, Plan, SignUpPlace, Subscription
 from credits.services import book
 from validation.engine.aliases import canonical_address
-from validation.engine.domain_data import BUILT_IN_LISTS
+from validation.engine.domain_data import BUILT_IN_DATA
 from validation.engine.syntax import Parts, in_unicode, parse_address
 
 PERIOD = timedelta(days=30)
@@ -57,7 +57,7 @@ def domain_without_credits(account: Account) -> str:
     if not subscription.domain_had_free_credits or subscription.is_topped_up:
         return ""
     owner = account.memberships.filter(role=Role.OWNER).select_related("user").first()
-    return in_unicode(BUILT_IN_LISTS.owner_of(_domain_of(owner.user.email))) if owner else ""
+    return in_unicode(BUILT_IN_DATA.owner_of(_domain_of(owner.user.email))) if owner else ""
 
 
 def delete_old_places() -> None:
@@ -84,9 +84,9 @@ def _book(account: Account, email: str, *, by_operator: bool) -> bool:
 
 def _take_place(domain: str) -> None:
     """The unique slots hold the limit, however many confirmations come at the same time."""
-    if domain in BUILT_IN_LISTS.free_providers:
+    if domain in BUILT_IN_DATA.free_providers:
         return
-    digest = _digest("credits.domain", BUILT_IN_LISTS.owner_of(domain))
+    digest = _digest("credits.domain", BUILT_IN_DATA.owner_of(domain))
     now = timezone.now()
     for slot in range(settings.SIGN_UP_CREDITS_PER_DOMAIN):
         place, is_new = SignUpPlace.objects.get_or_create(

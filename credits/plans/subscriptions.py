@@ -37,12 +37,12 @@ def open_books(*, account: Account, user: User) -> None:
 
 def close_books(*, account: Account, actor: User) -> None:
     """Seam: an account was closed. Nothing of it is to be paid any more."""
-    subscription = locked(account)
+    subscription = lock_subscription(account)
     account.orders.pending().cancel()
-    leave_provider(subscription)
+    cancel_at_provider(subscription)
 
 
-def locked(account: Account) -> Subscription:
+def lock_subscription(account: Account) -> Subscription:
     """Who changes plans or orders of an account holds its row; callers that charge do not wait."""
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     return Subscription.objects.with_plans().get(account=account)
@@ -64,7 +64,7 @@ def apply_new_terms(plan: Plan) -> int:
     accounts = Account.objects.filter(subscription__plan=plan).order_by("pk")
     for account in accounts:
         with transaction.atomic():
-            locked(account)
+            lock_subscription(account)
             set_terms(account)
     return len(accounts)
 
@@ -94,7 +94,7 @@ def _told_on(subscription: Subscription, ended: date | None, today: date) -> dat
     return first.placed_at.date() if first else today
 
 
-def settle(subscription: Subscription) -> Standing:
+def recompute_plan(subscription: Subscription) -> Standing:
     """After anything that may change the plan, and each day. The account is locked."""
     now, before = standing_of(subscription), subscription.plan
     subscription.plan = now.plan or Plan.objects.free()
@@ -104,7 +104,7 @@ def settle(subscription: Subscription) -> Standing:
         subscription.next_plan = subscription.plan
         cancel_waiting(subscription.account)
     if now.plan is None:
-        leave_provider(subscription)
+        cancel_at_provider(subscription)
     subscription.save()
     set_terms(subscription.account)
     if was_not_paid and not before.is_free:
@@ -133,14 +133,14 @@ def choose_plan(
     *, account: Account, plan: Plan, actor: User, ip: str | None = None
 ) -> Subscription:
     """From the end of what is paid for: a plan that costs no more than the present one."""
-    subscription = locked(account)
+    subscription = lock_subscription(account)
     if plan.price_cents > subscription.plan.price_cents:
         raise PlanRefused(f"{plan} is not lower than your plan {subscription.plan}: order it.")
     subscription.next_plan = plan
     subscription.save(update_fields=["next_plan"])
     # An invoice for what will not be is withdrawn; the day's work writes the right one.
     account.orders.pending().filter(kind=Kind.RENEWAL).exclude(plan=plan).cancel()
-    settle(subscription)
+    recompute_plan(subscription)
     audit.record(account, actor, "plan.chosen", f"{plan} after {subscription.covered_until}", ip)
     return subscription
 
@@ -150,7 +150,7 @@ def give_plan(
     *, account: Account, plan: Plan, reason: str, actor: User, ip: str | None = None
 ) -> Subscription:
     """By staff: at once, for a month, without credits, which are a grant. What was paid ends."""
-    subscription = locked(account)
+    subscription = lock_subscription(account)
     before, today = subscription.plan, timezone.now().date()
     if before == plan:
         raise PlanRefused(f"{account} has the plan {plan} already.")
@@ -161,7 +161,7 @@ def give_plan(
     subscription.started_on, subscription.next_plan = today, plan
     if not plan.is_free:
         _write_gift(account, plan, period_of(today, today), actor)
-    settle(subscription)
+    recompute_plan(subscription)
     audit.record(account, actor, "plan.given_by_staff", f"{before} → {plan}: {reason}", ip)
     return subscription
 
@@ -194,7 +194,7 @@ def cancel_waiting(account: Account) -> None:
     account.orders.pending().of_plans().cancel()
 
 
-def leave_provider(subscription: Subscription) -> None:
+def cancel_at_provider(subscription: Subscription) -> None:
     """Whoever renews it by itself is to stop: told as soon as this is committed, or by the day's
     work."""
     known = subscription.provider_subscription

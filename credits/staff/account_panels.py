@@ -2,23 +2,23 @@
 
 from accounts.models import Account
 from accounts.staff.panels import (
-    MOST,
+    MAX_ROWS,
     Cell,
     Fact,
     Link,
     Panel,
+    admin_list_url_of_account,
     cell_of,
-    for_staff_with,
-    list_of_account,
+    require_staff_permissions,
 )
 from credits.models import LedgerEntry, Order
-from credits.money import in_words
+from credits.money import format_money
 from credits.templatetags.money import signed
 from credits.wallet.statement import days_left
 
 
-@for_staff_with("credits.view_wallet", "credits.view_subscription")
-def tell_balance(account: Account) -> Panel:
+@require_staff_permissions("credits.view_wallet", "credits.view_subscription")
+def balance_panel(account: Account) -> Panel:
     wallet, subscription = account.wallet, account.subscription
     left = days_left(account, wallet.balance)
     return Panel(
@@ -35,14 +35,14 @@ def tell_balance(account: Account) -> Panel:
     )
 
 
-@for_staff_with("credits.view_ledgerentry")
-def tell_ledger(account: Account) -> Panel:
+@require_staff_permissions("credits.view_ledgerentry")
+def ledger_panel(account: Account) -> Panel:
     return Panel(
         "What moved the balance, beside use?",
         "Nothing yet.",
         columns=("When", "Kind", "Amount", "By", "Why"),
-        rows=[_entry(entry) for entry in account.ledger.all()[:MOST]],
-        more=Link("The whole ledger", list_of_account(LedgerEntry, account)),
+        rows=[_entry(entry) for entry in account.ledger.all()[:MAX_ROWS]],
+        more=Link("The whole ledger", admin_list_url_of_account(LedgerEntry, account)),
     )
 
 
@@ -56,14 +56,14 @@ def _entry(entry: LedgerEntry) -> list[Cell]:
     ]
 
 
-@for_staff_with("credits.view_order")
-def tell_orders(account: Account) -> Panel:
+@require_staff_permissions("credits.view_order")
+def orders_panel(account: Account) -> Panel:
     return Panel(
         "What did they order?",
         "Nothing yet.",
         columns=("Order", "For", "State", "Total", "Placed", "Paid"),
-        rows=[_order(order) for order in account.orders.all()[:MOST]],
-        more=Link("All their orders", list_of_account(Order, account)),
+        rows=[_order(order) for order in account.orders.all()[:MAX_ROWS]],
+        more=Link("All their orders", admin_list_url_of_account(Order, account)),
     )
 
 
@@ -72,7 +72,7 @@ def _order(order: Order) -> list[Cell]:
         cell_of(order, order.number),
         Cell(order.description),
         _state(order),
-        Cell(in_words(order.total_cents, order.currency), is_amount=True),
+        Cell(format_money(order.total_cents, order.currency), is_amount=True),
         Cell(order.placed_at),
         Cell(order.paid_at),
     ]

@@ -13,11 +13,11 @@ from credits import services
 from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
 from credits.models import Order, StaffGrant, Wallet
 from credits.orders import lifecycle, refunds
-from credits.payments import PaymentUnavailable, catch_up, method_of
+from credits.payments import PaymentUnavailable, method_of, sync_with_provider
 from credits.plans import offers, subscriptions
 from credits.staff import grants
-from credits.staff.buttons import ActRefused, StaffAct
-from credits.wallet.charges import in_words
+from credits.staff.buttons import StaffAction, StaffActionRefused
+from credits.wallet.charges import format_count
 
 SENT_BEFORE = "This form was sent before: nothing was done twice."
 
@@ -25,18 +25,18 @@ SENT_BEFORE = "This form was sent before: nothing was done twice."
 def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
     grant = grants.request_grant(account=account, actor=request.user, ip=request.ip, **data)
     if grant is None:
-        raise ActRefused(SENT_BEFORE)
+        raise StaffActionRefused(SENT_BEFORE)
     if grant.is_pending:
         return (
-            f"Waiting for a second person: {in_words(grant.amount)}. Ask a colleague to confirm "
-            "the grant under Staff grants."
+            f"Waiting for a second person: {format_count(grant.amount)}. Ask a colleague to "
+            "confirm the grant under Staff grants."
         )
-    return f"Granted {in_words(grant.amount)}. {_now(account)}"
+    return f"Granted {format_count(grant.amount)}. {_now(account)}"
 
 
 def _confirm(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
     _decide(grants.confirm_grant, grant, request)
-    return f"Granted {in_words(grant.amount)}. {_now(grant.account)}"
+    return f"Granted {format_count(grant.amount)}. {_now(grant.account)}"
 
 
 def _reject(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
@@ -53,14 +53,14 @@ def _decide(decide: Callable[..., None], grant: StaffGrant, request: Any) -> Non
     try:
         decide(grant=grant, actor=request.user, ip=request.ip)
     except grants.GrantRefused as refusal:
-        raise ActRefused(str(refusal)) from refusal
+        raise StaffActionRefused(str(refusal)) from refusal
 
 
 def _take_back(account: Account, data: dict[str, Any], request: Any) -> str:
-    done = services.take_back(account=account, actor=request.user, ip=request.ip, **data)
+    done = services.deduct(account=account, actor=request.user, ip=request.ip, **data)
     if not done:
-        raise ActRefused(SENT_BEFORE)
-    return f"Took back {in_words(data['amount'])}. {_now(account)}"
+        raise StaffActionRefused(SENT_BEFORE)
+    return f"Took back {format_count(data['amount'])}. {_now(account)}"
 
 
 def _now(account: Account) -> str:
@@ -76,7 +76,7 @@ def _change_plan(account: Account, data: dict[str, Any], request: Any) -> str:
             account=account, plan=plan, reason=reason, actor=request.user, ip=request.ip
         )
     except subscriptions.PlanRefused as refusal:
-        raise ActRefused(str(refusal)) from refusal
+        raise StaffActionRefused(str(refusal)) from refusal
     _tell_provider(account)
     return f"The plan is {plan}. No credits were granted."
 
@@ -93,7 +93,7 @@ def _lift(account: Account, data: dict[str, Any], request: Any) -> str:
 
 def _mark_paid(order: Order, data: dict[str, Any], request: Any) -> str:
     if not lifecycle.fulfil_order(order=order, actor=request.user, ip=request.ip):
-        raise ActRefused(f"{order.number} was paid before: nothing was granted again.")
+        raise StaffActionRefused(f"{order.number} was paid before: nothing was granted again.")
     return f"{order.number} is paid. {order.credits:,} credits are granted. {_now(order.account)}"
 
 
@@ -102,15 +102,15 @@ def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
     try:
         refunds.refuse_refund(order)
     except offers.OrderRefused as refusal:
-        raise ActRefused(str(refusal)) from refusal
+        raise StaffActionRefused(str(refusal)) from refusal
     # The provider may tell us of it before this request goes on: who asked for it stands first.
     audit.record(
         order.account, request.user, "order.refund_asked", f"{order}: {reason}", request.ip
     )
     try:
-        method_of(order).give_back(order)
+        method_of(order).refund(order)
     except PaymentUnavailable as trouble:
-        raise ActRefused(str(trouble)) from trouble
+        raise StaffActionRefused(str(trouble)) from trouble
     refunds.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip)
     _tell_provider(order.account)
     return f"{order.number} is refunded. {_now(order.account)}"
@@ -118,7 +118,7 @@ def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
 
 def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
     if not lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
-        raise ActRefused(f"{order.number} does not wait for payment any more.")
+        raise StaffActionRefused(f"{order.number} does not wait for payment any more.")
     with suppress(PaymentUnavailable):
         method_of(order).withdraw(order)
     return f"{order.number} is cancelled."
@@ -131,11 +131,11 @@ def _is_pending(grant: StaffGrant) -> bool:
 def _tell_provider(account: Account) -> None:
     # What it could not be told now the day's work tells it.
     with suppress(PaymentUnavailable):
-        catch_up(account)
+        sync_with_provider(account)
 
 
-ACTS_ON_ACCOUNTS = (
-    StaffAct(
+ACCOUNT_ACTIONS = (
+    StaffAction(
         "grant",
         "Grant",
         "credits.grant_credits",
@@ -145,7 +145,7 @@ ACTS_ON_ACCOUNTS = (
         "confirm.",
         _grant,
     ),
-    StaffAct(
+    StaffAction(
         "take-back",
         "Take back",
         "credits.take_back_credits",
@@ -154,7 +154,7 @@ ACTS_ON_ACCOUNTS = (
         "next credits pay first.",
         _take_back,
     ),
-    StaffAct(
+    StaffAction(
         "change-plan",
         "Change plan",
         "credits.change_subscription",
@@ -163,7 +163,7 @@ ACTS_ON_ACCOUNTS = (
         "renews by an order as any other plan. What is left of a paid month ends.",
         _change_plan,
     ),
-    StaffAct(
+    StaffAction(
         "suspend",
         "Suspend",
         "accounts.suspend_account",
@@ -172,7 +172,7 @@ ACTS_ON_ACCOUNTS = (
         _suspend,
         lambda account: account.suspended_at is None and account.is_open,
     ),
-    StaffAct(
+    StaffAction(
         "lift",
         "Lift the suspension",
         "accounts.suspend_account",
@@ -182,8 +182,8 @@ ACTS_ON_ACCOUNTS = (
         lambda account: account.suspended_at is not None,
     ),
 )
-ACTS_ON_ORDERS = (
-    StaffAct(
+ORDER_ACTIONS = (
+    StaffAction(
         "mark-paid",
         "Mark paid",
         "credits.mark_paid_order",
@@ -192,7 +192,7 @@ ACTS_ON_ORDERS = (
         _mark_paid,
         lambda order: order.state in (Order.State.PENDING, Order.State.CANCELLED),
     ),
-    StaffAct(
+    StaffAction(
         "refund",
         "Refund",
         "credits.refund_order",
@@ -202,7 +202,7 @@ ACTS_ON_ORDERS = (
         _refund,
         lambda order: order.is_paid and order.total_cents > 0,
     ),
-    StaffAct(
+    StaffAction(
         "cancel",
         "Cancel",
         "credits.mark_paid_order",
@@ -212,8 +212,8 @@ ACTS_ON_ORDERS = (
         lambda order: order.is_pending,
     ),
 )
-ACTS_ON_GRANTS = (
-    StaffAct(
+GRANT_ACTIONS = (
+    StaffAction(
         "confirm",
         "Confirm",
         "credits.grant_credits",
@@ -223,7 +223,7 @@ ACTS_ON_GRANTS = (
         _is_pending,
         grants.refusal_to_confirm,
     ),
-    StaffAct(
+    StaffAction(
         "reject",
         "Reject",
         "credits.grant_credits",
@@ -233,7 +233,7 @@ ACTS_ON_GRANTS = (
         _is_pending,
         grants.refusal_to_reject,
     ),
-    StaffAct(
+    StaffAction(
         "withdraw",
         "Withdraw",
         "credits.grant_credits",

@@ -16,12 +16,12 @@ from accounts.models import User
 from accounts.staff.own_accounts import refusal_for
 
 
-class ActRefused(Exception):
+class StaffActionRefused(Exception):
     """The text is for the person who tried."""
 
 
 @dataclass(frozen=True)
-class StaffAct:
+class StaffAction:
     slug: str
     label: str
     permission: str
@@ -38,8 +38,8 @@ class StaffAct:
     explains: bool = True
 
 
-class WithActs(admin.ModelAdmin[Any]):
-    acts: tuple[StaffAct, ...] = ()
+class StaffActionsAdmin(admin.ModelAdmin[Any]):
+    acts: tuple[StaffAction, ...] = ()
     change_form_template = "admin/credits/with_acts.html"
 
     def get_urls(self) -> list[Any]:
@@ -78,7 +78,7 @@ class WithActs(admin.ModelAdmin[Any]):
         context = {**(extra_context or {}), "act_links": links, "act_refusals": reasons}
         return super().change_view(request, object_id, form_url, context)
 
-    def perform(self, request: Any, object_id: str, act: StaffAct) -> HttpResponse:
+    def perform(self, request: Any, object_id: str, act: StaffAction) -> HttpResponse:
         if not request.user.has_perm(act.permission):
             raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
         found = self.get_object(request, object_id)
@@ -95,7 +95,7 @@ class WithActs(admin.ModelAdmin[Any]):
         if form.is_valid():
             try:
                 messages.success(request, act.run(found, form.cleaned_data, request))
-            except ActRefused as refusal:
+            except StaffActionRefused as refusal:
                 messages.error(request, str(refusal))
             return redirect(self._page(object_id))
         context = {
@@ -109,7 +109,7 @@ class WithActs(admin.ModelAdmin[Any]):
         }
         return render(request, "admin/credits/act.html", context)
 
-    def _name(self, act: StaffAct) -> str:
+    def _name(self, act: StaffAction) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{act.slug}"
 
     def _page(self, object_id: str) -> str:

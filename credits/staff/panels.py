@@ -7,18 +7,18 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.staff.panels import (
-    MOST,
+    MAX_ROWS,
     Cell,
     Fact,
     Link,
     Panel,
+    admin_list_url,
     cell_of,
     cell_of_account,
-    for_staff_with,
-    list_of,
+    require_staff_permissions,
 )
 from credits.models import Order, StaffGrant, Subscription, Wallet
-from credits.money import in_words
+from credits.money import format_money
 from credits.periods import midnight
 from credits.wallet.statement import PACE_DAYS, month_before, next_month
 
@@ -30,17 +30,17 @@ def week_before() -> date:
     return timezone.now().date() - timedelta(days=PACE_DAYS - 1)
 
 
-@for_staff_with(*_MAY_SEE_BALANCES)
-def tell_running_dry() -> Panel:
+@require_staff_permissions(*_MAY_SEE_BALANCES)
+def low_balances_panel() -> Panel:
     wallets = Wallet.objects.running_dry(week_before())
-    worst = wallets.select_related("account__subscription__plan")[:MOST]
+    worst = wallets.select_related("account__subscription__plan")[:MAX_ROWS]
     return Panel(
         "Who is running dry?",
         "Nobody who used credits in the last 7 days is short of them.",
         columns=("Account", "Balance", "Lasts", "Used in 7 days", "Plan"),
         rows=[_dry(wallet) for wallet in worst],
         note="In use, and below the threshold or with less than they used in the last 7 days.",
-        more=Link("All who are running dry", list_of(Wallet, "?dry=week&o=2")),
+        more=Link("All who are running dry", admin_list_url(Wallet, "?dry=week&o=2")),
     )
 
 
@@ -60,26 +60,26 @@ def _days(days: int) -> str:
     return f"{days:,} day{'' if days == 1 else 's'}"
 
 
-@for_staff_with("credits.view_order", "credits.view_subscription")
-def tell_who_pays() -> Panel:
+@require_staff_permissions("credits.view_order", "credits.view_subscription")
+def revenue_panel() -> Panel:
     plans = list(Subscription.objects.by_paid_plan())
     return Panel(
         "Who pays?",
         "No account is on a paid plan.",
         columns=("Plan", "Accounts", "Price a month"),
-        rows=[_plan(plan) for plan in plans[:MOST]],
+        rows=[_plan(plan) for plan in plans[:MAX_ROWS]],
         facts=[
             Fact("On paid plans", Cell(sum(plan["accounts"] for plan in plans))),
             *_money_of_two_months(),
         ],
         note="Amounts with tax; a refund counts once all of an order is given back.",
-        more=Link("All paid orders", list_of(Order, "?state__exact=paid")),
+        more=Link("All paid orders", admin_list_url(Order, "?state__exact=paid")),
     )
 
 
 def _plan(line: dict[str, Any]) -> list[Cell]:
-    accounts = list_of(Subscription, f"?plan__id__exact={line['plan']}")
-    price = in_words(line["plan__price_cents"], settings.CURRENCY)
+    accounts = admin_list_url(Subscription, f"?plan__id__exact={line['plan']}")
+    price = format_money(line["plan__price_cents"], settings.CURRENCY)
     return [Cell(line["plan__name"]), Cell(line["accounts"], accounts), Cell(price, is_amount=True)]
 
 
@@ -100,20 +100,20 @@ def _span(first: date) -> tuple[datetime, datetime]:
 
 def _sums(lines: list[dict[str, Any]], name: str) -> str:
     """Each currency by itself."""
-    said = [in_words(line[name], line["currency"]) for line in lines if line[name]]
+    said = [format_money(line[name], line["currency"]) for line in lines if line[name]]
     return ", ".join(said) or "Nothing"
 
 
-@for_staff_with("credits.view_order", "accounts.view_account")
-def tell_unpaid_orders() -> Panel:
+@require_staff_permissions("credits.view_order", "accounts.view_account")
+def unpaid_orders_panel() -> Panel:
     pending = Order.objects.pending().select_related("account").order_by("placed_at", "pk")
     return Panel(
         "Who has not paid yet?",
         "No order waits for payment.",
         columns=("Order", "Account", "Due", "Total"),
-        rows=[_unpaid(order) for order in pending[:MOST]],
+        rows=[_unpaid(order) for order in pending[:MAX_ROWS]],
         note="The oldest first. When the money of an invoice is there, open it and mark it paid.",
-        more=Link("All orders that wait", list_of(Order, "?state__exact=pending&o=7")),
+        more=Link("All orders that wait", admin_list_url(Order, "?state__exact=pending&o=7")),
     )
 
 
@@ -122,7 +122,7 @@ def _unpaid(order: Order) -> list[Cell]:
         cell_of(order, order.number),
         cell_of_account(order.account),
         _due(order),
-        Cell(in_words(order.total_cents, order.currency), is_amount=True),
+        Cell(format_money(order.total_cents, order.currency), is_amount=True),
     ]
 
 
@@ -132,16 +132,16 @@ def _due(order: Order) -> Cell:
     return Cell(order.due_on)
 
 
-@for_staff_with("credits.view_staffgrant", "accounts.view_account")
-def tell_pending_grants() -> Panel:
+@require_staff_permissions("credits.view_staffgrant", "accounts.view_account")
+def pending_grants_panel() -> Panel:
     pending = StaffGrant.objects.pending().select_related("account", "requested_by")
     return Panel(
         "Grants waiting for a second person",
         "No grant is waiting.",
         columns=("Credits", "Account", "Asked for by", "Since"),
-        rows=[_pending(grant) for grant in pending.order_by("requested_at", "pk")[:MOST]],
+        rows=[_pending(grant) for grant in pending.order_by("requested_at", "pk")[:MAX_ROWS]],
         note="The oldest first. Open one to confirm or reject it.",
-        more=Link("All pending grants", list_of(StaffGrant, "?state__exact=pending")),
+        more=Link("All pending grants", admin_list_url(StaffGrant, "?state__exact=pending")),
     )
 
 

@@ -2,14 +2,14 @@
 
 import re
 
-from accounts.staff.panels import MOST, Findings, Hit, for_staff_with, link_to
+from accounts.staff.panels import MAX_ROWS, Findings, Hit, link_to, require_staff_permissions
 from credits.models import Order
 
 # As the invoice has it, or only its number.
 _INVOICE = re.compile(r"(?:INV-?)?([0-9]{1,9})", re.IGNORECASE | re.ASCII)
 
 
-@for_staff_with("credits.view_order", "accounts.view_account")
+@require_staff_permissions("credits.view_order", "accounts.view_account")
 def find_orders(text: str) -> Findings:
     if text.startswith("ord_"):
         found = Order.objects.filter(public_id=text)
@@ -17,7 +17,7 @@ def find_orders(text: str) -> Findings:
         found = Order.objects.filter(invoice_number=int(invoice[1]))
     else:
         found = Order.objects.none()
-    orders = found.select_related("account")[:MOST]
+    orders = found.select_related("account")[:MAX_ROWS]
     return Findings(
         "Orders",
         [

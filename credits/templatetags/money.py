@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.filter
 def money(cents: int, currency: str) -> str:
-    return words.in_words(cents, currency)
+    return words.format_money(cents, currency)
 
 
 @register.filter

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts import audit
-from accounts.permissions import for_account, form_of
+from accounts.permissions import form_on_page, require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from credits.forms import ThresholdForm
 from credits.models import Subscription, Wallet
 from credits.plans import sign_up_credits, subscriptions
@@ -25,13 +25,13 @@ SHOWN_MOVEMENTS = 5
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_billing(request: AccountRequest) -> HttpResponse:
     return _billing_page(request)
 
 
-@form_of(PAGE)
-@for_account(Act.BUY)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.BUY)
 def change_threshold(request: AccountRequest) -> HttpResponse:
     wallet = request.account.wallet
     form = ThresholdForm(wallet.usual_threshold, request.POST)
@@ -47,7 +47,7 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_ledger(request: AccountRequest) -> HttpResponse:
     """A month a page, with the balance before and after: a bank statement."""
     account, this_month = request.account, timezone.now().date().replace(day=1)

@@ -7,20 +7,20 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import Account
-from accounts.permissions import for_account
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from credits.forms import ConfirmForm, OrderForm
 from credits.models import Order, Pack, Plan
 from credits.money import with_tax
 from credits.orders import lifecycle
-from credits.payments import PaymentUnavailable, catch_up, method_of
+from credits.payments import PaymentUnavailable, method_of, sync_with_provider
 from credits.plans import offers, subscriptions
 from credits.plans.offers import OrderRefused
 
 
 @require_safe
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def choose_pack(request: AccountRequest) -> HttpResponse:
     context = {
         "packs": Pack.objects.offered(),
@@ -31,13 +31,13 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
     return _order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
 
 
 @require_safe
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def choose_plan(request: AccountRequest) -> HttpResponse:
     subscription = request.account.subscription
     coverage = subscriptions.coverage_of(request.account)
@@ -53,13 +53,13 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     return _order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     """For the time after what is paid for: a lower plan, or after all the one there is."""
     subscription = request.account.subscription
@@ -84,7 +84,7 @@ def _choose(request: AccountRequest, plan: Plan) -> None:
         chosen = subscriptions.choose_plan(
             account=account, plan=plan, actor=request.user, ip=request.ip
         )
-        catch_up(account)
+        sync_with_provider(account)
     except subscriptions.PlanRefused as refusal:
         messages.error(request, str(refusal))
     except PaymentUnavailable:
@@ -100,7 +100,7 @@ def _choose(request: AccountRequest, plan: Plan) -> None:
 def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     account = request.account
     try:
-        offer = offers.offer_of(item, account.subscription)
+        offer = offers.make_offer(item, account.subscription)
     except OrderRefused as refusal:
         messages.error(request, str(refusal))
         return redirect("credits:choose-plan")

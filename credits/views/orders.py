@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_safe
 
-from accounts.permissions import for_account, form_of
+from accounts.permissions import form_on_page, require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from credits.models import Order
 from credits.orders import lifecycle
 from credits.payments import PaymentUnavailable, method_of
@@ -20,7 +20,7 @@ SHOWN = 25
 
 
 @require_safe
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def show_orders(request: AccountRequest) -> HttpResponse:
     pages = Paginator(request.account.orders.all(), SHOWN)
     page = pages.get_page(request.GET.get("page"))
@@ -28,14 +28,14 @@ def show_orders(request: AccountRequest) -> HttpResponse:
 
 
 @require_safe
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
     """Also where the payment provider leads back to: what is paid is known from its event alone."""
     return render(request, "credits/show_order.html", {"order": _order(request, order_id)})
 
 
 @require_safe
-@for_account(Act.BUY)
+@require_permission(TeamPermission.BUY)
 def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _order(request, order_id)
     if order.invoice_number is None:
@@ -44,8 +44,8 @@ def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     return render(request, "credits/show_invoice.html", {"order": order})
 
 
-@form_of(PAGE)
-@for_account(Act.BUY)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.BUY)
 def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
     """Opens the provider's page again; the order's own page leads there."""
     order = _order(request, order_id)
@@ -57,8 +57,8 @@ def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
     return redirect("credits:show-order", order_id=order.public_id)
 
 
-@form_of(PAGE)
-@for_account(Act.BUY)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.BUY)
 def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _order(request, order_id)
     if order.kind == Order.Kind.RENEWAL:

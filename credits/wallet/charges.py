@@ -22,7 +22,7 @@ from apikeys.models import ApiKey
 from credits import emails
 from credits.latency import BUCKETS, bucket_of
 from credits.models import UseHour, Wallet
-from runtime.database.raw_sql import Insertion, Row
+from runtime.database.raw_sql import BulkInsert, Row
 from runtime.metrics.registry import Counter, Histogram, MetricsSwitch
 
 batches = Counter(
@@ -55,7 +55,7 @@ class InsufficientCredits(ApiError):
 
 def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
     return InsufficientCredits(
-        message=f"This request costs {in_words(required)} and your balance is {balance}. "
+        message=f"This request costs {format_count(required)} and your balance is {balance}. "
         "Buy credits or upgrade your plan.",
         details={
             "required": required,
@@ -96,7 +96,7 @@ def charge_all(charges: Sequence[Charge]) -> list[int | None]:
     return balances
 
 
-def charge_quietly(charges: Sequence[Charge], record: Insertion) -> list[int | None]:
+def charge_quietly(charges: Sequence[Charge], record: BulkInsert) -> list[int | None]:
     """The same in one statement, with what is to be recorded of them, for charges of keys. None
     also for those that have to go another way: see Wallet.objects.charge_quietly."""
     started = time.perf_counter()
@@ -169,5 +169,5 @@ def balance_of(account: Account) -> int:
     return Wallet.objects.values_list("balance", flat=True).get(account=account)
 
 
-def in_words(number: int) -> str:
+def format_count(number: int) -> str:
     return "1 credit" if number == 1 else f"{number:,} credits"

@@ -12,7 +12,7 @@ from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 
-from runtime.database.coalescing import Together
+from runtime.database.coalescing import Coalescer
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +47,8 @@ def _pool(url: str, options: tuple[tuple[str, Any], ...], process: int) -> redis
 
 
 @lru_cache(maxsize=8)
-def _together(pool: redis.ConnectionPool) -> Together[_Count, int]:
-    return Together(partial(_count_all, redis.Redis(connection_pool=pool)))
+def _together(pool: redis.ConnectionPool) -> Coalescer[_Count, int]:
+    return Coalescer(partial(_count_all, redis.Redis(connection_pool=pool)))
 
 
 def _count_all(client: redis.Redis, counts: list[_Count]) -> list[int]:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Generic, TypeVar
 
-Asked = TypeVar("Asked")
-Got = TypeVar("Got")
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 
-MOST_AT_ONCE = 64
+MAX_GROUP_SIZE = 64
 # For the turn of another kind of work. What takes longer than this is in trouble of its own.
 LONGEST_WAIT_SECONDS = 0.1
 
@@ -33,7 +33,7 @@ def _in_turn() -> Iterator[None]:
             _turn.release()
 
 
-def let_others_come() -> None:
+def yield_to_others() -> None:
     """Called before each turn. The web worker says how: config/server/worker.py."""
 
 
@@ -41,9 +41,9 @@ class WorkInterrupted(RuntimeError):
     """The caller that did the work of a group was ended before it could say how it went."""
 
 
-class Together(Generic[Asked, Got]):
+class Coalescer(Generic[Argument, Result]):
     def __init__(
-        self, work: Callable[[list[Asked]], Sequence[Got]], *, may_wait: bool = False
+        self, work: Callable[[list[Argument]], Sequence[Result]], *, may_wait: bool = False
     ) -> None:
         """`work` answers each that it is handed, in their order. What it raises is everybody's who
         waits: if it could not be done for these, the next ones need not find out by waiting.
@@ -53,11 +53,11 @@ class Together(Generic[Asked, Got]):
         self._work = work
         self._turn = nullcontext if may_wait else _in_turn
         self._lock = threading.Lock()
-        self._waiting: list[_Call[Asked, Got]] = []
+        self._waiting: list[_Call[Argument, Result]] = []
         self._is_busy = False
 
-    def ask(self, asked: Asked) -> Got:
-        call: _Call[Asked, Got] = _Call(asked)
+    def ask(self, asked: Argument) -> Result:
+        call: _Call[Argument, Result] = _Call(asked)
         with self._lock:
             self._waiting.append(call)
             is_first, self._is_busy = not self._is_busy, True
@@ -68,7 +68,7 @@ class Together(Generic[Asked, Got]):
             raise call.error.with_traceback(None)
         return call.got
 
-    def _is_next(self, call: "_Call[Asked, Got]") -> bool:
+    def _is_next(self, call: "_Call[Argument, Result]") -> bool:
         """Waits until it is done, or until it is this one's turn to do it."""
         try:
             return not call.wait()
@@ -76,19 +76,19 @@ class Together(Generic[Asked, Got]):
             self._withdraw(call)
             raise
 
-    def _withdraw(self, call: "_Call[Asked, Got]") -> None:
+    def _withdraw(self, call: "_Call[Argument, Result]") -> None:
         """Whoever is gone is asked for nothing, and does not stop the others."""
         if self._forget(call) and call.is_next:
             self._pass_on([], None)
 
-    def _serve(self, own: "_Call[Asked, Got]") -> None:
+    def _serve(self, own: "_Call[Argument, Result]") -> None:
         """By one of those who wait, for all of them."""
-        calls: list[_Call[Asked, Got]] = []
+        calls: list[_Call[Argument, Result]] = []
         error: BaseException | None = None
         try:
             with self._turn():
-                let_others_come()
-                calls = self._take(MOST_AT_ONCE)
+                yield_to_others()
+                calls = self._take(MAX_GROUP_SIZE)
                 done = self._work([call.asked for call in calls])
             for call, got in zip(calls, done, strict=True):
                 call.got = got
@@ -104,13 +104,13 @@ class Together(Generic[Asked, Got]):
         finally:
             self._pass_on(calls, error)
 
-    def _take(self, most: int | None) -> "list[_Call[Asked, Got]]":
+    def _take(self, most: int | None) -> "list[_Call[Argument, Result]]":
         with self._lock:
             taken = self._waiting[:most]
             del self._waiting[:most]
         return taken
 
-    def _forget(self, call: "_Call[Asked, Got]") -> bool:
+    def _forget(self, call: "_Call[Argument, Result]") -> bool:
         """Whether it was still waiting."""
         with self._lock:
             was_waiting = call in self._waiting
@@ -118,7 +118,7 @@ class Together(Generic[Asked, Got]):
                 self._waiting.remove(call)
         return was_waiting
 
-    def _pass_on(self, calls: "list[_Call[Asked, Got]]", error: BaseException | None) -> None:
+    def _pass_on(self, calls: "list[_Call[Argument, Result]]", error: BaseException | None) -> None:
         with self._lock:
             successor = self._waiting[0] if self._waiting else None
             self._is_busy = successor is not None
@@ -128,10 +128,10 @@ class Together(Generic[Asked, Got]):
             successor.take_over()
 
 
-class _Call(Generic[Asked, Got]):
-    got: Got
+class _Call(Generic[Argument, Result]):
+    got: Result
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Argument) -> None:
         self.asked = asked
         self.error: BaseException | None = None
         self.is_next = self._is_over = False

@@ -12,11 +12,11 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 
-from runtime.database.pool import give_back_connection
-from runtime.dates import moment_of, number_of
+from runtime.database.pool import release_connection
+from runtime.dates import from_microseconds, to_microseconds
 
 PAGE = 50
-LOOKED_THROUGH = 10_000
+SCAN_LIMIT = 10_000
 # Rows that one query of a download brings.
 BATCH = 2_000
 
@@ -30,12 +30,12 @@ class Cursor(NamedTuple):
     seen: int = 0
 
     def __str__(self) -> str:
-        return f"{number_of(self.at)}-{self.seen}"
+        return f"{to_microseconds(self.at)}-{self.seen}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
         number, _, seen = text.partition("-")
-        at = moment_of(number)
+        at = from_microseconds(number)
         plain = seen.isascii() and seen.isdecimal() and len(seen) < 5
         return cls(at, int(seen)) if at and plain else None
 
@@ -49,7 +49,7 @@ class Page(Generic[Row]):
     looked_back_to: datetime | None = None
 
 
-def page_of(
+def paginate(
     walked: QuerySet[Row],
     others: Sequence[Q] = (),
     before: Cursor | None = None,
@@ -57,7 +57,7 @@ def page_of(
     stretch: int | None = None,
 ) -> Page[Row]:
     """Of rows that an index finds in the order of `at`; the other conditions have none."""
-    most = stretch or LOOKED_THROUGH
+    most = stretch or SCAN_LIMIT
     rows = _from(walked, before).order_by("-at", "-pk")
     end: datetime | None = None
     if others:
@@ -72,12 +72,12 @@ def page_of(
     return Page(shown, _after(shown, end, before) if end else None, end)
 
 
-def all_of(walked: QuerySet[Row], others: Sequence[Q] = ()) -> Iterator[Row]:
+def iterate_all(walked: QuerySet[Row], others: Sequence[Q] = ()) -> Iterator[Row]:
     """For a download, in batches: whoever reads slowly holds no connection meanwhile."""
     rows = walked.filter(*others).order_by("-at", "-pk")
     batch = list(rows[:BATCH])
     while batch:
-        give_back_connection()
+        release_connection()
         yield from batch
         last = batch[-1]
         older = Q(at__lt=_at(last)) | Q(at=_at(last), pk__lt=last.pk)

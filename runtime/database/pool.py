@@ -3,7 +3,7 @@
 from django.db import connection
 
 
-def give_back_connection() -> None:
+def release_connection() -> None:
     """By whoever waits for something else, the DNS or a slow reader: others use it meanwhile."""
     if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:
         connection.close()

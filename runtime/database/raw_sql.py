@@ -23,14 +23,14 @@ Row = Sequence[Any]
 
 # What Django raises when the database is not there: nobody else needs to try then. The last is what
 # a standby says that cannot write.
-AWAY = (OperationalError, InterfaceError, InternalError)
+UNAVAILABLE = (OperationalError, InterfaceError, InternalError)
 
 
 class OutcomeUnknown(OperationalError):
     """The connection was lost after a COMMIT was sent: the transaction may or may not be stored."""
 
 
-times_away = Counter(
+times_unavailable = Counter(
     "database_away",
     "Times that somebody found the database away: api, page, background, or what is written later.",
     ("where",),
@@ -38,7 +38,7 @@ times_away = Counter(
 )
 
 
-def run(statement: str, values: Sequence[Any]) -> list[Any]:
+def execute(statement: str, values: Sequence[Any]) -> list[Any]:
     """The rows that come back."""
     # A method of our own backends, config/postgresql and config/sqlite.
     rows: list[Any] = connection.run_prepared(statement, values)  # type: ignore[attr-defined]
@@ -53,7 +53,7 @@ def atomic() -> Iterator[None]:
         with transaction.atomic():
             yield
             is_committing = True
-    except AWAY as error:
+    except UNAVAILABLE as error:
         if is_committing and _leaves_open(error):
             raise OutcomeUnknown("The connection was lost during COMMIT.") from error
         raise
@@ -64,8 +64,8 @@ def _run_as_transaction(statement: str, values: Sequence[Any]) -> list[Any]:
     # Nothing is sent before there is a connection.
     connection.ensure_connection()
     try:
-        return run(statement, values)
-    except AWAY as error:
+        return execute(statement, values)
+    except UNAVAILABLE as error:
         if _leaves_open(error):
             raise OutcomeUnknown("The connection was lost during a statement.") from error
         raise
@@ -78,7 +78,7 @@ def _leaves_open(error: Exception) -> bool:
     return report is not None and report.severity_nonlocalized != "ERROR"
 
 
-class Rows:
+class JsonRows:
     """Any number of rows, handed over as one value: JSON, which both databases read as a table."""
 
     def __init__(self, **columns: models.Field[Any, Any]) -> None:
@@ -101,18 +101,18 @@ class Rows:
         return f"(SELECT {columns} FROM json_each(%s)) AS given"  # noqa: S608 - our own names
 
 
-class Insertion(NamedTuple):
+class BulkInsert(NamedTuple):
     """Rows that go into a table, with a column `account_id`."""
 
     table: str
-    rows: Rows
+    rows: JsonRows
     given: Sequence[Row]
     # ON CONFLICT …
     ending: str = ""
 
     def run(self) -> None:
         if self.given:
-            run(self.statement(), [self.value])
+            execute(self.statement(), [self.value])
 
     def statement(self, condition: str = "true") -> str:
         names = ", ".join(self.rows.names)
@@ -126,12 +126,12 @@ class Insertion(NamedTuple):
     def value(self) -> str:
         return self.rows.value(self.given)
 
-    def only_of(self, accounts: set[int]) -> "Insertion":
+    def only_of(self, accounts: set[int]) -> "BulkInsert":
         place = self.rows.names.index("account_id")
         return self._replace(given=[row for row in self.given if row[place] in accounts])
 
 
-def decide_and_insert(decision: str, value: str, *insertions: Insertion) -> list[Any]:
+def decide_and_insert(decision: str, value: str, *insertions: BulkInsert) -> list[Any]:
     """Of the rows to be inserted those of the accounts that the decision brings back, in their
     first column. All of it, or nothing."""
     if connection.vendor == "postgresql":
@@ -142,7 +142,7 @@ def decide_and_insert(decision: str, value: str, *insertions: Insertion) -> list
         values = [value, *(one.value for one in insertions)]
         return _run_as_transaction(f"WITH {parts} SELECT * FROM decided", values)  # noqa: S608
     with transaction.atomic():
-        decided = run(decision, [value])
+        decided = execute(decision, [value])
         accounts = {row[0] for row in decided}
         for one in insertions:
             one.only_of(accounts).run()

@@ -12,31 +12,31 @@ from typing import Generic, TypeVar
 from django.conf import settings
 from django.db import connection
 
-from runtime.database.raw_sql import AWAY, times_away
+from runtime.database.raw_sql import UNAVAILABLE, times_unavailable
 
 logger = logging.getLogger(__name__)
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 
 SECONDS = 1.0
-MOST_AT_ONCE = 500
+BATCH_SIZE = 500
 # While the database is away. What comes after that is lost.
-MOST_KEPT = 20_000
+MAX_BUFFERED = 20_000
 
-_all: "list[Later[object]]" = []
+_all: "list[WriteBuffer[object]]" = []
 
 
-class Later(Generic[Thing]):
-    def __init__(self, write: Callable[[list[Thing]], None]) -> None:
+class WriteBuffer(Generic[Item]):
+    def __init__(self, write: Callable[[list[Item]], None]) -> None:
         self._write = write
-        self._things: list[Thing] = []
+        self._things: list[Item] = []
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         _all.append(self)  # type: ignore[arg-type]
 
-    def add(self, thing: Thing) -> None:
+    def add(self, thing: Item) -> None:
         with self._lock:
-            if len(self._things) < MOST_KEPT:
+            if len(self._things) < MAX_BUFFERED:
                 self._things.append(thing)
             self._write_soon()
 
@@ -47,11 +47,11 @@ class Later(Generic[Thing]):
             try:
                 while parts:
                     parts[-1:] = self._write_or_halve(parts[-1])
-            except AWAY as error:
-                times_away.add("later")
+            except UNAVAILABLE as error:
+                times_unavailable.add("later")
                 logger.warning("What was to be written waits for the database", exc_info=error)
                 with self._lock:
-                    self._things = [*chain(*parts), *self._things][:MOST_KEPT]
+                    self._things = [*chain(*parts), *self._things][:MAX_BUFFERED]
                     self._write_soon()
                 return
 
@@ -59,11 +59,11 @@ class Later(Generic[Thing]):
         with self._lock:
             self._things = []
 
-    def _write_or_halve(self, things: list[Thing]) -> list[list[Thing]]:
+    def _write_or_halve(self, things: list[Item]) -> list[list[Item]]:
         """What is left to be written of them."""
         try:
             self._write(things)
-        except AWAY:
+        except UNAVAILABLE:
             raise
         # One of them cannot be written: it must not take the others with it.
         except Exception as error:
@@ -73,9 +73,9 @@ class Later(Generic[Thing]):
             logger.warning("Something could not be written", exc_info=error)
         return []
 
-    def _take(self) -> list[Thing]:
+    def _take(self) -> list[Item]:
         with self._lock:
-            taken, self._things = self._things[:MOST_AT_ONCE], self._things[MOST_AT_ONCE:]
+            taken, self._things = self._things[:BATCH_SIZE], self._things[BATCH_SIZE:]
         return taken
 
     def _write_soon(self) -> None:
@@ -97,7 +97,7 @@ class Later(Generic[Thing]):
                     self._write_soon()
 
 
-def write_all() -> None:
+def flush_all() -> None:
     """A worker that stops."""
     for later in _all:
         later.write()

@@ -18,7 +18,7 @@ def client_address(meta: Mapping[str, Any], trusted_proxies: int) -> str:
     return _address(hops[-trusted_proxies:][0]) or peer
 
 
-def household(address: str) -> str:
+def rate_limit_network(address: str) -> str:
     """Whom an address stands for: itself; of IPv6 its /64, which one customer has alone."""
     if isinstance(ip_address(address), IPv6Address):
         return str(ip_network(f"{address}/64", strict=False))

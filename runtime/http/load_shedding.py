@@ -8,13 +8,13 @@ from contextvars import ContextVar
 
 # What a worker answers in less than a second, also a slow one; and more than come at the same
 # moment by chance.
-MOST_IN_HAND = 256
+MAX_CONCURRENT_REQUESTS = 256
 
 _has_a_place: ContextVar[bool] = ContextVar("has_a_place", default=False)
 
 
-class Admission:
-    def __init__(self, most: int = MOST_IN_HAND) -> None:
+class ConcurrencyLimit:
+    def __init__(self, most: int = MAX_CONCURRENT_REQUESTS) -> None:
         self.most = most
         self.in_hand = 0
         # All requests that ever had a place.
@@ -37,4 +37,4 @@ class Admission:
             self.in_hand -= 1
 
 
-admission = Admission()
+concurrency_limit = ConcurrencyLimit()

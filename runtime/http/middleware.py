@@ -13,8 +13,8 @@ from runtime import ids
 from runtime.http.client_ip import client_address
 from runtime.http.request import IdentifiedRequest
 from runtime.logging import formatters
-from runtime.logging.access_log import Answer, Desk, note, route_of
-from runtime.unicode import UNSEEN_IN_BYTES, show_unseen_in_html
+from runtime.logging.access_log import AccessLog, AccessRecord, add_record, route_of
+from runtime.unicode import INVISIBLE_IN_BYTES, show_invisible_in_html
 
 Handler = Callable[[IdentifiedRequest], HttpResponse]
 
@@ -28,20 +28,20 @@ class IdentifyRequestMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: IdentifiedRequest) -> HttpResponse:
-        request.id = id_of_request(request.META.get("HTTP_X_REQUEST_ID", ""))
+        request.id = choose_request_id(request.META.get("HTTP_X_REQUEST_ID", ""))
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
         # Never reset: Django logs a crash after the last middleware has returned.
         formatters.request_id.set(request.id)
-        formatters.account_id.set(formatters.NOBODY)
+        formatters.account_id.set(formatters.NO_ID)
         request.refusal, request.in_access_log = "", False
         started = time.perf_counter()
-        Desk.in_hand += 1
+        AccessLog.in_hand += 1
         try:
             response = self.get_response(request)
         finally:
-            Desk.in_hand -= 1
-        if Desk.is_open and not request.in_access_log:
-            note(_answer(request, response, time.perf_counter() - started))
+            AccessLog.in_hand -= 1
+        if AccessLog.is_open and not request.in_access_log:
+            add_record(_answer(request, response, time.perf_counter() - started))
         if response.status_code < 500:
             # Django would write another record of each refusal.
             response._has_been_logged = True  # type: ignore[attr-defined]
@@ -50,7 +50,7 @@ class IdentifyRequestMiddleware:
         return response
 
 
-def id_of_request(given: str) -> str:
+def choose_request_id(given: str) -> str:
     """The client's, if it is well formed and no key: it goes into logs and answers."""
     if _CLIENTS_OWN_ID.fullmatch(given) and not _knows_secrets()(given):
         return given
@@ -63,9 +63,9 @@ def _knows_secrets() -> Callable[[str], bool]:
     return knows
 
 
-def _answer(request: IdentifiedRequest, response: HttpResponse, seconds: float) -> Answer:
+def _answer(request: IdentifiedRequest, response: HttpResponse, seconds: float) -> AccessRecord:
     account = getattr(request, "account", None)
-    return Answer(
+    return AccessRecord(
         time.time(),
         "static" if request.path_info.startswith(settings.STATIC_URL) else "page",
         request.id,
@@ -92,7 +92,7 @@ class PermissionsPolicyMiddleware:
         return response
 
 
-class ShowUnseenMiddleware:
+class ShowInvisibleCharactersMiddleware:
     """Whatever a page shows, no character of it hides, or turns the order of the others."""
 
     def __init__(self, get_response: Handler) -> None:
@@ -101,6 +101,6 @@ class ShowUnseenMiddleware:
     def __call__(self, request: IdentifiedRequest) -> HttpResponse:
         response = self.get_response(request)
         is_page = response.get("Content-Type", "").startswith("text/html")
-        if is_page and not response.streaming and UNSEEN_IN_BYTES.search(response.content):
-            response.content = show_unseen_in_html(response.content.decode()).encode()
+        if is_page and not response.streaming and INVISIBLE_IN_BYTES.search(response.content):
+            response.content = show_invisible_in_html(response.content.decode()).encode()
         return response

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from runtime.logging import formatters
-from runtime.logging.handler import Outlet
+from runtime.logging.handler import StderrWriter
 from runtime.metrics.registry import Counter, Gauge, Histogram, MetricsSwitch
 
 # More than a worker answers in many seconds.
@@ -40,7 +40,7 @@ unwritten = Counter(
 _counted = itemgetter(1, 7, 6, 8, 10, 11)
 
 
-class Answer(NamedTuple):
+class AccessRecord(NamedTuple):
     at: float
     # api, page, static; or server: refused by it, before anybody else read it.
     part: str
@@ -56,62 +56,62 @@ class Answer(NamedTuple):
     seconds: float
     code: str
     # A refusal that was asked for in the sandbox.
-    is_rehearsed: bool = False
+    is_sandbox: bool = False
     verdict: str | None = None
     message: str = "answered"
 
 
-class Desk:
+class AccessLog:
     """Of this process."""
 
     # Whether anybody wants to know: else there is nothing to note.
     is_open = False
     # Whether each is a record of the log as well.
     is_logged = False
-    answers: list[Answer] = []
+    answers: list[AccessRecord] = []
     in_hand = 0
 
 
 Gauge(
     "http_requests_in_hand",
     "Requests that are being answered.",
-    read=lambda: Desk.in_hand,
+    read=lambda: AccessLog.in_hand,
 )
 
 
-def begin(*, is_logged: bool) -> None:
+def configure(*, is_logged: bool) -> None:
     """In a process that tells what it collects: runtime/flusher.py."""
-    Desk.is_logged = is_logged
-    Desk.is_open = is_logged or MetricsSwitch.is_on
+    AccessLog.is_logged = is_logged
+    AccessLog.is_open = is_logged or MetricsSwitch.is_on
 
 
-def note(answer: Answer) -> None:
+def add_record(answer: AccessRecord) -> None:
     """Where the desk is open."""
-    if len(Desk.answers) < MOST_KEPT:
-        Desk.answers.append(answer)
+    if len(AccessLog.answers) < MOST_KEPT:
+        AccessLog.answers.append(answer)
     else:
         unwritten.add()
 
 
-def take() -> list[Answer]:
-    taken, Desk.answers = Desk.answers, []
+def take_records() -> list[AccessRecord]:
+    taken, AccessLog.answers = AccessLog.answers, []
     return taken
 
 
-def tell(outlet: Outlet, *, as_json: bool) -> None:
+def flush(outlet: StderrWriter, *, as_json: bool) -> None:
     """Others of the worker come in between."""
-    taken = take()
+    taken = take_records()
     line = json_line if as_json else text_line
     for start in range(0, len(taken), AT_ONCE):
         part = taken[start : start + AT_ONCE]
-        if Desk.is_logged:
+        if AccessLog.is_logged:
             outlet.write(map(line, part))
         if MetricsSwitch.is_on:
             _measure(part)
         time.sleep(0)
 
 
-def _measure(part: list[Answer]) -> None:
+def _measure(part: list[AccessRecord]) -> None:
     for answer, number in collections.Counter(map(_counted, part)).items():
         site_part, route, method, status, code, is_rehearsed = answer
         code = "sandbox" if is_rehearsed else code
@@ -121,12 +121,12 @@ def _measure(part: list[Answer]) -> None:
         seconds.add_all([one.seconds for one in part if one.part == site_part], site_part)
 
 
-def json_line(one: Answer) -> bytes:
+def json_line(one: AccessRecord) -> bytes:
     # Taken apart at once: this is what each request costs.
     at, part, request, account, key, ip, method, route, status, took, code, *others = one
     is_rehearsed, verdict, message = others
     told: dict[str, Any] = {
-        "time": formatters.moment(at),
+        "time": formatters.iso_timestamp(at),
         "level": "info",
         "logger": part,
         "message": message,
@@ -146,14 +146,14 @@ def json_line(one: Answer) -> bytes:
     return orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def text_line(one: Answer) -> bytes:
+def text_line(one: AccessRecord) -> bytes:
     """As runtime/logging/formatters.py writes the others."""
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.at))
     words = (
         f"{at},{int(one.at % 1 * 1000):03d} INFO {one.part}",
-        f"[{one.request_id} {one.account_id or formatters.NOBODY}]",
-        f"{_method(one.method) or formatters.NOBODY} {one.route or formatters.NOBODY} {one.status}",
-        f"{one.code or formatters.NOBODY} {one.key_id or formatters.NOBODY} {one.ip}",
+        f"[{one.request_id} {one.account_id or formatters.NO_ID}]",
+        f"{_method(one.method) or formatters.NO_ID} {one.route or formatters.NO_ID} {one.status}",
+        f"{one.code or formatters.NO_ID} {one.key_id or formatters.NO_ID} {one.ip}",
         f"{one.seconds * 1000:.1f} ms",
         one.verdict or one.message,
     )
@@ -173,4 +173,4 @@ def _readable(route: str) -> str:
 
 def _method(given: str) -> str:
     """A client may call it as it likes."""
-    return given if given in METHODS else formatters.plain(given)[:20]
+    return given if given in METHODS else formatters.redact(given)[:20]

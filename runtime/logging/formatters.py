@@ -18,9 +18,9 @@ from typing import Any
 
 import orjson
 
-NOBODY = "-"
-request_id: ContextVar[str] = ContextVar("request_id", default=NOBODY)
-account_id: ContextVar[str] = ContextVar("account_id", default=NOBODY)
+NO_ID = "-"
+request_id: ContextVar[str] = ContextVar("request_id", default=NO_ID)
+account_id: ContextVar[str] = ContextVar("account_id", default=NO_ID)
 
 # Links that open something, and keys, also without their prefix or oddly written: a refused request
 # is logged with its path. The request's own id is known to be none, and stays whole.
@@ -48,12 +48,12 @@ class LineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         record.request_id, record.account_id = request_id.get(), account_id.get()
-        record.message = plain(record.getMessage())
+        record.message = redact(record.getMessage())
         record.asctime = self.formatTime(record, self.datefmt)
         line = self.formatMessage(record)
         if error := _error_of(record):
-            places = " < ".join(places_of(error)) or "an unknown place"
-            line += f" | {name_of(error)} at {places}"
+            places = " < ".join(error_places(error)) or "an unknown place"
+            line += f" | {error_name(error)} at {places}"
         return _UNPRINTABLE.sub(_escaped, line)
 
 
@@ -62,23 +62,23 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         told: dict[str, Any] = {
-            "time": moment(record.created),
+            "time": iso_timestamp(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": plain(record.getMessage()),
+            "message": redact(record.getMessage()),
             "request_id": known(request_id.get()),
             "account_id": known(account_id.get()),
         }
         if error := _error_of(record):
-            told |= {"error": name_of(error), "places": places_of(error)}
+            told |= {"error": error_name(error), "places": error_places(error)}
         return orjson.dumps(told).decode()
 
 
-def without_secrets(text: str) -> str:
+def mask_secrets(text: str) -> str:
     return _SECRETS.sub(_masked, text)
 
 
-def plain(text: str) -> str:
+def redact(text: str) -> str:
     """Without what is nobody's business, and on one line."""
     text = _SECRETS.sub(_masked, text[: 10 * _LONGEST])
     if _AT.search(text):
@@ -86,21 +86,21 @@ def plain(text: str) -> str:
     return _UNPRINTABLE.sub(_escaped, text[:_LONGEST])
 
 
-def moment(seconds: float) -> str:
+def iso_timestamp(seconds: float) -> str:
     """In UTC, to the millisecond."""
     milliseconds = int(seconds * 1000)
     return f"{_second(milliseconds // 1000)}.{_FRACTIONS[milliseconds % 1000]}Z"
 
 
 def known(text: str) -> str | None:
-    return None if text == NOBODY else text
+    return None if text == NO_ID else text
 
 
-def name_of(error: BaseException) -> str:
+def error_name(error: BaseException) -> str:
     return f"{type(error).__name__}{_code_of(error)}"
 
 
-def places_of(error: BaseException) -> list[str]:
+def error_places(error: BaseException) -> list[str]:
     """Where it was, innermost place first. Not its text, which may hold anything."""
     frames = traceback.extract_tb(error.__traceback__)[::-1]
     # The innermost, and after it our own: what lies between them is a library's.

@@ -30,7 +30,7 @@ dropped_records = Counter(
 )
 
 
-class Outlet:
+class StderrWriter:
     def __init__(self, file: int) -> None:
         self._send, end = _sender(file)
         # The file it opened for itself, not before the process has said its last.
@@ -90,12 +90,12 @@ class Outlet:
         dropped_records.add(amount=lines)
 
 
-class OutletHandler(logging.Handler):
+class StderrHandler(logging.Handler):
     """Records of Python's logging are rare, and leave at once."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            outlet.write([f"{self.format(record)}\n".encode(errors="backslashreplace")])
+            stderr_writer.write([f"{self.format(record)}\n".encode(errors="backslashreplace")])
         # A record that cannot be told must not become anybody's answer.
         except Exception:
             self.handleError(record)
@@ -152,4 +152,4 @@ def _where_there_is_room(file: int, piece: bytes) -> int:
 
 
 logger = logging.getLogger(__name__)
-outlet = Outlet(sys.__stderr__.fileno() if sys.__stderr__ else 2)
+stderr_writer = StderrWriter(sys.__stderr__.fileno() if sys.__stderr__ else 2)

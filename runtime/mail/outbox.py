@@ -143,7 +143,7 @@ class Mail(models.Model):
         self.save(update_fields=["last_error", "leased_until", "given_up_at", "next_attempt_at"])
 
 
-def queue(*, to: str, subject: str, text: str, html: str) -> Mail:
+def queue_mail(*, to: str, subject: str, text: str, html: str) -> Mail:
     return Mail.objects.create(to=to, subject=_in_a_line(subject)[:200], text=text, html=html)
 
 
@@ -151,7 +151,7 @@ def _in_a_line(subject: str) -> str:
     return " ".join("".join(one if one.isprintable() else " " for one in subject).split())
 
 
-def deliver_due(stopping: Callable[[], bool] = lambda: False) -> int:
+def send_due(stopping: Callable[[], bool] = lambda: False) -> int:
     """Sends what is due, one batch; how many mails left."""
     mails = list(Mail.objects.due()[:BATCH])
     if not mails:

@@ -18,7 +18,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from runtime.metrics.process_files import bury_the_dead
+from runtime.metrics.process_files import merge_dead_process_files
 from runtime.metrics.registry import PREFIX
 
 CLIENT_SECONDS = 10
@@ -35,7 +35,7 @@ class BuildInfo:
         yield info
 
 
-class Scrapes(ThreadingHTTPServer):
+class MetricsExporter(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, address: tuple[str, int], folder: Path) -> None:
@@ -55,7 +55,7 @@ class Scrapes(ThreadingHTTPServer):
     def page(self, accepts: str) -> tuple[bytes, str]:
         encode, kind = choose_encoder(accepts)
         with self._lock:
-            bury_the_dead(self._folder)
+            merge_dead_process_files(self._folder)
             return encode(self._registry), kind
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -63,7 +63,7 @@ class Scrapes(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    server: Scrapes
+    server: MetricsExporter
     timeout = CLIENT_SECONDS
     server_version, sys_version = "metrics", ""
 

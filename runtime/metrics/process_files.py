@@ -101,7 +101,7 @@ class MetricFiles:
             self._files[f"gauge_{metric.mode}"].set(key, now, time.time())
 
 
-def bury_the_dead(folder: Path) -> None:
+def merge_dead_process_files(folder: Path) -> None:
     """By the one process that is asked for metrics."""
     dead = [path for path in sorted(folder.glob("*.db")) if not _is_alive(_process_of(path))]
     if dead:

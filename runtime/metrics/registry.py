@@ -54,7 +54,7 @@ class Counter(Metric):
         return taken
 
 
-class Spread:
+class Buckets:
     """How often a value was below each bound, and the sum of all."""
 
     __slots__ = ("counts", "sum")
@@ -74,7 +74,7 @@ class Histogram(Metric):
     ) -> None:
         super().__init__(name, says, labels)
         self.bounds = bounds
-        self.added: dict[Labels, Spread] = {}
+        self.added: dict[Labels, Buckets] = {}
 
     def add(self, value: float, *values: str) -> None:
         self.add_all((value,), *values)
@@ -83,13 +83,13 @@ class Histogram(Metric):
         if MetricsSwitch.is_on:
             spread = self.added.get(values)
             if spread is None:
-                spread = self.added[values] = Spread(len(self.bounds))
+                spread = self.added[values] = Buckets(len(self.bounds))
             spread.sum += sum(many)
             counts, bounds = spread.counts, self.bounds
             for value in many:
                 counts[bisect_left(bounds, value)] += 1
 
-    def take(self) -> dict[Labels, Spread]:
+    def take(self) -> dict[Labels, Buckets]:
         taken, self.added = self.added, {}
         return taken
 

@@ -183,7 +183,7 @@ def test_the_subject_of_each_email_a_stranger_can_trigger_names_the_product_firs
     own = {one for one in emails.TRIGGERED_BY_STRANGERS if not one.endswith(SWITCHED_OFF)}
     for template in sorted(own):
         to = f"{template.rpartition('/')[2]}@shop.example"
-        assert emails.queue_mail(to, template, contexts.get(template, {}))
+        assert emails.queue_email(to, template, contexts.get(template, {}))
         assert Mail.objects.get(to=to).subject.startswith("Email Validation: ")
 
 

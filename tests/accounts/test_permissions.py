@@ -10,12 +10,12 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from accounts import team
 from accounts.models import Account, Invitation, User
-from accounts.roles import MAY, Act, Role
+from accounts.roles import PERMISSIONS, Role, TeamPermission
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders.lifecycle import Buyer, start_order
-from runtime.dates import number_of
+from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry
 
@@ -63,11 +63,11 @@ def our_pages() -> Iterator[tuple[str, URLPattern]]:
             yield f"{app}:{pattern.name}", pattern
 
 
-def act_of(view: Any) -> Act | None:
+def act_of(view: Any) -> TeamPermission | None:
     """The decorators of a view are peeled off until the one that names its act."""
     while view is not None and not hasattr(view, "act"):
         view = getattr(view, "__wrapped__", None)
-    return Act(view.act) if view else None
+    return TeamPermission(view.act) if view else None
 
 
 PAGES = dict(our_pages())
@@ -83,7 +83,7 @@ def address(name: str, user: User, account: Account) -> str:
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",
         "request_id": "req_00000000000000000000",
-        "moment": number_of(LogEntry.objects.get(account=account).at),
+        "moment": to_microseconds(LogEntry.objects.get(account=account).at),
     }
     wanted = PAGES[name].pattern.converters
     return reverse(name, kwargs={parameter: ids[parameter] for parameter in wanted})
@@ -124,7 +124,7 @@ def test_each_role_gets_what_the_table_says(
 ) -> None:
     user = make_member(account, role)
     answer = visit(signed_in(user), name, address(name, user, account))
-    assert (answer.status_code == 403) is (role not in MAY[ACTS[name]])
+    assert (answer.status_code == 403) is (role not in PERMISSIONS[ACTS[name]])
 
 
 @pytest.mark.parametrize("name", ACTS)

@@ -12,22 +12,22 @@ from accounts.models import Account, User
 from apikeys import crypto, services
 from apikeys.authentication import find_key
 from apikeys.errors import ApiError
-from apikeys.models import ApiKey, Lookup
+from apikeys.models import ApiKey, KeyLookup
 from tests.conftest import make_user
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 
 pytestmark = pytest.mark.django_db
 
 MISTYPED = "svc_live_" + "a" * 38
 
 
-def test_a_valid_key_is_let_in(caller: Caller) -> None:
+def test_a_valid_key_is_let_in(caller: ApiClient) -> None:
     assert caller.get("/v1/me").status_code == 200
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
 def test_the_case_of_the_scheme_does_not_matter(secret: str, scheme: str) -> None:
-    assert Caller().get("/v1/me", Authorization=f"{scheme} {secret}").status_code == 200
+    assert ApiClient().get("/v1/me", Authorization=f"{scheme} {secret}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_case_of_the_scheme_does_not_matter(secret: str, scheme: str) -> Non
 )
 def test_without_a_bearer_token_the_key_is_missing(secret: str, authorization: str | None) -> None:
     headers = {} if authorization is None else {"Authorization": authorization.format(secret)}
-    answer = Caller().get("/v1/me", **headers)
+    answer = ApiClient().get("/v1/me", **headers)
     assert (answer.status_code, code_of(answer)) == (401, "missing_api_key")
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="api"'
 
@@ -44,14 +44,14 @@ def test_without_a_bearer_token_the_key_is_missing(secret: str, authorization: s
     "token", [MISTYPED, "{}x", "x{}", "{} {}", "{},{}", "{}\t", "svc_live_", "é", '"{}"', "a b"]
 )
 def test_what_is_no_key_is_invalid(secret: str, token: str) -> None:
-    answer = Caller().get("/v1/me", Authorization=f"Bearer {token.format(secret, secret)}")
+    answer = ApiClient().get("/v1/me", Authorization=f"Bearer {token.format(secret, secret)}")
     assert (answer.status_code, code_of(answer)) == (401, "invalid_api_key")
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="api", error="invalid_token"'
     assert "svc_live_" in answer.json()["error"]["message"]
 
 
 def test_a_key_anywhere_else_is_not_looked_at(secret: str) -> None:
-    caller = Caller()
+    caller = ApiClient()
     caller.client.cookies["api_key"] = secret
     tries = [
         caller.get(f"/v1/me?api_key={secret}&key={secret}&access_token={secret}"),
@@ -65,7 +65,7 @@ def test_a_key_anywhere_else_is_not_looked_at(secret: str) -> None:
 
 
 def test_a_revoked_key_is_told_so_only_once_its_secret_has_matched(
-    key: ApiKey, caller: Caller
+    key: ApiKey, caller: ApiClient
 ) -> None:
     assert caller.get("/v1/me").status_code == 200
     services.revoke_key(key=key, actor=None)
@@ -74,13 +74,13 @@ def test_a_revoked_key_is_told_so_only_once_its_secret_has_matched(
     assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
 
 
-def test_an_expired_key_is_told_so(key: ApiKey, caller: Caller) -> None:
+def test_an_expired_key_is_told_so(key: ApiKey, caller: ApiClient) -> None:
     ApiKey.objects.update(expires_at=timezone.now())
     assert code_of(caller.get("/v1/me")) == "api_key_expired"
 
 
 def test_a_session_in_the_dashboard_opens_nothing_of_the_api(owner: User) -> None:
-    caller = Caller()
+    caller = ApiClient()
     caller.client.force_login(owner)
     assert code_of(caller.get("/v1/me")) == "missing_api_key"
     assert "Set-Cookie" not in caller.get("/v1/me").headers
@@ -90,19 +90,19 @@ def test_a_mistyped_key_asks_no_database(
     django_assert_num_queries: DjangoAssertNumQueries, secret: str
 ) -> None:
     with django_assert_num_queries(0):
-        assert Caller(MISTYPED).get("/v1/me").status_code == 401
-        assert Caller(secret[:-1]).get("/v1/me").status_code == 401
+        assert ApiClient(MISTYPED).get("/v1/me").status_code == 401
+        assert ApiClient(secret[:-1]).get("/v1/me").status_code == 401
 
 
 def test_any_other_key_asks_the_database_once(
-    django_assert_num_queries: DjangoAssertNumQueries, key: ApiKey, caller: Caller
+    django_assert_num_queries: DjangoAssertNumQueries, key: ApiKey, caller: ApiClient
 ) -> None:
     caller.get("/v1/me")
     # And its plan; and the row of the request log, which the product writes later.
     with django_assert_num_queries(1 + 2):
         assert caller.get("/v1/me").status_code == 200
     with django_assert_num_queries(1):
-        assert Caller(crypto.generate()).get("/v1/me").status_code == 401
+        assert ApiClient(crypto.generate()).get("/v1/me").status_code == 401
     key.revoke()
     with django_assert_num_queries(1):
         assert caller.get("/v1/me").status_code == 401
@@ -113,10 +113,10 @@ def test_a_key_made_under_the_previous_pepper_works_and_moves_to_the_new_one(
 ) -> None:
     settings.API_KEY_PEPPER_PREVIOUS, settings.API_KEY_PEPPER = settings.API_KEY_PEPPER, "new"
     with django_assert_num_queries(1):
-        assert find_key(secret, Lookup()) == key
-    assert Caller(secret).get("/v1/me").status_code == 200
+        assert find_key(secret, KeyLookup()) == key
+    assert ApiClient(secret).get("/v1/me").status_code == 200
     settings.API_KEY_PEPPER_PREVIOUS = ""
-    assert Caller(secret).get("/v1/me").status_code == 200
+    assert ApiClient(secret).get("/v1/me").status_code == 200
 
 
 def test_a_pepper_is_replaced_machine_by_machine(
@@ -129,7 +129,7 @@ def test_a_pepper_is_replaced_machine_by_machine(
     def call(machine: str) -> int:
         settings.API_KEY_PEPPER, settings.API_KEY_PEPPER_PREVIOUS = machines[machine]
         ApiKey.objects.update(last_used_at=None)
-        return int(Caller(secret).get("/v1/me").status_code)
+        return int(ApiClient(secret).get("/v1/me").status_code)
 
     assert [call("first"), call("second")] == [200, 200]
     machines["first"] = (new, old)
@@ -143,24 +143,24 @@ def test_a_pepper_is_replaced_machine_by_machine(
 def test_under_another_pepper_no_key_is_known(settings: Settings, secret: str) -> None:
     settings.API_KEY_PEPPER = "another"
     with pytest.raises(ApiError, match="invalid_api_key"):
-        find_key(secret, Lookup())
+        find_key(secret, KeyLookup())
 
 
 def test_the_last_use_is_noted_once_a_minute(key: ApiKey, secret: str) -> None:
-    Caller(secret, ip="198.51.100.1").get("/v1/me")
+    ApiClient(secret, ip="198.51.100.1").get("/v1/me")
     key.refresh_from_db()
     first = key.last_used_at
     assert first is not None
-    Caller(secret, ip="198.51.100.2").get("/v1/me")
+    ApiClient(secret, ip="198.51.100.2").get("/v1/me")
     key.refresh_from_db()
     assert (key.last_used_at, key.last_used_ip) == (first, "198.51.100.1")
     ApiKey.objects.update(last_used_at=first - timedelta(minutes=1))
-    Caller(secret, ip="198.51.100.2").get("/v1/me")
+    ApiClient(secret, ip="198.51.100.2").get("/v1/me")
     key.refresh_from_db()
     assert key.last_used_ip == "198.51.100.2"
 
 
-def test_what_was_refused_is_no_use(account: Account, key: ApiKey, caller: Caller) -> None:
+def test_what_was_refused_is_no_use(account: Account, key: ApiKey, caller: ApiClient) -> None:
     Account.objects.update(suspended_at=timezone.now())
     ApiKey.objects.update(allowed_networks=["203.0.113.0/24"])
     caller.get("/v1/me")
@@ -169,7 +169,7 @@ def test_what_was_refused_is_no_use(account: Account, key: ApiKey, caller: Calle
 
 
 def test_a_suspended_accounts_keys_answer_403_until_it_is_lifted(
-    account: Account, owner: User, caller: Caller
+    account: Account, owner: User, caller: ApiClient
 ) -> None:
     accounts.suspend_account(account=account, actor=owner)
     answer = caller.get("/v1/me")
@@ -180,7 +180,7 @@ def test_a_suspended_accounts_keys_answer_403_until_it_is_lifted(
 
 
 def test_a_closed_accounts_keys_are_dead_also_when_it_is_opened_again(
-    account: Account, owner: User, caller: Caller
+    account: Account, owner: User, caller: ApiClient
 ) -> None:
     staff = make_user("staff@service.example", is_staff=True)
     accounts.close_account(account=account, actor=owner)
@@ -197,9 +197,9 @@ def test_a_network_the_key_does_not_allow_is_refused_and_counted_by_address(
     _, secret = services.create_key(
         account=account, name="Office", actor=owner, allowed_networks=networks
     )
-    assert Caller(secret, ip="203.0.113.9").get("/v1/me").status_code == 200
-    assert Caller(secret, ip="2001:db8::1").get("/v1/me").status_code == 200
-    elsewhere = Caller(secret, ip="198.51.100.7")
+    assert ApiClient(secret, ip="203.0.113.9").get("/v1/me").status_code == 200
+    assert ApiClient(secret, ip="2001:db8::1").get("/v1/me").status_code == 200
+    elsewhere = ApiClient(secret, ip="198.51.100.7")
     answer = elsewhere.get("/v1/me")
     assert (answer.status_code, code_of(answer)) == (403, "ip_not_allowed")
     assert answer.headers["RateLimit"].startswith('"address"')
@@ -212,8 +212,8 @@ def test_plain_http_is_refused_in_production_and_never_redirected(
     settings: Settings, secret: str
 ) -> None:
     settings.PRODUCTION = settings.SECURE_SSL_REDIRECT = True
-    answer = Caller(secret).get("/v1/me")
+    answer = ApiClient(secret).get("/v1/me")
     assert (answer.status_code, code_of(answer)) == (403, "https_required")
-    assert Caller().get("/v1/me").status_code == 401
-    assert Caller(secret).client.get("/v1/me", secure=True).status_code == 401
-    assert Caller(secret).client.get("/accounts/login/").status_code == 301
+    assert ApiClient().get("/v1/me").status_code == 401
+    assert ApiClient(secret).client.get("/v1/me", secure=True).status_code == 401
+    assert ApiClient(secret).client.get("/accounts/login/").status_code == 301

@@ -8,7 +8,7 @@ from accounts.models import Account, User
 from accounts.services import open_account
 from apikeys.models import MOST_ACTIVE, ApiKey
 from tests.conftest import make_user, signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
@@ -22,14 +22,14 @@ def create_key(email: str, name: str = "Server") -> str:
 def test_create_key_prints_the_key_alone(account: Account, owner: User) -> None:
     printed = create_key(owner.email.upper())
     assert re.fullmatch(r"svc_live_[0-9A-Za-z]{38}\n", printed)
-    assert Caller(printed.strip()).get("/v1/me").json()["account"]["name"] == account.name
+    assert ApiClient(printed.strip()).get("/v1/me").json()["account"]["name"] == account.name
     assert ApiKey.objects.get().created_by is None
 
 
 def test_create_key_takes_the_account_that_was_owned_first(account: Account, owner: User) -> None:
     open_account(user=owner, name="The second")
     secret = create_key(owner.email).strip()
-    assert Caller(secret).get("/v1/me").json()["account"]["name"] == account.name
+    assert ApiClient(secret).get("/v1/me").json()["account"]["name"] == account.name
 
 
 def test_create_key_says_what_is_wrong(account: Account, owner: User) -> None:
@@ -65,7 +65,7 @@ def test_staff_see_neither_secret_nor_digest(staff: User, key: ApiKey, secret: s
     assert filtered.status_code in {302, 400}
 
 
-def test_staff_revoke_a_key(staff: User, key: ApiKey, caller: Caller) -> None:
+def test_staff_revoke_a_key(staff: User, key: ApiKey, caller: ApiClient) -> None:
     chosen = {"action": "revoke", "_selected_action": [key.pk]}
     answer = signed_in(staff).post("/admin/apikeys/apikey/", chosen, follow=True)
     assert "Revoked: The Shop&#x27;s server." in answer.content.decode()

@@ -11,7 +11,7 @@ from apikeys import services
 from apikeys.models import MOST_ACTIVE, ApiKey
 from runtime.models import Mail
 from tests.conftest import make_member, signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +46,7 @@ def test_the_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None
     assert "it will not be shown again" in page
     for advice in ("client-side code", "public repositories", "frontend bundles", "hard-code"):
         assert advice in page
-    assert Caller(secret).get("/v1/me").json()["key"]["name"] == "Sign-up form"
+    assert ApiClient(secret).get("/v1/me").json()["key"]["name"] == "Sign-up form"
 
 
 def test_the_page_of_the_new_key_is_kept_nowhere(client: Client) -> None:
@@ -76,7 +76,7 @@ def test_a_form_without_its_token_makes_no_key(client: Client) -> None:
 def test_the_list_shows_each_key_and_no_secret(client: Client) -> None:
     page, _ = create(client, expires_at="30", allowed_networks="203.0.113.7, 2001:db8::/32")
     secret = SECRET.findall(page)[0]
-    Caller(secret, ip="203.0.113.7").get("/v1/me")
+    ApiClient(secret, ip="203.0.113.7").get("/v1/me")
     listed = client.get("/apikeys/").content.decode()
     key = ApiKey.objects.get()
     for shown in ("Sign-up form", key.display, "Olive Owner", "203.0.113.7", "2 networks only"):
@@ -138,7 +138,7 @@ def test_a_name_is_text_and_never_markup(client: Client) -> None:
 
 
 def test_revoking_asks_first_and_takes_effect_at_once(
-    client: Client, key: ApiKey, caller: Caller
+    client: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/revoke/"
     assert b"A revoked key never works again" in client.get(path).content
@@ -158,8 +158,8 @@ def test_rotating_shows_the_new_key_once_and_keeps_the_old_for_the_grace(
     page = client.post(path, sent).content.decode()
     new = SECRET.findall(page)[0]
     assert new != secret
-    assert Caller(new).get("/v1/me").status_code == 200
-    assert Caller(secret).get("/v1/me").status_code == 200
+    assert ApiClient(new).get("/v1/me").status_code == 200
+    assert ApiClient(secret).get("/v1/me").status_code == 200
     again = client.post(path, sent).content.decode()
     assert "cannot be shown again" in again
     assert new not in again
@@ -170,13 +170,13 @@ def test_rotating_shows_the_new_key_once_and_keeps_the_old_for_the_grace(
 
 
 def test_what_a_key_may_is_changed_for_the_next_request(
-    client: Client, key: ApiKey, caller: Caller
+    client: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/change/"
     sent = {"name": "Renamed", "allowed_networks": "203.0.113.0/24", "requests_per_minute": "7"}
     assert "Renamed is saved." in client.post(path, sent, follow=True).content.decode()
     assert caller.get("/v1/me").status_code == 403
-    there = Caller(caller.secret, ip="203.0.113.9").get("/v1/me")
+    there = ApiClient(caller.secret, ip="203.0.113.9").get("/v1/me")
     assert there.json()["rate_limit"]["limit"] == 7
     page = client.get(path).content.decode()
     assert 'value="Renamed"' in page

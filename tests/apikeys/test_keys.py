@@ -15,7 +15,7 @@ from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, TooManyKeys
 from apikeys.services import KeyIsNotActive
 from runtime.models import Mail
 from tests.conftest import make_member
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def whole_database() -> str:
 def test_nothing_of_the_secret_is_stored_but_a_digest_and_its_ends(
     key: ApiKey, secret: str
 ) -> None:
-    Caller(secret).validate("deliverable@sandbox.test", Idempotency_Key="one")
+    ApiClient(secret).validate("deliverable@sandbox.test", Idempotency_Key="one")
     stored = whole_database()
     assert key.digest in stored
     assert secret not in stored
@@ -109,10 +109,10 @@ def test_a_rotated_key_has_a_follower_with_the_same_settings(account: Account, o
     assert new.expires_at is not None
     assert timedelta(days=89) < new.expires_at - timezone.now() <= timedelta(days=90)
     assert old.replaced_by == new
-    assert Caller(old_secret).get("/v1/me").status_code == 200
-    assert Caller(new_secret).get("/v1/me").status_code == 200
+    assert ApiClient(old_secret).get("/v1/me").status_code == 200
+    assert ApiClient(new_secret).get("/v1/me").status_code == 200
     ApiKey.objects.filter(pk=old.pk).update(expires_at=timezone.now())
-    assert code_of(Caller(old_secret).get("/v1/me")) == "api_key_expired"
+    assert code_of(ApiClient(old_secret).get("/v1/me")) == "api_key_expired"
 
 
 @pytest.mark.parametrize("grace", services.GRACES[1:])
@@ -126,7 +126,7 @@ def test_the_old_key_lives_on_for_as_long_as_was_chosen(
 
 def test_without_grace_the_old_key_stops_at_once(key: ApiKey, secret: str, owner: User) -> None:
     services.rotate_key(key=key, grace=timedelta(0), actor=owner)
-    assert code_of(Caller(secret).get("/v1/me")) == "api_key_revoked"
+    assert code_of(ApiClient(secret).get("/v1/me")) == "api_key_revoked"
     assert "stopped working at once" in Mail.objects.latest("pk").text
 
 
@@ -190,7 +190,7 @@ def test_closing_an_account_revokes_its_keys_on_record(
 
 
 def test_erasing_an_account_leaves_the_rows_without_what_tells_of_people(
-    account: Account, owner: User, caller: Caller
+    account: Account, owner: User, caller: ApiClient
 ) -> None:
     caller.get("/v1/me")
     accounts.close_account(account=account, actor=owner)

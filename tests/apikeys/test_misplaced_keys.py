@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def refusal(answer: Any, secret: str) -> tuple[str, str | None]:
     ],
 )
 def test_a_key_in_another_header_is_located(secret: str, name: str, place: str) -> None:
-    message, seen_in = refusal(Caller().get("/v1/me", **{name: secret}), secret)
+    message, seen_in = refusal(ApiClient().get("/v1/me", **{name: secret}), secret)
     assert seen_in == place
     assert "Authorization: Bearer <API key>" in message
     assert name.lower() in message.lower()
@@ -42,7 +42,7 @@ def test_a_key_in_another_header_is_located(secret: str, name: str, place: str) 
     "scheme", ["{}", "Token {}", "ApiKey {}", "Bearer: {}", "key={}", "Bearer{}"]
 )
 def test_a_key_without_the_bearer_scheme_is_located(secret: str, scheme: str) -> None:
-    answer = Caller().get("/v1/me", Authorization=scheme.format(secret))
+    answer = ApiClient().get("/v1/me", Authorization=scheme.format(secret))
     message, seen_in = refusal(answer, secret)
     assert seen_in == "authorization_header"
     assert "without the Bearer scheme" in message
@@ -51,7 +51,7 @@ def test_a_key_without_the_bearer_scheme_is_located(secret: str, scheme: str) ->
 @pytest.mark.parametrize("as_user", [True, False])
 def test_a_key_in_http_basic_is_located(secret: str, as_user: bool) -> None:
     given = basic(secret, "") if as_user else basic("api", secret)
-    message, seen_in = refusal(Caller().get("/v1/me", Authorization=given), secret)
+    message, seen_in = refusal(ApiClient().get("/v1/me", Authorization=given), secret)
     assert seen_in == "http_basic"
     assert "HTTP Basic" in message
 
@@ -60,7 +60,7 @@ def test_a_key_in_http_basic_is_located(secret: str, as_user: bool) -> None:
     "query", ["api_key={}", "{}", "{}=1", "a=b&token={}", "key=%73vc_live_{tail}"]
 )
 def test_a_key_in_the_query_string_is_located(secret: str, query: str) -> None:
-    answer = Caller().get("/v1/me?" + query.format(secret, tail=secret[9:]))
+    answer = ApiClient().get("/v1/me?" + query.format(secret, tail=secret[9:]))
     message, seen_in = refusal(answer, secret)
     assert seen_in == "query_string"
     assert "query string" in message
@@ -80,30 +80,30 @@ def test_a_key_in_the_query_string_is_located(secret: str, query: str) -> None:
     ],
 )
 def test_what_is_not_one_of_our_keys_is_just_a_missing_key(headers: dict[str, str]) -> None:
-    answer = Caller().get("/v1/me?key=abc", **headers)
+    answer = ApiClient().get("/v1/me?key=abc", **headers)
     assert answer.json()["error"]["details"] == {}
     assert code_of(answer) == "missing_api_key"
 
 
 def test_a_valid_key_in_the_header_works_whatever_else_holds_one(
-    caller: Caller, secret: str
+    caller: ApiClient, secret: str
 ) -> None:
     assert caller.get("/v1/me", X_API_Key=secret).status_code == 200
 
 
-def test_a_misplaced_key_counts_against_the_address_alone(secret: str, caller: Caller) -> None:
+def test_a_misplaced_key_counts_against_the_address_alone(secret: str, caller: ApiClient) -> None:
     for _ in range(60):
-        assert Caller().get("/v1/me", X_API_Key=secret).status_code == 401
-    assert Caller().get("/v1/me", X_API_Key=secret).status_code == 429
+        assert ApiClient().get("/v1/me", X_API_Key=secret).status_code == 401
+    assert ApiClient().get("/v1/me", X_API_Key=secret).status_code == 429
     assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "59"
 
 
 @pytest.mark.parametrize("place", ["x_api_key", "query", "basic"])
 def test_every_message_has_at_most_two_sentences(secret: str, place: str) -> None:
     answers = {
-        "x_api_key": lambda: Caller().get("/v1/me", X_API_Key=secret),
-        "query": lambda: Caller().get(f"/v1/me?key={secret}"),
-        "basic": lambda: Caller().get("/v1/me", Authorization=basic(secret, "")),
+        "x_api_key": lambda: ApiClient().get("/v1/me", X_API_Key=secret),
+        "query": lambda: ApiClient().get(f"/v1/me?key={secret}"),
+        "basic": lambda: ApiClient().get("/v1/me", Authorization=basic(secret, "")),
     }
     message, _ = refusal(answers[place](), secret)
     assert message.count(". ") == 1

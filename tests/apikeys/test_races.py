@@ -7,7 +7,7 @@ from accounts.models import Account
 from accounts.services import open_account
 from apikeys.models import MOST_ACTIVE, RefusalHour, TooManyKeys
 from apikeys.services import create_key
-from apikeys.throttling.refusal_counts import count, refusals
+from apikeys.throttling.refusal_counts import count_refusal, refusals
 from tests.conftest import make_user
 from tests.support.fresh_database import at_once
 
@@ -37,7 +37,7 @@ def test_four_workers_that_write_at_once_lose_no_count() -> None:
 
     def count_and_write(number: int) -> None:
         for _ in range(10):
-            count(account.pk, None, "not_found")
+            count_refusal(account.pk, None, "not_found")
             refusals.write()
 
     at_once(4, count_and_write)
@@ -47,7 +47,7 @@ def test_four_workers_that_write_at_once_lose_no_count() -> None:
 def test_counts_of_an_account_that_is_gone_are_dropped_and_the_others_kept() -> None:
     stays, goes = (Account.objects.create(name=name) for name in ("Stays", "Goes"))
     for account in (goes, stays):
-        count(account.pk, None, "not_found")
+        count_refusal(account.pk, None, "not_found")
     goes.delete()
     refusals.write()
     assert counted() == [("not_found", 1)]
@@ -56,7 +56,7 @@ def test_counts_of_an_account_that_is_gone_are_dropped_and_the_others_kept() -> 
 def test_counts_wait_while_the_database_is_away() -> None:
     account = Account.objects.create(name="The Shop")
     for code in ("not_found", "not_found", "missing_field"):
-        count(account.pk, None, code)
+        count_refusal(account.pk, None, code)
 
     def is_away(*_: object) -> None:
         raise OperationalError("away")

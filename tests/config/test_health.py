@@ -16,7 +16,7 @@ from accounts.engine import engine
 from apikeys.throttling import limits
 from config import health
 from config.health import NEEDED, USEFUL
-from runtime.health_check_cache import Kept
+from runtime.health_check_cache import HealthCheckCache
 from tests.servers.dns import World, dns_server, packets
 
 pytestmark = pytest.mark.django_db
@@ -202,7 +202,7 @@ def test_what_hangs_is_not_well_and_is_waited_for_once() -> None:
         looks.append(1)
         return may_end.wait(10)
 
-    kept = Kept(hang, patience=0.2, good_seconds=0, bad_seconds=0)
+    kept = HealthCheckCache(hang, patience=0.2, good_seconds=0, bad_seconds=0)
     kept.look()
     assert kept.found() is False
     started = time.monotonic()

@@ -13,7 +13,7 @@ from apikeys.services import create_key
 from credits.models import Order, Pack, Plan, Wallet
 from credits.orders.lifecycle import Buyer, fulfil_order, start_order
 from credits.orders.refunds import refund_order
-from credits.services import grant, take_back
+from credits.services import deduct, grant
 from credits.wallet.charges import Charge, charge
 from credits.wallet.statement import month_of
 from tests.conftest import make_member, signed_in
@@ -65,7 +65,7 @@ def test_the_pace_is_that_of_the_days_since_the_first_use(
 def test_an_empty_balance_and_a_debt_are_said(browser: Client, account: Account) -> None:
     use(account, 100)
     assert "refused with 402 until there are credits again" in text(browser.get("/credits/"))
-    take_back(account=account, amount=5, reason="Error", actor=None)
+    deduct(account=account, amount=5, reason="Error", actor=None)
     assert "You owe 5 credits" in text(browser.get("/credits/"))
 
 
@@ -184,7 +184,7 @@ def test_every_movement_of_a_month_is_told_in_words_with_the_balance_after_it(
         use(account, 2)
     with on("2026-11-24"):
         grant(account=account, amount=50, reason="Sorry for the outage", actor=staff)
-        take_back(account=account, amount=5, reason="Too many", actor=staff)
+        deduct(account=account, amount=5, reason="Too many", actor=staff)
     with on("2026-12-02"):
         refund_order(order=order, reason="As you wished")
         use(account, 1)

@@ -9,11 +9,11 @@ from rest_framework.permissions import BasePermission
 
 from accounts.models import Account
 from apikeys.rest.request_body import read_object
-from apikeys.rest.responses import ApiResponse, answer
+from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.view import ApiView
 from config.urls import urlpatterns
 from credits.permissions import HasCredits
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ class PricedView(ApiView):
         return int(self.document["price"])
 
     def post(self, request: Any) -> ApiResponse:
-        return answer({"done": True})
+        return json_response({"done": True})
 
 
 class Urls:
@@ -37,18 +37,18 @@ class Urls:
 
 
 @override_settings(ROOT_URLCONF=Urls)
-def test_what_costs_nothing_is_done_at_balance_0(caller: Caller) -> None:
+def test_what_costs_nothing_is_done_at_balance_0(caller: ApiClient) -> None:
     assert caller.call("POST", "/v1/priced", b'{"price": 0}').status_code == 200
 
 
 @override_settings(ROOT_URLCONF=Urls)
-def test_what_costs_no_more_than_the_balance_is_let_in(caller: Caller, account: Account) -> None:
+def test_what_costs_no_more_than_the_balance_is_let_in(caller: ApiClient, account: Account) -> None:
     assert account.wallet.balance == 100
     assert caller.call("POST", "/v1/priced", b'{"price": 100}').status_code == 200
 
 
 @override_settings(ROOT_URLCONF=Urls)
-def test_what_costs_more_than_the_balance_is_402(caller: Caller) -> None:
+def test_what_costs_more_than_the_balance_is_402(caller: ApiClient) -> None:
     refused = caller.call("POST", "/v1/priced", b'{"price": 101}')
     assert (refused.status_code, code_of(refused)) == (402, "insufficient_credits")
     error = refused.json()["error"]
@@ -67,10 +67,10 @@ class ClosedUrls:
 
 
 @override_settings(ROOT_URLCONF=ClosedUrls)
-def test_a_permission_that_says_no_in_the_usual_way_lets_nobody_in(caller: Caller) -> None:
+def test_a_permission_that_says_no_in_the_usual_way_lets_nobody_in(caller: ApiClient) -> None:
     assert caller.call("POST", "/v1/priced", b'{"price": 0}').status_code == 500
 
 
 @override_settings(ROOT_URLCONF=Urls)
-def test_400_comes_before_402(caller: Caller) -> None:
+def test_400_comes_before_402(caller: ApiClient) -> None:
     assert code_of(caller.call("POST", "/v1/priced", b"no json")) == "invalid_json"

@@ -19,10 +19,10 @@ from apikeys.services import create_key
 from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
 from credits.orders import lifecycle
 from credits.wallet.books import differences
-from runtime.dates import number_of
+from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry
-from validation.request_log.writer import Asker
+from validation.request_log.writer import Caller
 from validation.services import validate
 
 HARBOUR = "arbour"
@@ -55,7 +55,7 @@ def customer(name: str, host: str) -> Customer:
             lifecycle.fulfil_order(order=order)
     account.refresh_from_db()
     for email in ("no address", f"jane@{host}.example"):
-        asker = Asker(account, key, f"req_{account.pk:020}")
+        asker = Caller(account, key, f"req_{account.pk:020}")
         validate(asker=asker, email=email, idempotency_key=None)
     entry = LogEntry.objects.filter(account=account).latest("pk")
     ids = {
@@ -64,7 +64,7 @@ def customer(name: str, host: str) -> Customer:
         "invitation_id": invited.public_id,
         "order_id": order.public_id,
         "request_id": entry.request_id,
-        "moment": number_of(entry.at),
+        "moment": to_microseconds(entry.at),
         "public_id": account.public_id,
     }
     return Customer(user, account, {**ids, **of_the_catalogue()})

@@ -14,7 +14,7 @@ from apikeys.models import ApiKey
 from runtime.models import Mail
 from tests.servers.postgres import with_its_programs
 from tests.servers.runbook import Machine
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 
 pytestmark = pytest.mark.django_db
 
@@ -32,13 +32,13 @@ def follow(machine: Machine, name: str, **variables: str) -> None:
         call_command(*command)
 
 
-def test_a_leaked_key_is_revoked(machine: Machine, caller: Caller, key: ApiKey) -> None:
+def test_a_leaked_key_is_revoked(machine: Machine, caller: ApiClient, key: ApiKey) -> None:
     assert caller.get("/v1/me").status_code == 200
     follow(machine, "revoke", KEY=key.public_id)
     assert code_of(caller.get("/v1/me")) == "api_key_revoked"
 
 
-def test_a_flood_is_narrowed(machine: Machine, caller: Caller, account: Account) -> None:
+def test_a_flood_is_narrowed(machine: Machine, caller: ApiClient, account: Account) -> None:
     follow(machine, "suspend", ACCOUNT=account.public_id)
     assert caller.get("/v1/me").headers["X-RateLimit-Limit"] == "10"
 

@@ -5,7 +5,7 @@ import pytest
 from accounts import emails
 from accounts.models import Invitation, User
 from runtime.models import Mail
-from runtime.unicode import show_unseen, show_unseen_in_html
+from runtime.unicode import show_invisible, show_invisible_in_html
 from tests.conftest import PASSWORD, signed_in
 
 UNSEEN = ["\u202e", "\u200b", "\u2066", "\u00ad", "\ufeff", "\U000e0041"]
@@ -13,20 +13,20 @@ UNSEEN = ["\u202e", "\u200b", "\u2066", "\u00ad", "\ufeff", "\U000e0041"]
 
 @pytest.mark.parametrize("letter", UNSEEN)
 def test_what_cannot_be_seen_is_named(letter: str) -> None:
-    assert show_unseen(f"a{letter}b") == f"a[U+{ord(letter):04X}]b"
+    assert show_invisible(f"a{letter}b") == f"a[U+{ord(letter):04X}]b"
 
 
 def test_a_form_gets_back_what_it_was_given() -> None:
     html = '<input value="a\u202eb"><p title="\u200b">a\u202eb</p>'
     shown = '<input value="a\u202eb"><p title="\u200b">a[U+202E]b</p>'
-    assert show_unseen_in_html(html) == shown
+    assert show_invisible_in_html(html) == shown
 
 
 @pytest.mark.parametrize(
     "text", ["jos\u00e9", "\u202fm\u00b2", "\u05d0\u05d1", "\U0001f600", "a\u0301"]
 )
 def test_what_can_be_seen_is_left_alone(text: str) -> None:
-    assert show_unseen(text) == text
+    assert show_invisible(text) == text
 
 
 @pytest.mark.django_db

@@ -13,10 +13,10 @@ from django.db import connection
 from django.test import Client
 
 from accounts.models import Account, User
-from runtime.mail.outbox import deliver_due
+from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import PASSWORD, signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
@@ -42,12 +42,12 @@ def test_no_secret_stands_in_the_database(owner: User, account: Account) -> None
     form_token = {"form_token": "a" * 32, "name": "Server"}
     page = browser.post("/apikeys/create/", form_token).content.decode()
     key = re.findall(r"svc_live_[0-9A-Za-z]{38}", page)[0]
-    Caller(key).validate("deliverable@sandbox.test", Idempotency_Key="once")
-    Caller(key).get(f"/v1/{key}", X_Request_Id=key[9:])
+    ApiClient(key).validate("deliverable@sandbox.test", Idempotency_Key="once")
+    ApiClient(key).get(f"/v1/{key}", X_Request_Id=key[9:])
     browser.post("/accounts/team/invite/", {"email": "new@shop.example", "role": "viewer"})
     Client().post("/accounts/password/reset/", {"email": owner.email})
     told = what_mails_told()
-    deliver_due()
+    send_due()
     stored = "\n".join(everything_stored())
     assert len(told) == 2
     assert "owner@shop.example" in stored

@@ -16,12 +16,12 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from apikeys.errors import ApiError
-from apikeys.rest.server_refusals import raw_refusal
+from apikeys.rest.server_refusals import raw_error_response
 from config import urls
 from config.settings.content_security_policy import PERMISSIONS
 from tests.servers.in_production import HOST, URL, page_settings
 from tests.site.observatory import HIGHEST_GRADE, Answer, score
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.support.pages import all_pages, browser_of, leads_to, prove_factor, settle
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -120,12 +120,12 @@ def test_every_page_that_is_sent_something_earns_it(
 
 def test_every_answer_of_the_api_earns_it(account: Account, secret: str) -> None:
     secure = {"Host": HOST, "X-Forwarded-Proto": "https"}
-    caller = Caller(secret)
+    caller = ApiClient(secret)
     answers = [
         caller.validate("deliverable@sandbox.test", **secure),
         *(caller.validate(f"{code}@sandbox.test", **secure) for code in REFUSED),
         caller.get("/v1/me", **secure),
-        Caller().get("/v1/me", **secure),
+        ApiClient().get("/v1/me", **secure),
         caller.get("/v1/me", **{**secure, "Host": "evil.example"}),
     ]
     for answer in answers:
@@ -133,7 +133,9 @@ def test_every_answer_of_the_api_earns_it(account: Account, secret: str) -> None
 
 
 def test_what_the_web_server_refuses_itself_earns_it() -> None:
-    head = raw_refusal(ApiError("bad_request"), "198.51.100.7", "no HTTP").partition(b"\r\n\r\n")[0]
+    head = raw_error_response(ApiError("bad_request"), "198.51.100.7", "no HTTP").partition(
+        b"\r\n\r\n"
+    )[0]
     lines = head.decode().split("\r\n")[1:]
     answer = HttpResponse(headers=dict(line.split(": ", 1) for line in lines))
     assert_highest(answer, "a refusal of the web server")

@@ -8,7 +8,7 @@ from django.test import Client
 JSON = "application/json"
 
 
-class Caller:
+class ApiClient:
     def __init__(self, secret: str | None = None, ip: str = "198.51.100.7") -> None:
         self.secret = secret
         self.client = Client(raise_request_exception=False, REMOTE_ADDR=ip)

@@ -5,7 +5,7 @@ import sys
 from tests.bench.server import REPOSITORY
 from tests.bench.table import markdown, write_between_markers
 from validation.engine.dns.providers import HOSTS, OTHER
-from validation.engine.domain_data import DATA, read_list
+from validation.engine.domain_data import DATA, read_data_file
 from validation.engine.meanings import by_verdict
 from validation.engine.mistakes import SENTENCES
 from validation.engine.score import BEST, LOWEST, WEIGHTS
@@ -70,7 +70,7 @@ def _lists() -> list[list[str]]:
     )
     return [
         [f"`{name}`", f"{len(one.entries):,}", one.source, one.version, one.date, one.licence]
-        for name, one in ((name, read_list(name)) for name in names)
+        for name, one in ((name, read_data_file(name)) for name in names)
     ]
 
 

@@ -23,7 +23,7 @@ class Records(logging.Handler):
     @property
     def text(self) -> str:
         """For people and for programs, one after the other."""
-        for one in access_log.take():
+        for one in access_log.take_records():
             self._lines += [form(one).decode() for form in FORMS]
         return "\n".join(line.removesuffix("\n") for line in self._lines)
 
@@ -47,11 +47,11 @@ def recorded() -> Iterator[Records]:
     level = root.level
     root.addHandler(records)
     root.setLevel("INFO")
-    access_log.begin(is_logged=True)
+    access_log.configure(is_logged=True)
     try:
         yield records
     finally:
         root.removeHandler(records)
         root.setLevel(level)
-        access_log.take()
-        access_log.begin(is_logged=False)
+        access_log.take_records()
+        access_log.configure(is_logged=False)

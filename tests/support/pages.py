@@ -30,10 +30,10 @@ from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders.lifecycle import Buyer, start_order
-from runtime.dates import number_of
+from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.models import ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"
@@ -111,7 +111,7 @@ def settle(owner: User, account: Account) -> dict[str, str]:
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",
         "request_id": entry.request_id,
-        "moment": str(number_of(entry.at)),
+        "moment": str(to_microseconds(entry.at)),
         "membership_id": membership.public_id,
         "invitation_id": invitation.public_id,
         "token": token,
@@ -127,13 +127,13 @@ def settle(owner: User, account: Account) -> dict[str, str]:
 
 def _ask(account: Account, secret: str) -> LogEntry:
     headers = {"Host": settings.BASE_HOST, "X-Forwarded-Proto": "https"}
-    Caller(secret).validate("deliverable@sandbox.test", **headers)
+    ApiClient(secret).validate("deliverable@sandbox.test", **headers)
     return LogEntry.objects.filter(account=account).latest("at")
 
 
 def _write_what_staff_see(account: Account) -> None:
     audit.record(account, None, "account.renamed", "Shop → The Shop", "198.51.100.7")
-    outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
+    outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     ListedDomain.objects.create(domain="throwaway.example", reason="A customer told us")
     Lease.objects.get_or_create(name="daily")
     account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)

@@ -16,7 +16,7 @@ from apikeys.throttling import limits
 from config.settings.caches import cache_settings
 from tests.servers.dns import World, dns_server
 from tests.servers.redis import redis
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.validation.engine.hostile_domains import endless_aliases
 from validation.lookup_limits import ExhaustedLookups, exhausted_lookups
 
@@ -41,7 +41,7 @@ def use_up(account: Account, *, all_but: int = 0) -> None:
         exhausted_lookups.note(account)
 
 
-def result_of(caller: Caller, email: str) -> dict[str, Any]:
+def result_of(caller: ApiClient, email: str) -> dict[str, Any]:
     answer = caller.validate(email)
     assert answer.status_code == 200, answer.content
     document: dict[str, Any] = answer.json()
@@ -55,7 +55,7 @@ def assert_refused(result: dict[str, Any]) -> None:
 
 
 def test_after_too_many_exhausted_lookups_uncached_domains_are_unknown_without_a_lookup(
-    caller: Caller, account: Account, world: World
+    caller: ApiClient, account: Account, world: World
 ) -> None:
     assert result_of(caller, "jane@known.com")["verdict"] == "deliverable"
     use_up(account, all_but=1)
@@ -66,7 +66,7 @@ def test_after_too_many_exhausted_lookups_uncached_domains_are_unknown_without_a
     assert world.messages == sent
 
 
-def test_cached_domains_are_unaffected(caller: Caller, account: Account, world: World) -> None:
+def test_cached_domains_are_unaffected(caller: ApiClient, account: Account, world: World) -> None:
     result_of(caller, "jane@known.com")
     use_up(account)
     known = result_of(caller, "joe@known.com")
@@ -74,7 +74,7 @@ def test_cached_domains_are_unaffected(caller: Caller, account: Account, world: 
 
 
 def test_what_needs_no_lookup_is_decided_as_ever(
-    caller: Caller, account: Account, world: World
+    caller: ApiClient, account: Account, world: World
 ) -> None:
     use_up(account)
     assert result_of(caller, "no address")["reason"] == "invalid_syntax"
@@ -86,10 +86,12 @@ def test_another_account_is_unaffected(account: Account, stranger: Any, world: W
     use_up(account)
     other = stranger.memberships.get().account
     secret = create_key(account=other, name="Their server", actor=stranger)[1]
-    assert result_of(Caller(secret), "jane@shop.com")["verdict"] == "deliverable"
+    assert result_of(ApiClient(secret), "jane@shop.com")["verdict"] == "deliverable"
 
 
-def test_the_next_hour_begins_with_a_lookup(caller: Caller, account: Account, world: World) -> None:
+def test_the_next_hour_begins_with_a_lookup(
+    caller: ApiClient, account: Account, world: World
+) -> None:
     use_up(account)
     assert_refused(result_of(caller, "jane@shop.com"))
     with time_machine.travel(timezone.now() + timedelta(hours=1)):
@@ -97,7 +99,7 @@ def test_the_next_hour_begins_with_a_lookup(caller: Caller, account: Account, wo
 
 
 def test_lookups_within_their_budget_are_not_counted(
-    caller: Caller, account: Account, world: World
+    caller: ApiClient, account: Account, world: World
 ) -> None:
     use_up(account, all_but=1)
     for name in ("shop.com", "nowhere.com"):

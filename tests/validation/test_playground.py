@@ -20,7 +20,7 @@ from tests.conftest import make_member, signed_in
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import product
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.models import LogEntry
 from validation.snippets import Snippet, snippets
 
@@ -62,7 +62,7 @@ def test_nothing_is_trimmed(browser: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_it_spends_the_requests_of_the_account(browser: Client, caller: Caller) -> None:
+def test_it_spends_the_requests_of_the_account(browser: Client, caller: ApiClient) -> None:
     caller.get("/v1/me")
     assert "X-RateLimit-Remaining: 58" in ask(browser, "risky@sandbox.test")
     assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "57"

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from apikeys.services import create_key
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.models import MOST_SANDBOX_REPLAYS, Replay
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def stored(account: Account, *, sandbox: bool = True) -> list[str]:
     return list(rows.values_list("key_digest", flat=True))
 
 
-def test_the_oldest_result_of_the_sandbox_makes_room(caller: Caller, account: Account) -> None:
+def test_the_oldest_result_of_the_sandbox_makes_room(caller: ApiClient, account: Account) -> None:
     fill(account, sandbox=MOST_SANDBOX_REPLAYS)
     first = caller.validate(SANDBOX, Idempotency_Key="new")
     digests = stored(account)
@@ -46,13 +46,13 @@ def test_the_oldest_result_of_the_sandbox_makes_room(caller: Caller, account: Ac
     assert (again.content, again.headers["Idempotent-Replayed"]) == (first.content, "true")
 
 
-def test_more_than_the_bound_shrinks_to_it(caller: Caller, account: Account) -> None:
+def test_more_than_the_bound_shrinks_to_it(caller: ApiClient, account: Account) -> None:
     fill(account, sandbox=MOST_SANDBOX_REPLAYS + 7)
     caller.validate(SANDBOX, Idempotency_Key="new")
     assert len(stored(account)) == MOST_SANDBOX_REPLAYS
 
 
-def test_results_that_were_paid_for_are_not_bounded(caller: Caller, account: Account) -> None:
+def test_results_that_were_paid_for_are_not_bounded(caller: ApiClient, account: Account) -> None:
     fill(account, sandbox=MOST_SANDBOX_REPLAYS, paid=5)
     caller.validate(DEFINITE, Idempotency_Key="new")
     assert len(stored(account)) == MOST_SANDBOX_REPLAYS
@@ -60,15 +60,15 @@ def test_results_that_were_paid_for_are_not_bounded(caller: Caller, account: Acc
     assert len(stored(account, sandbox=False)) == 6
 
 
-def test_another_accounts_results_stay(caller: Caller, account: Account, stranger: User) -> None:
+def test_another_accounts_results_stay(caller: ApiClient, account: Account, stranger: User) -> None:
     theirs = Account.objects.get(memberships__user=stranger)
     _, secret = create_key(account=theirs, name="Theirs", actor=stranger)
     fill(account, sandbox=MOST_SANDBOX_REPLAYS)
-    assert Caller(secret).validate(SANDBOX, Idempotency_Key="new").status_code == 200
+    assert ApiClient(secret).validate(SANDBOX, Idempotency_Key="new").status_code == 200
     assert len(stored(account)) == MOST_SANDBOX_REPLAYS
 
 
-def test_below_the_bound_nothing_makes_room(caller: Caller, account: Account) -> None:
+def test_below_the_bound_nothing_makes_room(caller: ApiClient, account: Account) -> None:
     fill(account, sandbox=MOST_SANDBOX_REPLAYS - 1)
     caller.validate(SANDBOX, Idempotency_Key="new")
     assert stored(account)[0] == f"{0:064}"

@@ -20,8 +20,8 @@ from runtime.models import Mail
 from tests.conftest import make_user
 from tests.support.fresh_database import at_once
 from validation.models import LogEntry
-from validation.request_log.writer import Asker
-from validation.settlement import Validation, _settle_in_lane, _settle_quietly, settle
+from validation.request_log.writer import Caller
+from validation.settlement import Validation, _settle_in_lane, _settle_quietly, charge_and_record
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
@@ -39,7 +39,7 @@ def make_shop(name: str, credits: int, threshold: int = 0) -> ApiKey:
 
 
 def ask(key: ApiKey, email: str = NO_ADDRESS, **fields: Any) -> Validation:
-    asker = Asker(key.account, key, "req_together")
+    asker = Caller(key.account, key, "req_together")
     return Validation(asker, email, engine().check(email), False, 7, **fields)
 
 
@@ -80,12 +80,12 @@ def test_who_cannot_pay_for_all_goes_alone_and_gets_what_there_is() -> None:
 
 def test_who_is_to_be_told_about_the_balance_is_told_once() -> None:
     key = make_shop("low", 8, threshold=5)
-    assert [settle(ask(key)).balance for _ in range(2)] == [7, 6]
+    assert [charge_and_record(ask(key)).balance for _ in range(2)] == [7, 6]
     assert mails() == []
     assert _settle_quietly([ask(key)]) == [None]
-    assert [settle(ask(key)).balance for _ in range(5)] == [5, 4, 3, 2, 1]
+    assert [charge_and_record(ask(key)).balance for _ in range(5)] == [5, 4, 3, 2, 1]
     assert mails() == ["low@shop.example"]
-    assert settle(ask(key)).balance == 0
+    assert charge_and_record(ask(key)).balance == 0
     assert mails() == ["low@shop.example"] * 2
 
 
@@ -128,14 +128,14 @@ def test_a_wallet_that_somebody_else_changes_holds_up_nobody() -> None:
     with wallet_held_by_somebody(busy):
         (balances,) = at_once(1, lambda _: _settle_quietly([ask(busy), ask(free)]))
     assert balances == [None, 9]
-    assert settle(ask(busy)).balance == 9
+    assert charge_and_record(ask(busy)).balance == 9
 
 
 def test_many_callers_of_several_accounts_at_once_leave_the_books_true() -> None:
     keys = [make_shop(f"shop-{number}", 100, threshold=90) for number in range(4)]
 
     def call(number: int) -> list[int]:
-        return [settle(ask(keys[(number + turn) % 4])).balance for turn in range(12)]
+        return [charge_and_record(ask(keys[(number + turn) % 4])).balance for turn in range(12)]
 
     balances = at_once(8, call)
     assert all(isinstance(one, list) for one in balances), balances

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 from validation.engine.verdict import CHECKS
 from validation.serializers import ResultSerializer
 
@@ -24,7 +24,7 @@ def refusal(answer: Any) -> tuple[int, str, str | None]:
     return answer.status_code, code_of(answer), answer.json()["error"]["param"]
 
 
-def test_a_result_has_every_field_in_the_documented_order(caller: Caller) -> None:
+def test_a_result_has_every_field_in_the_documented_order(caller: ApiClient) -> None:
     result = caller.validate("Jane.Doe+news@Shop.Example").json()
     assert tuple(result) == FIELDS == tuple(ResultSerializer().fields)
     assert tuple(result["checks"]) == CHECKS
@@ -37,7 +37,7 @@ def test_a_result_has_every_field_in_the_documented_order(caller: Caller) -> Non
     assert result["created_at"].endswith("Z")
 
 
-def test_what_syntax_cannot_decide_is_unknown_and_not_guessed(caller: Caller) -> None:
+def test_what_syntax_cannot_decide_is_unknown_and_not_guessed(caller: ApiClient) -> None:
     result = caller.validate("jane@ordinary-shop.com").json()
     assert (result["verdict"], result["reason"]) == ("unknown", "dns_failure")
     assert (result["evidence"], result["score"]) == ("syntax", None)
@@ -57,7 +57,7 @@ def test_what_syntax_cannot_decide_is_unknown_and_not_guessed(caller: Caller) ->
         *("a@" + "xn--" * 60 + ".com", "jane@[127.0.0.1]", "[" * 300, "\u0300@shop.example"),
     ],
 )
-def test_wrong_syntax_is_a_result_and_no_error(caller: Caller, email: str) -> None:
+def test_wrong_syntax_is_a_result_and_no_error(caller: ApiClient, email: str) -> None:
     answer = caller.validate(email)
     result = answer.json()
     assert answer.status_code == 200
@@ -78,13 +78,13 @@ def test_wrong_syntax_is_a_result_and_no_error(caller: Caller, email: str) -> No
 @pytest.mark.parametrize(
     "email", ["a@b.invalid", "a@localhost.test", "a@example.com", "a@x.example"]
 )
-def test_a_reserved_domain_takes_no_mail(caller: Caller, email: str) -> None:
+def test_a_reserved_domain_takes_no_mail(caller: ApiClient, email: str) -> None:
     result = caller.validate(email).json()
     assert (result["verdict"], result["reason"]) == ("undeliverable", "reserved_domain")
     assert result["checks"]["reserved_domain"] is True
 
 
-def test_an_internationalised_address_is_read(caller: Caller) -> None:
+def test_an_internationalised_address_is_read(caller: ApiClient) -> None:
     result = caller.validate("jörg@bücher-laden.de").json()
     assert result["checks"]["smtputf8_required"] is True
     assert result["ascii_domain"] == "xn--bcher-laden-thb.de"
@@ -94,73 +94,75 @@ def test_an_internationalised_address_is_read(caller: Caller) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b'{"email": "a", "email": "a"}', b'"\\ud800"', b"\xff"]
 )
-def test_what_is_not_json_is_invalid_json(caller: Caller, body: bytes) -> None:
+def test_what_is_not_json_is_invalid_json(caller: ApiClient, body: bytes) -> None:
     assert refusal(caller.send(body)) == (400, "invalid_json", None)
 
 
 @pytest.mark.parametrize("document", [{}, {"mail": "a@b.co"}, {"Email": "a@b.co"}])
-def test_a_missing_email_is_named(caller: Caller, document: Any) -> None:
+def test_a_missing_email_is_named(caller: ApiClient, document: Any) -> None:
     answer = caller.send(json.dumps(document).encode())
     assert refusal(answer) == (400, "missing_field", "email")
 
 
 @pytest.mark.parametrize("document", [[], "a@b.co", 1, None, True, [{"email": "a@b.co"}]])
 def test_a_body_that_is_no_object_is_an_invalid_field_without_a_name(
-    caller: Caller, document: Any
+    caller: ApiClient, document: Any
 ) -> None:
     answer = caller.send(json.dumps(document).encode())
     assert refusal(answer) == (400, "invalid_field", None)
 
 
 @pytest.mark.parametrize("email", [None, 1, 1.5, True, [], ["a@b.co"], {}, "", "x" * 321])
-def test_an_email_of_another_type_or_length_is_an_invalid_field(caller: Caller, email: Any) -> None:
+def test_an_email_of_another_type_or_length_is_an_invalid_field(
+    caller: ApiClient, email: Any
+) -> None:
     assert refusal(caller.validate(email)) == (400, "invalid_field", "email")
 
 
-def test_a_number_too_large_for_a_float_is_no_string_either(caller: Caller) -> None:
+def test_a_number_too_large_for_a_float_is_no_string_either(caller: ApiClient) -> None:
     assert refusal(caller.send(b'{"email": 1e999}')) == (400, "invalid_field", "email")
 
 
-def test_length_is_counted_in_code_points(caller: Caller) -> None:
+def test_length_is_counted_in_code_points(caller: ApiClient) -> None:
     assert caller.validate("😀" * 320).status_code == 200
     assert caller.validate("😀" * 321).status_code == 400
 
 
-def test_an_unknown_field_is_named(caller: Caller) -> None:
+def test_an_unknown_field_is_named(caller: ApiClient) -> None:
     answer = caller.send(b'{"email": "a@b.co", "emial": 1}')
     assert refusal(answer) == (400, "unknown_field", "emial")
 
 
 @pytest.mark.parametrize("name", ["svc_live_abc", "a b", "x" * 65, "\\u202e", ""])
-def test_an_odd_name_of_a_field_is_not_repeated(caller: Caller, name: str) -> None:
+def test_an_odd_name_of_a_field_is_not_repeated(caller: ApiClient, name: str) -> None:
     answer = caller.send(f'{{"email": "a@b.co", "{name}": 1}}'.encode())
     assert refusal(answer) == (400, "unknown_field", None)
 
 
-def test_of_several_faults_the_first_in_order_is_told(caller: Caller) -> None:
+def test_of_several_faults_the_first_in_order_is_told(caller: ApiClient) -> None:
     assert code_of(caller.send(b'{"x": 1}')) == "missing_field"
     assert code_of(caller.send(b'{"x": 1, "email": 1}')) == "invalid_field"
 
 
-def test_a_body_of_8_kb_is_read_and_a_larger_one_refused(caller: Caller) -> None:
+def test_a_body_of_8_kb_is_read_and_a_larger_one_refused(caller: ApiClient) -> None:
     body = b'{"email": "a@b.co"}'
     assert caller.send(body.ljust(8192)).status_code == 200
     assert refusal(caller.send(body.ljust(8193))) == (413, "request_too_large", None)
 
 
-def test_the_trailing_slash_makes_no_difference(caller: Caller) -> None:
+def test_the_trailing_slash_makes_no_difference(caller: ApiClient) -> None:
     answer = caller.call("POST", "/v1/validate/", b'{"email": "a@b.co"}')
     assert answer.status_code == 200
 
 
-def test_ids_of_results_are_in_order_of_time(caller: Caller) -> None:
+def test_ids_of_results_are_in_order_of_time(caller: ApiClient) -> None:
     ids = [caller.validate().json()["id"] for _ in range(3)]
     assert len(set(ids)) == 3
     assert all(len(found) == 30 for found in ids)
 
 
 @pytest.mark.parametrize("email", ["@", "a@", ".", "a..b@c.de", '"@"@x.com', "a@b", "a" * 300])
-def test_the_engine_has_an_answer_for_every_text(caller: Caller, email: str) -> None:
+def test_the_engine_has_an_answer_for_every_text(caller: ApiClient, email: str) -> None:
     for prefix in ("", "\ud7ff", "ⅷ", "\uff41", "İ", "ß", "\u200d", "\u0600", "xn--", "1.", "-"):
         for text in (prefix + email, email + prefix, f"{email}@{prefix}", f"a@{prefix}{email}.com"):
             assert caller.validate(text[:320]).status_code in {200, 429}

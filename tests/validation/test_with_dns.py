@@ -20,7 +20,7 @@ from tests.servers.dns import (
     silence,
     with_code,
 )
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.engine.dns import trust
 from validation.models import LogEntry
 
@@ -46,7 +46,7 @@ def world(settings: Settings) -> Iterator[World]:
     engine.cache_clear()
 
 
-def test_a_deliverable_address_costs_a_credit(caller: Caller, world: World) -> None:
+def test_a_deliverable_address_costs_a_credit(caller: ApiClient, world: World) -> None:
     world.takes_mail("shop.com", "aspmx.l.google.com")
     first, second = (caller.validate("Jane+news@shop.com").json() for _ in range(2))
     assert (first["verdict"], first["reason"]) == ("deliverable", "domain_accepts_mail")
@@ -57,7 +57,7 @@ def test_a_deliverable_address_costs_a_credit(caller: Caller, world: World) -> N
 
 
 def test_an_unknown_is_free_and_asked_again_under_the_same_key(
-    caller: Caller, world: World
+    caller: ApiClient, world: World
 ) -> None:
     world.behaves("shop.com", "MX", servfail)
     unknown = caller.validate("jane@shop.com", idempotency_key="one").json()
@@ -72,7 +72,7 @@ def test_an_unknown_is_free_and_asked_again_under_the_same_key(
 
 @pytest.mark.parametrize("trouble", [silence, servfail, of_another_identifier])
 def test_a_resolver_in_trouble_costs_nobody_a_credit_and_known_domains_nothing(
-    caller: Caller, world: World, settings: Settings, trouble: Behaviour
+    caller: ApiClient, world: World, settings: Settings, trouble: Behaviour
 ) -> None:
     settings.DNS_TIMEOUT = 0.3
     engine.cache_clear()
@@ -110,7 +110,7 @@ def _fresh_sentinels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_fresh_sentinels")
 def test_a_lying_resolver_costs_no_credit_and_is_reported_until_it_stops(
-    caller: Caller, client: Client, world: World
+    caller: ApiClient, client: Client, world: World
 ) -> None:
     world.takes_mail("gmail.com", "aspmx.l.google.com")
     assert resolver_state(client) == "ok"
@@ -127,7 +127,7 @@ def test_a_lying_resolver_costs_no_credit_and_is_reported_until_it_stops(
 
 @pytest.mark.usefixtures("_fresh_sentinels")
 def test_a_resolver_that_invents_records_costs_no_credit_and_is_reported(
-    caller: Caller, client: Client, world: World
+    caller: ApiClient, client: Client, world: World
 ) -> None:
     world.always = inventing(A="8.8.8.8", MX="10 mx.invented.com.")
     lied = caller.validate("jane@nowhere-at-all.com").json()
@@ -136,6 +136,6 @@ def test_a_resolver_that_invents_records_costs_no_credit_and_is_reported(
     assert resolver_state(client) == "degraded"
 
 
-def test_the_sandbox_asks_nobody(caller: Caller, world: World) -> None:
+def test_the_sandbox_asks_nobody(caller: ApiClient, world: World) -> None:
     assert caller.validate("deliverable@sandbox.test").json()["dns_cached"] is None
     assert not world.asked

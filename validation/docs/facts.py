@@ -11,7 +11,7 @@ from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MOST_NETWORKS
 from apikeys.models import MOST_ACTIVE, SOON
 from apikeys.rest import reference
-from apikeys.rest.paths import LARGEST_BODY
+from apikeys.rest.paths import MAX_BODY_BYTES
 from apikeys.rest.strict_json import DEEPEST
 from apikeys.throttling.limits import WINDOW_SECONDS
 from credits.models import Pack, Plan
@@ -55,7 +55,7 @@ def _validate() -> Facts:
         "operation": next(one for one in reference.operations() if one.id == "validate"),
         "whole_answer": _json(sandbox_result(WHOLE_ANSWER)),
         "mistyped": _json(mistyped_result()),
-        "largest_body": LARGEST_BODY,
+        "largest_body": MAX_BODY_BYTES,
         "longest_email": LONGEST_EMAIL,
         "deepest": DEEPEST,
         "mistakes": SENTENCES.items(),

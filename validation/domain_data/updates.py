@@ -15,7 +15,7 @@ from pathlib import Path
 import disposable_email_domains
 import idna
 
-from validation.engine.domain_data import DATA, Lists, read_list
+from validation.engine.domain_data import DATA, DomainData, read_data_file
 from validation.engine.suggest import meant_domain
 
 _DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
@@ -48,7 +48,7 @@ class Update:
         (folder / f"{self.name}.txt").write_text(f"{lines}\n", encoding="utf-8")
 
 
-def new_disposable(lists: Lists) -> Update:
+def new_disposable(lists: DomainData) -> Update:
     listed = frozenset(disposable_email_domains.blocklist)
     # Somebody mistyped these: that is told with a correction, not with a refusal.
     typos = {domain for domain in listed if meant_domain(domain, lists, works=True)}
@@ -73,9 +73,13 @@ def new_public_suffixes() -> Update:
     )
 
 
-def faults_of_disposable(update: Update, lists: Lists) -> list[str]:
-    must_have = frozenset(read_list("always_disposable").entries)
-    must_not_have = {*read_list("never_disposable").entries, *lists.relays, *lists.typo_targets}
+def faults_of_disposable(update: Update, lists: DomainData) -> list[str]:
+    must_have = frozenset(read_data_file("always_disposable").entries)
+    must_not_have = {
+        *read_data_file("never_disposable").entries,
+        *lists.relays,
+        *lists.typo_targets,
+    }
     odd = {one for one in update.entries if not _DOMAIN.fullmatch(one)}
     suffixes = {one for one in update.entries - odd if lists.registrable(one) is None}
     return [
@@ -99,7 +103,7 @@ def checked_updates() -> list[Update]:
     """Those that differ from what there is; BrokenList when one of them must not be taken."""
     suffixes = new_public_suffixes()
     _refuse_broken(suffixes, faults_of_suffixes)
-    lists = Lists()
+    lists = DomainData()
     disposable = new_disposable(lists)
     _refuse_broken(disposable, lambda update: faults_of_disposable(update, lists))
     return [one for one in (suffixes, disposable) if one.entries != _current(one.name)]
@@ -118,7 +122,7 @@ def _shrunk(update: Update) -> list[str]:
 
 def _current(name: str) -> frozenset[str]:
     try:
-        return frozenset(read_list(name).entries)
+        return frozenset(read_data_file(name).entries)
     except FileNotFoundError:
         return frozenset()
 

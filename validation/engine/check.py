@@ -16,7 +16,7 @@ from validation.engine.dns.mail_route import Route
 from validation.engine.dns.mail_route_lookup import find_route
 from validation.engine.dns.resolver import Resolver
 from validation.engine.dns.slots import SearchSlots
-from validation.engine.domain_data import BUILT_IN_LISTS, NO_STAFF_DOMAINS, Lists, StaffDomains
+from validation.engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
 from validation.engine.reasons import PRECEDENCE
 from validation.engine.repair import repaired
 from validation.engine.scripts import is_mixed_domain, is_mixed_local_part
@@ -63,7 +63,7 @@ class Engine:
         self,
         resolver: Resolver | None = None,
         *,
-        lists: Lists = BUILT_IN_LISTS,
+        lists: DomainData = BUILT_IN_DATA,
         slots: SearchSlots | None = None,
         staff_domains: Callable[[], StaffDomains] = lambda: NO_STAFF_DOMAINS,
         before_waiting: Callable[[], None] = lambda: None,

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[-_.]+")
 
 
 @dataclass(frozen=True)
-class ListFile:
+class DataFile:
     source: str
     version: str
     date: str
@@ -35,19 +35,19 @@ class StaffDomains(NamedTuple):
 NO_STAFF_DOMAINS = StaffDomains()
 
 
-def read_list(name: str, folder: Path = DATA) -> ListFile:
+def read_data_file(name: str, folder: Path = DATA) -> DataFile:
     lines = (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     comments = (line.removeprefix("# ").partition(": ") for line in lines if line.startswith("#"))
     facts = {key: value for key, _, value in comments if value}
     entries = tuple(line for line in lines if line and not line.startswith("#"))
-    return ListFile(facts["source"], facts["version"], facts["date"], facts["licence"], entries)
+    return DataFile(facts["source"], facts["version"], facts["date"], facts["licence"], entries)
 
 
 def _set_of(name: str) -> "cached_property[frozenset[str]]":
-    return cached_property(lambda _: frozenset(read_list(name).entries))
+    return cached_property(lambda _: frozenset(read_data_file(name).entries))
 
 
-class Lists:
+class DomainData:
     relays = _set_of("relays")
     reserved = _set_of("reserved_domains")
     role_accounts = _set_of("role_accounts")
@@ -57,8 +57,8 @@ class Lists:
     public_suffixes = _set_of("public_suffixes")
 
     @cached_property
-    def _disposable_file(self) -> ListFile:
-        return read_list("disposable")
+    def _disposable_file(self) -> DataFile:
+        return read_data_file("disposable")
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -70,12 +70,12 @@ class Lists:
 
     @cached_property
     def free_providers(self) -> frozenset[str]:
-        listed = frozenset(read_list("free_providers").entries)
+        listed = frozenset(read_data_file("free_providers").entries)
         return listed - self.disposable - self.relays - self.reserved
 
     @cached_property
     def typo_targets(self) -> tuple[str, ...]:
-        return read_list("typo_targets").entries
+        return read_data_file("typo_targets").entries
 
     @cached_property
     def _top_level_names(self) -> frozenset[str]:
@@ -139,7 +139,7 @@ class Lists:
 
 
 # Read once, whoever needs them.
-BUILT_IN_LISTS = Lists()
+BUILT_IN_DATA = DomainData()
 
 
 def and_parents(domain: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ Pure, but for the lists that it is handed.
 import re
 import unicodedata
 
-from validation.engine.domain_data import Lists
+from validation.engine.domain_data import DomainData
 from validation.engine.suggest import meant_domain, meant_label
 from validation.engine.syntax import LONGEST, Parts, in_unicode, parse_address
 
@@ -22,7 +22,7 @@ _BESIDE_PERIOD = re.compile(r"[ \t\u00a0]*\.[ \t\u00a0]*")
 _NOT_PERIODS = re.compile(r"[,;:/]")
 
 
-def repaired(email: str, lists: Lists) -> str | None:
+def repaired(email: str, lists: DomainData) -> str | None:
     """A whole address, or None where nothing is certain."""
     if len(email) > LONGEST or any(unicodedata.category(one) == "Cc" for one in email.strip()):
         return None
@@ -58,7 +58,7 @@ def _without_wrapping(email: str) -> str:
     return _QUOTED.sub(r"\1", _COMMENT.sub("", text))
 
 
-def _with_periods(domain: str, lists: Lists) -> str:
+def _with_periods(domain: str, lists: DomainData) -> str:
     domain = _BESIDE_PERIOD.sub(".", domain)
     if "." not in domain:
         domain = _NOT_PERIODS.sub(".", domain)

@@ -6,7 +6,7 @@ Pure, but for the lists that it is handed.
 from collections.abc import Callable
 from functools import cache
 
-from validation.engine.domain_data import Lists
+from validation.engine.domain_data import DomainData
 from validation.engine.typos import Slip, distance_between, first_letter_is_right, slip_between
 
 # So much better known than any domain that differs in one slip that the slip is the likelier story,
@@ -27,7 +27,7 @@ _SHORT_BUT_CLEAR = ("aol", "comcast", "gmx", "msn", "verizon")
 
 
 def meant_domain(
-    domain: str, lists: Lists, *, works: bool | None, provider: str | None = None
+    domain: str, lists: DomainData, *, works: bool | None, provider: str | None = None
 ) -> str | None:
     """`works`: whether it takes mail, None where that is not known; then it may well do."""
     if lists.is_well_known(domain) or provider in _OWN_HOSTS:
@@ -36,7 +36,7 @@ def meant_domain(
     return None if meant is None or lists.is_reserved(meant) else meant
 
 
-def _meant(domain: str, lists: Lists, *, works: bool | None) -> str | None:
+def _meant(domain: str, lists: DomainData, *, works: bool | None) -> str | None:
     exists = works or lists.is_top_level_name(domain.rpartition(".")[2])
     if works is False or not exists:
         return _for_one_that_does_not_work(domain, lists)
@@ -52,7 +52,7 @@ def _meant(domain: str, lists: Lists, *, works: bool | None) -> str | None:
     return _nearest(domain, alike, _is_famous_slip)
 
 
-def meant_label(label: str, lists: Lists) -> str | None:
+def meant_label(label: str, lists: DomainData) -> str | None:
     """For a domain without an ending: `gmail`, `gmailcom`, `gmial`."""
     name = label.removesuffix("com") or label
     main = _main_domains(lists.typo_targets)
@@ -63,7 +63,7 @@ def meant_label(label: str, lists: Lists) -> str | None:
     return main.get(name) if name in _SHORT_BUT_CLEAR else None
 
 
-def _for_one_that_does_not_work(domain: str, lists: Lists) -> str | None:
+def _for_one_that_does_not_work(domain: str, lists: DomainData) -> str | None:
     name, _, ending = domain.partition(".")
     # www.gmail.com, gmailcom.com
     for bare in (domain.removeprefix("www."), f"{name.removesuffix('com')}.{ending}"):
@@ -121,7 +121,7 @@ def _is_any_slip(domain: str, target: str, slip: Slip) -> bool:
     return len(target.partition(".")[0]) >= _SHORT and first_letter_is_right(domain, target)
 
 
-def _with_right_ending(domain: str, lists: Lists) -> str | None:
+def _with_right_ending(domain: str, lists: DomainData) -> str | None:
     """For an ending that does not exist."""
     name, _, top_level = domain.rpartition(".")
     if lists.is_top_level_name(top_level):
@@ -149,7 +149,7 @@ def _is_certain_slip(typed: str, target: str, slip: Slip) -> bool:
     return slip is not Slip.STRANGE and (len(typed) > 2 or slip is Slip.TRANSPOSED)
 
 
-def _far_from_famous(domain: str, lists: Lists) -> str | None:
+def _far_from_famous(domain: str, lists: DomainData) -> str | None:
     name = domain.partition(".")[0]
     for target in lists.typo_targets:
         known = target.partition(".")[0]

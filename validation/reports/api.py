@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from accounts.models import Account
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
-from apikeys.request import key_of
-from apikeys.rest.responses import ApiResponse, answer
+from apikeys.request import api_key_of
+from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import ALWAYS, describe
 from apikeys.rest.view import ApiView
 from credits.wallet.totals import use_by_day
@@ -74,9 +74,9 @@ class UsageView(ApiView):
     )
     def get(self, request: Request) -> ApiResponse:
         only = {"key": self.key} if self.key else {}
-        account = key_of(request).account
+        account = api_key_of(request).account
         days = days_of_use(account, self.first, self.last, **only)
-        return answer({"from": f"{self.first}", "to": f"{self.last}", "days": days})
+        return json_response({"from": f"{self.first}", "to": f"{self.last}", "days": days})
 
 
 def days_of_use(account: Account, first: date, last: date, **only: Any) -> list[dict[str, Any]]:
@@ -121,7 +121,7 @@ def _key(request: Request) -> ApiKey | None:
     text = _one(request, "key")
     if text is None:
         return None
-    key = key_of(request).account.api_keys.filter(public_id=text.replace("\0", "")).first()
+    key = api_key_of(request).account.api_keys.filter(public_id=text.replace("\0", "")).first()
     if key is None:
         raise _wrong("key", "There is no key with this id in your account. Ids start with key_.")
     return key

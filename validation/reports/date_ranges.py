@@ -34,7 +34,7 @@ class TooLong(ValueError):
 
 
 @dataclass(frozen=True)
-class Span:
+class DateRange:
     """Whole days (UTC), or hours; the end is the first moment that is no longer in it."""
 
     unit: Unit
@@ -82,9 +82,9 @@ def next_month(first: date) -> date:
     return (first + timedelta(days=32)).replace(day=1)
 
 
-def span_of_days(
+def range_of_days(
     first: date, last: date, unit: Unit | None = None, *, today: date | None = None
-) -> Span:
+) -> DateRange:
     """Without a unit, the smallest that gives a readable chart."""
     days = (last - first).days + 1
     has_hours = today is None or first > today - HOURS_GO_AFTER
@@ -95,23 +95,23 @@ def span_of_days(
         raise TooOld
     if days > MOST_DAYS[unit]:
         raise TooLong(unit)
-    return Span(unit, _midnight(first), _midnight(last) + DAY)
+    return DateRange(unit, _midnight(first), _midnight(last) + DAY)
 
 
-def last_hours(now: datetime, hours: int) -> Span:
+def last_hours(now: datetime, hours: int) -> DateRange:
     end = now.replace(minute=0, second=0, microsecond=0) + HOUR
-    return Span(Unit.HOUR, end - hours * HOUR, end)
+    return DateRange(Unit.HOUR, end - hours * HOUR, end)
 
 
-def last_days(now: datetime, days: int, unit: Unit | None = None) -> Span:
-    return span_of_days(now.date() - (days - 1) * DAY, now.date(), unit)
+def last_days(now: datetime, days: int, unit: Unit | None = None) -> DateRange:
+    return range_of_days(now.date() - (days - 1) * DAY, now.date(), unit)
 
 
-def last_months(now: datetime, months: int, unit: Unit | None = None) -> Span:
+def last_months(now: datetime, months: int, unit: Unit | None = None) -> DateRange:
     first = now.date().replace(day=1)
     for _ in range(months - 1):
         first = (first - DAY).replace(day=1)
-    return span_of_days(first, now.date(), unit)
+    return range_of_days(first, now.date(), unit)
 
 
 def _midnight(day: date) -> datetime:

@@ -16,16 +16,16 @@ from validation.engine.reasons import REASONS, Verdict
 from validation.engine.syntax import Parts, parse_address
 from validation.reports.date_ranges import (
     MOST_DAYS,
-    Span,
+    DateRange,
     TooLong,
     TooOld,
     Unit,
     last_days,
     last_hours,
     last_months,
-    span_of_days,
+    range_of_days,
 )
-from validation.request_log.search import Wanted
+from validation.request_log.search import LogQuery
 
 PLAYGROUND = "playground"
 MOST_KEYS = 200
@@ -84,7 +84,7 @@ class UsageFilter(Filter):
         super().__init__(data, account)
         self.now = now
         # None where what was asked cannot be shown.
-        self.span: Span | None = None
+        self.span: DateRange | None = None
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -109,7 +109,7 @@ class UsageFilter(Filter):
     def _has_dates(self) -> bool:
         return bool(self.data.get("since") or self.data.get("until"))
 
-    def _span(self, data: dict[str, Any]) -> Span:
+    def _span(self, data: dict[str, Any]) -> DateRange:
         unit = Unit(data["by"]) if data["by"] else None
         if self._has_dates:
             return self._days(data, unit)
@@ -121,7 +121,7 @@ class UsageFilter(Filter):
         number, kind = int(chosen[:-1]), chosen[-1]
         return (last_days if kind == "d" else last_months)(self.now, number, unit)
 
-    def _days(self, data: dict[str, Any], unit: Unit | None) -> Span:
+    def _days(self, data: dict[str, Any], unit: Unit | None) -> DateRange:
         until = data["until"] or self.now.date()
         since = data["since"] or until
         if since > until:
@@ -130,7 +130,7 @@ class UsageFilter(Filter):
             raise ValidationError(
                 "At most two years fit in one chart: choose an earlier end for older ones."
             )
-        return span_of_days(since, until, unit, today=self.now.date())
+        return range_of_days(since, until, unit, today=self.now.date())
 
     @property
     def only(self) -> dict[str, Any]:
@@ -178,10 +178,10 @@ class LogFilter(Filter):
         return parts.domain
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> LogQuery:
         data = self.cleaned_data
         reason = data["reason"]
-        return Wanted(
+        return LogQuery(
             verdict=data["verdict"],
             status=data["status"],
             reason="" if reason in REFUSALS else reason,

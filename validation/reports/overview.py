@@ -9,7 +9,7 @@ from apikeys.models import ApiKey, RefusalHour
 from credits.models import UseDay, UseHour
 from validation.models import LogEntry
 from validation.reports.date_ranges import DAY, HOUR, last_days
-from validation.reports.usage_stats import Figures, Refused, altogether, by_piece, refusals
+from validation.reports.usage_stats import Refused, UsageStats, altogether, by_piece, refusals
 from validation.request_log.search import latest
 
 WEEK, MONTH = 7, 30
@@ -20,25 +20,25 @@ LATEST = 8
 @dataclass(frozen=True)
 class Overview:
     # The last 30 days, today the last of them.
-    days: list[Figures]
+    days: list[UsageStats]
     # Of the last 7.
     refused: list[Refused]
     latest: list[LogEntry]
 
     @property
-    def today(self) -> Figures:
+    def today(self) -> UsageStats:
         return self.days[-1]
 
     @property
-    def week(self) -> Figures:
+    def week(self) -> UsageStats:
         return altogether(self.days[-WEEK:])
 
     @property
-    def week_before(self) -> Figures:
+    def week_before(self) -> UsageStats:
         return altogether(self.days[-2 * WEEK : -WEEK])
 
     @property
-    def month(self) -> Figures:
+    def month(self) -> UsageStats:
         return altogether(self.days)
 
     @property

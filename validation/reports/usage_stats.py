@@ -13,7 +13,7 @@ from credits import latency
 from credits.wallet import totals
 from credits.wallet.totals import Used
 from validation.reports.charts import LAYERS
-from validation.reports.date_ranges import Span, Unit
+from validation.reports.date_ranges import DateRange, Unit
 
 
 def _no_calls() -> dict[str, int]:
@@ -21,7 +21,7 @@ def _no_calls() -> dict[str, int]:
 
 
 @dataclass
-class Figures:
+class UsageStats:
     """Of one piece of time, of one key, or of all."""
 
     of: Any = None
@@ -47,11 +47,11 @@ class Figures:
 
     @property
     def median(self) -> str:
-        return latency.in_words(latency.percentile(self.histogram, 0.5))
+        return latency.format_milliseconds(latency.percentile(self.histogram, 0.5))
 
     @property
     def slow(self) -> str:
-        return latency.in_words(latency.percentile(self.histogram, 0.95))
+        return latency.format_milliseconds(latency.percentile(self.histogram, 0.95))
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Refused:
         return REFUSALS[self.code].cure
 
 
-def altogether(parts: Iterable[Figures]) -> Figures:
-    total = Figures()
+def altogether(parts: Iterable[UsageStats]) -> UsageStats:
+    total = UsageStats()
     for part in parts:
         for verdict, calls in part.calls.items():
             total.calls[verdict] += calls
@@ -78,26 +78,26 @@ def altogether(parts: Iterable[Figures]) -> Figures:
     return total
 
 
-def by_piece(account: Account, span: Span, **only: Any) -> list[Figures]:
+def by_piece(account: Account, span: DateRange, **only: Any) -> list[UsageStats]:
     """One for each piece of the span, also where nothing was used."""
-    pieces = {piece: Figures(piece) for piece in span.pieces}
+    pieces = {piece: UsageStats(piece) for piece in span.pieces}
     for used in _used(account, span, only):
         pieces[used.of].add(used)
     return list(pieces.values())
 
 
-def _used(account: Account, span: Span, only: dict[str, Any]) -> Iterable[Used]:
+def _used(account: Account, span: DateRange, only: dict[str, Any]) -> Iterable[Used]:
     if span.unit == Unit.HOUR:
         return totals.use_by_hour(account, span.start, span.end, **only)
     of_unit = totals.use_by_day if span.unit == Unit.DAY else totals.use_by_month
     return of_unit(account, span.first, span.last, **only)
 
 
-def by_key(account: Account, span: Span, **only: Any) -> list[Figures]:
+def by_key(account: Account, span: DateRange, **only: Any) -> list[UsageStats]:
     """Of each that was used, the most used first. None is the playground."""
-    found: dict[int | None, Figures] = {}
+    found: dict[int | None, UsageStats] = {}
     for used in _used_by_key(account, span, only):
-        found.setdefault(used.of, Figures()).add(used)
+        found.setdefault(used.of, UsageStats()).add(used)
     known = keys_of(account, found)
     for key_id, sums in found.items():
         sums.of = known.get(key_id or 0)
@@ -108,13 +108,13 @@ def keys_of(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiKey
     return account.api_keys.in_bulk({key_id for key_id in key_ids if key_id})
 
 
-def _used_by_key(account: Account, span: Span, only: dict[str, Any]) -> Iterator[Used]:
+def _used_by_key(account: Account, span: DateRange, only: dict[str, Any]) -> Iterator[Used]:
     if span.unit == Unit.HOUR:
         return totals.use_of_hours_by_key(account, span.start, span.end, **only)
     return totals.use_by_key(account, span.first, span.last, **only)
 
 
-def refusals(account: Account, span: Span, **only: Any) -> list[Refused]:
+def refusals(account: Account, span: DateRange, **only: Any) -> list[Refused]:
     hours = RefusalHour.objects.filter(
         account=account, hour__gte=span.start, hour__lt=span.end, **only
     )

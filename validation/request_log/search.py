@@ -19,7 +19,7 @@ from validation.models import LogEntry
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LogQuery:
     """What of the log is looked for; what is empty does not matter."""
 
     verdict: str = ""
@@ -58,11 +58,11 @@ class Wanted:
         return [condition for is_wanted, condition in others if is_wanted]
 
 
-def page_of(account: Account, wanted: Wanted, before: Cursor | None = None) -> Page[LogEntry]:
+def log_page(account: Account, wanted: LogQuery, before: Cursor | None = None) -> Page[LogEntry]:
     rows = _of_day(LogEntry.objects.of(account), wanted.day)
     walks = wanted.walks()
     walked = rows.filter(*walks[:1]).select_related("key")
-    return pagination.page_of(walked, wanted.others() + walks[1:], before)
+    return pagination.paginate(walked, wanted.others() + walks[1:], before)
 
 
 def latest(account: Account, most: int) -> list[LogEntry]:

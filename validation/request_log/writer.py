@@ -11,9 +11,9 @@ from django.utils import timezone
 from accounts.models import Account
 from apikeys.models import ApiKey
 from apikeys.request import ApiHttpRequest
-from runtime.database.raw_sql import Insertion
-from runtime.database.write_behind import Later
-from runtime.logging.formatters import without_secrets
+from runtime.database.raw_sql import BulkInsert
+from runtime.database.write_behind import WriteBuffer
+from runtime.logging.formatters import mask_secrets
 from validation.addresses import address_hash, masked, pack_checks
 from validation.engine.verdict import CHECKS, Finding
 from validation.models import LogEntry
@@ -22,7 +22,7 @@ PATH = "/v1/validate"
 
 
 @dataclass(frozen=True)
-class Asker:
+class Caller:
     """Who asks: the key and its account, or somebody in the playground; and the request's id."""
 
     account: Account
@@ -30,11 +30,11 @@ class Asker:
     request_id: str
 
 
-class Answered(Protocol):
+class LoggedValidation(Protocol):
     """What the log wants to know of a validation."""
 
     id: str
-    asker: Asker
+    asker: Caller
     email: str
     finding: Finding
     is_sandbox: bool
@@ -44,13 +44,13 @@ class Answered(Protocol):
     def cost(self) -> int: ...
 
 
-def record_of(answered: Iterable[Answered]) -> Insertion:
+def bulk_insert_for(answered: Iterable[LoggedValidation]) -> BulkInsert:
     """For the transaction that charges them."""
     kept = (one for one in answered if one.asker.account.kept_log_days)
     return LogEntry.objects.insertion(map(_entry, kept))
 
 
-def _entry(one: Answered) -> dict[str, Any]:
+def _entry(one: LoggedValidation) -> dict[str, Any]:
     finding = one.finding
     domain = finding.parts.domain if finding.parts else None
     return {
@@ -67,7 +67,7 @@ def _entry(one: Answered) -> dict[str, Any]:
     }
 
 
-def write_replay(asker: Asker, email: str, result: dict[str, Any]) -> None:
+def write_replay(asker: Caller, email: str, result: dict[str, Any]) -> None:
     """An answer that was given before, at no cost."""
     if not asker.account.kept_log_days:
         return
@@ -97,9 +97,9 @@ def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_m
         "request_id": request.id,
         "status": status,
         "refusal": request.refusal,
-        "sandbox": request.is_rehearsed,
+        "sandbox": request.is_sandbox,
         # Whoever puts a key into an address would read it here again, and so would their team.
-        "path": without_secrets(request.path_info.replace("\0", ""))[:100],
+        "path": mask_secrets(request.path_info.replace("\0", ""))[:100],
         "duration_ms": duration_ms,
     }
     others.add(entry)
@@ -107,10 +107,12 @@ def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_m
         others.write()
 
 
-others: Later[dict[str, Any]] = Later(lambda entries: LogEntry.objects.insertion(entries).run())
+others: WriteBuffer[dict[str, Any]] = WriteBuffer(
+    lambda entries: LogEntry.objects.insertion(entries).run()
+)
 
 
-def _of(asker: Asker, email: str, domain: str | None) -> dict[str, Any]:
+def _of(asker: Caller, email: str, domain: str | None) -> dict[str, Any]:
     return {
         "account_id": asker.account.pk,
         "key_id": asker.key and asker.key.pk,

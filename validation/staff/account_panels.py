@@ -8,7 +8,14 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import Account
-from accounts.staff.panels import Cell, Link, Panel, cell_of, for_staff_with, list_of_account
+from accounts.staff.panels import (
+    Cell,
+    Link,
+    Panel,
+    admin_list_url_of_account,
+    cell_of,
+    require_staff_permissions,
+)
 from apikeys.models import ApiKey
 from credits.models import UseDay
 from credits.wallet.totals import Used, use_by_day, use_by_key
@@ -22,8 +29,8 @@ _HEADS = tuple(name.capitalize() for name in _COUNTS)
 _LAST_DAYS = f"The last {DAYS} days, UTC. The sandbox and repeated answers do not count."
 
 
-@for_staff_with("credits.view_useday", "credits.view_usehour")
-def tell_use_by_day(account: Account) -> Panel:
+@require_staff_permissions("credits.view_useday", "credits.view_usehour")
+def usage_by_day_panel(account: Account) -> Panel:
     """Days without use are left out: a quiet account is a short page."""
     lines = _lines(use_by_day(account, *_span()))
     return Panel(
@@ -32,12 +39,12 @@ def tell_use_by_day(account: Account) -> Panel:
         columns=("Day", *_HEADS),
         rows=[[Cell(day), *_cells(lines[day])] for day in sorted(lines, reverse=True)],
         note=_LAST_DAYS,
-        more=Link("All days", list_of_account(UseDay, account)),
+        more=Link("All days", admin_list_url_of_account(UseDay, account)),
     )
 
 
-@for_staff_with("credits.view_useday", "credits.view_usehour", "apikeys.view_apikey")
-def tell_use_by_key(account: Account) -> Panel:
+@require_staff_permissions("credits.view_useday", "credits.view_usehour", "apikeys.view_apikey")
+def usage_by_key_panel(account: Account) -> Panel:
     lines = _lines(use_by_key(account, *_span()))
     keys = ApiKey.objects.in_bulk([key for key in lines if key is not None])
     most_first = sorted(lines, key=lambda key: -lines[key]["requests"])
@@ -47,7 +54,7 @@ def tell_use_by_key(account: Account) -> Panel:
         columns=("Key", *_HEADS),
         rows=[[_key(keys.get(key)), *_cells(lines[key])] for key in most_first],
         note=_LAST_DAYS,
-        more=Link("All their keys", list_of_account(ApiKey, account)),
+        more=Link("All their keys", admin_list_url_of_account(ApiKey, account)),
     )
 
 
@@ -74,8 +81,8 @@ def _key(key: ApiKey | None) -> Cell:
     return cell_of(key) if key else Cell("Playground")
 
 
-@for_staff_with("validation.view_logentry")
-def tell_requests(account: Account) -> Panel:
+@require_staff_permissions("validation.view_logentry")
+def requests_panel(account: Account) -> Panel:
     newest = LogEntry.objects.of(account).order_by("-at").select_related("key")
     return Panel(
         "What did they ask last?",

@@ -2,20 +2,22 @@
 
 import re
 
-from accounts.staff.panels import MOST, Findings, Hit, for_staff_with, link_to
+from accounts.staff.panels import MAX_ROWS, Findings, Hit, link_to, require_staff_permissions
 from validation.models import LogEntry
 
 # Ours, or a client's own.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
-@for_staff_with("validation.view_logentry", "accounts.view_account")
+@require_staff_permissions("validation.view_logentry", "accounts.view_account")
 def find_requests(text: str) -> Findings:
     if not _REQUEST_ID.fullmatch(text):
         return Findings("Requests", [])
     # A client may give all its requests the same id: this is the order of the index.
     found = LogEntry.objects.named(text).order_by("-account_id", "-at")
-    return Findings("Requests", [_hit(entry) for entry in found.select_related("account")[:MOST]])
+    return Findings(
+        "Requests", [_hit(entry) for entry in found.select_related("account")[:MAX_ROWS]]
+    )
 
 
 def _hit(entry: LogEntry) -> Hit:

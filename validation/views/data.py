@@ -5,9 +5,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from accounts.permissions import for_account, form_of
+from accounts.permissions import form_on_page, require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from accounts.services import change_log_days as change_days
 from validation.forms import AddressForm, LogDaysForm
 from validation.request_log.erasure import count_rows, masked_address
@@ -17,13 +17,13 @@ PAGE = "validation:show-data"
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_data(request: AccountRequest) -> HttpResponse:
     return _data_page(request)
 
 
-@form_of(PAGE)
-@for_account(Act.MANAGE_DATA)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.MANAGE_DATA)
 def change_log_days(request: AccountRequest) -> HttpResponse:
     form = LogDaysForm(request.account, request.POST)
     if not form.is_valid():
@@ -34,8 +34,8 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
     return redirect(PAGE)
 
 
-@form_of(PAGE)
-@for_account(Act.MANAGE_DATA)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.MANAGE_DATA)
 def confirm_erasure(request: AccountRequest) -> HttpResponse:
     """Says what would go. The address is only ever in a form, never in an address of ours."""
     form = AddressForm(request.POST)
@@ -46,8 +46,8 @@ def confirm_erasure(request: AccountRequest) -> HttpResponse:
     return render(request, "validation/confirm_erasure.html", context)
 
 
-@form_of(PAGE)
-@for_account(Act.MANAGE_DATA)
+@form_on_page(PAGE)
+@require_permission(TeamPermission.MANAGE_DATA)
 def erase_address(request: AccountRequest) -> HttpResponse:
     form = AddressForm(request.POST)
     if not form.is_valid():

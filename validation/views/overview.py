@@ -4,9 +4,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.authentication.second_factor.factors import has_second_factor
-from accounts.permissions import for_account
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from credits.plans.sign_up_credits import domain_without_credits
 from credits.wallet.statement import days_left
 from validation.reports import overview
@@ -14,7 +14,7 @@ from validation.reports.charts import draw
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_overview(request: AccountRequest) -> HttpResponse:
     if not overview.has_begun(request.account):
         return _show_first_steps(request)
@@ -31,7 +31,7 @@ def show_overview(request: AccountRequest) -> HttpResponse:
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
     """A piece of a page, which asks for it until a request has come: with one key, or with any."""
     key = get_object_or_404(request.account.api_keys, public_id=key_id) if key_id else None
@@ -44,7 +44,7 @@ def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
 def _show_first_steps(request: AccountRequest) -> HttpResponse:
     context = {
         "key": request.account.api_keys.active().first(),
-        "may_create_keys": request.membership.may(Act.MANAGE_KEYS),
+        "may_create_keys": request.membership.may(TeamPermission.MANAGE_KEYS),
         "domain_without_credits": domain_without_credits(request.account),
     }
     return render(request, "validation/show_first_steps.html", context)
@@ -54,5 +54,5 @@ def _what_is_left_to_do(request: AccountRequest) -> dict[str, bool]:
     alone = request.account.memberships.count() == 1
     return {
         "lacks_second_factor": not has_second_factor(request.user),
-        "is_alone": alone and request.membership.may(Act.MANAGE_TEAM),
+        "is_alone": alone and request.membership.may(TeamPermission.MANAGE_TEAM),
     }

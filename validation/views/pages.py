@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.permissions import for_account
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from credits.models import Pack, Plan
 from validation import playground
 from validation.forms import AddressForm
@@ -24,11 +24,11 @@ def show_landing(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@for_account(Act.VALIDATE)
+@require_permission(TeamPermission.VALIDATE)
 def try_address(request: AccountRequest) -> HttpResponse:
     """The playground: the answer is in the answer to the form, and is asked and paid for once."""
     form = AddressForm(request.POST or None)
-    trial = playground.ask(request, form.cleaned_data["email"]) if form.is_valid() else None
+    trial = playground.run_trial(request, form.cleaned_data["email"]) if form.is_valid() else None
     context = {
         "form": form,
         "trial": trial,

@@ -6,13 +6,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.permissions import for_account, form_of
+from accounts.permissions import form_on_page, require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
+from accounts.roles import TeamPermission
 from apikeys.crypto import holds_a_secret
 from apikeys.errors import REFUSALS
 from runtime.database.pagination import Cursor
-from runtime.dates import moment_of
+from runtime.dates import from_microseconds
 from validation.addresses import address_hash, unpack_checks
 from validation.engine.meanings import MEANINGS
 from validation.engine.verdict import CHECKS
@@ -24,19 +24,19 @@ from validation.serializers import CHECK_MEANINGS
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_requests(request: AccountRequest) -> HttpResponse:
     form = LogFilter(request.GET, request.account)
     before = Cursor.parse(request.GET.get("before", ""))
     page = None
     if form.is_valid():
-        page = search.page_of(request.account, form.wanted, before)
+        page = search.log_page(request.account, form.wanted, before)
     context = {"form": form, "page": page, "is_first": before is None}
     return render(request, "validation/show_requests.html", context)
 
 
-@form_of("validation:show-requests")
-@for_account(Act.LOOK)
+@form_on_page("validation:show-requests")
+@require_permission(TeamPermission.LOOK)
 def find_request(request: AccountRequest) -> HttpResponse:
     """An address must not stand in the page's own address: it is sent, and leads to its hash."""
     text = request.POST.get("text", "").strip()
@@ -58,9 +58,9 @@ def find_request(request: AccountRequest) -> HttpResponse:
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpResponse:
-    at = moment_of(str(moment))
+    at = from_microseconds(str(moment))
     entry = at and search.find_entry(request.account, request_id, at)
     if not entry:
         raise Http404("No such request, or it is no longer kept.")

@@ -9,20 +9,20 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.models import Account
-from accounts.permissions import for_account
+from accounts.permissions import require_permission
 from accounts.request import AccountRequest
-from accounts.roles import Act
-from runtime.csv_download import download
+from accounts.roles import TeamPermission
+from runtime.csv_download import csv_response
 from validation.reports import usage_stats
 from validation.reports.charts import draw
-from validation.reports.date_ranges import Span
+from validation.reports.date_ranges import DateRange
 from validation.reports.filters import UsageFilter
 from validation.reports.time_zones import zone_of
 from validation.reports.usage_csv import usage_lines
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
@@ -34,7 +34,7 @@ def show_usage(request: AccountRequest) -> HttpResponse:
 
 
 @require_safe
-@for_account(Act.LOOK)
+@require_permission(TeamPermission.LOOK)
 def download_usage(request: AccountRequest) -> HttpResponseBase:
     form = UsageFilter(request.GET, request.account, timezone.now())
     if not form.is_valid() or form.span is None:
@@ -42,10 +42,12 @@ def download_usage(request: AccountRequest) -> HttpResponseBase:
         return redirect(f"{reverse('validation:show-usage')}?{form.query}")
     span = form.span
     name = f"usage-{span.first}-to-{span.last}.csv"
-    return download(name, usage_lines(request.account, span, **form.only))
+    return csv_response(name, usage_lines(request.account, span, **form.only))
 
 
-def _figures(account: Account, span: Span, only: dict[str, Any], zone: tzinfo) -> dict[str, Any]:
+def _figures(
+    account: Account, span: DateRange, only: dict[str, Any], zone: tzinfo
+) -> dict[str, Any]:
     pieces = usage_stats.by_piece(account, span, **only)
     named = list(zip(span.names(zone, timezone.now()), pieces, strict=True))
     titles = [f"{name}: {piece.requests:,}" for name, piece in named]

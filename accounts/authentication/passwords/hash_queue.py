@@ -24,7 +24,7 @@ from gevent.monkey import get_original, is_module_patched
 from gevent.threadpool import ThreadPool
 
 from accounts.authentication.passwords.hash_process import Job, compute
-from runtime.database.pool import give_back_connection
+from runtime.database.pool import release_connection
 
 # A browser that has signed in before does not wait longer than this for the hash of a stranger,
 # which may take seconds while the API needs the CPU.
@@ -44,7 +44,7 @@ def run(job: Job) -> str | bool:
     if not is_module_patched("threading"):
         # A command or the background worker: no other request waits for this process.
         return compute(job)
-    give_back_connection()
+    release_connection()
     return _queue_of(id(get_hub())).run(job)
 
 

@@ -5,7 +5,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
 
 from accounts.models import User
-from runtime.encryption import SealBroken, is_sealed, seal, unseal
+from runtime.encryption import DecryptionFailed, decrypt, encrypt, is_encrypted
 
 # Recovery codes replace a factor that was lost; alone they are none.
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
@@ -27,7 +27,7 @@ def is_first_factor(factor: Authenticator) -> bool:
     return factor.type in FACTORS and not others.exists()
 
 
-def seal_again() -> None:
+def reencrypt_secrets() -> None:
     """The day's work: what is not sealed under the SECRET_KEY of today is, from then on."""
     for pk in Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).values_list("pk"):
         with transaction.atomic():
@@ -38,10 +38,10 @@ def seal_again() -> None:
 
 def _seal(data: dict[str, Any]) -> bool:
     """Whether anything had to be."""
-    outdated = [name for name in _SEALED if name in data and not is_sealed(data[name])]
+    outdated = [name for name in _SEALED if name in data and not is_encrypted(data[name])]
     try:
-        data.update({name: seal(unseal(data[name])) for name in outdated})
-    except SealBroken:
+        data.update({name: encrypt(decrypt(data[name])) for name in outdated})
+    except DecryptionFailed:
         # Nobody can read it any more: its owner needs a new one.
         return False
     return bool(outdated)

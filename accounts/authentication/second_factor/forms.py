@@ -64,7 +64,7 @@ def _accept_once(authenticator: Authenticator, response: Any) -> None:
         passkeys.accept_once(authenticator, response)
     except passkeys.CounterDidNotIncrease:
         kind = f"{name_of(authenticator)}, which may have been copied"
-        failed_attempts.note_wrong_code(user=authenticator.user, kind=kind, ip=context.request.ip)
+        failed_attempts.record_wrong_code(user=authenticator.user, kind=kind, ip=context.request.ip)
         raise
 
 

@@ -11,12 +11,12 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
 
-from runtime.database.raw_sql import times_away
-from runtime.flusher import Pulse
+from runtime.database.raw_sql import times_unavailable
+from runtime.flusher import Flusher
 from runtime.jobs.daily import run_daily_if_due
 from runtime.jobs.queue_metrics import measure_if_due
 from runtime.logging.formatters import log_uncaught
-from runtime.mail.outbox import deliver_due
+from runtime.mail.outbox import send_due
 from runtime.management.base import DatabaseCommand
 
 logger = logging.getLogger(__name__)
@@ -36,11 +36,11 @@ class Command(DatabaseCommand):
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.schedule_at = time.monotonic()
         log_uncaught()
-        pulse = Pulse("background")
+        pulse = Flusher("background")
         while not self.stop.is_set():
             if not self._work():
                 self.stop.wait(PAUSE_SECONDS)
-            pulse.beat()
+            pulse.flush()
         pulse.end()
 
     def _work(self) -> int:
@@ -50,10 +50,10 @@ class Command(DatabaseCommand):
             if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
                 self.schedule_at = time.monotonic() + SCHEDULE_SECONDS
                 run_daily_if_due(self.holder)
-            sent = deliver_due(self.stop.is_set)
+            sent = send_due(self.stop.is_set)
             measure_if_due()
             return sent
         except DatabaseError as error:
-            times_away.add("background")
+            times_unavailable.add("background")
             logger.warning("The database does not answer, trying again: %s", error)
             return 0

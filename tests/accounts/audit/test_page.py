@@ -169,7 +169,7 @@ def test_pages_follow_each_other_without_a_gap(
 def test_a_page_says_how_far_it_looked(
     browser: Client, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "LOOKED_THROUGH", 5)
+    monkeypatch.setattr(queries, "SCAN_LIMIT", 5)
     noted(account, owner, "key.created", at=timezone.now() - timedelta(days=9))
     for number in range(10):
         noted(account, owner, "user.renamed", at=timezone.now() - timedelta(minutes=number))

@@ -14,9 +14,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.authentication.second_factor.factors import seal_again
+from accounts.authentication.second_factor.factors import reencrypt_secrets
 from accounts.models import AuditEntry, User
-from runtime.encryption import SealBroken, seal, unseal
+from runtime.encryption import DecryptionFailed, decrypt, encrypt
 from tests.conftest import PASSWORD, signed_in
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import add_passkey, sign_in_by_passkey
@@ -105,8 +105,8 @@ def test_another_secret_key_opens_nothing(factor: Authenticator, settings: Setti
     assert not is_in(prove(code()))
     # What an empty secret would give.
     assert not is_in(prove(format_hotp_value(hotp_value("", next(iter(counters()))))))
-    with pytest.raises(SealBroken):
-        unseal(factor.data["secret"])
+    with pytest.raises(DecryptionFailed):
+        decrypt(factor.data["secret"])
 
 
 def test_a_secret_key_is_replaced_without_anybody_losing_their_app(
@@ -114,24 +114,24 @@ def test_a_secret_key_is_replaced_without_anybody_losing_their_app(
 ) -> None:
     settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "another" * 10
     assert is_in(prove(code()))
-    seal_again()
+    reencrypt_secrets()
     settings.SECRET_KEY_FALLBACKS = []
     factor.refresh_from_db()
-    assert unseal(factor.data["secret"]) == SECRET
+    assert decrypt(factor.data["secret"]) == SECRET
 
 
 def test_what_was_stored_open_is_sealed_by_the_days_work(owner: User) -> None:
     kind = Authenticator.Type.TOTP
     factor = Authenticator.objects.create(user=owner, type=kind, data={"secret": SECRET})
     assert is_in(prove(code()))
-    seal_again()
+    reencrypt_secrets()
     factor.refresh_from_db()
     assert factor.data["secret"].startswith("sealed:")
-    assert unseal(factor.data["secret"]) == SECRET
+    assert decrypt(factor.data["secret"]) == SECRET
 
 
 def test_two_seals_of_one_secret_differ() -> None:
-    assert seal(SECRET) != seal(SECRET)
+    assert encrypt(SECRET) != encrypt(SECRET)
 
 
 def test_first_factor_ends_every_other_session(owner: User) -> None:

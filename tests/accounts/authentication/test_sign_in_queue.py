@@ -10,7 +10,7 @@ from django.test import Client, RequestFactory
 from accounts.authentication import sign_in_queue
 from accounts.authentication.sign_in_queue import SignInQueueMiddleware
 from accounts.models import User
-from runtime.http.load_shedding import admission
+from runtime.http.load_shedding import concurrency_limit
 from tests.conftest import PASSWORD, signed_in
 
 LOGIN = "/accounts/login/"
@@ -73,8 +73,8 @@ def test_a_worker_that_serves_the_api_takes_one_stranger_after_the_other_with_a_
     queue = SignInQueueMiddleware(page)
     started = time.monotonic()
     for _ in range(3):
-        admission.enter()
-        admission.leave()
+        concurrency_limit.enter()
+        concurrency_limit.leave()
         queue(sign_in())  # type: ignore[arg-type]
     assert time.monotonic() - started >= 0.4
 

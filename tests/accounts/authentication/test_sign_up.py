@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
-from runtime.mail.outbox import deliver_due
+from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import PASSWORD
 
@@ -101,7 +101,7 @@ def test_the_mail_with_the_code_is_sent_by_the_worker_and_then_blanked(client: C
     sign_up(client, "jane@shop.example")
     code = code_in_mail()
     assert not mail.outbox
-    deliver_due()
+    send_due()
     assert code in str(mail.outbox[0].body)
     sent = Mail.objects.get()
     assert (sent.text, sent.html) == ("", "")

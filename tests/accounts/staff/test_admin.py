@@ -121,7 +121,7 @@ def test_admins_proof_never_leads_off_the_site(staff: User, settings: Settings) 
 def test_each_list_opens_searches_and_shows_an_object(
     model: type, staff: User, owner: User
 ) -> None:
-    outbox.queue(to=owner.email, subject="Hello", text="secret-code", html="secret-code")
+    outbox.queue_mail(to=owner.email, subject="Hello", text="secret-code", html="secret-code")
     client = signed_in(staff)
     name = f"admin:accounts_{model.__name__.lower()}"
     assert client.get(reverse(f"{name}_changelist"), {"q": "shop"}).status_code == 200
@@ -237,7 +237,7 @@ def test_what_staff_change_in_an_account_is_noted(staff: User, account: Account)
 
 
 def test_staff_send_a_given_up_mail_again(staff: User) -> None:
-    mail = outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
+    mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     Mail.objects.update(given_up_at=mail.created_at)
     data = {"action": "send_again", "_selected_action": [str(mail.pk)]}
     signed_in(staff).post("/admin/runtime/mail/", data)

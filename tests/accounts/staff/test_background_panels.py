@@ -73,7 +73,7 @@ def test_work_done_by_hand_counts(boss: Client) -> None:
 
 
 def test_a_mail_that_waits_too_long_betrays_a_dead_worker(boss: Client) -> None:
-    mail = outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
+    mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     told = panel(front(boss), MAILS)
     assert "Nothing waits too long" in told
     assert "Waiting 1" in told
@@ -83,7 +83,7 @@ def test_a_mail_that_waits_too_long_betrays_a_dead_worker(boss: Client) -> None:
 
 
 def test_mails_that_were_given_up_are_listed_without_their_text(boss: Client) -> None:
-    mail = outbox.queue(to="jane@shop.example", subject="Hello", text="secret", html="secret")
+    mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="secret", html="secret")
     Mail.objects.filter(pk=mail.pk).update(given_up_at=timezone.now(), last_error="No such user")
     told = panel(front(boss), MAILS)
     assert "jane@shop.example Hello No such user" in told

@@ -217,7 +217,7 @@ def test_the_page_asks_the_database_little_however_much_it_holds(
         use(shop, 99)
         refuse(shop, "rate_limit_exceeded", 5)
         order_of(shop, owner, pack)
-        mail = outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
+        mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
         Mail.objects.filter(pk=mail.pk).update(given_up_at=timezone.now())
     client = in_group("Support")
     with CaptureQueriesContext(

@@ -52,7 +52,7 @@ def logged(account: Account, request_id: str) -> LogEntry:
 
 def assert_leads_to(answer: Any, thing: Any) -> None:
     assert answer.status_code == 302
-    assert answer["Location"] == panels.page_of(thing)
+    assert answer["Location"] == panels.admin_url(thing)
 
 
 @pytest.mark.parametrize("text", ["owner@shop.example", " Owner@Shop.Example "])

@@ -18,7 +18,7 @@ from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey
 from apikeys.rest.view import ApiView
 from config.urls import urlpatterns
-from tests.support.api_client import JSON, Caller, code_of
+from tests.support.api_client import JSON, ApiClient, code_of
 from tests.support.log_records import Records
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +84,7 @@ def assert_the_one_shape(answer: Any, code: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_without_a_key_every_path_and_method_is_401_and_counted(path: str) -> None:
-    caller = Caller()
+    caller = ApiClient()
     for used, method in enumerate(METHODS, 1):
         answer = caller.call(method, path)
         assert_the_one_shape(answer, "missing_api_key")
@@ -92,7 +92,7 @@ def test_without_a_key_every_path_and_method_is_401_and_counted(path: str) -> No
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_with_a_key_every_path_and_method_has_its_answer(caller: Caller, path: str) -> None:
+def test_with_a_key_every_path_and_method_has_its_answer(caller: ApiClient, path: str) -> None:
     allowed = OPERATIONS.get(path.removesuffix("/"))
     for used, method in enumerate(METHODS, 1):
         answer = caller.call(method, path)
@@ -109,12 +109,12 @@ def test_with_a_key_every_path_and_method_has_its_answer(caller: Caller, path: s
         assert answer.headers["X-RateLimit-Remaining"] == str(60 - used)
 
 
-def test_the_clients_own_request_id_is_in_header_and_body(caller: Caller) -> None:
+def test_the_clients_own_request_id_is_in_header_and_body(caller: ApiClient) -> None:
     answer = caller.get("/v1/nothing", X_Request_Id="client-id_123")
     assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"] == "client-id_123"
 
 
-def test_a_key_is_no_request_id(caller: Caller, secret: str) -> None:
+def test_a_key_is_no_request_id(caller: ApiClient, secret: str) -> None:
     for given in (secret, secret[9:], f"id-{secret[9:]}"):
         answer = caller.get("/v1/me", X_Request_Id=given)
         assert answer.headers["X-Request-Id"].startswith("req_")
@@ -133,8 +133,8 @@ PLACES = [
 def test_a_key_in_the_wrong_place_gets_into_no_log_line(
     secret: str, records: Records, place: str
 ) -> None:
-    Caller().get(place.format(secret, secret, s=secret[9:]))
-    Caller().get("/v1/me", X_Request_Id=secret[9:])
+    ApiClient().get(place.format(secret, secret, s=secret[9:]))
+    ApiClient().get("/v1/me", X_Request_Id=secret[9:])
     assert len(records.of_requests()) == 2
     assert secret[9:20] not in records.text
 
@@ -190,7 +190,7 @@ class CrashingUrls:
     ],
 )
 def test_a_crash_has_the_one_shape_and_tells_nothing(
-    caller: Caller, records: Records, path: str, code: str, debug: bool
+    caller: ApiClient, records: Records, path: str, code: str, debug: bool
 ) -> None:
     with override_settings(ROOT_URLCONF=CrashingUrls, DEBUG=debug):
         answer = caller.get(path)
@@ -202,25 +202,25 @@ def test_a_crash_has_the_one_shape_and_tells_nothing(
     assert f"{Path(__file__).name}:" in records.text
 
 
-def test_what_a_view_does_not_find_is_404_in_the_one_shape(caller: Caller) -> None:
+def test_what_a_view_does_not_find_is_404_in_the_one_shape(caller: ApiClient) -> None:
     with override_settings(ROOT_URLCONF=CrashingUrls):
         assert_the_one_shape(caller.get("/v1/looking-up"), "not_found")
 
 
-def test_503_says_in_its_details_how_long_to_wait(caller: Caller) -> None:
+def test_503_says_in_its_details_how_long_to_wait(caller: ApiClient) -> None:
     with override_settings(ROOT_URLCONF=CrashingUrls):
         answer = caller.get("/v1/no-database")
     assert answer.json()["error"]["details"]["retry_after"] >= 1
 
 
-def test_a_bad_host_has_the_one_shape_and_shows_the_address_unspent(caller: Caller) -> None:
+def test_a_bad_host_has_the_one_shape_and_shows_the_address_unspent(caller: ApiClient) -> None:
     for _ in range(2):
         answer = caller.get("/v1/me", Host="evil.example")
         assert_the_one_shape(answer, "bad_request")
         assert answer.headers["RateLimit"].startswith('"address";r=60')
 
 
-def test_one_request_is_one_record(caller: Caller, key: ApiKey, records: Records) -> None:
+def test_one_request_is_one_record(caller: ApiClient, key: ApiKey, records: Records) -> None:
     caller.get("/v1/nothing%0A%1b[31m%E2%80%AE", X_Request_Id="client-id_123")
     for_program, for_people = records.lines
     record = json.loads(for_program)
@@ -234,7 +234,7 @@ def test_a_page_that_is_not_of_the_api_keeps_its_own_manners(
     method: str, settings: Settings, db: None
 ) -> None:
     for path in ("/v1%0A", "/v1%0A/me", "/v1x", "/V1/me", "/v2/me", "/docs/v1/"):
-        answer = Caller().call(method, path)
+        answer = ApiClient().call(method, path)
         assert answer.status_code == 404
         assert answer.headers["Content-Type"].startswith("text/html")
 
@@ -243,39 +243,39 @@ class TestOrder:
     """Where several things are wrong, the first in the documented order is told."""
 
     def test_401_before_all_others(self) -> None:
-        answer = Caller().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
+        answer = ApiClient().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
         assert code_of(answer) == "missing_api_key"
 
-    def test_429_before_403(self, account: Account, caller: Caller) -> None:
+    def test_429_before_403(self, account: Account, caller: ApiClient) -> None:
         Account.objects.update(requests_per_minute=1, suspended_at="2026-01-01T00:00Z")
         assert code_of(caller.get("/v1/me")) == "account_suspended"
         assert code_of(caller.get("/v1/me")) == "rate_limit_exceeded"
 
-    def test_403_before_404(self, account: Account, caller: Caller) -> None:
+    def test_403_before_404(self, account: Account, caller: ApiClient) -> None:
         Account.objects.update(suspended_at="2026-01-01T00:00Z")
         assert code_of(caller.get("/v1/nothing")) == "account_suspended"
 
-    def test_404_before_406(self, caller: Caller) -> None:
+    def test_404_before_406(self, caller: ApiClient) -> None:
         assert code_of(caller.get("/v1/nothing", Accept="text/html")) == "not_found"
 
-    def test_405_before_406(self, caller: Caller) -> None:
+    def test_405_before_406(self, caller: ApiClient) -> None:
         assert code_of(caller.get("/v1/validate", Accept="text/html")) == "method_not_allowed"
 
-    def test_406_before_411(self, caller: Caller) -> None:
+    def test_406_before_411(self, caller: ApiClient) -> None:
         headers = {"Accept": "text/html", "Transfer-Encoding": "chunked"}
         assert code_of(caller.send(b"", **headers)) == "not_acceptable"
 
     def test_411_where_a_body_came_in_chunks_through_a_server_that_cannot_read_them(
-        self, caller: Caller
+        self, caller: ApiClient
     ) -> None:
         answer = caller.send(b"", Transfer_Encoding="chunked")
         assert code_of(answer) == "length_required"
 
-    def test_413_before_415(self, caller: Caller) -> None:
+    def test_413_before_415(self, caller: ApiClient) -> None:
         answer = caller.send(b"x" * 8193, Content_Type="text/plain")
         assert code_of(answer) == "request_too_large"
 
-    def test_415_before_400(self, caller: Caller) -> None:
+    def test_415_before_400(self, caller: ApiClient) -> None:
         assert (
             code_of(caller.send(b"no json", Content_Type="text/plain")) == "unsupported_media_type"
         )

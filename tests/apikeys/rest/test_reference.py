@@ -7,7 +7,7 @@ from django.test import Client
 
 from apikeys.errors import REFUSALS
 from apikeys.rest import reference
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +62,7 @@ def test_every_error_code_has_an_example(schema: Any) -> None:
     assert shown == set(REFUSALS)
 
 
-def test_the_examples_have_the_fields_of_a_real_answer(schema: Any, caller: Caller) -> None:
+def test_the_examples_have_the_fields_of_a_real_answer(schema: Any, caller: ApiClient) -> None:
     response = schema["paths"]["/v1/validate"]["post"]["responses"]["200"]
     real = caller.validate("disposable@sandbox.test").json()
     for example in response["content"]["application/json"]["examples"].values():
@@ -78,7 +78,7 @@ def test_an_example_outside_the_sandbox_holds_what_the_dns_tells(schema: Any) ->
     assert mistyped["mx"]["records"] == [{"preference": 5, "host": "mx.gmial.com"}]
 
 
-def test_the_reference_lists_every_field_of_a_result(caller: Caller) -> None:
+def test_the_reference_lists_every_field_of_a_result(caller: ApiClient) -> None:
     page = Client().get("/docs/api/").content.decode()
     result = caller.validate("jane").json()
     for name in result:

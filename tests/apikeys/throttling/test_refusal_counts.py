@@ -10,11 +10,11 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key, revoke_key
-from apikeys.throttling.refusal_counts import count, delete_old_refusals, refusals
+from apikeys.throttling.refusal_counts import count_refusal, delete_old_refusals, refusals
 from tests.servers.books import number
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product, product
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 from validation.models import LogEntry
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def counted() -> dict[tuple[str | None, str], int]:
 
 def test_each_refusal_of_a_key_is_counted(account: Account, owner: User) -> None:
     _, secret = create_key(account=account, name="Server", actor=owner, requests_per_minute=3)
-    caller = Caller(secret)
+    caller = ApiClient(secret)
     assert code_of(caller.get("/v1/nothing")) == "not_found"
     for _ in range(4):
         caller.send(b"{}")
@@ -42,27 +42,29 @@ def test_each_refusal_of_a_key_is_counted(account: Account, owner: User) -> None
     assert LogEntry.objects.count() == 3
 
 
-def test_a_key_that_is_no_longer_valid_is_known(key: ApiKey, caller: Caller, owner: User) -> None:
+def test_a_key_that_is_no_longer_valid_is_known(
+    key: ApiKey, caller: ApiClient, owner: User
+) -> None:
     revoke_key(key=key, actor=owner)
     assert caller.validate("jane").status_code == 401
     assert counted() == {(key.name, "api_key_revoked"): 1}
 
 
 def test_what_belongs_to_nobody_is_not_counted(account: Account) -> None:
-    Caller("svc_live_" + "0" * 38).validate("jane")
+    ApiClient("svc_live_" + "0" * 38).validate("jane")
     assert counted() == {}
 
 
-def test_an_answer_is_no_refusal(caller: Caller) -> None:
+def test_an_answer_is_no_refusal(caller: ApiClient) -> None:
     assert caller.validate("deliverable@sandbox.test").status_code == 200
     assert counted() == {}
 
 
 def test_the_playground_is_counted_without_a_key(account: Account) -> None:
-    count(account.pk, None, "rate_limit_exceeded")
-    count(account.pk, None, "rate_limit_exceeded")
+    count_refusal(account.pk, None, "rate_limit_exceeded")
+    count_refusal(account.pk, None, "rate_limit_exceeded")
     assert counted() == {(None, "rate_limit_exceeded"): 2}
-    count(account.pk, None, "rate_limit_exceeded")
+    count_refusal(account.pk, None, "rate_limit_exceeded")
     assert counted() == {(None, "rate_limit_exceeded"): 3}
 
 

@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from apikeys import services
 from apikeys.throttling import limits
 from apikeys.throttling.limits import Bucket
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 
 pytestmark = pytest.mark.django_db
 
@@ -21,16 +21,16 @@ def limit(account: Account, requests_per_minute: int) -> None:
     Account.objects.filter(pk=account.pk).update(requests_per_minute=requests_per_minute)
 
 
-def statuses(caller: Caller, times: int) -> list[int]:
+def statuses(caller: ApiClient, times: int) -> list[int]:
     return [caller.get("/v1/me").status_code for _ in range(times)]
 
 
-def test_as_many_requests_pass_as_the_limit_says(account: Account, caller: Caller) -> None:
+def test_as_many_requests_pass_as_the_limit_says(account: Account, caller: ApiClient) -> None:
     limit(account, 5)
     assert statuses(caller, 8) == [200] * 5 + [429] * 3
 
 
-def test_every_answer_says_how_many_are_left(account: Account, caller: Caller) -> None:
+def test_every_answer_says_how_many_are_left(account: Account, caller: ApiClient) -> None:
     limit(account, 3)
     answers = [caller.get("/v1/me") for _ in range(5)]
     assert [answer.headers["X-RateLimit-Remaining"] for answer in answers] == list("21000")
@@ -40,7 +40,7 @@ def test_every_answer_says_how_many_are_left(account: Account, caller: Caller) -
         assert now < int(answer.headers["X-RateLimit-Reset"]) <= now + 61
 
 
-def test_a_refusal_says_how_long_to_wait(account: Account, caller: Caller) -> None:
+def test_a_refusal_says_how_long_to_wait(account: Account, caller: ApiClient) -> None:
     limit(account, 1)
     first = caller.get("/v1/me")
     assert "Retry-After" not in first.headers
@@ -53,7 +53,7 @@ def test_a_refusal_says_how_long_to_wait(account: Account, caller: Caller) -> No
     assert int(answer.headers["X-RateLimit-Reset"]) == details["reset"]
 
 
-def test_the_ietf_fields_carry_the_same_numbers(caller: Caller) -> None:
+def test_the_ietf_fields_carry_the_same_numbers(caller: ApiClient) -> None:
     headers = caller.get("/v1/me").headers
     left = int(headers["X-RateLimit-Reset"]) - int(time.time())
     assert headers["RateLimit-Policy"] == '"account";q=60;w=60'
@@ -61,19 +61,19 @@ def test_the_ietf_fields_carry_the_same_numbers(caller: Caller) -> None:
 
 
 def test_the_keys_of_an_account_share_its_limit(
-    account: Account, owner: User, caller: Caller
+    account: Account, owner: User, caller: ApiClient
 ) -> None:
     limit(account, 4)
     _, other = services.create_key(account=account, name="Other", actor=owner)
-    assert statuses(caller, 2) + statuses(Caller(other), 3) == [200] * 4 + [429]
+    assert statuses(caller, 2) + statuses(ApiClient(other), 3) == [200] * 4 + [429]
 
 
-def test_what_staff_set_stands_above_the_plans_limit(account: Account, caller: Caller) -> None:
+def test_what_staff_set_stands_above_the_plans_limit(account: Account, caller: ApiClient) -> None:
     Account.objects.update(requests_per_minute_override=2)
     assert statuses(caller, 3) == [200, 200, 429]
 
 
-def test_a_changed_limit_begins_a_new_window(account: Account, caller: Caller) -> None:
+def test_a_changed_limit_begins_a_new_window(account: Account, caller: ApiClient) -> None:
     limit(account, 2)
     assert statuses(caller, 3) == [200, 200, 429]
     limit(account, 3)
@@ -81,26 +81,26 @@ def test_a_changed_limit_begins_a_new_window(account: Account, caller: Caller) -
 
 
 def test_a_keys_own_limit_does_not_spend_the_accounts(
-    account: Account, owner: User, caller: Caller
+    account: Account, owner: User, caller: ApiClient
 ) -> None:
     limit(account, 5)
     _, small = services.create_key(
         account=account, name="Small", actor=owner, requests_per_minute=2
     )
-    assert statuses(Caller(small), 5) == [200, 200, 429, 429, 429]
+    assert statuses(ApiClient(small), 5) == [200, 200, 429, 429, 429]
     assert statuses(caller, 4) == [200, 200, 200, 429]
 
 
 def test_the_headers_show_whichever_bucket_has_less_left(
-    account: Account, owner: User, caller: Caller
+    account: Account, owner: User, caller: ApiClient
 ) -> None:
     limit(account, 5)
     _, small = services.create_key(
         account=account, name="Small", actor=owner, requests_per_minute=3
     )
-    assert Caller(small).get("/v1/me").headers["RateLimit"].startswith('"key";r=2')
+    assert ApiClient(small).get("/v1/me").headers["RateLimit"].startswith('"key";r=2')
     statuses(caller, 3)
-    last = Caller(small).get("/v1/me")
+    last = ApiClient(small).get("/v1/me")
     assert last.headers["RateLimit"].startswith('"account";r=0')
     assert last.headers["X-RateLimit-Limit"] == "5"
 
@@ -110,7 +110,7 @@ def test_a_key_limit_above_the_accounts_does_not_count(account: Account, owner: 
         account=account, name="Once large", actor=owner, requests_per_minute=50
     )
     limit(account, 2)
-    assert statuses(Caller(secret), 3) == [200, 200, 429]
+    assert statuses(ApiClient(secret), 3) == [200, 200, 429]
 
 
 def test_key_and_account_begin_their_windows_together(account: Account, owner: User) -> None:
@@ -118,23 +118,23 @@ def test_key_and_account_begin_their_windows_together(account: Account, owner: U
     key, secret = services.create_key(
         account=account, name="Small", actor=owner, requests_per_minute=2
     )
-    Caller(secret).get("/v1/me")
-    request = Caller().client.get("/").wsgi_request
+    ApiClient(secret).get("/v1/me")
+    request = ApiClient().client.get("/").wsgi_request
     buckets = [limits.key_bucket(key), limits.account_bucket(key.account)]
-    resets = {limits.look(request, bucket).reset for bucket in buckets if bucket}
+    resets = {limits.peek(request, bucket).reset for bucket in buckets if bucket}
     assert max(resets) - min(resets) <= 1
 
 
 def test_callers_without_a_key_spend_their_address(secret: str) -> None:
-    stranger = Caller(ip="203.0.113.5")
+    stranger = ApiClient(ip="203.0.113.5")
     assert statuses(stranger, 61) == [401] * 60 + [429]
-    assert statuses(Caller(ip="203.0.113.6"), 1) == [401]
+    assert statuses(ApiClient(ip="203.0.113.6"), 1) == [401]
     # The same address, with a valid key: a bucket of its own.
-    assert statuses(Caller(secret, ip="203.0.113.5"), 1) == [200]
+    assert statuses(ApiClient(secret, ip="203.0.113.5"), 1) == [200]
 
 
 def test_a_flood_of_wrong_keys_ends_in_429() -> None:
-    flood = Caller("svc_live_" + "a" * 38, ip="203.0.113.5")
+    flood = ApiClient("svc_live_" + "a" * 38, ip="203.0.113.5")
     answers = [flood.get("/v1/me") for _ in range(62)]
     assert [answer.status_code for answer in answers] == [401] * 60 + [429] * 2
     assert "WWW-Authenticate" not in answers[-1].headers
@@ -142,14 +142,14 @@ def test_a_flood_of_wrong_keys_ends_in_429() -> None:
 
 def test_ipv6_callers_are_counted_by_their_network(settings: Settings) -> None:
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 2
-    callers = [Caller(ip=ip) for ip in ("2001:db8::1", "2001:db8::2:3", "2001:db8::4")]
+    callers = [ApiClient(ip=ip) for ip in ("2001:db8::1", "2001:db8::2:3", "2001:db8::4")]
     assert [caller.get("/v1/me").status_code for caller in callers] == [401, 401, 429]
-    assert Caller(ip="2001:db8:0:1::1").get("/v1/me").status_code == 401
+    assert ApiClient(ip="2001:db8:0:1::1").get("/v1/me").status_code == 401
 
 
 def test_only_trusted_proxies_say_who_calls(settings: Settings) -> None:
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 1
-    caller = Caller(ip="203.0.113.5")
+    caller = ApiClient(ip="203.0.113.5")
     assert caller.get("/v1/me", X_Forwarded_For="192.0.2.1").status_code == 401
     assert caller.get("/v1/me", X_Forwarded_For="192.0.2.2").status_code == 429
     settings.TRUSTED_PROXIES = 1
@@ -157,7 +157,7 @@ def test_only_trusted_proxies_say_who_calls(settings: Settings) -> None:
     assert caller.get("/v1/me", X_Forwarded_For="192.0.2.8, 192.0.2.3").status_code == 429
 
 
-def test_refused_requests_count(account: Account, caller: Caller) -> None:
+def test_refused_requests_count(account: Account, caller: ApiClient) -> None:
     limit(account, 3)
     assert caller.call("PUT", "/v1/me").status_code == 405
     assert caller.get("/v1/nothing").status_code == 404
@@ -170,28 +170,28 @@ def test_who_has_spent_it_all_is_refused_without_asking_the_store_until_the_wind
 ) -> None:
     bucket = Bucket("account", "acc_spent", "acc_spent", 1)
     with time_machine.travel(1_800_000_000, tick=False) as clock:
-        refused = [limits.spend(HttpRequest(), bucket) for _ in range(2)][1]
+        refused = [limits.consume(HttpRequest(), bucket) for _ in range(2)][1]
         with monkeypatch.context() as patch:
             patch.setattr(limits, "_in_store", None)
-            assert limits.spend(HttpRequest(), bucket) == refused
-            assert limits.look(HttpRequest(), bucket) == refused
+            assert limits.consume(HttpRequest(), bucket) == refused
+            assert limits.peek(HttpRequest(), bucket) == refused
             clock.shift(refused.seconds_left - 1)
-            last = limits.spend(HttpRequest(), bucket)
+            last = limits.consume(HttpRequest(), bucket)
         assert (last.refused, last.reset, last.seconds_left) == (True, refused.reset, 1)
         clock.shift(1)
-        assert not limits.spend(HttpRequest(), bucket).refused
+        assert not limits.consume(HttpRequest(), bucket).refused
 
 
 def test_whether_the_store_answers_is_asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Bucket] = []
     counted = limits._in_store
 
-    def count(request: HttpRequest, bucket: Bucket, amount: int) -> limits.Usage:
+    def count(request: HttpRequest, bucket: Bucket, amount: int) -> limits.BucketState:
         asked.append(bucket)
         return counted(request, bucket, amount)
 
     monkeypatch.setattr(limits, "_in_store", count)
-    assert [limits.store_answers() for _ in range(3)] == [True] * 3
+    assert [limits.counters_are_reachable() for _ in range(3)] == [True] * 3
     assert len(asked) == 3
 
 
@@ -199,7 +199,7 @@ def test_what_is_known_to_be_spent_is_forgotten_when_its_window_has_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(limits, "MOST_LOCAL", 1)
-    spent = limits.Spent()
+    spent = limits.ExhaustedBuckets()
     now = int(time.time())
     for number, end in enumerate([now - 1, now - 1, now + 50]):
         spent.note(Bucket("address", f"198.51.100.{number}", "", 60), end)
@@ -207,29 +207,29 @@ def test_what_is_known_to_be_spent_is_forgotten_when_its_window_has_ended(
 
 
 def test_a_look_spends_nothing() -> None:
-    request = Caller().client.get("/").wsgi_request
+    request = ApiClient().client.get("/").wsgi_request
     bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 2)
-    looks = [limits.look(request, bucket).remaining for _ in range(3)]
+    looks = [limits.peek(request, bucket).remaining for _ in range(3)]
     assert looks == [2, 2, 2]
-    assert limits.spend(request, bucket).remaining == 1
-    assert limits.look(request, bucket).remaining == 1
+    assert limits.consume(request, bucket).remaining == 1
+    assert limits.peek(request, bucket).remaining == 1
 
 
 def test_the_last_second_of_a_window_belongs_to_it() -> None:
     """The time at which django-ratelimit opens the next window is the time we promise."""
-    request = Caller().client.get("/").wsgi_request
+    request = ApiClient().client.get("/").wsgi_request
     bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 1)
-    first = limits.spend(request, bucket)
+    first = limits.consume(request, bucket)
     for moment, refused in ((first.reset - 0.001, True), (float(first.reset), False)):
         with time_machine.travel(moment, tick=False):
-            assert limits.spend(request, bucket).refused is refused
+            assert limits.consume(request, bucket).refused is refused
 
 
 def test_a_worker_that_counts_for_itself_does_so_in_the_stores_windows() -> None:
-    request = Caller().client.get("/").wsgi_request
+    request = ApiClient().client.get("/").wsgi_request
     for number in range(70):
         bucket = Bucket("account", f"acc_{number}", f"acc_{number}", 10)
-        assert limits.LocalCounter().use(bucket, 1).reset == limits.spend(request, bucket).reset
+        assert limits.LocalCounter().use(bucket, 1).reset == limits.consume(request, bucket).reset
 
 
 def test_a_worker_that_counts_for_itself_lets_its_share_pass(settings: Settings) -> None:
@@ -258,13 +258,13 @@ def test_a_clock_that_is_stepped_locks_nobody_out_for_longer_than_a_window(hours
     bucket, request = Bucket("account", "acc_1", "acc_1", 2), HttpRequest()
     now = 1_800_003_600
     with time_machine.travel(now, tick=False):
-        assert [limits.spend(request, bucket).refused for _ in range(3)][-1] is True
+        assert [limits.consume(request, bucket).refused for _ in range(3)][-1] is True
     with time_machine.travel(now + hours * 3600, tick=False):
-        usages = [limits.spend(request, bucket) for _ in range(3)]
+        usages = [limits.consume(request, bucket) for _ in range(3)]
     assert [usage.refused for usage in usages] == [False, False, True]
     assert usages[-1].seconds_left <= limits.WINDOW_SECONDS
     with time_machine.travel(now + hours * 3600 + limits.WINDOW_SECONDS, tick=False):
-        assert limits.spend(request, bucket).refused is False
+        assert limits.consume(request, bucket).refused is False
 
 
 def test_a_window_that_ends_while_it_is_counted_in_still_says_to_wait_a_second(
@@ -273,8 +273,8 @@ def test_a_window_that_ends_while_it_is_counted_in_still_says_to_wait_a_second(
     """What django-ratelimit answers when the second ticks between its two looks at the clock."""
     ended = {"count": 9, "limit": 2, "should_limit": True, "time_left": -1}
     monkeypatch.setattr(limits, "get_usage", lambda *_, **__: ended)
-    request = Caller().client.get("/").wsgi_request
-    assert limits.spend(request, Bucket("account", "acc_1", "acc_1", 2)).seconds_left == 1
+    request = ApiClient().client.get("/").wsgi_request
+    assert limits.consume(request, Bucket("account", "acc_1", "acc_1", 2)).seconds_left == 1
 
 
 def test_a_worker_that_counts_for_itself_forgets_windows_that_have_ended(

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from config.server import supervisor
-from config.server.graceful_reload import Handover
+from config.server.graceful_reload import GracefulReload
 from tests.servers.client import HttpAnswer, HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product
@@ -24,7 +24,7 @@ PAUSES = (0.0, 0.02, 0.02, 0.3, 0.9, 2.5, 4.0, 7.0)
 
 
 def test_old_workers_stay_until_all_new_ones_are_ready() -> None:
-    handover = Handover()
+    handover = GracefulReload()
     for age in (1, 2):
         handover.note_ready(age)
     assert not handover.is_for(2)

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 
-from runtime.http.load_shedding import MOST_IN_HAND
+from runtime.http.load_shedding import MAX_CONCURRENT_REQUESTS
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
@@ -19,7 +19,7 @@ from tests.servers.raw import RawAnswer, read_answer
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
-MORE = MOST_IN_HAND + 44
+MORE = MAX_CONCURRENT_REQUESTS + 44
 TURNED_AWAY = "Too much to do."
 
 
@@ -105,7 +105,7 @@ def test_who_comes_when_there_is_too_much_to_do_is_told_so_at_once(
     # The others waited for the database as long as anybody may, and were known by then.
     unknown = [answer for answer in answers if '"address"' in answer.headers["RateLimit"]]
     # Fewer where the first had given up already when the last came.
-    assert 0 < len(unknown) <= MORE - MOST_IN_HAND
+    assert 0 < len(unknown) <= MORE - MAX_CONCURRENT_REQUESTS
     for answer in unknown:
         assert_turned_away(answer, asked_at)
         (told,) = site.lines_with(f"[{answer.headers['X-Request-Id']} ")
@@ -154,7 +154,7 @@ def test_everything_is_as_before_when_it_is_over(site: Product, secret: str) -> 
     assert [caller.validate("no address").status for _ in range(10)] == [200] * 10
     with ExitStack() as stack:
         # As many as there are places: none of them was lost.
-        connections = connect(stack, site, MOST_IN_HAND)
+        connections = connect(stack, site, MAX_CONCURRENT_REQUESTS)
         for connection in connections:
             connection.sendall(request(secret, "no address"))
         assert {read_answer(connection).status for connection in connections} == {200}

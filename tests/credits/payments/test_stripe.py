@@ -239,7 +239,7 @@ def test_a_refund_by_staff_goes_through_stripe_and_is_booked_once(
     stripe: FakeStripe, account: Account, pack: Pack, staff: User
 ) -> None:
     order = buy(stripe, account, pack)
-    method_of(order).give_back(order)
+    method_of(order).refund(order)
     refunds.refund_order(order=order, actor=staff, reason="By mistake")
     assert stripe.refunds == [{"payment_intent": order.provider_payment, "amount": "500"}]
     tell(stripe.refund(stripe.session_of(order.public_id), 500))
@@ -344,7 +344,7 @@ def test_an_order_marked_paid_by_hand_is_given_back_by_hand(
 ) -> None:
     order = place(account, pack)
     lifecycle.fulfil_order(order=order, actor=staff)
-    method_of(order).give_back(order)
+    method_of(order).refund(order)
     assert not stripe.refunds
 
 

@@ -7,7 +7,7 @@ import pytest
 from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
-from credits.payments import catch_up, method_of
+from credits.payments import method_of, sync_with_provider
 from credits.plans import subscriptions as module
 from credits.wallet.books import differences
 from runtime.jobs.daily import run_daily
@@ -139,7 +139,7 @@ def test_a_lower_plan_is_charged_from_the_next_month_on(
     with on("2026-11-25"):
         known = subscribe(stripe, account, plans["growth"])
         module.choose_plan(account=account, plan=plans["starter"], actor=owner)
-        catch_up(account)
+        sync_with_provider(account)
     asked = stripe.subscriptions[known]["asked"]
     assert asked["items"][0]["price_data"]["unit_amount"] == "1500"
     with on("2026-12-25"):
@@ -153,7 +153,7 @@ def test_who_chose_free_is_not_charged_again(
     with on("2026-11-25"):
         known = subscribe(stripe, account, plans["starter"])
         module.choose_plan(account=account, plan=plans["free"], actor=owner)
-        catch_up(account)
+        sync_with_provider(account)
     assert stripe.subscriptions[known]["asked"] == {"cancel_at_period_end": "true"}
     day_of_work("2026-12-25")
     assert subscription_of(account).plan.code == "free"

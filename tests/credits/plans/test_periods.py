@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from credits.money import in_words, percent, with_tax, without_tax
+from credits.money import format_money, percent, with_tax, without_tax
 from credits.periods import Period, period_of
 
 DAYS = st.dates(date(2020, 1, 1), date(2090, 1, 1))
@@ -57,8 +57,8 @@ def test_what_was_paid_gives_back_its_net_amount(net: int, rate: Decimal) -> Non
 
 
 def test_money_is_written_with_its_currency_and_thousands() -> None:
-    assert in_words(120_000, "USD") == "USD 1,200.00"
-    assert in_words(5, "EUR") == "EUR 0.05"
+    assert format_money(120_000, "USD") == "USD 1,200.00"
+    assert format_money(5, "EUR") == "EUR 0.05"
     assert [percent(Decimal(rate)) for rate in ("0.19", "0.081", "0.2")] == [
         "19 %",
         "8.1 %",

@@ -27,7 +27,7 @@ from credits.wallet.charges import InsufficientCredits
 from tests.conftest import make_user
 from tests.fuzz.effort import explore_steps
 from validation.models import Replay
-from validation.request_log.writer import Asker
+from validation.request_log.writer import Caller
 from validation.services import validate
 
 EMAILS = {"no address": 1, "jane@ordinary-shop.com": 0, "risky@sandbox.test": 0}
@@ -62,7 +62,7 @@ class Books(RuleBasedStateMachine):
 
     @rule(amount=AMOUNTS)
     def take_back(self, amount: int) -> None:
-        services.take_back(account=self.account, amount=amount, reason="Error", actor=None)
+        services.deduct(account=self.account, amount=amount, reason="Error", actor=None)
         self.net -= amount
 
     @rule(email=st.sampled_from(sorted(EMAILS)))
@@ -162,9 +162,9 @@ class Books(RuleBasedStateMachine):
             assert (answer.cost, refused) == (cost, False)
             self.net -= cost
 
-    def _asker(self) -> Asker:
+    def _asker(self) -> Caller:
         self.account.refresh_from_db()
-        return Asker(self.account, self.key, "req_any")
+        return Caller(self.account, self.key, "req_any")
 
     def _order(self, item: Any) -> None:
         buyer = lifecycle.Buyer("The Shop Ltd")

@@ -10,9 +10,9 @@ from apikeys.models import ApiKey
 from credits.models import UseHour, Wallet
 from credits.wallet.books import differences
 from credits.wallet.charges import Charge, InsufficientCredits, charge
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 from validation.models import LogEntry, Replay
-from validation.request_log.writer import Asker
+from validation.request_log.writer import Caller
 from validation.services import validate
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def headers_of(answer: Any) -> tuple[str, str]:
     ("email", "cost"), [(DEFINITE, 1), ("jane@example.com", 1), (UNKNOWN, 0), (SANDBOX, 0)]
 )
 def test_the_answer_says_what_it_cost_and_what_is_left(
-    caller: Caller, account: Account, email: str, cost: int
+    caller: ApiClient, account: Account, email: str, cost: int
 ) -> None:
     answer = caller.validate(email)
     assert headers_of(answer) == (str(cost), str(100 - cost))
@@ -45,14 +45,16 @@ def test_the_answer_says_what_it_cost_and_what_is_left(
 
 
 @pytest.mark.parametrize("body", [b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'])
-def test_a_refused_request_costs_nothing(caller: Caller, account: Account, body: bytes) -> None:
+def test_a_refused_request_costs_nothing(caller: ApiClient, account: Account, body: bytes) -> None:
     refused = caller.send(body)
     assert "X-Credits-Cost" not in refused.headers
     assert Wallet.objects.get(account=account).balance == 100
     assert not UseHour.objects.exists()
 
 
-def test_without_credits_a_request_is_402_before_any_work(caller: Caller, account: Account) -> None:
+def test_without_credits_a_request_is_402_before_any_work(
+    caller: ApiClient, account: Account
+) -> None:
     set_balance(account, 0)
     answer = caller.validate(DEFINITE)
     assert (answer.status_code, code_of(answer)) == (402, "insufficient_credits")
@@ -63,14 +65,14 @@ def test_without_credits_a_request_is_402_before_any_work(caller: Caller, accoun
 
 @pytest.mark.parametrize("email", [SANDBOX, "insufficient_credits+x@shop.example"])
 def test_the_sandbox_works_at_balance_0_and_only_it(
-    caller: Caller, account: Account, email: str
+    caller: ApiClient, account: Account, email: str
 ) -> None:
     set_balance(account, 0)
     wanted = 200 if email == SANDBOX else 402
     assert caller.validate(email).status_code == wanted
 
 
-def test_a_replay_works_at_balance_0_and_costs_nothing(caller: Caller, account: Account) -> None:
+def test_a_replay_works_at_balance_0_and_costs_nothing(caller: ApiClient, account: Account) -> None:
     first = caller.validate(DEFINITE, Idempotency_Key="order-1")
     set_balance(account, 0)
     again = caller.validate(DEFINITE, Idempotency_Key="order-1")
@@ -83,7 +85,7 @@ def test_the_last_credit_that_went_meanwhile_is_402_and_nothing_is_recorded(
     account: Account, key: ApiKey
 ) -> None:
     """The balance was read with the key; another request takes the last credit meanwhile."""
-    asker = Asker(account, key, "req_late")
+    asker = Caller(account, key, "req_late")
     assert account.wallet.balance == 100
     set_balance(account, 0)
     with pytest.raises(InsufficientCredits) as refused:
@@ -95,7 +97,7 @@ def test_the_last_credit_that_went_meanwhile_is_402_and_nothing_is_recorded(
 
 
 def test_use_is_booked_by_key_hour_and_verdict(
-    caller: Caller, account: Account, key: ApiKey
+    caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     for email in (DEFINITE, DEFINITE, UNKNOWN, SANDBOX):
         caller.validate(email)
@@ -133,12 +135,12 @@ def test_the_playground_has_one_row_an_hour_as_well(account: Account) -> None:
 
 
 def test_every_answer_and_refusal_of_a_key_is_a_row_of_the_request_log(
-    caller: Caller, account: Account, key: ApiKey, owner: User
+    caller: ApiClient, account: Account, key: ApiKey, owner: User
 ) -> None:
     answer = caller.validate("Jane.Doe@Shop.Example", X_Request_Id="request-0001")
     caller.send(b"{")
     caller.get("/v1/nothing")
-    Caller().validate(DEFINITE)
+    ApiClient().validate(DEFINITE)
     first, second, third = LogEntry.objects.order_by("pk")
     result = answer.json()
     assert (first.account, first.key, first.request_id) == (account, key, "request-0001")
@@ -149,13 +151,15 @@ def test_every_answer_and_refusal_of_a_key_is_a_row_of_the_request_log(
     assert (third.status, third.refusal, third.path) == (404, "not_found", "/v1/nothing")
 
 
-def test_a_429_is_no_row(caller: Caller, account: Account) -> None:
+def test_a_429_is_no_row(caller: ApiClient, account: Account) -> None:
     Account.objects.update(requests_per_minute_override=1)
     assert [caller.validate(SANDBOX).status_code for _ in range(3)] == [200, 429, 429]
     assert LogEntry.objects.count() == 1
 
 
-def test_a_charged_call_is_few_statements(caller: Caller, django_assert_num_queries: Any) -> None:
+def test_a_charged_call_is_few_statements(
+    caller: ApiClient, django_assert_num_queries: Any
+) -> None:
     """The key with its account and balance; then all that is written: on PostgreSQL one statement,
     on SQLite three, in a savepoint here and a transaction in the product."""
     caller.validate(DEFINITE)

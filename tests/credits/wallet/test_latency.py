@@ -2,7 +2,7 @@
 
 import pytest
 
-from credits.latency import BOUNDS, BUCKETS, bucket_of, in_words, percentile
+from credits.latency import BOUNDS, BUCKETS, bucket_of, format_milliseconds, percentile
 
 pytestmark = pytest.mark.anywhere
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anywhere
     ],
 )
 def test_a_percentile_in_words(histogram: tuple[int, ...], share: float, words: str) -> None:
-    assert in_words(percentile(histogram, share)) == words
+    assert format_milliseconds(percentile(histogram, share)) == words
 
 
 def test_each_duration_has_its_bucket() -> None:

@@ -8,7 +8,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 from accounts.models import Account, User
 from credits.models import LedgerEntry, Wallet
 from credits.models.catalogue import MOST_CREDITS
-from credits.services import InvalidAmount, book, grant, take_back
+from credits.services import InvalidAmount, book, deduct, grant
 from credits.wallet.books import differences
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def test_the_database_holds_what_a_wallet_may_be(account: Account, change: dict[
 
 @pytest.mark.parametrize(
     ("kind", "amount"),
-    [("grant", 0), ("grant", -1), ("refund", 1), ("take_back", 0), ("present", 5)],
+    [("grant", 0), ("grant", -1), ("refund", 1), ("deduct", 0), ("present", 5)],
 )
 def test_an_amount_of_the_wrong_sign_is_no_entry(account: Account, kind: str, amount: int) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -98,7 +98,7 @@ def test_an_entry_says_who_and_why(account: Account, missing: str) -> None:
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1.5, "5", True, None, 2**63, MOST_CREDITS + 1])
-@pytest.mark.parametrize("act", [grant, take_back])
+@pytest.mark.parametrize("act", [grant, deduct])
 def test_an_odd_amount_is_refused_and_books_nothing(
     account: Account, act: Any, amount: Any
 ) -> None:
@@ -118,7 +118,7 @@ def test_one_source_is_booked_once(account: Account) -> None:
 def test_what_is_taken_back_beyond_the_balance_is_a_debt_that_the_next_grant_pays(
     account: Account, staff: User
 ) -> None:
-    take_back(account=account, amount=130, reason="Granted in error", actor=staff)
+    deduct(account=account, amount=130, reason="Granted in error", actor=staff)
     wallet = Wallet.objects.get(account=account)
     assert (wallet.balance, wallet.debt) == (0, 30)
     grant(account=account, amount=20, reason="A part", actor=staff)
@@ -140,7 +140,7 @@ def test_an_entry_keeps_the_name_of_who_made_it_when_they_are_gone(
 
 def test_staff_acts_are_in_the_audit_log(account: Account, staff: User) -> None:
     grant(account=account, amount=5_000, reason="Sorry", actor=staff, ip="198.51.100.9")
-    take_back(account=account, amount=10, reason="Too many", actor=staff)
+    deduct(account=account, amount=10, reason="Too many", actor=staff)
     granted, taken = account.audit_entries.filter(action__startswith="credits.").order_by("pk")
     assert (granted.actor, granted.target, granted.ip) == (staff, "5,000: Sorry", "198.51.100.9")
     assert (taken.action, taken.target) == ("credits.taken_back", "10: Too many")

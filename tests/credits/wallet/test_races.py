@@ -23,11 +23,11 @@ from credits.wallet.books import differences
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.support.fresh_database import at_once
 from validation.models import LogEntry
-from validation.request_log.writer import Asker
-from validation.settlement import Answer, Validation, _settle_in_lane, settle
+from validation.request_log.writer import Caller
+from validation.settlement import Validation, ValidationResponse, _settle_in_lane, charge_and_record
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
@@ -65,7 +65,7 @@ def place(shop: Account, buyer: User, item: Pack | Plan, token: str | None = Non
 
 def test_of_50_callers_for_the_last_credit_one_gets_it(shop: Account, secret: str) -> None:
     services.grant(account=shop, amount=1, reason="One", actor=None)
-    answers = at_once(50, lambda _: Caller(secret).validate("no address"))
+    answers = at_once(50, lambda _: ApiClient(secret).validate("no address"))
     assert Counter(answer.status_code for answer in answers) == {200: 1, 402: 49}
     assert wallet_of(shop).balance == 0
     assert LogEntry.objects.filter(status=200, cost=1).count() == 1
@@ -74,7 +74,7 @@ def test_of_50_callers_for_the_last_credit_one_gets_it(shop: Account, secret: st
 
 def test_with_one_idempotency_key_20_callers_share_one_charge(shop: Account, secret: str) -> None:
     services.grant(account=shop, amount=1, reason="One", actor=None)
-    answers = at_once(20, lambda _: Caller(secret).validate("no address", Idempotency_Key="one"))
+    answers = at_once(20, lambda _: ApiClient(secret).validate("no address", Idempotency_Key="one"))
     assert {answer.status_code for answer in answers} == {200}
     assert len({answer.content for answer in answers}) == 1
     assert sum(int(answer.headers["X-Credits-Cost"]) for answer in answers) == 1
@@ -83,7 +83,7 @@ def test_with_one_idempotency_key_20_callers_share_one_charge(shop: Account, sec
 
 def test_a_low_and_a_zero_balance_are_told_once_whoever_charges(shop: Account, secret: str) -> None:
     services.grant(account=shop, amount=30, reason="Some", actor=None)
-    answers = at_once(20, lambda _: [Caller(secret).validate("none") for _ in range(2)])
+    answers = at_once(20, lambda _: [ApiClient(secret).validate("none") for _ in range(2)])
     assert sum(answer.status_code == 200 for pair in answers for answer in pair) == 30
     assert mails("10 credits are left in The Shop") == 1
     assert mails("No credits are left in The Shop") == 1
@@ -196,7 +196,7 @@ def test_20_parallel_posts_of_one_order_form_leave_one_payment_page_open(
 
 def asked(shop: Account, secret: str, **others: Any) -> Validation:
     key = ApiKey.objects.select_related("account__wallet").get(account=shop)
-    asker = Asker(key.account, key, "req_x")
+    asker = Caller(key.account, key, "req_x")
     return Validation(asker, "none", engine().check("none"), False, 1, **others)
 
 
@@ -206,7 +206,7 @@ def test_what_cannot_be_recorded_is_not_charged_and_fails_nobody_else(
     services.grant(account=shop, amount=20, reason="Some", actor=None)
     nameless: Any = {"id": None}
     validations = [asked(shop, secret, **(nameless if n == 5 else {})) for n in range(10)]
-    settled = at_once(10, lambda number: settle(validations[number]))
+    settled = at_once(10, lambda number: charge_and_record(validations[number]))
     assert isinstance(settled.pop(5), IntegrityError)
     assert sorted(answer.balance for answer in settled) == list(range(11, 20))
     assert wallet_of(shop).balance == 11
@@ -228,8 +228,8 @@ def test_who_was_charged_before_the_database_went_is_answered(shop: Account, sec
 
     with connection.execute_wrapper(go_away):
         first, second, *others = _settle_in_lane(validations)
-    assert isinstance(first, Answer)
-    assert isinstance(second, Answer)
+    assert isinstance(first, ValidationResponse)
+    assert isinstance(second, ValidationResponse)
     assert [type(one) for one in others] == [OperationalError] * 3
     # Those after the third did not try.
     assert len(kept) == 3

@@ -8,7 +8,7 @@ monkey.patch_all()
 import gevent
 from gevent.event import Event
 
-from runtime.database.coalescing import Together
+from runtime.database.coalescing import Coalescer
 
 turns: list[list[int]] = []
 may_end = Event()
@@ -20,7 +20,7 @@ def double(numbers: list[int]) -> list[int]:
     return [2 * number for number in numbers]
 
 
-together = Together(double)
+together = Coalescer(double)
 greenlets = [gevent.spawn(together.ask, number) for number in range(4)]
 gevent.sleep(0.05)
 # The next in turn.

@@ -21,7 +21,7 @@ from apikeys.services import create_key
 from credits.models import LedgerEntry
 from tests.conftest import make_user
 from tests.servers.postgres import with_its_programs
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.support.fresh_database import as_admin
 
 pytestmark = pytest.mark.usefixtures("fresh_database", "programs")
@@ -33,15 +33,15 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def caller(fresh_database: None) -> Caller:
+def caller(fresh_database: None) -> ApiClient:
     owner = make_user("owner@shop.example")
     account = open_account(user=owner, name="The Shop")
     note_confirmed(user=owner)
-    return Caller(create_key(account=account, name="Server", actor=owner)[1])
+    return ApiClient(create_key(account=account, name="Server", actor=owner)[1])
 
 
 @pytest.fixture
-def backup(caller: Caller, tmp_path: Path) -> Path:
+def backup(caller: ApiClient, tmp_path: Path) -> Path:
     """Of one customer, who has called."""
     assert caller.validate("no address").status_code == 200
     path = tmp_path / "night.backup"
@@ -83,7 +83,9 @@ def is_empty() -> bool:
     return connection.introspection.table_names() == []
 
 
-def test_what_was_restored_serves_as_before(backup: Path, caller: Caller, tmp_path: Path) -> None:
+def test_what_was_restored_serves_as_before(
+    backup: Path, caller: ApiClient, tmp_path: Path
+) -> None:
     with no_database(tmp_path):
         said = restore(backup)
         answer = caller.validate("no address")
@@ -99,7 +101,7 @@ def test_what_was_restored_serves_as_before(backup: Path, caller: Caller, tmp_pa
 
 
 def test_it_is_for_one_person_and_holds_no_secret(
-    backup: Path, caller: Caller, settings: Settings
+    backup: Path, caller: ApiClient, settings: Settings
 ) -> None:
     with ZipFile(backup) as archive:
         everything = b"".join(archive.read(name) for name in archive.namelist())
@@ -110,7 +112,7 @@ def test_it_is_for_one_person_and_holds_no_secret(
     assert [path.name for path in backup.parent.iterdir() if "backup" in path.name] == [backup.name]
 
 
-def test_in_a_folder_it_is_named_by_the_time(caller: Caller, tmp_path: Path) -> None:
+def test_in_a_folder_it_is_named_by_the_time(caller: ApiClient, tmp_path: Path) -> None:
     output = StringIO()
     call_command("back_up", str(tmp_path), stdout=output)
     (made,) = tmp_path.glob("email-validation-*Z.backup")
@@ -191,7 +193,7 @@ def test_other_secrets_are_named_before_anything_is_made(
 
 
 def test_a_pepper_that_was_replaced_since_may_stand_as_the_previous_one(
-    backup: Path, caller: Caller, tmp_path: Path, settings: Settings
+    backup: Path, caller: ApiClient, tmp_path: Path, settings: Settings
 ) -> None:
     settings.API_KEY_PEPPER_PREVIOUS = settings.API_KEY_PEPPER
     settings.API_KEY_PEPPER = "another text of fifty characters, made for this test"

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from runtime.cache.redis import RedisCounters
-from runtime.database.coalescing import MOST_AT_ONCE, Together
+from runtime.database.coalescing import MAX_GROUP_SIZE, Coalescer
 from tests.servers.gevent_process import run_patched
 from tests.servers.redis import redis_server
 
@@ -45,7 +45,7 @@ class Work:
 
 @contextmanager
 def asked_at_once(
-    together: Together[int, int], work: Work, numbers: range
+    together: Coalescer[int, int], work: Work, numbers: range
 ) -> Iterator[list[Future[int]]]:
     """The first is at work, and all others wait for it."""
     with ThreadPoolExecutor(len(numbers)) as pool:
@@ -67,17 +67,17 @@ def until(is_so: Callable[[], bool]) -> None:
 
 
 def test_those_who_wait_share_the_next_turns() -> None:
-    together = Together(work := Work())
-    numbers = range(2 * MOST_AT_ONCE + 10)
+    together = Coalescer(work := Work())
+    numbers = range(2 * MAX_GROUP_SIZE + 10)
     with asked_at_once(together, work, numbers) as futures:
         work.may_end.set()
         assert [future.result(10) for future in futures] == [10 * number for number in numbers]
-    assert [len(turn) for turn in work.turns] == [1, MOST_AT_ONCE, MOST_AT_ONCE, 9]
+    assert [len(turn) for turn in work.turns] == [1, MAX_GROUP_SIZE, MAX_GROUP_SIZE, 9]
     assert together.ask(5) == 50
 
 
 def test_what_the_work_raises_is_everybodys_who_waits_and_nobodys_after() -> None:
-    together = Together(work := Work())
+    together = Coalescer(work := Work())
     work.error = ValueError("broken")
     with asked_at_once(together, work, range(5)) as futures:
         work.may_end.set()
@@ -87,7 +87,7 @@ def test_what_the_work_raises_is_everybodys_who_waits_and_nobodys_after() -> Non
 
 
 def test_when_the_one_who_works_is_ended_those_who_wait_are_served() -> None:
-    together = Together(work := Work())
+    together = Coalescer(work := Work())
     work.error = Ended()
     with asked_at_once(together, work, range(5)) as futures:
         work.may_end.set()
@@ -98,21 +98,21 @@ def test_when_the_one_who_works_is_ended_those_who_wait_are_served() -> None:
 def test_who_is_ended_while_others_are_let_come_stops_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    together = Together(Work())
+    together = Coalescer(Work())
     together._work.may_end.set()  # type: ignore[attr-defined]
 
     def end() -> None:
         raise Ended
 
     with monkeypatch.context() as patched:
-        patched.setattr("runtime.database.coalescing.let_others_come", end)
+        patched.setattr("runtime.database.coalescing.yield_to_others", end)
         with pytest.raises(Ended):
             together.ask(1)
     assert together.ask(5) == 50
 
 
 def test_a_shared_error_does_not_grow_with_those_who_share_it() -> None:
-    together = Together(work := Work())
+    together = Coalescer(work := Work())
     work.error = ValueError("broken")
     with asked_at_once(together, work, range(30)) as futures:
         work.may_end.set()
@@ -124,10 +124,10 @@ def test_a_shared_error_does_not_grow_with_those_who_share_it() -> None:
 
 
 def test_a_kind_of_work_that_takes_long_holds_up_no_other() -> None:
-    together = Together(work := Work())
+    together = Coalescer(work := Work())
     with asked_at_once(together, work, range(1)) as futures:
         started = time.monotonic()
-        assert Together(at_once).ask(1) == 1
+        assert Coalescer(at_once).ask(1) == 1
         assert time.monotonic() - started < 1
         work.may_end.set()
         assert futures[0].result(10) == 0
@@ -144,7 +144,7 @@ def test_looking_after_a_silent_redis_takes_nobodys_turn() -> None:
                 probe = pool.submit(counters.is_well)
                 time.sleep(0.2)
                 started = time.monotonic()
-                assert Together(at_once).ask(1) == 1
+                assert Coalescer(at_once).ask(1) == 1
                 took = time.monotonic() - started
                 assert not probe.done()
                 psutil.Process(server.pid).resume()

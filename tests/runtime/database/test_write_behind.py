@@ -3,7 +3,7 @@
 import pytest
 from django.db import DataError, OperationalError
 
-from runtime.database.write_behind import MOST_AT_ONCE, MOST_KEPT, Later
+from runtime.database.write_behind import BATCH_SIZE, MAX_BUFFERED, WriteBuffer
 
 
 class Desk:
@@ -17,8 +17,8 @@ class Desk:
         self.written.append(numbers)
 
 
-def make_later(desk: Desk, numbers: range | list[int]) -> Later[int]:
-    later = Later(desk.write)
+def make_later(desk: Desk, numbers: range | list[int]) -> WriteBuffer[int]:
+    later = WriteBuffer(desk.write)
     for number in numbers:
         later.add(number)
     return later
@@ -26,10 +26,10 @@ def make_later(desk: Desk, numbers: range | list[int]) -> Later[int]:
 
 def test_many_are_written_at_once_and_never_twice() -> None:
     desk = Desk()
-    later = make_later(desk, range(MOST_AT_ONCE + 3))
+    later = make_later(desk, range(BATCH_SIZE + 3))
     later.write()
     later.write()
-    assert [len(part) for part in desk.written] == [MOST_AT_ONCE, 3]
+    assert [len(part) for part in desk.written] == [BATCH_SIZE, 3]
 
 
 def test_they_wait_in_their_order_while_the_database_is_away() -> None:
@@ -46,8 +46,8 @@ def test_they_wait_in_their_order_while_the_database_is_away() -> None:
 @pytest.mark.parametrize("too_many", [1, 500])
 def test_only_so_many_wait(too_many: int) -> None:
     desk = Desk()
-    make_later(desk, range(MOST_KEPT + too_many)).write()
-    assert sum(len(part) for part in desk.written) == MOST_KEPT
+    make_later(desk, range(MAX_BUFFERED + too_many)).write()
+    assert sum(len(part) for part in desk.written) == MAX_BUFFERED
 
 
 class Book:
@@ -75,7 +75,7 @@ def test_one_that_cannot_be_written_takes_no_other_with_it(error: type[Exception
             raise error("No such number can be written.")
         written.extend(numbers)
 
-    later = Later(write)
+    later = WriteBuffer(write)
     for number in range(20):
         later.add(number)
     later.write()
@@ -84,7 +84,7 @@ def test_one_that_cannot_be_written_takes_no_other_with_it(error: type[Exception
 
 def test_nothing_is_written_twice_when_the_database_goes_away_in_between() -> None:
     book = Book(bad={0}, away={15})
-    later = Later(book.write)
+    later = WriteBuffer(book.write)
     for number in range(20):
         later.add(number)
     later.write()

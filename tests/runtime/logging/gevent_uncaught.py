@@ -11,8 +11,8 @@ from logging.config import dictConfig  # noqa: E402
 import gevent  # noqa: E402
 
 from config.server.worker import Worker  # noqa: E402
-from config.settings.logging import log_settings  # noqa: E402
 from runtime.logging import formatters  # noqa: E402
+from runtime.logging.dict_config import log_settings  # noqa: E402
 
 SECRET = "held svc_live_" + "a1B2" * 9
 

@@ -19,20 +19,20 @@ from runtime.logging import access_log
 from runtime.logging.access_log import (
     AT_ONCE,
     MOST_KEPT,
-    Answer,
-    Desk,
+    AccessLog,
+    AccessRecord,
+    add_record,
+    flush,
     json_line,
-    note,
-    tell,
     text_line,
 )
-from runtime.logging.handler import Outlet
+from runtime.logging.handler import StderrWriter
 from runtime.metrics.registry import MetricsSwitch
 from tests.conftest import signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.support.log_records import Records
 
-ONE = Answer(
+ONE = AccessRecord(
     time.time(), "page", "req_1", None, None, "192.0.2.1", "GET", "/x/", 200, 0.0123, "", False
 )
 
@@ -40,20 +40,20 @@ ONE = Answer(
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(MetricsSwitch, "is_on", True)
-    access_log.begin(is_logged=False)
+    access_log.configure(is_logged=False)
     # What other tests left.
-    access_log.take()
+    access_log.take_records()
     access_log.unwritten.take()
     yield
-    access_log.take()
+    access_log.take_records()
     access_log.answers.take(), access_log.seconds.take()
     monkeypatch.undo()
-    access_log.begin(is_logged=False)
+    access_log.configure(is_logged=False)
 
 
 @pytest.mark.django_db
 def test_a_validation_tells_who_asked_and_what_came_out(
-    caller: Caller, account: Account, key: ApiKey, records: Records
+    caller: ApiClient, account: Account, key: ApiKey, records: Records
 ) -> None:
     answer = caller.validate("deliverable@sandbox.test")
     (record,) = records.of_requests()
@@ -77,7 +77,7 @@ def test_a_validation_tells_who_asked_and_what_came_out(
 
 @pytest.mark.django_db
 def test_an_answer_that_is_repeated_tells_its_verdict_again(
-    caller: Caller, records: Records
+    caller: ApiClient, records: Records
 ) -> None:
     for _ in range(2):
         caller.validate("risky@sandbox.test", Idempotency_Key="one")
@@ -85,7 +85,7 @@ def test_an_answer_that_is_repeated_tells_its_verdict_again(
 
 
 @pytest.mark.django_db
-def test_a_refusal_that_was_asked_for_is_marked(caller: Caller, records: Records) -> None:
+def test_a_refusal_that_was_asked_for_is_marked(caller: ApiClient, records: Records) -> None:
     caller.validate("internal_error@sandbox.test")
     (record,) = records.of_requests()
     assert (record["status"], record["code"], record["sandbox"]) == (500, "internal_error", True)
@@ -167,7 +167,7 @@ def test_a_host_that_is_not_ours_is_one_record(host: str, asked: str, records: R
 
 
 @pytest.mark.django_db
-def test_what_a_caller_chooses_is_no_label(caller: Caller, measured: None) -> None:
+def test_what_a_caller_chooses_is_no_label(caller: ApiClient, measured: None) -> None:
     paths = ["/v1/validate", "/v1/nothing/1", "/nothing/2", "/docs/3/", "/static/4", "/v1/me"]
     for asked in paths:
         for method in ("GET", "BREW", "SVC", "GET"):
@@ -180,7 +180,7 @@ def test_what_a_caller_chooses_is_no_label(caller: Caller, measured: None) -> No
 
 
 @pytest.mark.django_db
-def test_a_refusal_that_was_asked_for_counts_as_such(caller: Caller, measured: None) -> None:
+def test_a_refusal_that_was_asked_for_counts_as_such(caller: ApiClient, measured: None) -> None:
     caller.validate("internal_error@sandbox.test")
     tell_all()
     assert access_log.answers.take() == {("api", "/v1/validate", "POST", "500", "sandbox"): 1}
@@ -188,8 +188,8 @@ def test_a_refusal_that_was_asked_for_counts_as_such(caller: Caller, measured: N
 
 def test_all_are_counted_and_timed_by_part(measured: None) -> None:
     for _ in range(AT_ONCE + 3):
-        note(ONE)
-    note(ONE._replace(part="api", seconds=20.0))
+        add_record(ONE)
+    add_record(ONE._replace(part="api", seconds=20.0))
     tell_all()
     assert access_log.answers.take() == {
         ("page", "/x/", "GET", "200", ""): AT_ONCE + 3,
@@ -204,16 +204,16 @@ def test_all_are_counted_and_timed_by_part(measured: None) -> None:
 
 def test_only_so_many_wait_to_be_told_about(measured: None) -> None:
     for _ in range(MOST_KEPT + 5):
-        note(ONE)
-    assert len(access_log.take()) == MOST_KEPT
+        add_record(ONE)
+    assert len(access_log.take_records()) == MOST_KEPT
     assert access_log.unwritten.take() == {(): 5}
 
 
 def test_where_nobody_wants_to_know_nothing_is_kept(records: Records) -> None:
-    access_log.begin(is_logged=False)
-    assert not Desk.is_open
+    access_log.configure(is_logged=False)
+    assert not AccessLog.is_open
     Client().get("/static/nothing")
-    assert access_log.take() == []
+    assert access_log.take_records() == []
 
 
 @pytest.mark.parametrize("method", ["BREW\n", "\x1b[31m", "svc_live_" + "a1B2" * 9, "é", '"'])
@@ -228,4 +228,4 @@ def test_whatever_the_method_is_it_is_one_line(method: str) -> None:
 
 def tell_all() -> None:
     with open("/dev/null", "wb") as nowhere:  # noqa: PTH123
-        tell(Outlet(nowhere.fileno()), as_json=True)
+        flush(StderrWriter(nowhere.fileno()), as_json=True)

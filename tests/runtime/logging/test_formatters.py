@@ -81,7 +81,7 @@ def test_a_long_text_takes_no_longer_than_its_length(form: logging.Formatter) ->
 
 def test_a_record_for_programs_has_its_fields() -> None:
     formatters.request_id.set("req_1")
-    formatters.account_id.set(formatters.NOBODY)
+    formatters.account_id.set(formatters.NO_ID)
     record = logging.LogRecord("credits", logging.WARNING, __file__, 1, "Paid %s", ("twice",), None)
     record.created = datetime(2026, 11, 22, 6, 0, 0, 7_000, UTC).timestamp()
     told = json.loads(JsonFormatter().format(record))

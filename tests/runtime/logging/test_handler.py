@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from runtime.logging import handler
-from runtime.logging.handler import MOST_KEPT, PIECE, Outlet
+from runtime.logging.handler import MOST_KEPT, PIECE, StderrWriter
 from runtime.metrics.registry import MetricsSwitch
 
 LINE = b"x" * 299 + b"\n"
@@ -47,7 +47,7 @@ def test_a_pipe_that_nobody_reads_stops_nobody(
     """It would stand here for ever."""
     if not reopens:
         monkeypatch.setattr("os.open", refuse)
-    out = Outlet(pipe[1])
+    out = StderrWriter(pipe[1])
     for _ in range(1000):
         out.write([LINE] * 10)
     monkeypatch.undo()
@@ -62,7 +62,7 @@ def test_what_is_too_much_is_dropped_counted_and_said_when_somebody_reads(
     pipe: tuple[int, int], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(MetricsSwitch, "is_on", True)
-    out = Outlet(pipe[1])
+    out = StderrWriter(pipe[1])
     lines = 2 * MOST_KEPT // len(LINE)
     for _ in range(lines // 100):
         out.write([LINE] * 100)
@@ -80,14 +80,14 @@ def test_what_is_too_much_is_dropped_counted_and_said_when_somebody_reads(
 
 def test_the_pipe_of_other_processes_is_left_as_it_was(pipe: tuple[int, int]) -> None:
     before = fcntl.fcntl(pipe[1], fcntl.F_GETFL)
-    Outlet(pipe[1]).write([LINE])
+    StderrWriter(pipe[1]).write([LINE])
     assert fcntl.fcntl(pipe[1], fcntl.F_GETFL) == before
 
 
 def test_a_socket_that_nobody_reads_stops_nobody() -> None:
     here, there = socket.socketpair()
     with here, there:
-        out = Outlet(here.fileno())
+        out = StderrWriter(here.fileno())
         for _ in range(3000):
             out.write([LINE] * 10)
         assert here.getblocking()
@@ -100,7 +100,7 @@ def test_what_a_reader_who_is_gone_does_not_get_is_counted_and_harms_nobody(
     monkeypatch.setattr(MetricsSwitch, "is_on", True)
     reader, writer = os.pipe()
     os.close(reader)
-    out = Outlet(writer)
+    out = StderrWriter(writer)
     for _ in range(3):
         out.write([LINE])
     out.close()
@@ -111,13 +111,13 @@ def test_what_a_reader_who_is_gone_does_not_get_is_counted_and_harms_nobody(
 def test_lines_leave_in_pieces_that_a_pipe_takes_whole(pipe: tuple[int, int]) -> None:
     assert all(len(piece) <= PIECE for piece in handler._pieces([LINE] * 1000))
     long = b"y" * 3 * PIECE + b"\n"
-    Outlet(pipe[1]).write([LINE, long, LINE])
+    StderrWriter(pipe[1]).write([LINE, long, LINE])
     assert read_all(pipe[0]) == LINE + long + LINE
 
 
 def test_several_processes_write_into_one_file(tmp_path: Path) -> None:
     file = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)
-    for out in (Outlet(file), Outlet(os.dup(file))):
+    for out in (StderrWriter(file), StderrWriter(os.dup(file))):
         out.write([LINE])
     assert (tmp_path / "log").read_bytes() == 2 * LINE
     os.close(file)
@@ -126,7 +126,7 @@ def test_several_processes_write_into_one_file(tmp_path: Path) -> None:
 def test_a_record_that_cannot_be_written_as_text_is_told_all_the_same(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handler, "outlet", Outlet(pipe[1]))
+    monkeypatch.setattr(handler, "stderr_writer", StderrWriter(pipe[1]))
     record = logging.LogRecord("test", logging.ERROR, "", 1, "half \ud800 a pair", None, None)
-    handler.OutletHandler().emit(record)
+    handler.StderrHandler().emit(record)
     assert read_all(pipe[0]) == b"half \\ud800 a pair\n"

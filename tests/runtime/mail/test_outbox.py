@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from runtime.mail import outbox, retention
-from runtime.mail.outbox import deliver_due
+from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.servers.redis import free_port
 
@@ -48,12 +48,12 @@ def mail_server(settings: Settings) -> Iterator[MailServer]:
 
 
 def queue(to: str = "jane@shop.example", subject: str = "Hello") -> Mail:
-    return outbox.queue(to=to, subject=subject, text="A text.", html="<p>A text.</p>")
+    return outbox.queue_mail(to=to, subject=subject, text="A text.", html="<p>A text.</p>")
 
 
 def test_a_mail_reaches_the_mail_server_once(mail_server: MailServer) -> None:
     queue()
-    assert (deliver_due(), deliver_due()) == (1, 0)
+    assert (send_due(), send_due()) == (1, 0)
     assert [mail["To"] for mail in mail_server.mails] == ["jane@shop.example"]
 
 
@@ -61,7 +61,7 @@ def test_a_mail_of_a_transaction_that_failed_is_never_sent() -> None:
     with pytest.raises(RuntimeError), transaction.atomic():
         queue()
         raise RuntimeError
-    assert deliver_due() == 0
+    assert send_due() == 0
 
 
 def test_a_dead_mail_server_holds_nothing_up_and_loses_nothing(
@@ -69,25 +69,25 @@ def test_a_dead_mail_server_holds_nothing_up_and_loses_nothing(
 ) -> None:
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, free_port()
     mail = queue()
-    assert deliver_due() == 0
+    assert send_due() == 0
     mail.refresh_from_db()
     assert mail.last_error.startswith("ConnectionRefusedError")
     assert mail.next_attempt_at > timezone.now()
     settings.EMAIL_PORT = port
     Mail.objects.update(next_attempt_at=timezone.now())
-    assert deliver_due() == 1
+    assert send_due() == 1
 
 
 def test_one_refused_mail_does_not_stop_the_others(mail_server: MailServer) -> None:
     queue("refused@shop.example")
     queue()
-    assert deliver_due() == 1
+    assert send_due() == 1
 
 
 def test_a_final_refusal_is_not_tried_again(mail_server: MailServer) -> None:
     mail_server.says = "550 no"
     mail = queue()
-    deliver_due()
+    send_due()
     mail.refresh_from_db()
     assert mail.given_up_at
 
@@ -95,7 +95,7 @@ def test_a_final_refusal_is_not_tried_again(mail_server: MailServer) -> None:
 def test_a_batch_ends_when_the_worker_is_told_to_stop(mail_server: MailServer) -> None:
     queue()
     queue()
-    deliver_due(lambda: len(mail_server.mails) == 1)
+    send_due(lambda: len(mail_server.mails) == 1)
     assert len(mail_server.mails) == 1
 
 
@@ -103,7 +103,7 @@ def test_a_dead_server_is_asked_once_a_batch(mail_server: MailServer, settings: 
     settings.EMAIL_PORT = free_port()
     queue()
     queue()
-    deliver_due()
+    send_due()
     assert sorted(Mail.objects.values_list("attempts", flat=True)) == [0, 1]
 
 
@@ -114,47 +114,47 @@ def test_after_the_last_attempt_a_mail_is_given_up_and_can_be_sent_again(
     mail = queue()
     for _ in range(len(outbox.RETRY_AFTER) + 1):
         Mail.objects.update(next_attempt_at=timezone.now())
-        deliver_due()
+        send_due()
     mail.refresh_from_db()
     assert mail.given_up_at
     mail_server.says = "250 taken"
-    assert deliver_due() == 0
+    assert send_due() == 0
     Mail.objects.all().send_again()
-    assert deliver_due() == 1
+    assert send_due() == 1
 
 
 def test_two_workers_do_not_send_the_same_mail() -> None:
     mail = queue()
     assert Mail.objects.lease(mail)
     assert not Mail.objects.lease(mail)
-    assert deliver_due() == 0
+    assert send_due() == 0
 
 
 def test_a_mail_whose_worker_died_is_sent_after_the_lease(mail_server: MailServer) -> None:
     mail = queue()
     Mail.objects.lease(mail)
     Mail.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
-    assert deliver_due() == 1
+    assert send_due() == 1
 
 
 def test_a_mail_of_a_clock_that_was_months_ahead_leaves_now(mail_server: MailServer) -> None:
     with time_machine.travel(timezone.now() + timedelta(days=120)):
         queue()
-    assert deliver_due() == 1
+    assert send_due() == 1
 
 
 def test_a_lease_of_a_clock_that_was_months_ahead_keeps_no_mail(mail_server: MailServer) -> None:
     mail = queue()
     with time_machine.travel(timezone.now() + timedelta(days=120)):
         Mail.objects.lease(mail)
-    assert deliver_due() == 1
+    assert send_due() == 1
 
 
 def test_a_mail_sent_twice_keeps_its_message_id(mail_server: MailServer) -> None:
     mail = queue()
-    deliver_due()
+    send_due()
     Mail.objects.update(sent_at=None, next_attempt_at=timezone.now(), text="A text.", html="x")
-    deliver_due()
+    send_due()
     first, second = mail_server.mails
     assert first["Message-ID"] == second["Message-ID"]
     assert str(mail.pk) in first["Message-ID"]
@@ -163,7 +163,7 @@ def test_a_mail_sent_twice_keeps_its_message_id(mail_server: MailServer) -> None
 @pytest.mark.parametrize("evil", ["a\r\nBcc: b@x.example", "a\nb", "a\rb", "a\x00b", "a\u2028b"])
 def test_no_line_break_reaches_a_header(mail_server: MailServer, evil: str) -> None:
     queue(subject=evil)
-    deliver_due()
+    send_due()
     (mail,) = mail_server.mails
     assert mail["Bcc"] is None
     assert not set("\r\n\0\u2028") & set(str(mail["Subject"]))
@@ -175,7 +175,7 @@ def test_no_line_break_reaches_a_header(mail_server: MailServer, evil: str) -> N
 def test_a_mail_goes_to_nobody_but_whom_it_is_for(mail_server: MailServer, end: str) -> None:
     queue(to=f"jane@shop.example{end}")
     queue()
-    deliver_due()
+    send_due()
     assert [mail["To"] for mail in mail_server.mails] == ["jane@shop.example"]
     assert mail_server.recipients == ["jane@shop.example"]
 

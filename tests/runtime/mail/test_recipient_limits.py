@@ -223,7 +223,7 @@ def test_a_clock_that_was_set_back_stops_no_email(account: Account, owner: User)
 @pytest.mark.usefixtures("fresh_database")
 def test_twelve_emails_at_the_same_time_are_three() -> None:
     def send(number: int) -> bool:
-        return emails.queue_sign_in_mail(
+        return emails.queue_sign_in_email(
             template="account/email/account_already_exists", to=VICTIM, context={"email": VICTIM}
         )
 

@@ -16,10 +16,10 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from runtime.flusher import Pulse
+from runtime.flusher import Flusher
 from runtime.jobs.queue_metrics import measure
-from runtime.mail.outbox import queue
-from runtime.metrics.process_files import BYTES, MetricFiles, bury_the_dead
+from runtime.mail.outbox import queue_mail
+from runtime.metrics.process_files import BYTES, MetricFiles, merge_dead_process_files
 from runtime.metrics.registry import Counter, Gauge, Histogram, MetricsSwitch, all_metrics
 
 
@@ -95,8 +95,8 @@ def test_what_a_dead_process_counted_stays_and_what_it_was_does_not(tmp_path: Pa
         files.write()
         files.close()
     before = shown(tmp_path)
-    bury_the_dead(tmp_path)
-    bury_the_dead(tmp_path)
+    merge_dead_process_files(tmp_path)
+    merge_dead_process_files(tmp_path)
     assert before == {("things_total",): 7, ("in_hand",): 7, ("last_seconds",): 4}
     assert shown(tmp_path) == {**before, ("in_hand",): 4}
     names = {path.stem.rpartition("_")[2] for path in tmp_path.glob("*.db")}
@@ -144,10 +144,10 @@ def test_on_a_disk_that_is_full_it_waits_and_loses_nothing(
     settings.METRICS_ADDRESS, settings.METRICS_DIR = ("127.0.0.1", 9100), tmp_path
     monkeypatch.setattr("runtime.flusher.RETRY_SECONDS", 0)
     count = Counter("things", "Things.")
-    pulse = Pulse("web")
+    pulse = Flusher("web")
     count.add()
     with full_disk():
-        pulse.beat()
+        pulse.flush()
     assert not list(tmp_path.glob("*"))
     count.add()
     pulse.end()
@@ -161,11 +161,11 @@ def test_where_metrics_are_off_nothing_is_added_up_or_written(
     settings.METRICS_ADDRESS, settings.METRICS_DIR = None, tmp_path
     count, times = Counter("things", "Things."), Histogram("times_seconds", "Times.")
     gauge = Gauge("now", "Now.")
-    pulse = Pulse("web")
+    pulse = Flusher("web")
     count.add()
     times.add(1.0)
     gauge.set(1)
-    pulse.beat()
+    pulse.flush()
     assert (count.take(), times.take(), gauge.take()) == ({}, {}, {})
     assert not list(tmp_path.glob("*"))
 
@@ -173,7 +173,7 @@ def test_where_metrics_are_off_nothing_is_added_up_or_written(
 @pytest.mark.django_db
 def test_the_background_worker_says_what_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MetricsSwitch, "is_on", True)
-    queue(to="jane@shop.example", subject="One", text="", html="")
+    queue_mail(to="jane@shop.example", subject="One", text="", html="")
     time.sleep(0.01)
     measure()
     told: dict[str, Any] = {}

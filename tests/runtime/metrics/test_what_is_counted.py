@@ -19,12 +19,12 @@ from apikeys.throttling.breaker import Breaker, outages
 from config.urls import urlpatterns
 from credits.models import Wallet
 from credits.wallet import charges
-from runtime.database.raw_sql import times_away
+from runtime.database.raw_sql import times_unavailable
 from runtime.jobs import daily
 from runtime.logging import access_log
 from runtime.mail import outbox
 from runtime.metrics.registry import MetricsSwitch, all_metrics, before_each_flush
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.services import validations
 
 pytestmark = pytest.mark.django_db
@@ -44,11 +44,11 @@ def forget() -> None:
         add()
     for metric in all_metrics:
         metric.take()  # type: ignore[attr-defined]
-    access_log.take()
+    access_log.take_records()
 
 
 def test_a_validation_is_counted_by_what_came_out(
-    caller: Caller, django_capture_on_commit_callbacks: Any
+    caller: ApiClient, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         caller.validate("jane@shop.example")
@@ -66,7 +66,7 @@ def test_a_validation_is_counted_by_what_came_out(
     assert spread.sum > 0
 
 
-def test_what_a_balance_does_not_cover_is_counted(caller: Caller, account: Account) -> None:
+def test_what_a_balance_does_not_cover_is_counted(caller: ApiClient, account: Account) -> None:
     Wallet.objects.filter(account=account).update(balance=0)
     assert caller.validate().status_code == 402
     caller.validate("insufficient_credits@sandbox.test")
@@ -74,9 +74,9 @@ def test_what_a_balance_does_not_cover_is_counted(caller: Caller, account: Accou
     assert charges.charged.take() == {}
 
 
-def test_callers_without_a_key_are_counted_by_what_they_lack(caller: Caller) -> None:
+def test_callers_without_a_key_are_counted_by_what_they_lack(caller: ApiClient) -> None:
     for secret in (None, "svc_live_mistyped", "svc_live_again"):
-        Caller(secret).get("/v1/me")
+        ApiClient(secret).get("/v1/me")
     caller.validate("invalid_api_key@sandbox.test")
     assert unknown_callers.take() == {("missing_api_key",): 1, ("invalid_api_key",): 2}
 
@@ -95,13 +95,13 @@ class WithoutDatabase:
     from config.urls import handler400, handler403, handler404, handler500
 
 
-def test_a_database_that_is_away_is_counted_by_who_found_it(caller: Caller) -> None:
+def test_a_database_that_is_away_is_counted_by_who_found_it(caller: ApiClient) -> None:
     with override_settings(ROOT_URLCONF=WithoutDatabase, LOGIN_URL="/accounts/login/"):
         assert caller.get("/v1/away").status_code == 503
         with override_settings(MIDDLEWARE=["runtime.http.middleware.IdentifyRequestMiddleware"]):
             client = Client(raise_request_exception=False)
             assert client.get("/away/").status_code >= 500
-    assert times_away.take() == {("api",): 1, ("page",): 1}
+    assert times_unavailable.take() == {("api",): 1, ("page",): 1}
 
 
 def test_an_outage_of_the_limiter_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,12 +119,12 @@ def test_an_outage_of_the_limiter_is_counted_once(monkeypatch: pytest.MonkeyPatc
 
 
 def test_mails_are_counted_by_what_became_of_them(settings: Settings) -> None:
-    outbox.queue(to="jane@shop.example", subject="One", text="", html="")
-    outbox.deliver_due()
+    outbox.queue_mail(to="jane@shop.example", subject="One", text="", html="")
+    outbox.send_due()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
-    outbox.queue(to="jane@shop.example", subject="Two", text="", html="")
-    outbox.deliver_due()
+    outbox.queue_mail(to="jane@shop.example", subject="Two", text="", html="")
+    outbox.send_due()
     assert outbox.attempts.take() == {("sent",): 1, ("failed",): 1}
 
 

@@ -81,7 +81,7 @@ def _factor(world: World) -> Any:
 
 
 def _given_up(world: World) -> Any:
-    mail = outbox.queue(to="jane@shop.example", subject="Hello", text="x", html="x")
+    mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     Mail.objects.update(given_up_at=mail.created_at)
     return mail
 

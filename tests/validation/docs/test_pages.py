@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.docs.changelog import FOR_OPERATORS, read_changelog
 from validation.docs.examples import LANGUAGES, ExampleIsIncomplete, snippets_of
 from validation.docs.pages import GROUPS, PAGES, Page, neighbours
@@ -117,7 +117,7 @@ def test_the_docs_say_all_the_rules_about_keys() -> None:
         assert (f"/docs/errors/#{code}" in page) == (refusal.status in (401, 403))
 
 
-def test_the_sandbox_page_lists_every_word_with_what_it_answers(caller: Caller) -> None:
+def test_the_sandbox_page_lists_every_word_with_what_it_answers(caller: ApiClient) -> None:
     page = page_named("show-sandbox")
     for word in [*VERDICT_OF, *set(VERDICT_OF.values())]:
         row = re.search(rf"<tr><td[^>]*><code>{word}</code>(.*?)</tr>", page)

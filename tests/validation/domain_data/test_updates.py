@@ -16,9 +16,9 @@ from validation.domain_data.updates import (
     new_disposable,
     new_public_suffixes,
 )
-from validation.engine.domain_data import Lists, read_list
+from validation.engine.domain_data import DomainData, read_data_file
 
-LISTS = Lists()
+LISTS = DomainData()
 
 
 def test_the_lists_are_those_of_the_installed_packages() -> None:
@@ -31,7 +31,7 @@ def test_the_lists_are_those_of_the_installed_packages() -> None:
 def test_a_new_list_is_written_with_its_source(tmp_path: Path) -> None:
     update = new_disposable(LISTS)
     update.write(date(2026, 12, 1), tmp_path)
-    written = read_list("disposable", tmp_path)
+    written = read_data_file("disposable", tmp_path)
     assert frozenset(written.entries) == LISTS.disposable
     assert (written.date, written.version, written.licence) == ("2026-12-01", update.version, "MIT")
 
@@ -61,7 +61,7 @@ def test_a_list_that_lacks_a_name_is_refused() -> None:
 
 def test_a_list_that_shrank_is_refused() -> None:
     good = new_disposable(LISTS)
-    few = frozenset(sorted(good.entries)[:100]) | {*read_list("always_disposable").entries}
+    few = frozenset(sorted(good.entries)[:100]) | {*read_data_file("always_disposable").entries}
     [fault] = faults_of_disposable(replace(good, entries=few), LISTS)
     assert "instead of" in fault
     suffixes = new_public_suffixes()

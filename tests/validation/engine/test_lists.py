@@ -4,23 +4,23 @@ import disposable_email_domains
 import pytest
 from publicsuffixlist import PublicSuffixList
 
-from validation.engine.domain_data import DATA, Lists, StaffDomains, read_list
+from validation.engine.domain_data import DATA, DomainData, StaffDomains, read_data_file
 
 pytestmark = pytest.mark.anywhere
 
-LISTS = Lists()
+LISTS = DomainData()
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.txt")), ids=lambda path: str(path.stem))
 def test_each_list_says_where_it_comes_from_and_repeats_nothing(path: object) -> None:
-    listed = read_list(getattr(path, "stem", ""))
+    listed = read_data_file(getattr(path, "stem", ""))
     assert all((listed.source, listed.version, listed.licence, listed.entries))
     assert len(listed.date) == len("2026-11-09")
     assert len(set(listed.entries)) == len(listed.entries)
     assert all(entry == entry.strip().lower() and entry.isascii() for entry in listed.entries)
 
 
-@pytest.mark.parametrize("domain", read_list("always_disposable").entries)
+@pytest.mark.parametrize("domain", read_data_file("always_disposable").entries)
 def test_what_must_be_disposable_is(domain: str) -> None:
     assert LISTS.is_disposable(domain)
     assert LISTS.is_disposable(f"any.{domain}")
@@ -28,7 +28,7 @@ def test_what_must_be_disposable_is(domain: str) -> None:
 
 @pytest.mark.parametrize(
     "domain",
-    [*read_list("never_disposable").entries, *sorted(LISTS.relays), *LISTS.typo_targets],
+    [*read_data_file("never_disposable").entries, *sorted(LISTS.relays), *LISTS.typo_targets],
 )
 def test_what_must_not_be_disposable_is_not(domain: str) -> None:
     assert not LISTS.is_disposable(domain)

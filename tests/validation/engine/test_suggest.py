@@ -4,13 +4,13 @@ import pytest
 
 from tests.servers.dns import World
 from validation.engine.check import Engine
-from validation.engine.domain_data import Lists
+from validation.engine.domain_data import DomainData
 from validation.engine.suggest import meant_domain
 from validation.engine.typos import Slip, are_neighbours, distance_between, slip_between
 
 pytestmark = pytest.mark.anywhere
 
-LISTS = Lists()
+LISTS = DomainData()
 # Domains without mail, and what was meant.
 NOT_WORKING = {
     "gmial.com": "gmail.com",

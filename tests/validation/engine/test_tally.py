@@ -16,7 +16,7 @@ def test_what_was_asked_and_what_was_known(engine: Engine, world: World) -> None
     world.takes_mail("other.com", "mx.shared.com")
     for domain in ("shop.com", "shop.com", "other.com"):
         assert engine.check(f"jane@{domain}").is_definite
-    tally = engine.resolver.take_tally()
+    tally = engine.resolver.take_counters()
     assert (tally.known_domains, tally.searches) == (1, 2)
     # The last of them may still be on its way when everything is known.
     assert 7 <= sum(world.asked.values()) <= tally.questions <= 9
@@ -24,13 +24,13 @@ def test_what_was_asked_and_what_was_known(engine: Engine, world: World) -> None
     assert tally.answers["found"] >= 3
     assert sum(tally.answers.values()) == len(tally.seconds) <= tally.questions
     assert all(0 <= seconds < SECONDS for seconds in tally.seconds)
-    assert engine.resolver.take_tally().questions == 0
+    assert engine.resolver.take_counters().questions == 0
 
 
 def test_silence_is_a_timeout(engine: Engine, world: World) -> None:
     world.always = lambda _: None
     assert engine.check("jane@shop.com").reason == "dns_timeout"
-    assert engine.resolver.take_tally().answers["timeout"] >= 1
+    assert engine.resolver.take_counters().answers["timeout"] >= 1
 
 
 def test_searches_that_wait_are_counted_until_they_do_not(world: World, server: str) -> None:

@@ -12,7 +12,7 @@ from validation.reports.date_ranges import (
     last_days,
     last_hours,
     last_months,
-    span_of_days,
+    range_of_days,
 )
 
 pytestmark = pytest.mark.anywhere
@@ -42,7 +42,7 @@ def test_months_begin_on_their_first_day() -> None:
 
 
 def test_a_span_that_begins_within_a_month_shows_that_month() -> None:
-    span = span_of_days(date(2026, 1, 15), date(2026, 3, 2), Unit.MONTH)
+    span = range_of_days(date(2026, 1, 15), date(2026, 3, 2), Unit.MONTH)
     assert span.pieces == [date(2026, month, 1) for month in (1, 2, 3)]
     assert span.first == date(2026, 1, 15)
 

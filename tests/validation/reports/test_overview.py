@@ -15,7 +15,7 @@ from apikeys.services import create_key, revoke_key
 from apikeys.throttling.refusal_counts import refusals
 from credits.models import Wallet
 from tests.conftest import make_member, signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.validation.reports.use import logged, read, use
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,9 @@ def test_who_may_create_no_key_is_told_who_may(account: Account) -> None:
     assert "/apikeys/create/" not in page
 
 
-def test_the_request_appears_when_it_has_come(browser: Client, key: ApiKey, caller: Caller) -> None:
+def test_the_request_appears_when_it_has_come(
+    browser: Client, key: ApiKey, caller: ApiClient
+) -> None:
     path = f"/validation/arrivals/{key.public_id}/"
     assert browser.get(path).status_code == 204
     caller.validate("risky@sandbox.test")
@@ -64,7 +66,7 @@ def test_the_request_appears_when_it_has_come(browser: Client, key: ApiKey, call
 
 
 def test_a_first_request_that_is_refused_is_told_as_well(
-    browser: Client, key: ApiKey, caller: Caller
+    browser: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     caller.send(b"{}")
     page = text(browser, f"/validation/arrivals/{key.public_id}/")
@@ -82,7 +84,7 @@ def test_a_request_that_is_still_on_its_way_has_not_arrived(browser: Client, key
 
 
 def test_a_refusal_that_is_no_row_is_told_too(
-    browser: Client, key: ApiKey, caller: Caller, owner: User
+    browser: Client, key: ApiKey, caller: ApiClient, owner: User
 ) -> None:
     path = f"/validation/arrivals/{key.public_id}/"
     revoke_key(key=key, actor=owner)
@@ -97,7 +99,7 @@ def test_a_key_that_is_refused_by_its_network_has_begun(
 ) -> None:
     networks = ["192.0.2.0/24"]
     key, secret = create_key(account=account, name="Far", actor=owner, allowed_networks=networks)
-    assert Caller(secret).validate("risky@sandbox.test").status_code == 403
+    assert ApiClient(secret).validate("risky@sandbox.test").status_code == 403
     for path in (f"/validation/arrivals/{key.public_id}/", "/validation/arrivals/"):
         page = text(browser, path)
         assert "refused: 403 <code>ip_not_allowed</code>" in page

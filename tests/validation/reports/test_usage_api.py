@@ -14,7 +14,7 @@ from credits.wallet.books import differences
 from credits.wallet.charges import Charge, charge
 from credits.wallet.totals import delete_old_hours, sum_up_days, use_by_hour, used_since
 from tests.credits.days import on
-from tests.support.api_client import Caller, code_of
+from tests.support.api_client import ApiClient, code_of
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ def use(account: Account, day: str, verdict: str = "risky", key: ApiKey | None =
         charge(Charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5))
 
 
-def test_the_last_30_days_are_told_when_nothing_is_asked(caller: Caller) -> None:
+def test_the_last_30_days_are_told_when_nothing_is_asked(caller: ApiClient) -> None:
     answer = caller.get("/v1/usage").json()
     today = timezone.now().date()
     assert (answer["from"], answer["to"]) == (str(today - timedelta(days=29)), str(today))
@@ -35,7 +35,7 @@ def test_the_last_30_days_are_told_when_nothing_is_asked(caller: Caller) -> None
     assert all(day["requests"] == day["credits"] == 0 for day in answer["days"])
 
 
-def test_calls_are_counted_by_day_and_verdict(caller: Caller, account: Account) -> None:
+def test_calls_are_counted_by_day_and_verdict(caller: ApiClient, account: Account) -> None:
     for verdict in ("risky", "risky", "unknown", "deliverable"):
         use(account, "2026-11-20", verdict)
     use(account, "2026-11-21", "undeliverable")
@@ -63,7 +63,7 @@ def test_calls_are_counted_by_day_and_verdict(caller: Caller, account: Account) 
 
 
 def test_one_keys_use_can_be_asked_for(
-    caller: Caller, account: Account, owner: User, key: ApiKey
+    caller: ApiClient, account: Account, owner: User, key: ApiKey
 ) -> None:
     other, _ = create_key(account=account, name="Other", actor=owner)
     use(account, "2026-11-20", key=key)
@@ -75,7 +75,7 @@ def test_one_keys_use_can_be_asked_for(
 
 
 def test_a_day_is_summed_up_when_it_is_over_and_its_hours_stay(
-    caller: Caller, account: Account, key: ApiKey
+    caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     for verdict in ("risky", "risky", "unknown"):
         use(account, "2026-11-19", verdict, key)
@@ -95,7 +95,7 @@ def test_a_day_is_summed_up_when_it_is_over_and_its_hours_stay(
 
 
 def test_what_comes_late_to_a_day_that_is_summed_up_counts_once(
-    caller: Caller, account: Account, key: ApiKey
+    caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     use(account, "2026-11-19", key=key)
     with on("2026-11-20"):
@@ -111,7 +111,7 @@ def test_what_comes_late_to_a_day_that_is_summed_up_counts_once(
 
 
 def test_hours_go_after_13_months_and_nothing_is_lost(
-    caller: Caller, account: Account, key: ApiKey
+    caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     for verdict in ("risky", "risky", "unknown"):
         use(account, "2025-10-01", verdict, key)
@@ -140,18 +140,18 @@ def test_hours_go_after_13_months_and_nothing_is_lost(
         *(("key=key_00000000000000000000", "key"), ("from=%D9%A22026-11-20", "from")),
     ],
 )
-def test_a_wrong_parameter_is_named(caller: Caller, query: str, param: str) -> None:
+def test_a_wrong_parameter_is_named(caller: ApiClient, query: str, param: str) -> None:
     answer = caller.get(f"/v1/usage?{query}")
     assert (answer.status_code, code_of(answer)) == (400, "invalid_field")
     assert answer.json()["error"]["param"] == param
 
 
 @pytest.mark.parametrize("query", ["from=2025-11-20&to=2026-11-20", "to=2099-12-31"])
-def test_366_days_fit_and_days_to_come_are_empty(caller: Caller, query: str) -> None:
+def test_366_days_fit_and_days_to_come_are_empty(caller: ApiClient, query: str) -> None:
     assert caller.get(f"/v1/usage?{query}").status_code == 200
 
 
-def test_another_accounts_key_is_not_found(caller: Caller, stranger: User) -> None:
+def test_another_accounts_key_is_not_found(caller: ApiClient, stranger: User) -> None:
     theirs = Account.objects.get(memberships__user=stranger)
     key, _ = create_key(account=theirs, name="Theirs", actor=stranger)
     assert caller.get(f"/v1/usage?key={key.public_id}").status_code == 400

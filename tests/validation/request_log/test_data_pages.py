@@ -7,7 +7,7 @@ from pytest_django import Settings
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from tests.conftest import make_member, signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.models import LogEntry, Replay
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,7 @@ def test_a_developer_looks_and_is_told_who_may(account: Account) -> None:
     assert b"<select" not in page.content
 
 
-def test_an_address_is_named_before_it_is_erased(browser: Client, caller: Caller) -> None:
+def test_an_address_is_named_before_it_is_erased(browser: Client, caller: ApiClient) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "Jane.Doe@sandbox.test"})
     assert "Jane.Doe@sandbox.test" in page.content.decode()
@@ -73,7 +73,7 @@ def test_an_address_is_named_before_it_is_erased(browser: Client, caller: Caller
     assert LogEntry.objects.exists()
 
 
-def test_an_address_is_erased(browser: Client, caller: Caller, account: Account) -> None:
+def test_an_address_is_erased(browser: Client, caller: ApiClient, account: Account) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     answer = browser.post(f"{PAGE}erase/", {"email": ADDRESS}, follow=True)
     assert b"j***@sandbox.test is erased from log and answers." in answer.content

@@ -6,7 +6,7 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.services import create_key
 from credits.models import UseHour
 from runtime.database import batches
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.models import LogEntry, Replay
 from validation.request_log.erasure import erase_address
 
@@ -20,7 +20,7 @@ def elsewhere(stranger: User) -> Account:
     """Another customer, who asked about the same address."""
     account = stranger.memberships.get().account
     _, secret = create_key(account=account, name="Theirs", actor=stranger)
-    Caller(secret).validate(ADDRESS, Idempotency_Key="order-1")
+    ApiClient(secret).validate(ADDRESS, Idempotency_Key="order-1")
     return account
 
 
@@ -29,7 +29,7 @@ def erase(account: Account | None, actor: User, email: str = ADDRESS) -> int:
 
 
 def test_every_spelling_goes_and_no_other_address(
-    caller: Caller, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
+    caller: ApiClient, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "BATCH", 2)
     for number, email in enumerate((ADDRESS, ADDRESS.lower(), f" {ADDRESS}", "no address")):
@@ -40,7 +40,7 @@ def test_every_spelling_goes_and_no_other_address(
 
 
 def test_a_request_with_its_idempotency_key_runs_again(
-    caller: Caller, account: Account, owner: User
+    caller: ApiClient, account: Account, owner: User
 ) -> None:
     first = caller.validate("no address", Idempotency_Key="order-1")
     erase(account, owner, "no address")
@@ -50,7 +50,7 @@ def test_a_request_with_its_idempotency_key_runs_again(
 
 
 def test_of_other_accounts_nothing_goes(
-    caller: Caller, account: Account, owner: User, elsewhere: Account
+    caller: ApiClient, account: Account, owner: User, elsewhere: Account
 ) -> None:
     caller.validate(ADDRESS)
     assert erase(account, owner) == 1
@@ -59,7 +59,7 @@ def test_of_other_accounts_nothing_goes(
 
 
 def test_of_all_accounts_it_goes_at_once(
-    caller: Caller, staff: User, account: Account, elsewhere: Account
+    caller: ApiClient, staff: User, account: Account, elsewhere: Account
 ) -> None:
     caller.validate(ADDRESS)
     assert erase(None, staff) == 3
@@ -68,7 +68,7 @@ def test_of_all_accounts_it_goes_at_once(
 
 
 def test_the_audit_log_has_the_address_masked(
-    caller: Caller, account: Account, owner: User
+    caller: ApiClient, account: Account, owner: User
 ) -> None:
     caller.validate(ADDRESS)
     erase(account, owner)
@@ -77,7 +77,7 @@ def test_the_audit_log_has_the_address_masked(
     assert entry.target == "J***@sandbox.test"
 
 
-def test_the_books_stay(caller: Caller, account: Account, owner: User) -> None:
+def test_the_books_stay(caller: ApiClient, account: Account, owner: User) -> None:
     caller.validate("no address")
     erase(account, owner, "no address")
     assert UseHour.objects.get(account=account).calls == 1

@@ -17,14 +17,14 @@ from credits.models import LedgerEntry, UseHour, Wallet
 from credits.wallet.books import differences
 from credits.wallet.statement import words_of
 from credits.wallet.totals import sum_up_days
-from runtime.database.coalescing import Together
+from runtime.database.coalescing import Coalescer
 from runtime.database.raw_sql import OutcomeUnknown, atomic
 from tests.credits.days import on
 from tests.validation.test_settlement import ask, left, make_shop
 from validation import settlement
 from validation.lost_charges import SURE_AFTER, lost, remember, settle_lost_charges
 from validation.models import LogEntry, LostCharge
-from validation.settlement import Validation, settle
+from validation.settlement import Validation, charge_and_record
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
@@ -38,7 +38,7 @@ def _nothing_remembered() -> Any:
 
 def settled(key: ApiKey, **fields: Any) -> Validation:
     validation = ask(key, **fields)
-    settle(validation)
+    charge_and_record(validation)
     return validation
 
 
@@ -88,7 +88,7 @@ def test_a_charge_that_is_stored_after_the_first_look_is_refunded_by_the_daily_j
     validation = ask(key)
     lose(validation)
     assert (left(key), LostCharge.objects.count()) == (10, 1)
-    settle(validation)
+    charge_and_record(validation)
     settle_lost_charges()
     assert (left(key), LostCharge.objects.count()) == (10, 0)
     assert not list(differences())
@@ -165,7 +165,7 @@ def test_a_group_whose_worker_is_ended_leaves_its_members_in_doubt(
 ) -> None:
     key = make_shop("shop", 10)
     work = EndedAfterStoring()
-    together = Together(work)
+    together = Coalescer(work)
     monkeypatch.setattr(settlement, "_with_others", together)
     with ThreadPoolExecutor(3) as pool:
         futures = [pool.submit(settle_and_close, ask(key))]
@@ -185,7 +185,7 @@ def test_a_group_whose_worker_is_ended_leaves_its_members_in_doubt(
 
 def settle_and_close(validation: Validation) -> None:
     try:
-        settle(validation)
+        charge_and_record(validation)
     finally:
         connection.close()
 
@@ -242,6 +242,6 @@ def test_an_error_that_the_server_reports_certainly_charges_nothing(
     with administrator.transaction():
         administrator.execute("LOCK TABLE validation_logentry IN SHARE MODE")
         with pytest.raises(OperationalError) as raised:
-            settle(ask(key, idempotency_key=idempotency_key))
+            charge_and_record(ask(key, idempotency_key=idempotency_key))
     assert not isinstance(raised.value, OutcomeUnknown)
     assert left(key) == 10

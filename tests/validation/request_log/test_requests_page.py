@@ -17,12 +17,12 @@ from apikeys.throttling.refusal_counts import refusals
 from runtime.database import pagination
 from runtime.database.pagination import Cursor
 from tests.conftest import signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from tests.validation.reports.use import logged, read, refused
 from validation.addresses import address_hash, pack_checks
 from validation.engine.verdict import CHECKS
 from validation.models import LogEntry
-from validation.request_log.search import Wanted, page_of
+from validation.request_log.search import LogQuery, log_page
 
 pytestmark = pytest.mark.django_db
 
@@ -171,7 +171,7 @@ def test_a_place_that_is_none_is_the_beginning(
 def test_a_rare_thing_is_found_piece_by_piece(
     browser: Client, account: Account, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pagination, "LOOKED_THROUGH", 10)
+    monkeypatch.setattr(pagination, "SCAN_LIMIT", 10)
     for number in range(25):
         logged(account, now - timedelta(seconds=number))
     logged(account, now - timedelta(seconds=30), "rare@shop.example", verdict="risky")
@@ -212,7 +212,7 @@ def test_a_whole_address_is_found_and_stands_in_no_address_of_a_page(
 
 @pytest.mark.parametrize("typed", [str, str.lower, str.upper])
 def test_a_result_leads_to_its_page(
-    browser: Client, caller: Caller, typed: Callable[[str], str]
+    browser: Client, caller: ApiClient, typed: Callable[[str], str]
 ) -> None:
     result = caller.validate("risky@sandbox.test").json()
     answer = find(browser, typed(result["id"]))
@@ -220,7 +220,7 @@ def test_a_result_leads_to_its_page(
     assert result["id"].encode() in answer.content
 
 
-def test_a_request_id_of_the_clients_own_is_found(browser: Client, caller: Caller) -> None:
+def test_a_request_id_of_the_clients_own_is_found(browser: Client, caller: ApiClient) -> None:
     for _ in range(2):
         caller.validate("risky@sandbox.test", X_Request_Id="order-4711")
     caller.validate("risky@sandbox.test")
@@ -229,7 +229,7 @@ def test_a_request_id_of_the_clients_own_is_found(browser: Client, caller: Calle
 
 @pytest.mark.parametrize("own", ["val_of-ours-1234", "deadbeef" * 4, "no-address"])
 def test_an_id_that_looks_like_another_thing_is_found(
-    browser: Client, caller: Caller, own: str
+    browser: Client, caller: ApiClient, own: str
 ) -> None:
     caller.validate("risky@sandbox.test", X_Request_Id=own)
     caller.validate("no-at-all")
@@ -237,14 +237,14 @@ def test_an_id_that_looks_like_another_thing_is_found(
     assert find(browser, "no-at-all").content.decode().count('class="address"') == 1
 
 
-def test_other_answers_stand_in_the_log_as_well(browser: Client, caller: Caller) -> None:
+def test_other_answers_stand_in_the_log_as_well(browser: Client, caller: ApiClient) -> None:
     caller.get("/v1/me")
     assert shown(browser) == ["/v1/me"]
     (entry,) = LogEntry.objects.all()
     assert b"Answered" in browser.get(entry.get_absolute_url()).content
 
 
-def test_a_rehearsed_error_says_that_it_is_one(browser: Client, caller: Caller) -> None:
+def test_a_rehearsed_error_says_that_it_is_one(browser: Client, caller: ApiClient) -> None:
     caller.validate("internal_error@sandbox.test")
     (entry,) = LogEntry.objects.all()
     page = read(browser.get(entry.get_absolute_url()))
@@ -331,7 +331,7 @@ def test_the_page_of_a_refusal_says_what_to_do(
     assert "/docs/errors/#insufficient_credits" in page
 
 
-def test_every_answer_of_the_api_has_a_page(browser: Client, caller: Caller) -> None:
+def test_every_answer_of_the_api_has_a_page(browser: Client, caller: ApiClient) -> None:
     caller.validate("deliverable@sandbox.test", X_Request_Id="odd_-_id")
     caller.validate("no address")
     caller.validate("ünïcode@ödd.example")
@@ -372,4 +372,4 @@ def test_a_page_of_no_filter_needs_one_query(
 ) -> None:
     logged(account, now)
     with django_assert_num_queries(1):
-        page_of(account, Wanted())
+        log_page(account, LogQuery())

@@ -11,7 +11,7 @@ from accounts.models import Account, User
 from accounts.services import change_log_days
 from credits.models import UseHour
 from runtime.database import batches
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.models import LogEntry, Replay
 from validation.request_log import retention
 from validation.request_log.export import export_requests
@@ -102,7 +102,7 @@ def test_the_walk_ends_at_the_first_batch_without_an_old_row(
 
 
 def test_an_account_that_wants_nothing_kept_has_no_row(
-    caller: Caller, account: Account, owner: User
+    caller: ApiClient, account: Account, owner: User
 ) -> None:
     caller.validate(ADDRESS)
     change_log_days(account=account, days=0, actor=owner)
@@ -117,7 +117,7 @@ def test_an_account_that_wants_nothing_kept_has_no_row(
 
 
 def test_keeping_nothing_costs_no_query(
-    caller: Caller, account: Account, owner: User, django_assert_max_num_queries: Any
+    caller: ApiClient, account: Account, owner: User, django_assert_max_num_queries: Any
 ) -> None:
     change_log_days(account=account, days=0, actor=owner)
     caller.validate(ADDRESS)

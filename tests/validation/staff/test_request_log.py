@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, User
 from tests.conftest import make_user, signed_in
-from tests.support.api_client import Caller
+from tests.support.api_client import ApiClient
 from validation.models import LogEntry, Replay
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def support() -> Client:
 
 
 @pytest.fixture
-def entry(caller: Caller) -> LogEntry:
+def entry(caller: ApiClient) -> LogEntry:
     caller.validate(ADDRESS, Idempotency_Key="order-1", X_Request_Id="the-clients-own")
     caller.validate("joan@sandbox.test")
     return LogEntry.objects.earliest("pk")

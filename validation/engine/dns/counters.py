@@ -8,7 +8,7 @@ _MOST_TIMES = 10_000
 
 
 @dataclass
-class Tally:
+class QueryCounters:
     """Of many calls. Not to the last one where threads count at the same moment."""
 
     # Domains of which all was known, and those that had to be searched for.

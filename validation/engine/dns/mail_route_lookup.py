@@ -14,7 +14,7 @@ from validation.engine.dns.messages import MOST_HOSTS, Outcome, Question
 from validation.engine.dns.networks import is_public
 from validation.engine.dns.policies import dmarc_of, names_senders, spf_of, spf_redirect
 from validation.engine.dns.providers import provider_of
-from validation.engine.dns.resolver import FAILURE_HOLDS, Answer, Inquiry, Resolver
+from validation.engine.dns.resolver import FAILURE_HOLDS, DnsReply, Inquiry, Resolver
 from validation.engine.dns.slots import SearchSlots
 from validation.engine.dns.trust import ResolverTrust
 
@@ -134,7 +134,7 @@ class _Search:
             return expires_at
         return min(expires_at, self.inquiry.began_at + FAILURE_HOLDS)
 
-    def _to_mail_hosts(self, answer: Answer) -> Route:
+    def _to_mail_hosts(self, answer: DnsReply) -> Route:
         listed = [MailHost(*record) for record in answer.records[:MOST_HOSTS]]
         hosts = [one for one in listed if one.host != "."]
         if not hosts:
@@ -194,7 +194,7 @@ class _Search:
             return replace(route, accepts_mail=True)
         return self._unreachable(route, [self.inquiry.answers[question] for question in questions])
 
-    def _unreachable(self, route: Route, answers: list[Answer]) -> Route:
+    def _unreachable(self, route: Route, answers: list[DnsReply]) -> Route:
         if not all(answer.could_tell for answer in answers):
             return replace(route, problem=self._why_unknown(answers))
         leads_nowhere = any(answer.records for answer in answers)
@@ -233,7 +233,7 @@ class _Search:
                 return policy
         return "none"
 
-    def _why_unknown(self, answers: Iterable[Answer]) -> str:
+    def _why_unknown(self, answers: Iterable[DnsReply]) -> str:
         if self.inquiry.budget.is_exhausted:
             return "dns_failure"
         timed_out = any(answer.outcome is Outcome.TIMEOUT for answer in answers)
@@ -245,5 +245,5 @@ class _Search:
         return True if known else None
 
 
-def _has_public(answer: Answer) -> bool:
+def _has_public(answer: DnsReply) -> bool:
     return any(map(is_public, answer.records))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.cache import Cache
-from validation.engine.dns.counters import Tally
+from validation.engine.dns.counters import QueryCounters
 from validation.engine.dns.messages import Outcome, Question, Reply
 from validation.engine.dns.transport.exchange import Exchange
 from validation.engine.dns.transport.servers import Server, parse_server, system_servers
@@ -23,7 +23,7 @@ CACHE_SIZE = 4_000
 _TELLS_NOTHING = {Outcome.FAILURE, Outcome.TIMEOUT, Outcome.OVER_BUDGET}
 
 
-class Answer(NamedTuple):
+class DnsReply(NamedTuple):
     outcome: Outcome
     records: tuple[Any, ...]
     expires_at: float
@@ -47,8 +47,8 @@ class Resolver:
         self.seconds = seconds
         self.clock = clock
         self.cache_size = cache_size
-        self.cache: Cache[Question, Answer] = Cache(cache_size, clock)
-        self.tally = Tally()
+        self.cache: Cache[Question, DnsReply] = Cache(cache_size, clock)
+        self.tally = QueryCounters()
         self._servers = [parse_server(text) for text in servers] if servers else None
         self._silent_at: dict[Server, float] = {}
         self.trust = ResolverTrust(self._answering_servers, clock)
@@ -76,9 +76,9 @@ class Resolver:
     def _was_silent(self, server: Server) -> bool:
         return self._silent_at.get(server, 0) > self.clock() - _SILENCE_COUNTS
 
-    def take_tally(self) -> Tally:
+    def take_counters(self) -> QueryCounters:
         """All since the last time."""
-        taken, self.tally = self.tally, Tally()
+        taken, self.tally = self.tally, QueryCounters()
         return taken
 
     def note_silence(self, server: Server) -> None:
@@ -101,7 +101,7 @@ class Inquiry:
         self._trust_changes = resolver.trust.changes
         self.began_at = resolver.clock()
         self.deadline = deadline
-        self.answers: dict[Question, Answer] = {}
+        self.answers: dict[Question, DnsReply] = {}
         self._asked_at: dict[Question, float] = {}
         # Called with each question that is answered; it may ask the next one.
         self.on_answer: Callable[[Question], None] = lambda _: None
@@ -145,7 +145,7 @@ class Inquiry:
         questions: Iterable[Question],
         *,
         until: float | None = None,
-        enough: Callable[[Answer], bool] | None = None,
+        enough: Callable[[DnsReply], bool] | None = None,
     ) -> bool:
         """Until all are answered, or one answer is `enough`, which it says, or the time is over.
         What is not answered by the deadline is a timeout."""
@@ -179,10 +179,10 @@ class Inquiry:
             )
         return self._exchange
 
-    def _keep(self, question: Question, reply: Reply) -> Answer:
+    def _keep(self, question: Question, reply: Reply) -> DnsReply:
         now, tally = self._resolver.clock(), self._resolver.tally
         holds = FAILURE_HOLDS if self._resolver.trust.is_lost else _holds(reply)
-        answer = Answer(reply.outcome, reply.records, now + holds)
+        answer = DnsReply(reply.outcome, reply.records, now + holds)
         tally.answers[reply.outcome.value] += 1
         tally.seconds.append(now - self._asked_at[question])
         self.answers[question] = answer
@@ -200,7 +200,7 @@ class Inquiry:
         expires_at = self._resolver.clock() + FAILURE_HOLDS
         for question in questions:
             self._resolver.tally.answers[Outcome.TIMEOUT.value] += 1
-            self.answers[question] = Answer(Outcome.TIMEOUT, (), expires_at)
+            self.answers[question] = DnsReply(Outcome.TIMEOUT, (), expires_at)
 
 
 def _holds(reply: Reply) -> float:

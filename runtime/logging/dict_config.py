@@ -20,7 +20,7 @@ def log_settings(level: str, form: str) -> dict[str, Any]:
         },
         "filters": {"without path": {"()": "runtime.logging.formatters.WithoutPath"}},
         "handlers": {
-            "stderr": {"class": "runtime.logging.handler.OutletHandler", "formatter": form}
+            "stderr": {"class": "runtime.logging.handler.StderrHandler", "formatter": form}
         },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
