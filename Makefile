@@ -34,11 +34,12 @@ setup: .venv/.workshop ## only the environment, with the tools of the workshop (
 bench: .venv/.workshop ## measure what a call costs, alone and while strangers sign in: the tables of docs/performance.md
 	$(BIN)/python -m tests.bench api sign-ins
 
-check: lint test proofs ## what CI runs: format, lint, types, import contracts, migrations, deploy check, tests
+check: lint test proofs ## what CI runs: lint, test and proofs
 
 lint: .venv/.workshop ## the part of check that runs no tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/codespell
 	$(BIN)/djade --check --target-version 5.2 $$(git ls-files 'templates/*.html')
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
