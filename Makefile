@@ -1,4 +1,4 @@
-# `make` alone says what there is. Nothing has to be installed by hand but Python 3.11+ and make.
+# `make` lists all targets. Only Python 3.11+ and make have to be installed by hand.
 
 PYTHON ?= python3
 UV_VERSION := 0.13.8
@@ -8,35 +8,35 @@ PYTEST := $(BIN)/python -m pytest -n 2 -rs
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test proofs faults fuzz setup bench check lint lock browser front
+.PHONY: help serve test proofs faults fuzz setup bench check lint lock browser nginx
 
-help: ## this list
+help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 serve: .venv/.product ## set everything up and serve the product on http://127.0.0.1:$PORT (8000)
 	@exec $(BIN)/python -m config.server.supervisor
 
-test: .venv/.workshop browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
+test: .venv/.development browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
 	$(PYTEST) -m "not proof and not fault"
 	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process and not anywhere"
 
-proofs: .venv/.workshop browser front ## what takes longer: several processes, outages, the front, the look of every page
+proofs: .venv/.development browser nginx ## run slow tests: several processes, outages, the reverse proxy, the look of every page
 	$(PYTEST) -m "proof and not fault"
 
-faults: .venv/.workshop front ## what takes longest: kills, full disks, reloads, overload, backups and migrations under load
+faults: .venv/.development nginx ## run the slowest tests: kills, full disks, reloads, overload, backups and migrations under load
 	$(PYTEST) -m fault
 
-fuzz: .venv/.workshop ## try what nobody would think of, for FUZZ_SECONDS (600) on two cores; PostgreSQL
+fuzz: .venv/.development ## run the product against random input for FUZZ_SECONDS (600) on two cores; PostgreSQL
 	$(BIN)/python -m tests.servers.postgres $(BIN)/python -m tests.fuzz
 
-setup: .venv/.workshop ## only the environment, with the tools of the workshop (.venv)
+setup: .venv/.development ## create .venv with all development tools
 
-bench: .venv/.workshop ## measure what a call costs, alone and while strangers sign in: the tables of docs/performance.md
+bench: .venv/.development ## measure a metered call, alone and during sign-ins: tables of docs/performance.md
 	$(BIN)/python -m tests.bench api sign-ins
 
-check: lint test proofs ## what CI runs: lint, test and proofs
+check: lint test proofs ## run what CI runs: lint, test and proofs
 
-lint: .venv/.workshop ## the part of check that runs no tests
+lint: .venv/.development ## check format, lint, spelling, types, import layers, migrations, deploy settings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/codespell
@@ -47,34 +47,34 @@ lint: .venv/.workshop ## the part of check that runs no tests
 	$(BIN)/python -W error manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tests.servers.production manage.py check --deploy --fail-level WARNING
 
-lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with their hashes
+lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with hashes
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml --group dev -o requirements-dev.lock
 
-browser: ## install Chromium for the browser journeys, where it is missing and may be installed
+browser: ## install Chromium for the browser journeys, if it is missing and apt may install it
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 		&& echo "Installing Chromium for the browser journeys…" \
 		&& apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || true
 
-# RUNLEVEL: it is only installed, not started.
-front: ## install nginx for the proofs of the front, where it is missing and may be installed
+# RUNLEVEL=1 installs it without starting it.
+nginx: ## install nginx for the reverse proxy tests, if it is missing and apt may install it
 	@command -v nginx >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-		&& echo "Installing nginx for the proofs of the front…" \
+		&& echo "Installing nginx for the reverse proxy tests…" \
 		&& apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq nginx-light >/dev/null; } || true
 
 .venv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or newer is needed. Name it: PYTHON=python3.12 make serve"; exit 1; }
-	@echo "Making the environment in .venv…"
+		{ echo "Python 3.11 or newer is required. If it has another name: PYTHON=python3.12 make serve"; exit 1; }
+	@echo "Creating .venv…"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
 .venv/.product: .venv/bin/uv requirements.lock
-	@echo "Installing the packages…"
+	@echo "Installing packages…"
 	@$(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
 	@touch $@
 
-.venv/.workshop: .venv/bin/uv requirements-dev.lock
-	@echo "Installing the packages and the tools…"
+.venv/.development: .venv/bin/uv requirements-dev.lock
+	@echo "Installing packages and development tools…"
 	@$(BIN)/uv pip sync --quiet --require-hashes requirements-dev.lock
 	@touch .venv/.product $@
