@@ -1,4 +1,4 @@
-"""Register what staff see of customers, of background work, and of the libraries' models."""
+"""Register the admin classes for accounts, background work, and the libraries' models."""
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -28,5 +28,5 @@ for model in (Authenticator, EmailAddress, Group):
 admin.site.register(Authenticator, SecondFactorAdmin)
 admin.site.register(EmailAddress, EmailAddressAdmin)
 admin.site.register(Group, GroupAdmin)
-# Its rows hold session keys, which open what they belong to.
+# Its rows contain session keys: anyone who reads one can take over the session.
 admin.site.unregister(UserSession)

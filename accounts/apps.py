@@ -8,11 +8,11 @@ class AccountsConfig(AppConfig):
     verbose_name = "Customers"
 
     def ready(self) -> None:
-        # These import models, which are loaded only now.
+        # These modules import models, which are not loaded before ready() runs.
         from accounts import terms
         from accounts.authentication import signals
         from accounts.staff import groups
 
-        register(terms.legal_pages_are_complete, deploy=True)
+        register(terms.check_legal_pages, deploy=True)
         signals.connect()
         post_migrate.connect(groups.create_groups, dispatch_uid="accounts.staff.groups")

@@ -12,7 +12,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "support_email": settings.SUPPORT_EMAIL,
         "currency": settings.CURRENCY,
         "tax_rate": settings.TAX_RATE,
-        # A copy without a mail server says where its mails went.
-        "mail_folder": settings.MAIL_DIR if settings.MAILS_ARE_FILES else None,
+        # Without a mail server, pages say where the emails are saved.
+        "mail_folder": settings.MAIL_DIR if settings.EMAILS_ARE_FILES else None,
         "passkeys_work": not is_address(request.get_host()),
     }

@@ -1,6 +1,6 @@
-"""One function a mail. Each writes a row of the outbox in the caller's transaction.
+"""Queue account emails, one function per email, in the caller's transaction.
 
-Subject and text are templates; the HTML is the same text, laid out, so that the two never differ.
+Subject and text are templates. The HTML part is generated from the text, so the two never differ.
 """
 
 import re
@@ -13,13 +13,13 @@ from django.urls import reverse
 
 from accounts.models import Account, Invitation, User
 from accounts.names import is_plain_address, quoted_name
-from accounts.roles import DESCRIPTIONS, Role
+from accounts.roles import ROLE_DESCRIPTIONS, Role
 from runtime.mail import outbox
 from runtime.models import RecipientLimit
 from runtime.unicode import show_invisible
 
-# Each is sent to an address that someone else may have typed: runtime/mail/recipient_limits.py.
-TRIGGERED_BY_STRANGERS = {
+# Anyone can send these to any address, so runtime/mail/recipient_limits.py limits them.
+RATE_LIMITED_TEMPLATES = {
     "account/email/account_already_exists",
     "account/email/email_confirmation",
     "account/email/email_confirmation_signup",
@@ -32,25 +32,25 @@ _CODE = re.compile(r"[A-Z0-9]{3,4}-[A-Z0-9]{3,4}")
 
 
 def link(view: str, **arguments: Any) -> str:
-    """Links in mails start with BASE_URL, never with what a request's Host header said."""
+    """Build an absolute URL from BASE_URL, never from the Host header of a request."""
     return f"{settings.BASE_URL}{reverse(view, kwargs=arguments)}"
 
 
 def queue_invitation(*, invitation: Invitation, token: str) -> bool:
-    """Return False when the email was dropped."""
+    """Queue the invitation. Returns False if the recipient's limit dropped it."""
     context = {
         "account": invitation.account,
-        "inviter": _name_of(invitation.invited_by),
+        "inviter": _inviter_name(invitation.invited_by),
         "role": Role(invitation.role).label,
-        "description": DESCRIPTIONS[Role(invitation.role)],
+        "description": ROLE_DESCRIPTIONS[Role(invitation.role)],
         "link": link("accounts:accept-invitation", token=token),
         "expires_at": invitation.expires_at,
     }
     return queue_email(invitation.email, "accounts/mails/invitation", context)
 
 
-def _name_of(inviter: User | None) -> str:
-    """Name the inviter to someone outside the account, who may read a link into anything."""
+def _inviter_name(inviter: User | None) -> str:
+    """Name the inviter for someone outside the account, without anything that looks like a link."""
     if inviter and inviter.name:
         return quoted_name(inviter.name)
     return inviter.email if inviter and is_plain_address(inviter.email) else "A team member"
@@ -71,18 +71,18 @@ def queue_second_factor_removed(*, to: str, kind: str) -> None:
 def queue_sign_in_email(
     *, template: str, to: str, context: dict[str, Any], is_known: bool = False
 ) -> bool:
-    """Queue an email of allauth: a code, a link, or a notice of a changed password or factor.
+    """Queue one of allauth's emails: a code, a link, or a notice of a changed password or factor.
 
-    `is_known`: it was asked for in a browser in which its recipient has signed in before.
+    `is_known`: the recipient has signed in before in the browser that requested the email.
     """
     return queue_email(to, template, context, is_known=is_known)
 
 
 @transaction.atomic
 def queue_email(to: str, template: str, context: dict[str, Any], *, is_known: bool = False) -> bool:
-    """Queue the email, or return False when it was dropped because of the recipient's limit."""
+    """Queue the email, or return False if the recipient's limit dropped it."""
     kind = template.rpartition("/")[2]
-    is_limited = template in TRIGGERED_BY_STRANGERS and not is_known
+    is_limited = template in RATE_LIMITED_TEMPLATES and not is_known
     if is_limited and not RecipientLimit.objects.consume(to, kind):
         return False
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
@@ -94,11 +94,11 @@ def queue_email(to: str, template: str, context: dict[str, Any], *, is_known: bo
 
 
 def _paragraphs(text: str) -> list[tuple[str, str]]:
-    """Each paragraph with what it is: a link or a code of its own, or plain words."""
-    return [(_kind(part), part) for part in re.split(r"\n\s*\n", text.strip())]
+    """Split the text into paragraphs, each with its kind: `link`, `code`, or `words`."""
+    return [(_paragraph_kind(part), part) for part in re.split(r"\n\s*\n", text.strip())]
 
 
-def _kind(paragraph: str) -> str:
+def _paragraph_kind(paragraph: str) -> str:
     if paragraph.startswith(("https://", "http://")) and not re.search(r"\s", paragraph):
         return "link"
     return "code" if _CODE.fullmatch(paragraph) else "words"

@@ -1,4 +1,4 @@
-"""The engine as this copy runs it: with its resolvers, its time, and the domains staff listed."""
+"""Build the validation engine of this process from the settings, and export its counters."""
 
 from functools import cache
 
@@ -13,68 +13,69 @@ from validation.engine.dns.resolver import Resolver
 
 _domains = Counter(
     "resolver_domains",
-    "Domains that were looked up: known (still remembered) or searched.",
+    "Domain lookups: known (served from the cache) or searched.",
     ("lookup",),
-    at_first=("known", "searched"),
+    initial_labels=("known", "searched"),
 )
 _questions = Counter(
     "resolver_questions",
-    "Questions for the DNS: known (still remembered) or asked.",
+    "DNS questions: known (served from the cache) or asked.",
     ("lookup",),
-    at_first=("known", "asked"),
+    initial_labels=("known", "asked"),
 )
 _answers = Counter(
     "resolver_answers",
-    "Resolver answers, by outcome. Failure, timeout, and over_budget make a verdict unknown.",
+    "DNS replies by outcome. Failure, timeout, and over_budget make a verdict unknown.",
     ("outcome",),
-    at_first=("found", "no_data", "no_name", "failure", "timeout", "over_budget"),
+    initial_labels=("found", "no_data", "no_name", "failure", "timeout", "over_budget"),
 )
-_seconds = Histogram(
-    "resolver_answer_duration_seconds", "How long the resolvers took for an answer."
-)
-_lying = Gauge("resolver_lying", "Web workers that have found a resolver lying.")
-_searching = Gauge("resolver_searches", "Domains that are being searched for.")
-_waiting = Gauge("resolver_searches_waiting", "Searches that wait because too many are under way.")
+_seconds = Histogram("resolver_answer_duration_seconds", "Time until a resolver replied.")
+_lying = Gauge("resolver_lying", "Web workers that caught a resolver forging replies.")
+_searching = Gauge("resolver_searches", "Domain searches in progress.")
+_waiting = Gauge("resolver_searches_waiting", "Domain searches waiting for a free slot.")
 
 
 @cache
-def engine() -> Engine:
-    """One for the process: what it learned of a domain serves every thread."""
+def get_engine() -> Engine:
+    """Return the engine of this process. All threads share its DNS cache."""
     resolver = Resolver(
         settings.DNS_RESOLVERS,
         seconds=settings.DNS_TIMEOUT,
         cache_size=settings.DNS_CACHE_SIZE,
     )
-    made = Engine(
+    process_engine = Engine(
         resolver,
         staff_domains=import_string(settings.STAFF_DOMAINS),
-        before_waiting=_make_room,
+        before_waiting=_release_capacity,
     )
-    before_each_flush.append(lambda: _measure(made))
-    return made
+    before_each_flush.append(lambda: _export_counters(process_engine))
+    return process_engine
 
 
-def _measure(engine: Engine) -> None:
-    """The engine knows nothing of metrics, and counts for itself."""
-    tally = engine.resolver.take_counters()
-    _domains.add("known", amount=tally.known_domains)
-    _domains.add("searched", amount=tally.searches)
-    _questions.add("known", amount=tally.known_answers)
-    _questions.add("asked", amount=tally.questions)
-    for outcome, count in tally.answers.items():
+def _export_counters(process_engine: Engine) -> None:
+    """Copy the engine's counters to the metrics. The engine itself doesn't import them."""
+    counters = process_engine.resolver.take_counters()
+    _domains.add("known", amount=counters.cached_domains)
+    _domains.add("searched", amount=counters.lookups)
+    _questions.add("known", amount=counters.cached_replies)
+    _questions.add("asked", amount=counters.queries)
+    for outcome, count in counters.replies.items():
         _answers.add(outcome.replace(" ", "_"), amount=count)
-    _seconds.add_all(tally.seconds)
-    _lying.set(int(engine.resolver.trust.is_lost))
-    _searching.set(engine.slots.searching)
-    _waiting.set(engine.slots.waiting)
+    _seconds.add_all(counters.seconds)
+    _lying.set(int(process_engine.resolver.trust.is_lost))
+    _searching.set(process_engine.slots.active)
+    _waiting.set(process_engine.slots.waiting)
 
 
-def resolver_answers(seconds: float) -> bool:
-    """Whether the resolvers answer, and none of them lies. What they say counts for the engine."""
-    return engine().resolver.trust.check(seconds)
+def check_resolvers(seconds: float) -> bool:
+    """Return whether the resolvers reply and none of them forges replies.
+
+    The engine remembers the result: later lookups don't trust a resolver that forged replies.
+    """
+    return get_engine().resolver.trust.check(seconds)
 
 
-def _make_room() -> None:
-    """Whoever waits for the DNS holds no connection of the pool meanwhile, and keeps nobody out."""
+def _release_capacity() -> None:
+    """Give back the request slot and the pooled connection while a thread waits for the DNS."""
     concurrency_limit.leave()
     release_connection()

@@ -20,36 +20,37 @@ from django.utils.crypto import get_random_string
 from accounts import audit
 from accounts.authentication import failed_attempts
 from accounts.authentication.rate_limits import may_send_reset
-from accounts.authentication.second_factor.factors import name_of
+from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.authentication.second_factor.passkeys import PasskeyRefused, check_origin
-from accounts.engine import engine
+from accounts.engine import get_engine
 from accounts.models import Account, Invitation, User
 from accounts.request import SiteRequest
-from accounts.retention import forget_unconfirmed
+from accounts.retention import delete_unconfirmed_sign_up
 from accounts.roles import Role
 from accounts.services import open_account
 from accounts.terms import agree_to_terms
 from runtime.unicode import validate_line
 
-# In the session: the invitation whose link was opened, and what allauth takes as a proven address.
-INVITED = "invited"
-PROVEN = "account_verified_email"
-# How often a sign-up is tried while others sign up with the same address.
-MOST_TRIES = 5
+# The invitation whose link this browser opened.
+INVITATION_SESSION_KEY = "invited"
+# allauth's own key for an address that needs no confirmation code.
+VERIFIED_EMAIL_SESSION_KEY = "account_verified_email"
+# Concurrent sign-ups with the same address make each other retry.
+MAX_SIGN_UP_ATTEMPTS = 5
 
 
 class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _name_email(self.fields["login"])
-        # The page has the link to a new password beside the one to a new account.
+        _set_up_email_field(self.fields["login"])
+        # The page has its own link to the password reset.
         self.fields["password"].help_text = ""
 
 
 class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
-    """Makes user, account and membership in one transaction."""
+    """Creates the user, account, and membership in one transaction."""
 
-    # The address to which a correction was offered: sent again, it is meant as it stands.
+    # The address for which the form suggested a correction. Submitted again, it is accepted.
     typed_email = forms.CharField(required=False, widget=forms.HiddenInput)
     correction: str | None = None
     data: QueryDict
@@ -57,19 +58,19 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _name_email(self.fields["email"])
+        _set_up_email_field(self.fields["email"])
         self.fields["password1"].help_text = "At least 10 characters."
 
     def clean_email(self) -> str:
-        """Nobody is kept out because the DNS could not tell, or a domain is set aside for tests."""
+        """Refuse disposable addresses and suggest corrections. DNS failures refuse nothing."""
         email: str = super().clean_email()
-        checked = engine().check_for_sign_up(email)
-        if checked.is_disposable:
+        finding = get_engine().check_for_sign_up(email)
+        if finding.is_disposable:
             raise ValidationError(
                 "This is a throw-away address. Use one at which you can be reached next month."
             )
-        if checked.did_you_mean and self.data.get("typed_email") != email:
-            self.correction = checked.did_you_mean
+        if finding.did_you_mean and self.data.get("typed_email") != email:
+            self.correction = finding.did_you_mean
             self.data = self.data.copy()
             self.data["typed_email"] = email
             raise ValidationError(
@@ -78,23 +79,23 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
         return email
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        # Before anything that depends on the address, and outside the transaction: it is slow.
+        # Hashing is slow: do it outside the transaction, and for known and unknown addresses alike.
         self.hashed_password = make_password(self.cleaned_data["password1"])
-        for _ in range(MOST_TRIES - 1):
+        for _ in range(MAX_SIGN_UP_ATTEMPTS - 1):
             try:
-                return self._answer(request)
+                return self._sign_up(request)
             except IntegrityError:
-                # Another request signed up with the same address in between.
+                # A concurrent request signed up with the same address.
                 self.account_already_exists = True
-        return self._answer(request)
+        return self._sign_up(request)
 
     @transaction.atomic
-    def _answer(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        """Save the user and send the code together: a sign-up that is refused saves nothing."""
+    def _sign_up(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        """Save the user and queue the code together, so that a refused sign-up saves nothing."""
         email = self.cleaned_data["email"]
-        self.invitation = _invitation_at_hand(request, email)
-        # Nobody has proven that the address is theirs: whoever signs up now may begin afresh.
-        if self.account_already_exists and forget_unconfirmed(email=email):
+        self.invitation = _opened_invitation(request, email)
+        # The earlier sign-up never confirmed this address, so the new one may replace it.
+        if self.account_already_exists and delete_unconfirmed_sign_up(email=email):
             self.account_already_exists = False
         user, response = super().try_save(request)
         if user is not None:
@@ -107,20 +108,20 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
     def save(self, request: HttpRequest) -> User:
         user: User = super().save(request)
         ip = getattr(request, "ip", None)
-        # Who comes by an invitation joins that account; an own one would stand empty beside it.
+        # Invited users join that account; an account of their own would stay empty.
         account = open_account(user=user, ip=ip) if self.invitation is None else None
-        # The page says beside its button that this is what the button does.
+        # The sign-up page says that creating the account means agreeing to the terms.
         agree_to_terms(user=user, account=account, ip=ip)
         return user
 
 
-def _invitation_at_hand(request: HttpRequest, email: str) -> Invitation | None:
-    """The invitation whose link this browser opened, if it still waits for this address."""
-    waiting = Invitation.objects.waiting().filter(public_id=request.session.get(INVITED, ""))
-    invitation = waiting.filter(email=email).first()
-    if invitation is None or not invitation.is_backed():
-        # Without it the link proves nothing any more.
-        request.session.pop(PROVEN, None)
+def _opened_invitation(request: HttpRequest, email: str) -> Invitation | None:
+    """Return the pending invitation whose link this browser opened, if it is for this address."""
+    public_id = request.session.get(INVITATION_SESSION_KEY, "")
+    invitation = Invitation.objects.pending().filter(public_id=public_id, email=email).first()
+    if invitation is None or not invitation.has_authorized_inviter():
+        # A link without a valid invitation no longer proves that the address is theirs.
+        request.session.pop(VERIFIED_EMAIL_SESSION_KEY, None)
         return None
     return invitation
 
@@ -128,10 +129,10 @@ def _invitation_at_hand(request: HttpRequest, email: str) -> Invitation | None:
 class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _name_email(self.fields["email"])
+        _set_up_email_field(self.fields["email"])
 
     def clean_email(self) -> str:
-        """Who never confirmed their sign-up has no account yet: they sign up again."""
+        """Ignore users who never confirmed their address: they have to sign up again."""
         email: str = super().clean_email()
         unconfirmed = User.objects.never_confirmed().filter(email=email.lower())
         if unconfirmed.exists():
@@ -139,7 +140,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
         return email
 
     def save(self, request: SiteRequest, **kwargs: Any) -> str:
-        """Send the link, unless there were too many: the next page is the same."""
+        """Send the link unless a rate limit is exhausted. The next page is the same either way."""
         if not may_send_reset(request, self.cleaned_data["email"]):
             return str(self.cleaned_data["email"])
         email: str = super().save(request, **kwargs)
@@ -149,33 +150,33 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
 
 
 class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):  # type: ignore[misc]
-    """Checks the code that proves a mailbox, at the sign-up and when an address is changed."""
+    """Checks the code sent to a new address, after a sign-up or a change of address."""
 
     def clean_code(self) -> str:
         adapter = get_adapter()
         if not compare_user_code(actual=self.cleaned_data["code"], expected=self.expected_code):
             raise adapter.validation_error("incorrect_code")
-        # Two changes of one user wait for each other here. A sign-up that has become void has no
-        # user any more.
+        # The lock serializes concurrent changes of one user. The user no longer exists if a later
+        # sign-up with the same address replaced this one.
         users = User.objects.select_for_update(no_key=True)
         if self.user is None or users.filter(pk=self.user.pk).first() is None:
             raise adapter.validation_error("incorrect_code")
-        forget_unconfirmed(email=self.email, but=self.user)
+        delete_unconfirmed_sign_up(email=self.email, keep=self.user)
         return cast(str, super().clean_code())
 
 
 class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _name_email(self.fields["email"], label="New e-mail")
+        _set_up_email_field(self.fields["email"], label="New e-mail")
 
     def save(self, request: SiteRequest) -> Any:
-        asked = super().save(request)
+        verification = super().save(request)
         email = self.cleaned_data["email"]
         audit.record_for_user(
             self.user, self.user, "user.email_change_asked", f"to {email}", request.ip
         )
-        return asked
+        return verification
 
 
 class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
@@ -191,8 +192,8 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         response = parse_registration_response(credential)
         try:
             check_origin(response.response.client_data.origin)
-        except PasskeyRefused as refused:
-            raise ValidationError(str(refused)) from refused
+        except PasskeyRefused as error:
+            raise ValidationError(str(error)) from error
         return credential
 
 
@@ -201,24 +202,24 @@ class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
 
     @transaction.atomic
     def save(self) -> Authenticator:
-        # A sign-in at the same moment writes its counter into the same column.
+        # A concurrent sign-in updates the signature counter in the same JSON column.
         self.instance = Authenticator.objects.select_for_update().get(pk=self.instance.pk)
-        before, user = name_of(self.instance), self.instance.user
+        old_name, user = authenticator_name(self.instance), self.instance.user
         renamed = super().save()
-        target = f"{before} → {name_of(renamed)}"
+        target = f"{old_name} → {authenticator_name(renamed)}"
         audit.record_for_user(user, user, "user.passkey_renamed", target, context.request.ip)
         return renamed
 
 
-def _name_email(field: forms.Field, label: str = "E-mail") -> None:
+def _set_up_email_field(field: forms.Field, label: str = "E-mail") -> None:
     field.label = label
-    # Django lets some through that nobody can see, in the domain.
+    # Django's validator allows invisible characters in the domain.
     field.validators.append(validate_line)
     field.widget.attrs["placeholder"] = "you@company.com"
 
 
 class OneTimeForm(forms.Form):
-    """Each page of it does one thing: sent again, it is recognised by its token."""
+    """A form whose token identifies a second submission of the same page."""
 
     form_token = forms.RegexField(
         r"^[A-Za-z0-9]{32}$",
@@ -251,7 +252,7 @@ class AccountForm(forms.ModelForm[Account]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # It stands on one page with the form of the person's name.
+        # The profile page also contains ProfileForm, which has a `name` field too.
         self.auto_id = "account_%s"
 
 
@@ -271,14 +272,14 @@ class CloseAccountForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    """Any role is well formed; which of them this member may give, the service judges."""
+    """Accepts any role. The service checks whether this member may assign it."""
 
     role = forms.ChoiceField(choices=Role.choices, initial=Role.DEVELOPER)
 
     def clean_role(self) -> Role:
         return Role(self.cleaned_data["role"])
 
-    def offer(self, roles: list[Role]) -> None:
+    def limit_choices(self, roles: list[Role]) -> None:
         self.fields["role"].choices = [(role.value, role.label) for role in roles]  # type: ignore[attr-defined]
 
 

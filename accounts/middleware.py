@@ -1,5 +1,4 @@
 import math
-import re
 import time
 from collections.abc import Callable
 
@@ -9,21 +8,20 @@ from django.db import connections
 from django.http import HttpResponse
 from django.utils.cache import patch_cache_control
 
-from accounts.models import Account, Membership, User
+from accounts.models import Membership, User
 from accounts.request import SiteRequest
 from runtime.logging import formatters
 
 Handler = Callable[[SiteRequest], HttpResponse]
 
-CURRENT_ACCOUNT = "account"
-_CLIENTS_OWN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+CURRENT_ACCOUNT_SESSION_KEY = "account"
 
 
-class EvenTimeMiddleware:
-    """Answers that depend on whether an address has an account leave on an even beat.
+class ConstantResponseTimeMiddleware:
+    """Delay sign-up, sign-in, and reset responses to the next multiple of a fixed interval.
 
-    A stranger who measures sign-up, sign-in or reset would otherwise read from the time what the
-    page takes care not to say.
+    Without the delay, the response time would reveal whether an address has an account, which
+    the text of these pages doesn't.
     """
 
     VIEWS = {
@@ -41,27 +39,27 @@ class EvenTimeMiddleware:
         response = self.get_response(request)
         match = request.resolver_match
         if request.method == "POST" and match and match.view_name in self.VIEWS:
-            self._wait_for_the_beat(started)
+            self._delay_response(started)
         return response
 
     @staticmethod
-    def _wait_for_the_beat(started: float) -> None:
-        beat = settings.EVEN_TIME_SECONDS
-        if not beat:
+    def _delay_response(started: float) -> None:
+        step = settings.RESPONSE_TIME_STEP_SECONDS
+        if not step:
             return
-        # Sleeping holds no database connection.
+        # A sleeping thread must not hold a database connection.
         for connection in connections.all(initialized_only=True):
             if not connection.in_atomic_block:
                 connection.close()
-        time.sleep(until_the_beat(time.monotonic() - started, beat))
+        time.sleep(seconds_to_next_step(time.monotonic() - started, step))
 
 
-def until_the_beat(elapsed: float, beat: float) -> float:
-    return math.ceil(elapsed / beat) * beat - elapsed
+def seconds_to_next_step(elapsed: float, step: float) -> float:
+    return math.ceil(elapsed / step) * step - elapsed
 
 
 class CurrentAccountMiddleware:
-    """Gives each request of a signed-in user the account they work in, and their role there."""
+    """Set the account and membership that a signed-in user currently works in."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -71,34 +69,30 @@ class CurrentAccountMiddleware:
         request.membership = request.account = None
         was_signed_in = request.user.is_authenticated
         if request.user.is_authenticated:
-            self._find_account(request, request.user)
+            self._set_account(request, request.user)
         response = self.get_response(request)
         if was_signed_in and not request.user.is_authenticated:
             response["Clear-Site-Data"] = '"cache"'
         if request.user.is_authenticated:
-            # Who comes to this browser after a sign-out must not go back to these pages.
+            # After a sign-out, the next person at this browser must not go back to these pages.
             patch_cache_control(response, private=True, no_store=True)
         return response
 
-    def _find_account(self, request: SiteRequest, user: User) -> None:
+    def _set_account(self, request: SiteRequest, user: User) -> None:
         memberships = list(Membership.objects.in_open_accounts().filter(user=user))
-        if not memberships and self._is_shut_out(user):
+        if not memberships and not user.is_staff and user.has_only_closed_accounts():
+            # The last account was closed while this session was open.
             logout(request)
             return
         request.memberships = memberships
-        request.membership = _chosen(memberships, request.session.get(CURRENT_ACCOUNT))
+        account_id = request.session.get(CURRENT_ACCOUNT_SESSION_KEY)
+        request.membership = _choose_membership(memberships, account_id)
         if request.membership:
             request.account = request.membership.account
-            formatters.account_id.set(request.account.public_id)
-
-    @staticmethod
-    def _is_shut_out(user: User) -> bool:
-        """The last account was closed while a session lived on."""
-        closed = Account.objects.exclude(closed_at=None).filter(memberships__user=user)
-        return not user.is_staff and closed.exists()
+            formatters.current_account_id.set(request.account.public_id)
 
 
-def _chosen(memberships: list[Membership], account_id: str | None) -> Membership | None:
+def _choose_membership(memberships: list[Membership], account_id: str | None) -> Membership | None:
     for membership in memberships:
         if membership.account.public_id == account_id:
             return membership

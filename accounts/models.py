@@ -11,7 +11,7 @@ from django.utils.crypto import salted_hmac
 
 from accounts.audit.models import AuditEntry
 from accounts.names import validate_name
-from accounts.roles import Role, TeamPermission, has_permission, roles_given_by
+from accounts.roles import Role, TeamPermission, has_permission, roles_assignable_by
 from runtime.ids import random_id
 
 __all__ = [
@@ -53,14 +53,14 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person who signs in. What they may do in an account is their membership's role."""
+    """A person who signs in. The role of a membership decides what they may do in that account."""
 
     email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=100, blank=True, validators=[validate_name])
     is_staff = models.BooleanField(default=False, help_text="May enter the admin.")
     is_active = models.BooleanField(default=True, help_text="May sign in.")
     date_joined = models.DateTimeField(default=timezone.now)
-    # Null: made by the operator, with whom it is not agreed on these pages.
+    # Null: the operator created this user, who never agreed to the terms on these pages.
     terms_version = models.DateField(null=True, editable=False)
     terms_agreed_at = models.DateTimeField(null=True, editable=False)
 
@@ -84,24 +84,30 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def newer_terms(self) -> date | None:
-        """The version to agree to, for who agreed to an older one."""
+        """Return the current terms version if this user agreed only to an older one."""
         newest: date = settings.TERMS_VERSION
         return newest if self.terms_version and self.terms_version < newest else None
+
+    def has_only_closed_accounts(self) -> bool:
+        """Return whether all accounts of this user are closed. False without any account."""
+        closing_times = list(self.memberships.values_list("account__closed_at", flat=True))
+        return bool(closing_times) and None not in closing_times
 
 
 class AccountQuerySet(models.QuerySet["Account"]):
     def open(self) -> "AccountQuerySet":
         return self.filter(closed_at=None)
 
-    def lock_open(self, account: "Account") -> bool:
-        """Who changes what an account has only so many of holds this first, in a transaction.
+    def lock_if_open(self, account: "Account") -> bool:
+        """Lock the account, or return False if it is closed. Needs a transaction.
 
-        False for an account that is closed.
+        Callers that count rows against a limit take this lock first: concurrent requests for one
+        account then run one after the other.
         """
         return self.open().select_for_update(no_key=True).filter(pk=account.pk).first() is not None
 
-    def owned_by(self, email: str) -> "Account | None":
-        """The open one that this user owns first."""
+    def first_owned_by(self, email: str) -> "Account | None":
+        """Return the open account that this user has owned the longest."""
         owned = self.open().filter(
             memberships__user__email=email.lower(), memberships__role=Role.OWNER
         )
@@ -113,7 +119,7 @@ class AccountQuerySet(models.QuerySet["Account"]):
 
 
 class Account(models.Model):
-    """Holds everything a customer owns."""
+    """A customer. Keys, credits, orders, and the request log belong to an account."""
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=account_id)
     name = models.CharField(max_length=100, validators=[validate_name])
@@ -121,16 +127,16 @@ class Account(models.Model):
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
     closed_at = models.DateTimeField(null=True, blank=True, editable=False)
     erased_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # Decided by plan and packs on the floor of credits; staff may set one that stands above it.
+    # `credits` derives this from the plan and packs. Staff may override it with the next field.
     requests_per_minute = models.PositiveIntegerField(
         default=60, validators=[MinValueValidator(1)], editable=False
     )
     requests_per_minute_override = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
-    # Null: as long as the operator keeps them. 0: none is written.
+    # Retention of the request log. Null: the operator's maximum. 0: nothing is logged.
     log_days = models.PositiveSmallIntegerField(null=True, editable=False)
-    # What was to go once does not come back when more is kept later.
+    # Older entries stay hidden, even after a longer retention is chosen later.
     log_since = models.DateTimeField(null=True, editable=False)
 
     objects = AccountQuerySet.as_manager()
@@ -157,20 +163,20 @@ class Account(models.Model):
 
     @property
     def request_limit(self) -> int:
-        """How many API requests a minute."""
+        """Return the number of API requests per minute."""
         return self.requests_per_minute_override or self.requests_per_minute
 
     @property
-    def kept_log_days(self) -> int:
-        """For how many days the requests are kept in the log; 0: not at all."""
-        longest: int = settings.LOG_RETENTION_DAYS
-        return longest if self.log_days is None else min(self.log_days, longest)
+    def log_retention_days(self) -> int:
+        """Return how many days the request log keeps entries. 0: nothing is logged."""
+        max_days: int = settings.LOG_RETENTION_DAYS
+        return max_days if self.log_days is None else min(self.log_days, max_days)
 
     @property
-    def log_begins(self) -> Any:
-        """What is older is not shown, and deleted within a day."""
-        begins = timezone.now() - timedelta(days=self.kept_log_days)
-        return max(begins, self.log_since) if self.log_since else begins
+    def log_starts_at(self) -> Any:
+        """Return when the visible request log starts. Older entries are deleted within a day."""
+        retention_start = timezone.now() - timedelta(days=self.log_retention_days)
+        return max(retention_start, self.log_since) if self.log_since else retention_start
 
     @property
     def erased_after(self) -> Any:
@@ -203,19 +209,19 @@ class Membership(models.Model):
     def __str__(self) -> str:
         return f"{self.user} in {self.account}"
 
-    def may(self, act: TeamPermission) -> bool:
-        return has_permission(Role(self.role), act)
+    def has_permission(self, permission: TeamPermission) -> bool:
+        return has_permission(Role(self.role), permission)
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
-    def waiting(self) -> "InvitationQuerySet":
+    def pending(self) -> "InvitationQuerySet":
         return self.filter(accepted_at=None, expires_at__gt=timezone.now())
 
     def by_token(self, token: str) -> "Invitation | None":
         digest = Invitation.digest(token)
-        invitations = self.waiting().filter(account__closed_at=None, token=digest)
+        invitations = self.pending().filter(account__closed_at=None, token=digest)
         invitation = invitations.select_related("account", "invited_by").first()
-        return invitation if invitation and invitation.is_backed() else None
+        return invitation if invitation and invitation.has_authorized_inviter() else None
 
 
 class Invitation(models.Model):
@@ -223,7 +229,7 @@ class Invitation(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="invitations")
     email = models.EmailField(max_length=254)
     role = models.CharField(max_length=20, choices=Role)
-    # The link's secret is in the mail alone; here is only its digest.
+    # Only the email contains the token; the database stores its digest.
     token = models.CharField(max_length=64, unique=True, editable=False)
     invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -248,11 +254,11 @@ class Invitation(models.Model):
     def __str__(self) -> str:
         return f"{self.email} to {self.account}"
 
-    def is_backed(self) -> bool:
-        """Return whether the inviter is still a member who may give this role."""
+    def has_authorized_inviter(self) -> bool:
+        """Return whether the inviter is still a member who may assign this role."""
         members = Membership.objects.filter(account=self.account_id, user__is_active=True)
         inviter = members.filter(user=self.invited_by_id).first()
-        return inviter is not None and Role(self.role) in roles_given_by(Role(inviter.role))
+        return inviter is not None and Role(self.role) in roles_assignable_by(Role(inviter.role))
 
     @staticmethod
     def digest(token: str) -> str:

@@ -1,7 +1,7 @@
-"""Names that people give to themselves, accounts, and API keys, and how emails show them. Pure.
+"""Validate the names of people, accounts, and API keys, and format them for emails. Pure.
 
-A name reaches other people's mailboxes: in an invitation, it is read by someone outside the
-account. So a name holds no link, and no mail client can make one of it.
+Names reach other people's mailboxes, and invitations show them to people outside the account.
+So a name must not contain a link, nor text that a mail client would turn into one.
 """
 
 import re
@@ -12,8 +12,8 @@ from django.core.exceptions import ValidationError
 
 from runtime.unicode import validate_line
 
-LONGEST_IN_EMAIL = 50
-# A domain alone is no link: companies have names such as “Booking.com”. With a path it is one.
+MAX_LENGTH_IN_EMAIL = 50
+# A domain alone is allowed: companies have names such as “Booking.com”. With a path it is a link.
 _LINK = re.compile(
     r"://|\b(?:https?|ftp|mailto|tel):|\bwww\.|@|\w\.\w{2,}[/\\?#:]|\d(?:\.\d+){3}|\[[0-9a-f:]+\]"
 )
@@ -35,12 +35,12 @@ def validate_name(value: str) -> None:
 
 
 def is_plain_address(text: str) -> bool:
-    """Return whether a mail client sees an email address here, and nothing else."""
-    return len(text) <= LONGEST_IN_EMAIL and _PLAIN_ADDRESS.fullmatch(text) is not None
+    """Return whether a mail client would read the whole text as one email address."""
+    return len(text) <= MAX_LENGTH_IN_EMAIL and _PLAIN_ADDRESS.fullmatch(text) is not None
 
 
 def in_email(name: str) -> str:
-    """Return the name for an email to members. A name older than the rule loses its links."""
+    """Format the name for an email to members. Removes links from names older than the rule."""
     with suppress(ValidationError):
         validate_name(name)
         return name
@@ -48,17 +48,17 @@ def in_email(name: str) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """Return the name for an email to someone outside the account, in quotes and cut short."""
+    """Quote and shorten the name for an email to someone outside the account."""
     text = _QUOTES.sub("'", _without_links(name))
-    if len(text) > LONGEST_IN_EMAIL:
-        text = text[: LONGEST_IN_EMAIL - 1].rstrip() + "…"
+    if len(text) > MAX_LENGTH_IN_EMAIL:
+        text = text[: MAX_LENGTH_IN_EMAIL - 1].rstrip() + "…"
     return f"\u201c{text}\u201d"
 
 
 def _without_links(name: str) -> str:
-    """Break what a mail client would turn into a link, by visible characters alone."""
+    """Break up anything a mail client would turn into a link, with visible characters only."""
     text = unicodedata.normalize("NFKC", name)
     text = _WWW.sub("www ", text.replace("://", " ").replace("@", " at "))
     text = _DOT_INSIDE.sub(r"\1 ", text)
-    text = "".join(" " if unicodedata.category(one) == "Cc" else one for one in text)
+    text = "".join(" " if unicodedata.category(char) == "Cc" else char for char in text)
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""The door of every signed-in page: which act it is, and whether this role may do it."""
+"""View decorators that check the role of the signed-in member."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,13 +10,13 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from accounts.request import AccountRequest
-from accounts.roles import TeamPermission, roles_with
+from accounts.roles import TeamPermission, role_names_with
 
 AccountView = Callable[..., HttpResponseBase]
 
 
-def require_permission(act: TeamPermission) -> Callable[[AccountView], AccountView]:
-    """The view gets a request of a member whose role may do this act."""
+def require_permission(permission: TeamPermission) -> Callable[[AccountView], AccountView]:
+    """Call the view only for members whose role has the permission."""
 
     def decorate(view: AccountView) -> AccountView:
         @wraps(view)
@@ -24,31 +24,31 @@ def require_permission(act: TeamPermission) -> Callable[[AccountView], AccountVi
             account_request = cast(AccountRequest, request)
             if account_request.membership is None:
                 return redirect("accounts:open-account")
-            if not account_request.membership.may(act):
+            if not account_request.membership.has_permission(permission):
                 raise PermissionDenied(
                     f"Your role here is {account_request.membership.get_role_display()}. "
-                    f"This page is for the role {roles_with(act)}: ask one of them."
+                    f"This page is for the role {role_names_with(permission)}: ask one of them."
                 )
             return view(account_request, *args, **kwargs)
 
-        guarded.act = act  # type: ignore[attr-defined]
+        guarded.permission = permission  # type: ignore[attr-defined]
         return guarded
 
     return decorate
 
 
-def form_on_page(page: str) -> Callable[[AccountView], AccountView]:
-    """The view takes a form that stands on another page: who opens its address is led there."""
+def redirect_get_to(page: str) -> Callable[[AccountView], AccountView]:
+    """Redirect GET requests to the page whose form posts to the view."""
 
     def decorate(view: AccountView) -> AccountView:
         @wraps(view)
         @require_http_methods(["GET", "HEAD", "POST"])
-        def takes_the_form(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def handle_post(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method != "POST":
                 return redirect(page)
             return view(request, *args, **kwargs)
 
-        takes_the_form.page = page  # type: ignore[attr-defined]
-        return takes_the_form
+        handle_post.form_page = page  # type: ignore[attr-defined]
+        return handle_post
 
     return decorate

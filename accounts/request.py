@@ -1,4 +1,4 @@
-"""A request as our middleware leaves it."""
+"""Types of requests after the middleware has run."""
 
 from typing import TYPE_CHECKING
 
@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 
 class SiteRequest(IdentifiedRequest):
-    # Set on the page of a reset link.
-    has_reset_password: "User"
+    # Set on the page of a password reset link.
+    password_reset_user: "User"
     account: "Account | None"
     membership: "Membership | None"
     memberships: "list[Membership]"
 
 
 class AccountRequest(SiteRequest):
-    """What a view of an account gets: a signed-in user in an open account."""
+    """A request of a signed-in user in an open account. `require_permission` guarantees this."""
 
     user: "User"
     account: "Account"

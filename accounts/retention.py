@@ -1,4 +1,4 @@
-"""What is deleted, and when. Each job of the day is safe to run any number of times."""
+"""Daily jobs that erase or delete personal data. Each can safely run any number of times."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
-from accounts.audit.models import ERASED, SOMEBODY
+from accounts.audit.models import ERASED, UNKNOWN_ACTOR
 from accounts.models import Account, AuditEntry, Invitation, User
 from runtime import hooks
 from runtime.models import Mail
@@ -22,10 +22,10 @@ def erase_closed_accounts() -> None:
 
 @transaction.atomic
 def erase_account(*, account: Account) -> None:
-    """Personal data goes; the account's row stays, for the books that refer to it."""
+    """Erase the personal data of an account. Its row stays because the ledger refers to it."""
     due = Account.objects.due_for_erasure().select_for_update().filter(pk=account.pk).first()
     if due is None:
-        # It was reopened, or erased by another worker, since the list was made.
+        # Since the query for due accounts, it was reopened, or another worker erased it.
         return
     hooks.call("ON_ACCOUNT_ERASED", account=due)
     elsewhere = Account.objects.exclude(pk=due.pk)
@@ -37,49 +37,50 @@ def erase_account(*, account: Account) -> None:
     due.name = "Closed account"
     due.erased_at = timezone.now()
     due.save(update_fields=["name", "erased_at"])
-    # Last: the database keeps the log of an account that is not erased.
+    # Must come last: the database refuses to delete audit entries until `erased_at` is set.
     due.audit_entries.all().delete()
 
 
 def _erase_user(user: User) -> None:
-    """Also where the person left a trace outside the account."""
+    """Delete the user, and erase their address wherever it appears outside the account."""
     Mail.objects.filter(to=user.email).delete()
     Invitation.objects.filter(email=user.email).delete()
     AuditEntry.objects.filter(actor=user).update(actor_name=ERASED, ip=None)
-    named = AuditEntry.objects.filter(target__contains=user.email)
-    named.filter(actor_name=SOMEBODY).update(actor_name=ERASED, ip=None)
-    named.update(target=ERASED)
+    about_user = AuditEntry.objects.filter(target__contains=user.email)
+    about_user.filter(actor_name=UNKNOWN_ACTOR).update(actor_name=ERASED, ip=None)
+    about_user.update(target=ERASED)
     user.delete()
 
 
 def delete_unconfirmed_users() -> None:
-    """A sign-up whose address was never confirmed frees the address again."""
+    """Delete users who never confirmed their address, so that it can sign up again."""
     before = timezone.now() - timedelta(days=settings.UNCONFIRMED_SIGN_UP_DAYS)
     for user in User.objects.never_confirmed().filter(date_joined__lt=before):
-        forget_unconfirmed(email=user.email)
+        delete_unconfirmed_sign_up(email=user.email)
 
 
 @transaction.atomic
-def forget_unconfirmed(*, email: str, but: User | None = None) -> bool:
-    """Delete a sign-up that was never confirmed, with the account it opened.
+def delete_unconfirmed_sign_up(*, email: str, keep: User | None = None) -> bool:
+    """Delete the unconfirmed user with this address, and the account the sign-up opened.
 
-    The lock is for concurrent requests with the same address: only one of them finds the user.
+    `keep`: a user to leave alone. Returns whether a user was deleted. The row lock makes sure that
+    only one of several concurrent requests with the same address finds the user.
     """
     unconfirmed = User.objects.never_confirmed().filter(email=email)
-    if but is not None:
-        unconfirmed = unconfirmed.exclude(pk=but.pk)
+    if keep is not None:
+        unconfirmed = unconfirmed.exclude(pk=keep.pk)
     user = unconfirmed.select_for_update(of=("self",)).first()
     if user is None:
         return False
     for account in Account.objects.filter(memberships__user=user):
         if not account.memberships.exclude(user=user).exists():
-            _delete_or_empty(account)
+            _delete_or_anonymize(account)
     user.delete()
     return True
 
 
-def _delete_or_empty(account: Account) -> None:
-    """What books refer to stays, as a closed account without a name."""
+def _delete_or_anonymize(account: Account) -> None:
+    """Delete the account. If the ledger refers to it, keep it closed and without its name."""
     account.name = "Closed account"
     account.closed_at = account.erased_at = timezone.now()
     account.save(update_fields=["name", "closed_at", "erased_at"])
@@ -91,12 +92,12 @@ def _delete_or_empty(account: Account) -> None:
 
 
 def delete_expired_sessions() -> None:
-    """With what people see of them: network address and browser."""
+    """Delete expired sessions, and the network address and browser recorded for each."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
-    # Younger ones may be of a session that is just being written.
+    # The session of a newer row may not be committed yet.
     before = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
-    alive = Session.objects.values("session_key")
-    UserSession.objects.filter(created_at__lt=before).exclude(session_key__in=alive).delete()
+    existing = Session.objects.values("session_key")
+    UserSession.objects.filter(created_at__lt=before).exclude(session_key__in=existing).delete()
 
 
 def delete_old_invitations() -> None:

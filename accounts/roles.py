@@ -1,4 +1,4 @@
-"""What each role may do: one table, read by views, templates and tests."""
+"""Define what each role may do. Views, templates, and tests read this one table."""
 
 from enum import StrEnum
 
@@ -14,11 +14,11 @@ class Role(TextChoices):
 
 
 class TeamPermission(StrEnum):
-    LOOK = "look"
+    VIEW_ACCOUNT = "view_account"
     RENAME_ACCOUNT = "rename_account"
     EXPORT_ACCOUNT = "export_account"
     CLOSE_ACCOUNT = "close_account"
-    SEE_AUDIT_LOG = "see_audit_log"
+    VIEW_AUDIT_LOG = "view_audit_log"
     MANAGE_TEAM = "manage_team"
     MANAGE_KEYS = "manage_keys"
     MANAGE_DATA = "manage_data"
@@ -26,24 +26,24 @@ class TeamPermission(StrEnum):
     VALIDATE = "validate"
 
 
-PERMISSIONS: dict[TeamPermission, frozenset[Role]] = {
-    TeamPermission.LOOK: frozenset(Role),
+ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
+    TeamPermission.VIEW_ACCOUNT: frozenset(Role),
     TeamPermission.RENAME_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.EXPORT_ACCOUNT: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.CLOSE_ACCOUNT: frozenset({Role.OWNER}),
-    # It tells when and from where each member signed in.
-    TeamPermission.SEE_AUDIT_LOG: frozenset({Role.OWNER, Role.ADMIN}),
+    # The audit log shows when and from where each member signed in.
+    TeamPermission.VIEW_AUDIT_LOG: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
-    # How long requests are kept, and what is erased of them.
+    # Request log retention, and erasure of addresses from the request log.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
-    # It spends credits.
+    # The playground spends credits.
     TeamPermission.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
 }
 
-# Said on the team page and in the invitation.
-DESCRIPTIONS: dict[Role, str] = {
+# Shown on the team page and in invitations.
+ROLE_DESCRIPTIONS: dict[Role, str] = {
     Role.OWNER: "Everything, including closing the account.",
     Role.ADMIN: "Everything but closing the account and changing owners.",
     Role.DEVELOPER: "Works with the API: keys, requests and usage.",
@@ -52,12 +52,12 @@ DESCRIPTIONS: dict[Role, str] = {
 }
 
 
-def has_permission(role: Role, act: TeamPermission) -> bool:
-    return role in PERMISSIONS[act]
+def has_permission(role: Role, permission: TeamPermission) -> bool:
+    return role in ROLES_BY_PERMISSION[permission]
 
 
-def roles_given_by(role: Role) -> list[Role]:
-    """The roles this role may give to others, and whose holders it may change or remove."""
+def roles_assignable_by(role: Role) -> list[Role]:
+    """Return the roles that this role may assign, and whose holders it may change or remove."""
     if role == Role.OWNER:
         return list(Role)
     if has_permission(role, TeamPermission.MANAGE_TEAM):
@@ -65,6 +65,6 @@ def roles_given_by(role: Role) -> list[Role]:
     return []
 
 
-def roles_with(act: TeamPermission) -> str:
-    """For the page that refuses: `Owner or Admin`."""
-    return " or ".join(role.label for role in Role if has_permission(role, act))
+def role_names_with(permission: TeamPermission) -> str:
+    """Format the roles that have the permission for the 403 page: `Owner or Admin`."""
+    return " or ".join(role.label for role in Role if has_permission(role, permission))

@@ -1,4 +1,4 @@
-"""The life of an account: opened, renamed, suspended, exported, closed, reopened, erased."""
+"""Open, rename, suspend, export, close, and reopen accounts."""
 
 from contextlib import suppress
 from typing import Any
@@ -15,7 +15,7 @@ from accounts.roles import Role
 from accounts.sessions import end_sessions
 from runtime import hooks
 
-MOST_OWN_ACCOUNTS = 5
+MAX_OWNED_ACCOUNTS = 5
 
 
 class TooManyAccounts(Exception):
@@ -24,7 +24,7 @@ class TooManyAccounts(Exception):
 
 @transaction.atomic
 def open_account(*, user: User, name: str = "", ip: str | None = None) -> Account:
-    account = Account.objects.create(name=name or _first_name_of(user))
+    account = Account.objects.create(name=name or _default_account_name(user))
     Membership.objects.create(account=account, user=user, role=Role.OWNER)
     audit.record(account, user, "account.opened", account.name, ip)
     hooks.call("ON_ACCOUNT_OPENED", account=account, user=user)
@@ -32,14 +32,17 @@ def open_account(*, user: User, name: str = "", ip: str | None = None) -> Accoun
 
 
 def open_another_account(*, user: User, name: str, ip: str | None = None) -> Account:
-    """What may be had for nothing is bounded: accounts come with mails to send and credits."""
+    """Open a further account for this user, up to a limit.
+
+    Without the limit, one user could get any number of free credits and invitation emails.
+    """
     own = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
-    if own.count() >= MOST_OWN_ACCOUNTS:
-        raise TooManyAccounts(f"You own {MOST_OWN_ACCOUNTS} accounts, the most one may.")
+    if own.count() >= MAX_OWNED_ACCOUNTS:
+        raise TooManyAccounts(f"You own {MAX_OWNED_ACCOUNTS} accounts, the most one may.")
     with transaction.atomic():
         account = open_account(user=user, name=name, ip=ip)
-        # Who came by an invitation confirmed their address before they had an account.
-        note_confirmed(user=user)
+        # Users who joined by invitation confirmed their address before they owned an account.
+        run_email_confirmed_hooks(user=user)
     return account
 
 
@@ -52,15 +55,15 @@ def rename_user(*, user: User, name: str, account: Account | None, ip: str | Non
 
 @transaction.atomic
 def create_confirmed_user(*, email: str, password: str, staff: bool = False) -> User:
-    """For the command line: the operator vouches for the address. An account comes beside."""
+    """Create a user whose address the operator vouches for, without an account."""
     create = User.objects.create_superuser if staff else User.objects.create_user
     user = create(email, password)
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
     return user
 
 
-def note_confirmed(*, user: User, by_operator: bool = False) -> None:
-    """The user's address is known to be theirs, and they may have an account to begin with.
+def run_email_confirmed_hooks(*, user: User, by_operator: bool = False) -> None:
+    """Run the hooks for a user whose address is confirmed, such as granting sign-up credits.
 
     `by_operator`: the operator created the user, who did not sign up.
     """
@@ -79,12 +82,15 @@ def rename_account(*, account: Account, name: str, actor: User, ip: str | None =
 def change_log_days(
     *, account: Account, days: int | None, actor: User, ip: str | None = None
 ) -> None:
-    """None: as long as the operator keeps them. The day's work deletes what is older then."""
-    before = account.kept_log_days
+    """Set the retention of the request log. None: the operator's maximum.
+
+    A daily job deletes the entries that are older.
+    """
+    before = account.log_retention_days
     account.log_days = days
-    account.log_since = account.log_begins
+    account.log_since = account.log_starts_at
     account.save(update_fields=["log_days", "log_since"])
-    target = f"{before} → {account.kept_log_days} days"
+    target = f"{before} → {account.log_retention_days} days"
     audit.record(account, actor, "account.log_days_changed", target, ip)
 
 
@@ -108,7 +114,7 @@ def close_account(*, account: Account, actor: User, ip: str | None = None) -> No
     account.refresh_from_db()
     audit.record(account, actor, "account.closed", account.name, ip)
     hooks.call("ON_ACCOUNT_CLOSED", account=account, actor=actor)
-    account.invitations.waiting().delete()
+    account.invitations.pending().delete()
     for membership in account.memberships.select_related("user"):
         if membership.role == Role.OWNER:
             emails.queue_account_closed(account=account, to=membership.user.email)
@@ -126,7 +132,7 @@ def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> N
 
 @transaction.atomic
 def export_account(*, account: Account, actor: User, ip: str | None = None) -> dict[str, Any]:
-    """All that the account holds, for its owner to keep. Upper floors add their sections."""
+    """Export all data of the account. Upper layers add their sections through a hook."""
     audit.record(account, actor, "account.exported", account.name, ip)
     export: dict[str, Any] = {
         "exported_at": timezone.now(),
@@ -135,33 +141,33 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "name": account.name,
             "created_at": account.created_at,
             "requests_per_minute": account.request_limit,
-            "log_days": account.kept_log_days,
+            "log_days": account.log_retention_days,
         },
-        "members": [_exported(m) for m in account.memberships.select_related("user")],
+        "members": [_export_member(m) for m in account.memberships.select_related("user")],
         "invitations": list(
-            Invitation.objects.waiting()
+            Invitation.objects.pending()
             .filter(account=account)
             .values("email", "role", "created_at", "expires_at")
         ),
-        "audit_log": [_exported_entry(entry) for entry in account.audit_entries.iterator()],
+        "audit_log": [_export_entry(entry) for entry in account.audit_entries.iterator()],
     }
     for section in hooks.call("ON_ACCOUNT_EXPORTED", account=account):
         export.update(section)
     return export
 
 
-def _exported_entry(entry: AuditEntry) -> dict[str, Any]:
+def _export_entry(entry: AuditEntry) -> dict[str, Any]:
     return {
         "at": entry.at,
         "who": entry.who,
         "action": entry.action,
-        "what": entry.words,
+        "what": entry.action_label,
         "target": entry.target,
         "ip": entry.shown_ip,
     }
 
 
-def _exported(membership: Membership) -> dict[str, Any]:
+def _export_member(membership: Membership) -> dict[str, Any]:
     user = membership.user
     return {
         "email": user.email,
@@ -173,8 +179,8 @@ def _exported(membership: Membership) -> dict[str, Any]:
     }
 
 
-def _first_name_of(user: User) -> str:
-    """Return a name to begin with, which its owner may change: what precedes the @."""
+def _default_account_name(user: User) -> str:
+    """Return the part of the address before the @, or a generic name if it isn't allowed."""
     name = user.email.partition("@")[0][:100]
     with suppress(ValidationError):
         validate_name(name)

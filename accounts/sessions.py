@@ -1,4 +1,4 @@
-"""Ending the sessions of a user, wherever they are signed in."""
+"""End sessions of a user in all browsers, or in all but the current one."""
 
 from allauth.usersessions.adapter import get_adapter
 from allauth.usersessions.models import UserSession
@@ -13,7 +13,7 @@ def end_sessions(user: User) -> None:
 
 
 def end_other_sessions(request: HttpRequest, user: User) -> int:
-    """End all sessions of the user but this one, with an audit entry, and return how many."""
+    """End all sessions but the current one, with an audit entry. Returns the number ended."""
     sessions = UserSession.objects.filter(user=user)
     others = list(sessions.exclude(session_key=request.session.session_key))
     get_adapter().end_sessions(others)

@@ -1,7 +1,7 @@
-"""Who belongs to an account: invite, accept, change the role, remove.
+"""Invite members, accept invitations, change roles, and remove members.
 
-Each function takes the account's lock first and judges what it finds then: who was promoted,
-removed or closed out a moment ago counts as such, whatever the page showed.
+Each function locks the account first, then reads the roles again: a promotion, removal, or closure
+that was committed after the page was rendered counts.
 """
 
 import secrets
@@ -14,31 +14,31 @@ from django.utils import timezone
 
 from accounts import audit, emails
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
-from accounts.roles import Role, roles_given_by
+from accounts.roles import Role, roles_assignable_by
 
 INVITED = "member.invited"
-MOST_WAITING = 20
-MOST_A_DAY = 50
+MAX_PENDING_INVITATIONS = 20
+MAX_INVITATIONS_PER_DAY = 50
 
 
 class TeamError(Exception):
-    """Something the team's rules do not allow; the text is for the person who tried."""
+    """Raised for a change that the rules of a team forbid. The text is shown to the member."""
 
 
 @transaction.atomic
 def invite_member(
     *, account: Account, email: str, role: Role, actor: User, ip: str | None = None
 ) -> Invitation:
-    """Invite an address. A new link replaces an earlier one, unless its email was dropped."""
+    """Invite an address. The new link replaces an earlier one, unless its email was dropped."""
     email = email.lower()
     _lock(account)
-    _refuse_beyond_role(account, actor, role)
+    _require_assignable(account, actor, role)
     if account.memberships.filter(user__email=email).exists():
         raise TeamError(f"{email} is already in this account.")
-    _refuse_too_many(account, actor, email)
+    _check_invitation_limits(account, actor, email)
     token = secrets.token_urlsafe(32)
     digest = Invitation.digest(token)
-    terms = {
+    values = {
         "role": role,
         "invited_by": actor,
         "created_at": timezone.now(),
@@ -48,8 +48,8 @@ def invite_member(
         account=account,
         email=email,
         accepted_at=None,
-        defaults=terms,
-        create_defaults={**terms, "token": digest},
+        defaults=values,
+        create_defaults={**values, "token": digest},
     )
     if emails.queue_invitation(invitation=invitation, token=token):
         invitation.token = digest
@@ -60,15 +60,15 @@ def invite_member(
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = None) -> Membership:
-    """The user's address is confirmed: nobody is signed in without that."""
+    """Add the user to the account. Only users with a confirmed address can sign in."""
     _lock(invitation.account)
-    accepted = Invitation.objects.waiting().filter(pk=invitation.pk, email=user.email).first()
-    if accepted is None or not accepted.is_backed():
+    pending = Invitation.objects.pending().filter(pk=invitation.pk, email=user.email).first()
+    if pending is None or not pending.has_authorized_inviter():
         raise TeamError("This invitation is no longer valid. Ask for a new one.")
-    accepted.accepted_at = timezone.now()
-    accepted.save(update_fields=["accepted_at"])
+    pending.accepted_at = timezone.now()
+    pending.save(update_fields=["accepted_at"])
     membership, _ = Membership.objects.get_or_create(
-        account=invitation.account, user=user, defaults={"role": accepted.role}
+        account=invitation.account, user=user, defaults={"role": pending.role}
     )
     audit.record(invitation.account, user, "member.joined", f"as {membership.role}", ip)
     return membership
@@ -77,7 +77,7 @@ def accept_invitation(*, invitation: Invitation, user: User, ip: str | None = No
 @transaction.atomic
 def withdraw_invitation(*, invitation: Invitation, actor: User, ip: str | None = None) -> None:
     _lock(invitation.account)
-    _refuse_beyond_role(invitation.account, actor, Role(invitation.role))
+    _require_assignable(invitation.account, actor, Role(invitation.role))
     audit.record(invitation.account, actor, "invitation.withdrawn", invitation.email, ip)
     invitation.delete()
 
@@ -85,79 +85,81 @@ def withdraw_invitation(*, invitation: Invitation, actor: User, ip: str | None =
 @transaction.atomic
 def change_role(*, membership: Membership, role: Role, actor: User, ip: str | None = None) -> None:
     _lock(membership.account)
-    membership = _as_it_is_now(membership)
+    membership = _reload(membership)
     before = Role(membership.role)
-    _refuse_beyond_role(membership.account, actor, before, role)
+    _require_assignable(membership.account, actor, before, role)
     if before == Role.OWNER and role != Role.OWNER:
-        _keep_an_owner(membership)
+        _require_other_owner(membership)
     membership.role = role
     membership.save(update_fields=["role"])
     target = f"{membership.user.email}: {before} → {role}"
     audit.record(membership.account, actor, "member.role_changed", target, ip)
-    _withdraw_unbacked(membership, actor, ip)
+    _withdraw_unauthorized(membership, actor, ip)
 
 
 @transaction.atomic
 def remove_member(*, membership: Membership, actor: User, ip: str | None = None) -> None:
-    """Everyone may remove themselves, but for the last owner."""
+    """Remove a member. Members may always remove themselves, except the last owner."""
     _lock(membership.account)
-    membership = _as_it_is_now(membership)
+    membership = _reload(membership)
     user = membership.user
     if user != actor:
-        _refuse_beyond_role(membership.account, actor, Role(membership.role))
+        _require_assignable(membership.account, actor, Role(membership.role))
     if membership.role == Role.OWNER:
-        _keep_an_owner(membership)
+        _require_other_owner(membership)
     action = "member.left" if user == actor else "member.removed"
     audit.record(membership.account, actor, action, user.email, ip)
     membership.delete()
-    _withdraw_unbacked(membership, actor, ip)
+    _withdraw_unauthorized(membership, actor, ip)
     if user != actor:
         emails.queue_member_removed(account=membership.account, to=user.email)
 
 
-def _withdraw_unbacked(inviter: Membership, actor: User, ip: str | None) -> None:
-    """Withdraw the pending invitations whose role this member may no longer give."""
-    for invitation in inviter.account.invitations.waiting().filter(invited_by=inviter.user):
-        if not invitation.is_backed():
+def _withdraw_unauthorized(inviter: Membership, actor: User, ip: str | None) -> None:
+    """Withdraw the pending invitations whose role this member may no longer assign."""
+    for invitation in inviter.account.invitations.pending().filter(invited_by=inviter.user):
+        if not invitation.has_authorized_inviter():
             audit.record(inviter.account, actor, "invitation.withdrawn", invitation.email, ip)
             invitation.delete()
 
 
 def _lock(account: Account) -> None:
-    """Two changes at once could each see the other's owner and remove both: one waits here."""
-    if not Account.objects.lock_open(account):
+    """Lock the account. Otherwise two concurrent requests could each remove the other's owner."""
+    if not Account.objects.lock_if_open(account):
         raise TeamError("This account is closed.")
 
 
-def _as_it_is_now(membership: Membership) -> Membership:
+def _reload(membership: Membership) -> Membership:
     members = Membership.objects.select_related("user", "account")
-    found = members.filter(pk=membership.pk).first()
-    if found is None:
+    current = members.filter(pk=membership.pk).first()
+    if current is None:
         raise TeamError(f"{membership.user.display_name()} is no longer in this account.")
-    return found
+    return current
 
 
-def _refuse_beyond_role(account: Account, actor: User, *roles: Role) -> None:
-    mine = account.memberships.filter(user=actor).first()
-    given = roles_given_by(Role(mine.role)) if mine else []
-    if not set(roles) <= set(given):
+def _require_assignable(account: Account, actor: User, *roles: Role) -> None:
+    own = account.memberships.filter(user=actor).first()
+    assignable = roles_assignable_by(Role(own.role)) if own else []
+    if not set(roles) <= set(assignable):
         raise PermissionDenied("Your role cannot do this to this member. Ask an owner.")
 
 
-def _refuse_too_many(account: Account, actor: User, email: str) -> None:
-    """Nobody should send mails to strangers through us: not by one account, not by several."""
-    if account.invitations.waiting().exclude(email=email).count() >= MOST_WAITING:
+def _check_invitation_limits(account: Account, actor: User, email: str) -> None:
+    """Limit invitations per account and per user, so that they can't be used to send spam."""
+    if account.invitations.pending().exclude(email=email).count() >= MAX_PENDING_INVITATIONS:
         raise TeamError(
-            f"{MOST_WAITING} invitations are waiting, which is the most an account may have. "
-            "Withdraw one first."
+            f"{MAX_PENDING_INVITATIONS} invitations are waiting, which is the most an account may "
+            "have. Withdraw one first."
         )
     yesterday = timezone.now() - timedelta(days=1)
     sent = AuditEntry.objects.filter(actor=actor, action=INVITED, at__gte=yesterday)
-    if sent.count() >= MOST_A_DAY:
-        raise TeamError(f"You sent {MOST_A_DAY} invitations in a day. Try again tomorrow.")
+    if sent.count() >= MAX_INVITATIONS_PER_DAY:
+        raise TeamError(
+            f"You sent {MAX_INVITATIONS_PER_DAY} invitations in a day. Try again tomorrow."
+        )
 
 
-def _keep_an_owner(membership: Membership) -> None:
+def _require_other_owner(membership: Membership) -> None:
     owners = membership.account.memberships.filter(role=Role.OWNER)
     if not owners.exclude(pk=membership.pk).exists():
         raise TeamError(

@@ -1,4 +1,4 @@
-"""Record agreement to the terms, and check that the legal pages are complete."""
+"""Record agreement to the terms, and check that the legal pages are filled in."""
 
 from typing import Any
 
@@ -13,16 +13,18 @@ from accounts.models import Account, User
 
 @transaction.atomic
 def agree_to_terms(*, user: User, account: Account | None, ip: str | None = None) -> None:
-    """To those of today, with the data processing agreement that is part of them."""
+    """Record agreement to the current terms, which include the data processing agreement."""
     user.terms_version = settings.TERMS_VERSION
     user.terms_agreed_at = timezone.now()
     user.save(update_fields=["terms_version", "terms_agreed_at"])
     audit.record(account, user, "user.terms_agreed", f"version of {user.terms_version}", ip)
 
 
-def legal_pages_are_complete(**_: Any) -> list[CheckWarning]:
-    if not settings.TO_FILL_IN:
+def check_legal_pages(**_: Any) -> list[CheckWarning]:
+    """Warn in `manage.py check --deploy` about texts that only the operator can supply."""
+    if not settings.MISSING_LEGAL_SETTINGS:
         return []
-    missing = ", ".join(settings.TO_FILL_IN)
-    hint = "docs/configuration.md, “Legal pages”, says what belongs there."
-    return [CheckWarning(f"The legal pages lack {missing}.", hint=hint, id="accounts.W001")]
+    missing = ", ".join(settings.MISSING_LEGAL_SETTINGS)
+    hint = "See “Legal pages” in docs/configuration.md."
+    message = f"The legal pages are missing {missing}."
+    return [CheckWarning(message, hint=hint, id="accounts.W001")]

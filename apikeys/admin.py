@@ -1,4 +1,4 @@
-"""What staff see of keys: never a secret nor its digest, and one button."""
+"""Admin pages for API keys and refusals. They never show a secret or its digest."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.staff.own_accounts import without_own
+from accounts.staff.own_accounts import exclude_own_accounts
 from accounts.staff.read_only import ReadOnlyAdmin
 from apikeys import services
 from apikeys.models import ApiKey, RefusalHour
@@ -36,7 +36,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Revoke: takes effect on the next request", permissions=["revoke"])
     def revoke(self, request: Any, keys: QuerySet[ApiKey]) -> None:
-        keys = without_own(self, request, keys, "account")
+        keys = exclude_own_accounts(self, request, keys, "account")
         revoked = [
             key.name
             for key in keys.select_related("account")

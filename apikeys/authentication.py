@@ -1,4 +1,4 @@
-"""`Authorization: Bearer svc_live_…`, and nowhere else: no address, cookie or body is looked at."""
+"""Authentication by `Authorization: Bearer svc_live_…`, never by URL, cookie or body."""
 
 from functools import cache
 
@@ -14,9 +14,9 @@ from runtime.logging import formatters
 
 
 class BearerAuthentication(BaseAuthentication):
-    def __init__(self, reads: tuple[str, ...] = ()) -> None:
-        """`reads`: what else of the account is wanted, in the same query."""
-        self.lookup = lookup_of(reads)
+    def __init__(self, account_relations: tuple[str, ...] = ()) -> None:
+        """Set up the lookup, which reads `account_relations` in the key's query."""
+        self.lookup = lookup_for(account_relations)
 
     def authenticate(self, request: Request) -> tuple[Account, ApiKey] | None:
         scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
@@ -25,26 +25,26 @@ class BearerAuthentication(BaseAuthentication):
             return None
         key = find_key(secret, self.lookup)
         http_request(request).known_key = key
-        formatters.account_id.set(key.account.public_id)
-        refuse_ended(key)
+        formatters.current_account_id.set(key.account.public_id)
+        refuse_inactive(key)
         return key.account, key
 
 
 @cache
-def lookup_of(reads: tuple[str, ...]) -> KeyLookup:
-    """One for all requests of this process: those that come at once ask together."""
-    return KeyLookup(reads)
+def lookup_for(account_relations: tuple[str, ...]) -> KeyLookup:
+    """Return the process's lookup, so that concurrent requests share its queries."""
+    return KeyLookup(account_relations)
 
 
 def find_key(secret: str, lookup: KeyLookup) -> ApiKey:
-    """A mistyped key asks no database; any other asks it once, whatever is wrong with it."""
+    """Return the key, with no query for a mistyped secret and one for any other."""
     key = lookup.find(secret) if crypto.is_well_formed(secret) else None
     if key is None:
         raise unauthorized("invalid_api_key")
     return key
 
 
-def refuse_ended(key: ApiKey) -> None:
+def refuse_inactive(key: ApiKey) -> None:
     if key.is_revoked:
         raise unauthorized("api_key_revoked")
     if key.is_expired:

@@ -1,7 +1,8 @@
-"""The secret of a key: made, checked for typing errors, and turned into what may be stored. Pure.
+"""Generate, check and digest the secrets of API keys.
 
-`svc_live_`, 32 random characters, and 6 of a checksum over all before them: a key that was cut or
-mistyped is recognised without asking the database, and one that was leaked by its form.
+A secret is `svc_live_`, 32 random characters, and a checksum of 6 characters over everything before
+it. The checksum reveals a cut or mistyped secret without a query; the form lets secret scanners
+find leaked ones.
 """
 
 import hmac
@@ -14,8 +15,8 @@ PREFIX = "svc_live_"
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 RANDOM_LENGTH, CHECKSUM_LENGTH = 32, 6
 
-_FORM = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH}}}")
-_RUN = re.compile(rf"[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH},}}")
+_SECRET = re.compile(rf"{PREFIX}[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH}}}")
+_ALPHANUMERIC = re.compile(rf"[0-9A-Za-z]{{{RANDOM_LENGTH + CHECKSUM_LENGTH},}}")
 
 
 def generate() -> str:
@@ -26,26 +27,26 @@ def generate() -> str:
 def checksum(body: str) -> str:
     number, characters = crc32(body.encode()), ""
     for _ in range(CHECKSUM_LENGTH):
-        number, rest = divmod(number, len(ALPHABET))
-        characters = ALPHABET[rest] + characters
+        number, digit = divmod(number, len(ALPHABET))
+        characters = ALPHABET[digit] + characters
     return characters
 
 
 def is_well_formed(secret: str) -> bool:
-    if not _FORM.fullmatch(secret):
+    if not _SECRET.fullmatch(secret):
         return False
     return secret.endswith(checksum(secret[:-CHECKSUM_LENGTH]))
 
 
-def holds_a_secret(text: str) -> bool:
-    """Whether a whole key is in it, or the part after the prefix alone: told by the checksum."""
+def contains_secret(text: str) -> bool:
+    """Return whether the text contains the prefix, or the part of a secret that follows it."""
     if PREFIX in text.lower():
         return True
     length = RANDOM_LENGTH + CHECKSUM_LENGTH
     return any(
-        is_well_formed(PREFIX + run[start : start + length])
-        for run in _RUN.findall(text)
-        for start in range(len(run) - length + 1)
+        is_well_formed(PREFIX + word[start : start + length])
+        for word in _ALPHANUMERIC.findall(text)
+        for start in range(len(word) - length + 1)
     )
 
 
@@ -53,6 +54,6 @@ def digest(secret: str, pepper: str) -> str:
     return hmac.digest(pepper.encode(), secret.encode(), "sha256").hex()
 
 
-def ends(secret: str) -> tuple[str, str]:
-    """The first and the last four characters, by which people tell keys apart."""
+def first_and_last_four(secret: str) -> tuple[str, str]:
+    """Return the characters that pages show of a secret, to tell keys apart."""
     return secret[len(PREFIX) :][:4], secret[-4:]

@@ -1,4 +1,4 @@
-"""One function a mail. Key events go to the owners, the admins, and who created the key."""
+"""Emails about keys, for the account's owners and admins and for the key's creator."""
 
 from accounts.emails import link, queue_email
 from accounts.models import User
@@ -6,7 +6,7 @@ from accounts.names import in_email
 from accounts.roles import Role
 from apikeys.models import ApiKey
 
-TOLD = (Role.OWNER, Role.ADMIN)
+NOTIFIED_ROLES = (Role.OWNER, Role.ADMIN)
 
 
 def queue_key_created(*, key: ApiKey, actor: User | None) -> None:
@@ -29,29 +29,29 @@ def queue_key_expires(*, key: ApiKey) -> None:
     _queue("apikeys/mails/key_expires", key, None)
 
 
-def _queue(template: str, key: ApiKey, actor: User | None, **more: object) -> None:
+def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> None:
     context = {
         "key": key,
         "account": key.account,
-        "actor": _name_of(actor, key),
+        "actor": _actor_name(actor, key),
         "link": link("apikeys:show-keys"),
-        **more,
+        **extra,
     }
-    for email in _told(key):
+    for email in _recipients(key):
         queue_email(email, template, context)
 
 
-def _name_of(actor: User | None, key: ApiKey) -> str:
-    """Customers know their colleagues; who of our staff it was is in the audit log alone."""
-    known = actor is not None and key.account.memberships.filter(user=actor).exists()
-    return in_email(actor.name) or actor.email if actor and known else "Our support"
+def _actor_name(actor: User | None, key: ApiKey) -> str:
+    """Return a member's name, but never a staff user's: only the audit log has that."""
+    is_member = actor is not None and key.account.memberships.filter(user=actor).exists()
+    return in_email(actor.name) or actor.email if actor and is_member else "Our support"
 
 
-def _told(key: ApiKey) -> list[str]:
-    """Who left the account is told nothing any more."""
+def _recipients(key: ApiKey) -> list[str]:
+    """Return the recipients' addresses. A creator who left the account is not among them."""
     members = key.account.memberships.select_related("user").order_by("pk")
     return [
         member.user.email
         for member in members
-        if member.role in TOLD or member.user_id == key.created_by_id
+        if member.role in NOTIFIED_ROLES or member.user_id == key.created_by_id
     ]

@@ -1,7 +1,7 @@
-"""The one shape of every refusal under /v1, and the list of all there are.
+"""The error codes of the API, and the shape of its error responses.
 
-The list is append-only: back-end servers build on the codes. The errors page and the API
-description are made from it.
+REFUSALS is append-only, as clients depend on the codes. The errors page and the OpenAPI document
+are generated from it.
 """
 
 from dataclasses import dataclass, field
@@ -18,18 +18,18 @@ REALM = 'Bearer realm="api"'
 class Refusal:
     status: int
     type: str
-    # Said in the answer unless whoever refuses can say it more exactly.
+    # The default, for errors raised without a message.
     message: str
-    # For the errors page.
+    # Shown on the errors page.
     cause: str
     cure: str
 
 
-def _bad(message: str, cause: str, cure: str, status: int = 400) -> Refusal:
+def _invalid_request(message: str, cause: str, cure: str, status: int = 400) -> Refusal:
     return Refusal(status, "invalid_request_error", message, cause, cure)
 
 
-def _who(message: str, cause: str, cure: str) -> Refusal:
+def _unauthenticated(message: str, cause: str, cure: str) -> Refusal:
     return Refusal(401, "authentication_error", message, cause, cure)
 
 
@@ -38,39 +38,39 @@ def _forbidden(message: str, cause: str, cure: str) -> Refusal:
 
 
 REFUSALS: dict[str, Refusal] = {
-    "bad_request": _bad(
+    "bad_request": _invalid_request(
         "This is not a request the service can read.",
         "The request breaks the rules of HTTP itself, its Host header names no host of this "
         "service, or its body ended before it was complete.",
         "Use a well-kept HTTP client and the address from this documentation. Look for a proxy "
         "between you and the service that changes requests.",
     ),
-    "invalid_json": _bad(
+    "invalid_json": _invalid_request(
         "The body is not valid JSON.",
         "The body is empty, is not exactly one JSON document in UTF-8, has the same field twice, "
         "holds NaN, Infinity or half a surrogate pair, or is nested deeper than 32 levels.",
         "Let a JSON library write the body instead of joining strings, and send it as UTF-8.",
     ),
-    "missing_field": _bad(
+    "missing_field": _invalid_request(
         "A required field is missing.",
         "The body is an object, but lacks a field that this operation needs. `param` names it.",
         "Send the field. For POST /v1/validate it is `email`.",
     ),
-    "invalid_field": _bad(
+    "invalid_field": _invalid_request(
         "A field has the wrong type or length.",
         "A field or header has the wrong type or length; `param` names it. It is null when the "
         "body as a whole is not an object.",
         "Send `email` as a string of 1 to 320 characters. An Idempotency-Key has 1 to 255 visible "
         "ASCII characters. A badly written address is no error: it is a result.",
     ),
-    "unknown_field": _bad(
+    "unknown_field": _invalid_request(
         "The request has a field or query parameter that this operation does not take.",
         "The body has a field, or the URL a query parameter, that this operation does not take: "
         "often a typing error. `param` names it, unless the name itself contains a key.",
         "Remove the field or parameter, or correct its name. The API reference lists those that "
         "each operation takes.",
     ),
-    "missing_api_key": _who(
+    "missing_api_key": _unauthenticated(
         "No API key was sent. Send the header: Authorization: Bearer svc_live_…",
         "There is no Authorization header, or it uses another scheme than Bearer. A key in another "
         "header, the URL, a cookie or the body is never accepted. If a key was seen in another "
@@ -80,21 +80,21 @@ REFUSALS: dict[str, Refusal] = {
         "Send the header `Authorization: Bearer $SVC_API_KEY`. Create keys in the dashboard under "
         "Settings, API Keys, Create Key. Replace a key that was sent in a URL: URLs are logged.",
     ),
-    "invalid_api_key": _who(
+    "invalid_api_key": _unauthenticated(
         "This is not a valid API key. Keys start with svc_live_ and are 47 characters long.",
         "What was sent as a key does not exist. Often a part of it was cut when it was copied, or "
         "it belongs to another copy of the service.",
         "Compare its beginning and end with the list under Settings, API Keys. If you do not "
         "have the whole key any more, create a new one.",
     ),
-    "api_key_revoked": _who(
+    "api_key_revoked": _unauthenticated(
         "This API key was revoked. Use another one, or create one in the dashboard.",
         "Somebody of your account revoked this key, or rotated it without a grace period, or the "
         "account was closed.",
         "Create a key in the dashboard and give it to this server. The list of keys tells when "
         "each was revoked.",
     ),
-    "api_key_expired": _who(
+    "api_key_expired": _unauthenticated(
         "This API key has expired. Use another one, or create one in the dashboard.",
         "The key had a last day, or it was rotated and its grace period is over.",
         "Give the server the new key. Before the next expiry, rotate the key: both work during "
@@ -124,37 +124,37 @@ REFUSALS: dict[str, Refusal] = {
         "The request came over plain HTTP, where anybody on the way can read the key.",
         "Use the https:// address, and rotate the key that was sent.",
     ),
-    "not_found": _bad(
+    "not_found": _invalid_request(
         "There is no such operation. The API description lists all there are.",
         "The path leads to no operation.",
         "Compare the path with the API reference; all paths begin with /v1.",
         404,
     ),
-    "method_not_allowed": _bad(
+    "method_not_allowed": _invalid_request(
         "This operation has another method; the Allow header names it.",
         "The path exists, but not with this method.",
         "Use a method that the Allow header of the answer names.",
         405,
     ),
-    "not_acceptable": _bad(
+    "not_acceptable": _invalid_request(
         "The service answers in application/json only, which your Accept header excludes.",
         "The Accept header of the request excludes JSON, and the service speaks nothing else.",
         "Send `Accept: application/json`, or no Accept header.",
         406,
     ),
-    "length_required": _bad(
+    "length_required": _invalid_request(
         "The body came in pieces without a length. Send a Content-Length header.",
         "A body was sent in chunks through a server that cannot pass such bodies on.",
         "Send the header Content-Length, which HTTP clients do for a body they have whole.",
         411,
     ),
-    "request_too_large": _bad(
+    "request_too_large": _invalid_request(
         "The body is larger than 8 KB.",
         "No operation needs a body larger than 8 KB (8,192 bytes).",
         "Send one address a request.",
         413,
     ),
-    "unsupported_media_type": _bad(
+    "unsupported_media_type": _invalid_request(
         "Send the body as JSON, with the header: Content-Type: application/json",
         "The Content-Type header is missing or names something else than JSON, or the body is "
         "compressed.",
@@ -202,7 +202,7 @@ REFUSALS: dict[str, Refusal] = {
 
 @dataclass(eq=False)
 class ApiError(APIException):
-    """Raised anywhere below a /v1 view, it becomes the answer."""
+    """Raised in a view under /v1, this becomes the error response."""
 
     code: str
     message: str = ""
@@ -234,8 +234,7 @@ class ApiError(APIException):
         )
 
 
-# Of codes that name a field, and of those whose details say more: as the sandbox and the API
-# description show them.
+# Sample values of `param` and `details`, for the sandbox and the OpenAPI document.
 SAMPLE_PARAMS = {
     "missing_field": "email",
     "invalid_field": "email",
@@ -255,13 +254,13 @@ SAMPLE_DETAILS: dict[str, dict[str, Any]] = {
 
 
 def unauthorized(code: str) -> ApiError:
-    """With the challenge of RFC 6750, which names an error only when a key was sent."""
-    sent = "" if code == "missing_api_key" else ', error="invalid_token"'
-    return ApiError(code, headers={"WWW-Authenticate": REALM + sent})
+    """Return a 401 with the challenge of RFC 6750, which has an error only if a key was sent."""
+    error = "" if code == "missing_api_key" else ', error="invalid_token"'
+    return ApiError(code, headers={"WWW-Authenticate": REALM + error})
 
 
 def unavailable(retry_after: int = 5, *, charged: bool | None = False) -> ApiError:
-    """`charged`: None if the request may have been charged, which only the database knows."""
+    """Return a 503. `charged` is None if the charge's outcome is unknown."""
     message = "" if charged is False else _OUTCOME_UNKNOWN
     details = {"retry_after": retry_after, "charged": charged}
     return ApiError("service_unavailable", message, details=details)

@@ -10,9 +10,9 @@ from django.utils import timezone
 from accounts.forms import OneTimeForm
 from accounts.models import Account
 from apikeys.models import ApiKey
-from apikeys.services import GRACES
+from apikeys.services import GRACE_PERIODS
 
-MOST_NETWORKS = 50
+MAX_NETWORKS = 50
 LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
 GRACE_LABELS = ("Stop at once", "For 1 hour", "For 24 hours", "For 7 days")
 
@@ -37,24 +37,28 @@ class KeySettingsForm(forms.Form):
 
     def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.most = account.request_limit
+        self.max_limit = account.request_limit
         field = self.fields["requests_per_minute"]
-        field.help_text = f"A lower limit than the account's {self.most:,}, for this key alone."
+        field.help_text = (
+            f"A lower limit than the account's {self.max_limit:,}, for this key alone."
+        )
 
     def clean_name(self) -> str:
         return " ".join(self.cleaned_data["name"].split())
 
     def clean_allowed_networks(self) -> list[str]:
-        given = re.split(r"[\s,]+", self.cleaned_data["allowed_networks"].strip())
-        networks = list(dict.fromkeys(_network(text) for text in given if text))
-        if len(networks) > MOST_NETWORKS:
-            raise ValidationError(f"At most {MOST_NETWORKS} networks fit on one key.")
+        texts = re.split(r"[\s,]+", self.cleaned_data["allowed_networks"].strip())
+        networks = list(dict.fromkeys(_normalize_network(text) for text in texts if text))
+        if len(networks) > MAX_NETWORKS:
+            raise ValidationError(f"At most {MAX_NETWORKS} networks fit on one key.")
         return networks
 
     def clean_requests_per_minute(self) -> int | None:
         limit: int | None = self.cleaned_data["requests_per_minute"]
-        if limit is not None and limit > self.most:
-            raise ValidationError(f"The account's own limit is {self.most:,}: choose a lower one.")
+        if limit is not None and limit > self.max_limit:
+            raise ValidationError(
+                f"The account's own limit is {self.max_limit:,}: choose a lower one."
+            )
         return limit
 
 
@@ -70,23 +74,23 @@ class CreateKeyForm(KeySettingsForm, OneTimeForm):
 class RotateKeyForm(OneTimeForm):
     grace = forms.TypedChoiceField(
         choices=list(enumerate(GRACE_LABELS)),
-        coerce=lambda index: GRACES[int(index)],
+        coerce=lambda index: GRACE_PERIODS[int(index)],
         initial=2,
         label="The old key goes on working",
     )
 
 
-def _network(text: str) -> str:
+def _normalize_network(text: str) -> str:
     try:
         network = ip_network(text, strict=False)
-        # "fe80::1%eth0": the zone is a name inside one machine, which no caller's address has.
+        # A zone such as in fe80::1%eth0 is local to one machine; no caller's address has one.
         if "%" in text:
             raise ValueError
     except ValueError:
         raise ValidationError(
             f"“{text}” is no address or network. Write 203.0.113.7 or 203.0.113.0/24."
         ) from None
-    # 203.0.113.7 written as IPv6: callers are known by their IPv4 address.
+    # ApiKey.allows compares IPv4 callers by their IPv4 address, so store mapped ones as IPv4.
     mapped = getattr(network.network_address, "ipv4_mapped", None)
     if mapped is not None and network.prefixlen >= 96:
         return f"{mapped}/{network.prefixlen - 96}"

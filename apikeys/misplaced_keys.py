@@ -1,6 +1,6 @@
-"""The 401 of a request without a Bearer token: it says where a key was sent instead.
+"""The 401 for requests without a Bearer token, which says where else a key was sent.
 
-Nothing that is found here is ever used as a credential, compared with a stored key, or repeated.
+A misplaced key is never accepted, compared with stored keys, or repeated in the response.
 """
 
 from base64 import b64decode
@@ -25,28 +25,29 @@ MESSAGES = {
 
 
 def missing_api_key(meta: Mapping[str, Any]) -> ApiError:
+    """Return the error for a request with these WSGI variables."""
     error = unauthorized("missing_api_key")
-    place = _place_of_key(meta)
+    place = _find_misplaced_key(meta)
     if place is not None:
         error.message, error.details = MESSAGES[place], {"key_seen_in": place}
     return error
 
 
-def _place_of_key(meta: Mapping[str, Any]) -> str | None:
-    if _holds_key(meta.get("HTTP_X_API_KEY")):
+def _find_misplaced_key(meta: Mapping[str, Any]) -> str | None:
+    if _contains_key(meta.get("HTTP_X_API_KEY")):
         return "x_api_key_header"
-    if _holds_key(meta.get("HTTP_API_KEY")):
+    if _contains_key(meta.get("HTTP_API_KEY")):
         return "api_key_header"
     if authorization := meta.get("HTTP_AUTHORIZATION"):
-        if _holds_key(authorization):
+        if _contains_key(authorization):
             return "authorization_header"
-        if _holds_key(_basic_credentials(authorization)):
+        if _contains_key(_basic_credentials(authorization)):
             return "http_basic"
     query = meta.get("QUERY_STRING")
-    return "query_string" if query and _holds_key(unquote_plus(query)) else None
+    return "query_string" if query and _contains_key(unquote_plus(query)) else None
 
 
-def _holds_key(text: str | None) -> bool:
+def _contains_key(text: str | None) -> bool:
     return text is not None and PREFIX in text.lower()
 
 

@@ -1,4 +1,4 @@
-"""Who may call at all: 401 and 403. What a call may cost is judged a floor above."""
+"""Permissions that every API request needs: 401 and 403. Credits are checked in credits."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ class HasApiKey(BasePermission):
         return True
 
 
-class CameOverHttps(BasePermission):
-    """Never a redirect: the key has travelled already, and the client should notice."""
+class UsesHttps(BasePermission):
+    """Refuse plain HTTP. A redirect would hide that the key has been sent unencrypted."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if settings.PRODUCTION and not request.is_secure():
@@ -27,7 +27,7 @@ class CameOverHttps(BasePermission):
         return True
 
 
-class CameFromAllowedNetwork(BasePermission):
+class IsFromAllowedNetwork(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         if not api_key_of(request).allows(http_request(request).ip):
             raise ApiError("ip_not_allowed")

@@ -1,4 +1,4 @@
-"""A request of the API, as our middleware and the base view leave it."""
+"""The attributes that the middleware and the base view set on an API request."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
 
 
 class ApiHttpRequest(SiteRequest):
-    # What the X-RateLimit headers say; None until a bucket was asked.
+    # For the X-RateLimit headers; None until the throttle has run.
     usage: "BucketState | None"
     key: "ApiKey | None"
-    # The one whose secret was sent, also when it is no longer valid.
+    # The key whose secret was sent, even if it's revoked or expired.
     known_key: "ApiKey | None"
-    # It was asked for, in the sandbox: it tells of no fault.
+    # Sandbox requests ask for a certain error, so they don't count as refused.
     is_sandbox: bool
-    # The view wrote a row of the request log itself.
+    # The view has written the request log itself.
     in_request_log: bool
-    # Of a validation.
+    # Only for validations.
     verdict: str | None
 
 
 def http_request(request: Request) -> ApiHttpRequest:
-    """What Django REST framework has wrapped."""
+    """Return the Django request inside Django REST framework's."""
     return cast(ApiHttpRequest, request._request)
 
 
 def api_key_of(request: Request) -> "ApiKey":
-    """The key of a request that got past the permissions."""
+    """Return the key of a request that passed the permission checks."""
     return cast("ApiKey", request.auth)

@@ -1,7 +1,7 @@
-"""The life of a key: created, rotated, revoked, announced before it expires.
+"""Create, change, rotate and revoke keys, and announce expiries.
 
-Each act is one transaction with its audit entry and its mails. What an account may have only 20 of
-is counted with the account locked.
+Each function writes the change, its audit entry and its emails in one transaction. Functions that
+add a key lock the account first, so that concurrent calls can't exceed the maximum.
 """
 
 from datetime import datetime, timedelta
@@ -13,34 +13,34 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from apikeys import emails
-from apikeys.models import MOST_ACTIVE, SOON, ApiKey, KeyRefused, TooManyKeys
+from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 
-GRACES = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
+GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
 
 
-class FormSentAgain(Exception):
-    """This form made a key already, which cannot be shown again."""
+class FormAlreadyUsed(Exception):
+    """Raised for a form that has created a key before. Its secret can't be shown again."""
 
     def __init__(self, key: ApiKey) -> None:
         super().__init__(f"{key} was created.")
         self.key = key
 
 
-class AccountIsClosed(KeyRefused):
+class AccountIsClosed(KeyChangeRefused):
     def __init__(self) -> None:
         super().__init__("The account is closed.")
 
 
-class KeyIsNotActive(KeyRefused):
+class KeyIsNotActive(KeyChangeRefused):
     def __init__(self) -> None:
         super().__init__("This key does not work any more: create a new one instead.")
 
 
-class NoRoomForBoth(KeyRefused):
+class NoRoomForReplacement(KeyChangeRefused):
     def __init__(self) -> None:
         super().__init__(
-            f"With both keys the account would have more than {MOST_ACTIVE}. Stop the old one at "
-            "once, or revoke another first."
+            f"With both keys the account would have more than {MAX_ACTIVE_KEYS}. "
+            "Stop the old one at once, or revoke another first."
         )
 
 
@@ -56,8 +56,8 @@ def create_key(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> tuple[ApiKey, str]:
-    _lock(account)
-    _refuse_form_sent_again(account, form_token)
+    _lock_open_account(account)
+    _refuse_used_form(account, form_token)
     key, secret = ApiKey.objects.create_key(
         account=account,
         name=name,
@@ -82,7 +82,7 @@ def change_key(
     actor: User,
     ip: str | None = None,
 ) -> None:
-    """The next request is judged by the new settings."""
+    """Change the key's settings. They apply from the next request on."""
     if not ApiKey.objects.active().filter(pk=key.pk).exists():
         raise KeyIsNotActive
     before = str(key)
@@ -106,15 +106,15 @@ def rotate_key(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> tuple[ApiKey, str]:
-    _lock(key.account)
-    _refuse_form_sent_again(key.account, form_token)
+    _lock_open_account(key.account)
+    _refuse_used_form(key.account, form_token)
     key.refresh_from_db()
     if not key.is_active:
         raise KeyIsNotActive
     try:
         replacement, secret = key.rotate(grace=grace, created_by=actor, form_token=form_token)
     except TooManyKeys:
-        raise NoRoomForBoth from None
+        raise NoRoomForReplacement from None
     key.refresh_from_db()
     audit.record(key.account, actor, "key.rotated", f"{key} → {replacement.display}", ip)
     emails.queue_key_rotated(key=key, replacement=replacement, actor=actor)
@@ -123,7 +123,7 @@ def rotate_key(
 
 @transaction.atomic
 def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> bool:
-    """False when it was revoked before."""
+    """Revoke the key. Return False if it was revoked before."""
     if not key.revoke():
         return False
     audit.record(key.account, actor, "key.revoked", str(key), ip)
@@ -131,35 +131,36 @@ def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> boo
     return True
 
 
-def announce_expiries() -> None:
-    """A job of the day."""
+def send_expiry_notices() -> None:
+    """Email each key's team before it expires. The background worker calls this daily."""
     due = ApiKey.objects.active().filter(
-        expires_at__lte=timezone.now() + SOON, expiry_announced_at=None, replaced_by=None
+        expires_at__lte=timezone.now() + EXPIRY_NOTICE, expiry_announced_at=None, replaced_by=None
     )
     for key in due.select_related("account"):
-        _announce_expiry(key)
+        _send_expiry_notice(key)
 
 
 @transaction.atomic
-def _announce_expiry(key: ApiKey) -> None:
+def _send_expiry_notice(key: ApiKey) -> None:
     unannounced = ApiKey.objects.filter(pk=key.pk, expiry_announced_at=None)
     if unannounced.update(expiry_announced_at=timezone.now()) and key.account.is_open:
         emails.queue_key_expires(key=key)
 
 
-def revoke_keys_of_closed(*, account: Account, actor: User) -> None:
-    """Seam: without a mail for each, as the closing has its own."""
+def revoke_keys_of_closed_account(*, account: Account, actor: User) -> None:
+    """Revoke the keys without emails of their own: ON_ACCOUNT_CLOSED."""
     for key in account.api_keys.active():
         key.revoke()
         audit.record(account, actor, "key.revoked", str(key))
 
 
-def forget_people(*, account: Account) -> None:
-    """Seam: the keys' rows stay for the books that refer to them; what tells of people goes."""
+def erase_personal_data(*, account: Account) -> None:
+    """Erase personal data from the keys, which the credit ledger refers to: ON_ACCOUNT_ERASED."""
     account.api_keys.update(name="erased", created_by=None, last_used_ip=None, allowed_networks=[])
 
 
 def export_keys(*, account: Account) -> dict[str, Any]:
+    """Return the keys for the account's data export: ON_ACCOUNT_EXPORTED."""
     return {
         "api_keys": [
             {
@@ -180,12 +181,12 @@ def export_keys(*, account: Account) -> dict[str, Any]:
     }
 
 
-def _lock(account: Account) -> None:
-    if not Account.objects.lock_open(account):
+def _lock_open_account(account: Account) -> None:
+    if not Account.objects.lock_if_open(account):
         raise AccountIsClosed
 
 
-def _refuse_form_sent_again(account: Account, form_token: str | None) -> None:
-    made = account.api_keys.filter(form_token=form_token).first() if form_token else None
-    if made is not None:
-        raise FormSentAgain(made)
+def _refuse_used_form(account: Account, form_token: str | None) -> None:
+    created = account.api_keys.filter(form_token=form_token).first() if form_token else None
+    if created is not None:
+        raise FormAlreadyUsed(created)

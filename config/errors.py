@@ -1,4 +1,4 @@
-"""The pages for what went wrong. They ask nothing of the database, which may be what failed."""
+"""Error pages. They work without the database, which may be what failed."""
 
 import sqlite3
 import sys
@@ -10,12 +10,12 @@ from django.template.loader import render_to_string
 
 from runtime.database.raw_sql import UNAVAILABLE
 
-# A database is away for seconds.
+# A database restart or failover takes seconds.
 RETRY_AFTER = 5
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(
+    return _render_error(
         request,
         400,
         "This request cannot be read",
@@ -24,7 +24,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(
+    return _render_error(
         request,
         403,
         "You may not do this",
@@ -33,9 +33,9 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    # For the record of the request.
+    # For the access log.
     request.refusal = "csrf_failed"  # type: ignore[attr-defined]
-    return _page(
+    return _render_error(
         request,
         403,
         "This form has expired",
@@ -45,7 +45,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(
+    return _render_error(
         request,
         404,
         "There is no such page",
@@ -54,10 +54,11 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    # Django calls this inside `except`. runtime/cache/sqlite.py raises the last on a full disk.
+    # Django calls this inside `except`. runtime/cache/sqlite.py raises sqlite3's error when the
+    # disk is full.
     if isinstance(sys.exc_info()[1], (*UNAVAILABLE, sqlite3.OperationalError)):
-        return _away(request)
-    return _page(
+        return _unavailable(request)
+    return _render_error(
         request,
         500,
         "Something broke on our side",
@@ -65,8 +66,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _away(request: HttpRequest) -> HttpResponse:
-    page = _page(
+def _unavailable(request: HttpRequest) -> HttpResponse:
+    page = _render_error(
         request,
         503,
         "We cannot answer at the moment",
@@ -77,13 +78,13 @@ def _away(request: HttpRequest) -> HttpResponse:
     return page
 
 
-def _page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
+def _render_error(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
     context: dict[str, Any] = {
         "status": status,
         "title": title,
         "sentence": sentence,
         "request_id": getattr(request, "id", ""),
-        # Known without asking the database: the middleware has looked it up, or it failed.
+        # Set by the middleware, unless the request failed before that. Needs no query here.
         "signed_in": bool(getattr(request, "account", None)),
         "support_email": settings.SUPPORT_EMAIL,
     }

@@ -1,9 +1,8 @@
-"""For load balancers and whoever watches: /healthz, whether this process answers, and /readyz,
-whether it can do its work.
+"""Health checks for load balancers and monitoring.
 
-They are answered before anything that wants a known host, HTTPS, a session or a key, and count
-towards no limit. So a stranger may ask as often as they like: what was found is kept for a moment,
-and the answer says no more than what is well.
+/healthz reports whether the process responds, /readyz whether it can do its work. Both need no
+known host, HTTPS, session or key, and no rate limit applies. As any client may poll them, results
+are cached for a moment, and responses contain only the state of each check.
 """
 
 import logging
@@ -15,42 +14,42 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 
-from accounts.engine import resolver_answers
+from accounts.engine import check_resolvers
 from accounts.request import SiteRequest
 from apikeys.errors import ApiError
 from apikeys.rest.responses import ApiResponse, error_response, render
 from apikeys.throttling.limits import counters_are_reachable
 from config.errors import RETRY_AFTER
 from runtime.database.empty_database import is_empty
-from runtime.database.timeouts import database_seconds
+from runtime.database.timeouts import query_timeout
 from runtime.health_check_cache import HealthCheckCache
 
 logger = logging.getLogger(__name__)
 
 OK, DEGRADED, UNAVAILABLE = "ok", "degraded", "unavailable"
-# A caller of /readyz gets an answer within two seconds, even when a server is silent.
-DATABASE_PATIENCE, OTHER_PATIENCE = 1.5, 1.0
-# Ends a check that waits for one answer of the database. Longer than a caller waits: on a busy
-# machine, a check that is late for one caller is still right for the next.
-DATABASE_SECONDS = 2.0
-RESOLVER_SECONDS = 0.5
-# How long a worker that starts waits for its first checks.
+# /readyz responds within two seconds, even if a server doesn't.
+DATABASE_WAIT_SECONDS, OTHER_WAIT_SECONDS = 1.5, 1.0
+# The timeout of one query of a check. It's longer than /readyz waits: on a busy machine, a result
+# that is late for one response is still useful for the next.
+DATABASE_TIMEOUT = 2.0
+RESOLVER_TIMEOUT = 0.5
+# How long a starting worker waits for its first checks.
 WARM_UP_SECONDS = 10.0
 
 
-def _database_answers() -> bool:
-    database_seconds.set(DATABASE_SECONDS)
+def _database_is_available() -> bool:
+    query_timeout.set(DATABASE_TIMEOUT)
     try:
-        # A method of our own backends, config/postgresql and config/sqlite.
-        answers: bool = connection.answers()  # type: ignore[attr-defined]
-        return answers
+        # Both backends in runtime/database define it.
+        is_available: bool = connection.is_available()  # type: ignore[attr-defined]
+        return is_available
     finally:
-        # This thread's own.
+        # Connections are per thread, and this thread ends here.
         connection.close()
 
 
 def _migrations_are_applied() -> bool:
-    database_seconds.set(DATABASE_SECONDS)
+    query_timeout.set(DATABASE_TIMEOUT)
     try:
         executor = MigrationExecutor(connection)
         return not executor.migration_plan(executor.loader.graph.leaf_nodes())
@@ -58,24 +57,27 @@ def _migrations_are_applied() -> bool:
         connection.close()
 
 
-# Without these nothing works.
-NEEDED = {
+# The product doesn't work without these.
+REQUIRED = {
     "database": HealthCheckCache(
-        _database_answers, patience=DATABASE_PATIENCE, good_seconds=1, bad_seconds=1
+        _database_is_available, timeout=DATABASE_WAIT_SECONDS, good_seconds=1, bad_seconds=1
     ),
-    # What was applied once stays so: a process does not outlive a migration backwards.
+    # Never checked again once true: operators don't reverse migrations under a running process.
     "migrations": HealthCheckCache(
-        _migrations_are_applied, patience=DATABASE_PATIENCE, good_seconds=math.inf, bad_seconds=3
+        _migrations_are_applied,
+        timeout=DATABASE_WAIT_SECONDS,
+        good_seconds=math.inf,
+        bad_seconds=3,
     ),
 }
-# Without these it works less well: each worker counts for itself, verdicts are unknown.
-USEFUL = {
+# Without these, workers count requests separately, and verdicts are unknown.
+OPTIONAL = {
     "counters": HealthCheckCache(
-        counters_are_reachable, patience=OTHER_PATIENCE, good_seconds=1, bad_seconds=1
+        counters_are_reachable, timeout=OTHER_WAIT_SECONDS, good_seconds=1, bad_seconds=1
     ),
     "resolver": HealthCheckCache(
-        lambda: resolver_answers(RESOLVER_SECONDS),
-        patience=OTHER_PATIENCE,
+        lambda: check_resolvers(RESOLVER_TIMEOUT),
+        timeout=OTHER_WAIT_SECONDS,
         good_seconds=10,
         bad_seconds=10,
     ),
@@ -90,67 +92,69 @@ class HealthMiddleware:
     def __call__(self, request: SiteRequest) -> HttpResponse:
         if request.path_info not in {"/healthz", "/readyz"}:
             return self.get_response(request)
-        response = self._answer(request)
-        # Nobody wants to read of each, once a second: neither in our records nor in Django's.
+        response = self._get_response(request)
+        # Polls would fill the access log and Django's log.
         request.in_access_log = True
         response._has_been_logged = True  # type: ignore[attr-defined]
         return response
 
-    def _answer(self, request: SiteRequest) -> HttpResponse:
+    def _get_response(self, request: SiteRequest) -> HttpResponse:
         if request.method not in {"GET", "HEAD"}:
             error = ApiError("method_not_allowed", headers={"Allow": "GET, HEAD"})
             return error_response(error, request.id)
         if request.path_info == "/healthz":
             return ApiResponse(render({"status": OK}))
-        states = look()
+        states = check_health()
         is_ready = states["status"] != UNAVAILABLE
         self._log(states, is_ready=is_ready)
         if is_ready:
             return ApiResponse(render(states))
-        # Of the same form as all others of /readyz: who reads it by program looks in one place.
+        # Not an error response: monitoring reads the same fields with every status.
         return ApiResponse(render(states), 503, {"Retry-After": str(RETRY_AFTER)})
 
     def _log(self, states: dict[str, str], *, is_ready: bool) -> None:
-        """When it changes, in this worker."""
+        """Log changes of this worker's state."""
         if is_ready is self.was_ready:
             return
         self.was_ready = is_ready
         if is_ready:
             logger.warning("Ready again")
         else:
-            away = [name for name, state in states.items() if state == UNAVAILABLE]
-            logger.error("Not ready: %s", ", ".join(away[1:]))
+            failed = [name for name, state in states.items() if state == UNAVAILABLE]
+            logger.error("Not ready: %s", ", ".join(failed[1:]))
 
 
 def warm_up() -> None:
-    """Runs every check once, before a worker accepts requests.
+    """Run every check once, before a worker accepts requests.
 
     The first checks also load migrations and open the connection pool. On a busy machine that takes
-    longer than a caller of /readyz waits. A database that is away doesn't keep the worker from
-    starting: /readyz then says so.
+    longer than a caller of /readyz waits. An unavailable database doesn't keep the worker from
+    starting; /readyz reports it.
     """
     deadline = time.monotonic() + WARM_UP_SECONDS
-    for kept in _start_checks():
-        kept.wait(deadline - time.monotonic())
+    for check in _start_checks():
+        check.wait(deadline - time.monotonic())
 
 
-def found_no_tables() -> bool:
-    """Returns whether the warm-up found a database that works and in which nothing was created."""
-    return NEEDED["database"].found() and not NEEDED["migrations"].found() and is_empty()
+def database_is_empty() -> bool:
+    """Return whether the warm-up found a database that works but has no tables."""
+    return (
+        REQUIRED["database"].is_healthy() and not REQUIRED["migrations"].is_healthy() and is_empty()
+    )
 
 
 def _start_checks() -> list[HealthCheckCache]:
-    """All at the same time: the slowest says how long it takes."""
-    checks = [*NEEDED.values(), *USEFUL.values()]
-    for kept in checks:
-        kept.look()
+    """Start all checks, which run in parallel."""
+    checks = [*REQUIRED.values(), *OPTIONAL.values()]
+    for check in checks:
+        check.refresh()
     return checks
 
 
-def look() -> dict[str, str]:
+def check_health() -> dict[str, str]:
     _start_checks()
-    needed = {name: OK if kept.found() else UNAVAILABLE for name, kept in NEEDED.items()}
-    useful = {name: OK if kept.found() else DEGRADED for name, kept in USEFUL.items()}
-    states = needed | useful
-    worst = next((one for one in (UNAVAILABLE, DEGRADED) if one in states.values()), OK)
+    required = {name: OK if check.is_healthy() else UNAVAILABLE for name, check in REQUIRED.items()}
+    optional = {name: OK if check.is_healthy() else DEGRADED for name, check in OPTIONAL.items()}
+    states = required | optional
+    worst = next((state for state in (UNAVAILABLE, DEGRADED) if state in states.values()), OK)
     return {"status": worst, **states}

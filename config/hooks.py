@@ -1,30 +1,30 @@
-"""Seams: who is told what happens on another floor, and asked what it needs. Part of the settings.
+"""Hooks: how a lower layer calls functions of the layers above. Part of the settings.
 
-Each line is the dotted path of a function. docs/architecture.md says what each is handed.
+Each line is the dotted path of a function. docs/architecture.md lists the arguments.
 """
 
-# --- What a lower floor tells the upper ones, inside its own transaction --------------------------
+# --- Events of a lower layer, handled inside its transaction --------------------------------------
 
-ON_ACCOUNT_OPENED: list[str] = ["credits.plans.subscriptions.open_books"]
+ON_ACCOUNT_OPENED: list[str] = ["credits.plans.subscriptions.create_wallet_and_subscription"]
 ON_ACCOUNT_CLOSED: list[str] = [
-    "apikeys.services.revoke_keys_of_closed",
-    "credits.plans.subscriptions.close_books",
-    "credits.payments.sync_with_provider_later",
+    "apikeys.services.revoke_keys_of_closed_account",
+    "credits.plans.subscriptions.cancel_billing",
+    "credits.payments.sync_with_provider_on_commit",
 ]
 ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
-    "apikeys.services.forget_people",
+    "apikeys.services.erase_personal_data",
     "validation.request_log.retention.forget_requests",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
     "apikeys.services.export_keys",
-    "credits.export.export_books",
+    "credits.export.export_billing",
     "validation.request_log.export.export_requests",
 ]
-ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.give_sign_up_credits"]
-# Not told but asked: the domains that staff listed, for the engine.
+ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
+# Returns the domains that staff have listed, for the engine.
 STAFF_DOMAINS = "validation.domain_data.staff_domains.current"
-ON_API_ANSWER: list[str] = ["validation.request_log.writer.write_other"]
+ON_API_RESPONSE: list[str] = ["validation.request_log.writer.write_response"]
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",
     "accounts.retention.delete_unconfirmed_users",
@@ -33,22 +33,22 @@ ON_EVERY_DAY: list[str] = [
     "runtime.mail.retention.delete_old_mails",
     "runtime.mail.retention.delete_old_recipient_limits",
     "accounts.authentication.second_factor.factors.reencrypt_secrets",
-    "apikeys.services.announce_expiries",
+    "apikeys.services.send_expiry_notices",
     "apikeys.throttling.refusal_counts.delete_old_refusals",
     "credits.orders.renewals.renew_subscriptions",
     "credits.orders.renewals.cancel_old_orders",
     "credits.payments.sync_all_with_provider",
     "credits.plans.sign_up_credits.delete_old_places",
-    "credits.wallet.totals.sum_up_days",
+    "credits.wallet.totals.roll_up_days",
     "credits.wallet.totals.delete_old_hours",
     "validation.lost_charges.settle_lost_charges",
     "validation.request_log.retention.delete_old_replays",
     "validation.request_log.retention.delete_old_log_entries",
 ]
 
-# --- What each floor tells staff, who look from the roof ------------------------------------------
+# --- What each layer adds to the admin ------------------------------------------------------------
 
-# On the admin's front page, in this order: each answers one question.
+# Panels of the admin's front page, in this order.
 STAFF_PANELS: list[str] = [
     "credits.staff.panels.low_balances_panel",
     "apikeys.staff.panels.refusals_panel",
@@ -58,7 +58,7 @@ STAFF_PANELS: list[str] = [
     "accounts.staff.background_panels.daily_work_panel",
     "accounts.staff.background_panels.emails_panel",
 ]
-# On the page of one account's usage.
+# Panels of an account's usage page.
 STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.account_panels.balance_panel",
     "validation.staff.account_panels.requests_panel",
@@ -68,7 +68,7 @@ STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.account_panels.ledger_panel",
     "credits.staff.account_panels.orders_panel",
 ]
-# What the admin's one box finds. A text that holds an API key is handed to the last list alone.
+# Searches of the admin's search box. Text that contains an API key goes only to the last list.
 STAFF_SEARCHES: list[str] = [
     "accounts.staff.search.find_accounts",
     "accounts.staff.search.find_users",

@@ -1,6 +1,6 @@
-"""Whom to tell of a hole: RFC 9116."""
+"""security.txt: where to report vulnerabilities (RFC 9116)."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -8,7 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-# Within a year, as the RFC asks. Whoever runs this copy today answers for it tomorrow.
+from runtime.dates import midnight
+
+# RFC 9116, 2.5.5 recommends less than a year. The date moves on for as long as the site runs.
 VALID_DAYS = 180
 
 
@@ -17,14 +19,14 @@ VALID_DAYS = 180
 def show_security_contact(request: HttpRequest) -> HttpResponse:
     lines = [
         f"Contact: mailto:{settings.SUPPORT_EMAIL}",
-        f"Expires: {_in_days(VALID_DAYS):%Y-%m-%dT%H:%M:%SZ}",
+        f"Expires: {_midnight_in(VALID_DAYS):%Y-%m-%dT%H:%M:%SZ}",
         "Preferred-Languages: en",
         f"Canonical: {settings.BASE_URL}{request.path}",
     ]
     return HttpResponse("\n".join([*lines, ""]), content_type="text/plain; charset=utf-8")
 
 
-def _in_days(days: int) -> datetime:
-    """The same for a whole day, so that nobody wonders why it differs."""
+def _midnight_in(days: int) -> datetime:
+    """Return the date at midnight UTC, so that the response stays the same for a day."""
     day = timezone.now().astimezone(UTC).date() + timedelta(days=days)
-    return datetime.combine(day, time(), UTC)
+    return midnight(day)

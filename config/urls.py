@@ -1,4 +1,4 @@
-"""The table of contents."""
+"""The URL table."""
 
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
@@ -15,9 +15,9 @@ from validation.reports.api import UsageView
 
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 
-# /healthz and /readyz are answered before any of these is looked at: config/health.py.
+# HealthMiddleware in config/health.py handles /healthz and /readyz.
 urlpatterns = [
-    # First what is asked for most.
+    # The most requested paths come first.
     re_path(r"^v1/validate/?$", ValidateView.as_view()),
     re_path(r"^v1/credits/?$", CreditsView.as_view()),
     re_path(r"^v1/usage/?$", UsageView.as_view()),
@@ -25,7 +25,7 @@ urlpatterns = [
     re_path(r"^v1(?:/|\Z)", UnknownView.as_view()),
     path("", include("validation.urls")),
     path("accounts/", include("accounts.urls")),
-    # Our Security page says what allauth's own index would.
+    # Replaces allauth's index page.
     path("accounts/2fa/", RedirectView.as_view(pattern_name="accounts:show-security")),
     path("accounts/", include("accounts.authentication.allauth_urls")),
     path("apikeys/", include("apikeys.urls")),
@@ -33,7 +33,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("docs/", include("validation.docs.urls")),
     path(".well-known/security.txt", show_security_contact),
-    # Browsers ask for it unbidden.
+    # Browsers request it on their own.
     path("favicon.ico", login_not_required(icon)),
 ]
 

@@ -1,5 +1,8 @@
-"""What staff see of credits and money, and what they do about it. Balances and ledger are to be
-looked at; each act is a form whose service writes the books, the audit log and the mails."""
+"""Admin pages for credits and money.
+
+Balances and the ledger are read-only. Staff change them through staff actions: each is a form that
+calls one service, which writes the ledger and the audit log and queues the emails.
+"""
 
 from typing import Any
 
@@ -28,9 +31,9 @@ from credits.money import format_money
 from credits.plans import subscriptions
 from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS, ORDER_ACTIONS
 from credits.staff.buttons import StaffActionsAdmin
-from credits.staff.panels import week_before
+from credits.staff.panels import usage_window_start
 
-OF_ACCOUNT = ("account__name", "account__public_id", "account__memberships__user__email")
+ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")
 
 
 class WalletInline(ReadOnlyInline):
@@ -46,14 +49,14 @@ class SubscriptionInline(ReadOnlyInline):
 
 
 class LatestInline(ReadOnlyInline):
-    """The latest rows: all of them are in a list of their own."""
+    """Shows the latest rows. The model's own change list has all of them."""
 
-    SHOWN = 10
+    MAX_ROWS = 10
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
         account = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
-        latest = rows.filter(account=account).values_list("pk", flat=True)[: self.SHOWN]
+        latest = rows.filter(account=account).values_list("pk", flat=True)[: self.MAX_ROWS]
         return rows.filter(pk__in=list(latest))
 
 
@@ -76,7 +79,7 @@ admin.site.unregister(Account)
 
 @admin.register(Account)
 class CustomerAdmin(StaffActionsAdmin, AccountAdmin):
-    """The account's page of floor 1, and its money."""
+    """Adds balance, plan, orders, and ledger to the account page of the accounts package."""
 
     list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
     list_filter = (*AccountAdmin.list_filter, "subscription__plan")
@@ -88,7 +91,7 @@ class CustomerAdmin(StaffActionsAdmin, AccountAdmin):
         OrderInline,
         LedgerInline,
     )
-    acts = ACCOUNT_ACTIONS
+    staff_actions = ACCOUNT_ACTIONS
     change_form_template = "admin/credits/customer.html"
 
     @admin.display(ordering="wallet__balance")
@@ -105,11 +108,17 @@ class OrderAdmin(StaffActionsAdmin, ReadOnlyAdmin):
     list_display = ("number", "account", "description", "state", "total", "method", "placed_at")
     list_filter = ("state", "method", "kind", "placed_at")
     list_select_related = ("account",)
-    search_fields = ("public_id", "invoice_number", "buyer_name", "provider_payment", *OF_ACCOUNT)
+    search_fields = (
+        "public_id",
+        "invoice_number",
+        "buyer_name",
+        "provider_payment",
+        *ACCOUNT_SEARCH_FIELDS,
+    )
     search_help_text = "Number without INV-, ord_…, name on the invoice, account or e-mail"
     date_hierarchy = "placed_at"
     exclude = ("form_token", "provider_url")
-    acts = ORDER_ACTIONS
+    staff_actions = ORDER_ACTIONS
 
     @admin.display(ordering="net_cents")
     def total(self, order: Order) -> str:
@@ -121,7 +130,7 @@ class LedgerAdmin(ReadOnlyAdmin):
     list_display = ("at", "account", "kind", "amount", "actor", "reason")
     list_filter = ("kind", "at")
     list_select_related = ("account",)
-    search_fields = ("reason", "actor", "source", *OF_ACCOUNT)
+    search_fields = ("reason", "actor", "source", *ACCOUNT_SEARCH_FIELDS)
     date_hierarchy = "at"
 
 
@@ -130,20 +139,20 @@ class StaffGrantAdmin(StaffActionsAdmin, ReadOnlyAdmin):
     list_display = ("requested_at", "account", "credits", "reason", "state", "requested_by")
     list_filter = ("state", "requested_at")
     list_select_related = ("account", "requested_by")
-    search_fields = ("reason", "requested_by__email", "decided_by__email", *OF_ACCOUNT)
+    search_fields = ("reason", "requested_by__email", "decided_by__email", *ACCOUNT_SEARCH_FIELDS)
     search_help_text = "Reason, staff user, account or a member's email"
     fields = (
         *("account", "credits", "reason", "state"),
         *("requested_by", "requested_at", "decided_by", "decided_at"),
     )
-    acts = GRANT_ACTIONS
+    staff_actions = GRANT_ACTIONS
 
     @admin.display(ordering="amount")
     def credits(self, grant: StaffGrant) -> str:
         return f"{grant.amount:,}"
 
 
-class RunningDryFilter(admin.SimpleListFilter):
+class LowBalanceFilter(admin.SimpleListFilter):
     title = "running dry"
     parameter_name = "dry"
 
@@ -151,15 +160,15 @@ class RunningDryFilter(admin.SimpleListFilter):
         return [("week", "Within a week, or below the threshold")]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        return queryset.running_dry(week_before()) if self.value() else queryset
+        return queryset.running_low(usage_window_start()) if self.value() else queryset
 
 
 @admin.register(Wallet)
 class WalletAdmin(ReadOnlyAdmin):
     list_display = ("account", "balance", "debt", "threshold")
-    list_filter = (RunningDryFilter,)
+    list_filter = (LowBalanceFilter,)
     list_select_related = ("account",)
-    search_fields = OF_ACCOUNT
+    search_fields = ACCOUNT_SEARCH_FIELDS
 
 
 @admin.register(Subscription)
@@ -167,27 +176,27 @@ class SubscriptionAdmin(ReadOnlyAdmin):
     list_display = ("account", "plan", "next_plan", "started_on", "covered_until")
     list_filter = ("plan", "covered_until")
     list_select_related = ("account", "plan", "next_plan")
-    search_fields = OF_ACCOUNT
+    search_fields = ACCOUNT_SEARCH_FIELDS
 
 
-class UseAdmin(ReadOnlyAdmin):
+class UsageAdmin(ReadOnlyAdmin):
     list_select_related = ("account", "key")
     list_filter = ("verdict",)
     search_fields = ("account__name", "account__public_id", "key__public_id")
 
 
 @admin.register(UseHour)
-class UseHourAdmin(UseAdmin):
+class UsageHourAdmin(UsageAdmin):
     list_display = ("hour", "account", "key", "verdict", "calls", "credits")
 
 
 @admin.register(UseDay)
-class UseDayAdmin(UseAdmin):
+class UsageDayAdmin(UsageAdmin):
     list_display = ("day", "account", "key", "verdict", "calls", "credits")
 
 
-class CatalogueAdmin(admin.ModelAdmin[Any]):
-    """What is sold. What was sold stays: a row is offered no longer, and never deleted."""
+class CatalogAdmin(admin.ModelAdmin[Any]):
+    """Edits plans and packs. Orders refer to them, so staff withdraw a row and never delete it."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -196,23 +205,23 @@ class CatalogueAdmin(admin.ModelAdmin[Any]):
         super().save_model(request, obj, form, change)
         if not form.changed_data:
             return
-        said = ", ".join(
+        changes = ", ".join(
             f"{name}: {form.initial.get(name, 'new')} → {form.cleaned_data[name]}"
             for name in form.changed_data
         )
         action = f"{obj._meta.model_name}.{'changed' if change else 'added'}_by_staff"
-        audit.record(None, request.user, action, f"{obj}: {said}", request.ip)
+        audit.record(None, request.user, action, f"{obj}: {changes}", request.ip)
 
 
 @admin.register(Plan)
-class PlanAdmin(CatalogueAdmin):
+class PlanAdmin(CatalogAdmin):
     list_display = (
         *("name", "code", "price_cents", "monthly_credits", "requests_per_minute"),
         "is_offered",
     )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> tuple[str, ...]:
-        """What back-end servers read stays; Free stays free."""
+        """Protect the code, which API clients read, and keep the Free plan free and offered."""
         if obj is None:
             return ()
         return ("code", "price_cents", "is_offered") if obj.is_free else ("code",)
@@ -220,17 +229,17 @@ class PlanAdmin(CatalogueAdmin):
     def save_model(self, request: Any, obj: Plan, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         new_terms = {"requests_per_minute", "monthly_credits"} & {*form.changed_data}
-        concerned = subscriptions.apply_new_terms(obj) if change and new_terms else 0
-        if concerned:
+        account_count = subscriptions.apply_plan_changes(obj) if change and new_terms else 0
+        if account_count:
             self.message_user(
                 request,
-                f"{concerned:,} account{pluralize(concerned)} on this plan: the limit changed at "
-                "once; price and credits count from the next month.",
+                f"{account_count:,} account{pluralize(account_count)} on this plan: the limit "
+                "changed at once; price and credits count from the next month.",
             )
 
 
 @admin.register(Pack)
-class PackAdmin(CatalogueAdmin):
+class PackAdmin(CatalogAdmin):
     list_display = ("__str__", "price_cents", "requests_per_minute", "is_offered")
 
 

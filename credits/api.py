@@ -1,4 +1,4 @@
-"""GET /v1/me and GET /v1/credits: what a key may ask about its account, for nothing."""
+"""GET /v1/me and GET /v1/credits: free requests about the account of an API key."""
 
 from rest_framework.request import Request
 
@@ -8,12 +8,12 @@ from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
 from apikeys.throttling.limits import WINDOW_SECONDS
-from credits.periods import midnight
 from credits.plans.subscriptions import next_grant
 from credits.serializers import CreditsSerializer, MeSerializer
-from credits.wallet.totals import used_since
+from credits.wallet.totals import credits_used_since
+from runtime.dates import midnight
 
-EXAMPLE_OF_ME = {
+ME_EXAMPLE = {
     "account": {"id": "acc_8Jq2LxVbN4tRwYz6KpDm", "name": "Example Shop"},
     "key": {
         "id": "key_5Hc9TfWnQ3sEvXy7BgMk",
@@ -24,7 +24,7 @@ EXAMPLE_OF_ME = {
     "plan": "free",
     "rate_limit": {"limit": 60, "window": WINDOW_SECONDS},
 }
-EXAMPLE_OF_CREDITS = {
+CREDITS_EXAMPLE = {
     "balance": 4211,
     "used_this_period": 789,
     "plan": "starter",
@@ -35,14 +35,14 @@ EXAMPLE_OF_CREDITS = {
 
 
 class MeView(ApiView):
-    reads = ("subscription",)
+    account_relations = ("subscription",)
 
     @describe(
         "show-me",
         "Show whose key this is",
         "The account and the key of this request, and how many requests a minute it may send.",
         MeSerializer,
-        examples={"A key without a last day": EXAMPLE_OF_ME},
+        examples={"A key without a last day": ME_EXAMPLE},
     )
     def get(self, request: Request) -> ApiResponse:
         key = api_key_of(request)
@@ -62,25 +62,27 @@ class MeView(ApiView):
 
 
 class CreditsView(ApiView):
-    reads = ("wallet", "subscription")
+    account_relations = ("wallet", "subscription")
 
     @describe(
         "show-credits",
         "Show the balance",
         "What the account has left, and what comes next.",
         CreditsSerializer,
-        examples={"On the plan Starter": EXAMPLE_OF_CREDITS},
+        examples={"On the plan Starter": CREDITS_EXAMPLE},
     )
     def get(self, request: Request) -> ApiResponse:
         account = api_key_of(request).account
         wallet, subscription = account.wallet, account.subscription
-        grant, day = next_grant(subscription)
+        amount, day = next_grant(subscription)
         return json_response(
             {
                 "balance": wallet.balance,
-                "used_this_period": used_since(account, midnight(subscription.period.start)),
+                "used_this_period": credits_used_since(
+                    account, midnight(subscription.period.start)
+                ),
                 "plan": subscription.plan.code,
-                "next_grant": grant,
+                "next_grant": amount,
                 "next_grant_at": day and midnight(day),
                 "low_balance_threshold": wallet.threshold,
             }

@@ -1,4 +1,7 @@
-"""One function a mail. What is about money goes to the owners and to who has the role Billing."""
+"""Queue emails about money, one function per email.
+
+They go to the owners of an account and to its members with the role Billing.
+"""
 
 from datetime import date
 from typing import Any
@@ -9,20 +12,20 @@ from accounts.roles import Role
 from credits.models import Order, Plan
 from credits.money import format_money
 
-TOLD = (Role.OWNER, Role.BILLING)
+RECIPIENT_ROLES = (Role.OWNER, Role.BILLING)
 
 
 def queue_invoice(*, order: Order) -> None:
     template = "renewal" if order.kind == Order.Kind.RENEWAL else "invoice"
-    _queue(template, order.account, **_of_order(order))
+    _queue(template, order.account, **_order_context(order))
 
 
 def queue_receipt(*, order: Order) -> None:
-    _queue("receipt", order.account, **_of_order(order))
+    _queue("receipt", order.account, **_order_context(order))
 
 
 def queue_refund(*, order: Order, cents: int, plan: Plan | None) -> None:
-    context = {**_of_order(order), "amount": format_money(cents, order.currency), "plan": plan}
+    context = {**_order_context(order), "amount": format_money(cents, order.currency), "plan": plan}
     _queue("refund", order.account, **context)
 
 
@@ -49,7 +52,7 @@ def queue_zero_balance(*, account: Account) -> None:
     _queue("zero_balance", account, link=link("credits:choose-pack"))
 
 
-def _of_order(order: Order) -> dict[str, Any]:
+def _order_context(order: Order) -> dict[str, Any]:
     return {
         "order": order,
         "amount": format_money(order.total_cents, order.currency),
@@ -60,7 +63,7 @@ def _of_order(order: Order) -> dict[str, Any]:
 def _queue(template: str, account: Account, **context: Any) -> None:
     members = account.memberships.select_related("user").order_by("pk")
     for member in members:
-        if member.role in TOLD:
+        if member.role in RECIPIENT_ROLES:
             queue_email(
                 member.user.email,
                 f"credits/mails/{template}",

@@ -4,13 +4,13 @@ from django import forms
 
 from accounts.forms import OneTimeForm
 from credits.models import Plan
-from credits.models.catalogue import MOST_CREDITS
+from credits.models.catalogue import MAX_CREDITS
 from credits.orders.lifecycle import Buyer
 from runtime.unicode import validate_line
 
 
 class OrderForm(OneTimeForm):
-    """To whom the invoice goes. What is bought stands in the address of the page."""
+    """Asks whom to invoice. The URL of the page names the pack or plan, never the form."""
 
     name = forms.CharField(
         max_length=200,
@@ -47,25 +47,25 @@ class ThresholdForm(forms.Form):
     threshold = forms.IntegerField(
         required=False,
         min_value=0,
-        max_value=MOST_CREDITS,
+        max_value=MAX_CREDITS,
         label="Mail us when the balance falls to",
         widget=forms.NumberInput({"inputmode": "numeric"}),
     )
 
-    def __init__(self, usual: int, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, plan_default: int, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields[
-            "threshold"
-        ].help_text = (
-            f"Credits. Empty: {usual:,}, as usual for your plan. Owners and Billing get the mail."
+        field = self.fields["threshold"]
+        field.help_text = (
+            f"Credits. Empty: {plan_default:,}, as usual for your plan. Owners and Billing get the "
+            "mail."
         )
 
 
 class AmountForm(OneTimeForm):
-    """Of staff: Grant and Take back."""
+    """For staff to grant or deduct credits."""
 
     amount = forms.IntegerField(
-        min_value=1, max_value=MOST_CREDITS, widget=forms.NumberInput({"inputmode": "numeric"})
+        min_value=1, max_value=MAX_CREDITS, widget=forms.NumberInput({"inputmode": "numeric"})
     )
     reason = forms.CharField(
         max_length=200,
@@ -82,7 +82,7 @@ class ReasonForm(OneTimeForm):
 
 
 class ConfirmForm(OneTimeForm):
-    """Nothing to fill in."""
+    """Confirms an action that needs no input."""
 
 
 class PlanForm(ReasonForm):

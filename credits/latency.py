@@ -1,30 +1,31 @@
-"""How long calls took, from a histogram of six fixed buckets. Pure."""
+"""Latency percentiles from a histogram of six fixed buckets. Does no I/O."""
 
 from collections.abc import Sequence
 
-# A bucket holds the calls that took at most so many milliseconds; the last has no bound.
-BOUNDS = (20, 50, 100, 250, 1000)
-BUCKETS = (*(f"up_to_{bound}_ms" for bound in BOUNDS), "slower")
+# Upper bounds in milliseconds, inclusive. The last bucket has none.
+BUCKET_BOUNDS = (20, 50, 100, 250, 1000)
+BUCKETS = (*(f"up_to_{bound}_ms" for bound in BUCKET_BOUNDS), "slower")
 
 
-def bucket_of(duration_ms: int) -> str:
-    for bound, bucket in zip(BOUNDS, BUCKETS, strict=False):
+def bucket_for(duration_ms: int) -> str:
+    for bound, bucket in zip(BUCKET_BOUNDS, BUCKETS, strict=False):
         if duration_ms <= bound:
             return bucket
     return BUCKETS[-1]
 
 
 def percentile(histogram: Sequence[int], share: float) -> float | None:
-    """So many milliseconds this share of the calls took at most; infinite in the last bucket.
+    """Estimate the duration in milliseconds that this share of the calls did not exceed.
 
-    Within a bucket the calls are taken to be spread evenly.
+    Assumes that calls are spread evenly within a bucket. Returns infinity if the percentile is in
+    the last bucket, and None if there were no calls.
     """
-    left = share * sum(histogram)
+    remaining = share * sum(histogram)
     lower = 0
-    for bound, calls in zip(BOUNDS, histogram, strict=False):
-        if calls and calls >= left:
-            return lower + (bound - lower) * left / calls
-        left -= calls
+    for bound, calls in zip(BUCKET_BOUNDS, histogram, strict=False):
+        if calls and calls >= remaining:
+            return lower + (bound - lower) * remaining / calls
+        remaining -= calls
         lower = bound
     return float("inf") if any(histogram) else None
 
@@ -32,6 +33,6 @@ def percentile(histogram: Sequence[int], share: float) -> float | None:
 def format_milliseconds(milliseconds: float | None) -> str:
     if milliseconds is None:
         return "no calls"
-    if milliseconds > BOUNDS[-1]:
-        return f"over {BOUNDS[-1]:,} ms"
+    if milliseconds > BUCKET_BOUNDS[-1]:
+        return f"over {BUCKET_BOUNDS[-1]:,} ms"
     return f"{max(1, round(milliseconds)):,} ms"

@@ -1,4 +1,4 @@
-"""Money is whole cents; a tax is rounded half up, once an order. Pure."""
+"""Amounts of money in whole cents. Tax is rounded half up, once per order. Does no I/O."""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -22,17 +22,17 @@ def with_tax(net_cents: int, tax_rate: Decimal) -> Amount:
 
 
 def without_tax(total_cents: int, tax_rate: Decimal) -> int:
-    """The net amount of what was paid, tax included."""
+    """Return the net amount of a total that includes tax."""
     return int((total_cents / (1 + tax_rate)).quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def format_money(cents: int, currency: str) -> str:
-    """`USD 1,200.00`"""
-    whole, rest = divmod(abs(cents), 100)
+    """Format an amount as in `USD 1,200.00`."""
+    units, fraction = divmod(abs(cents), 100)
     sign = MINUS if cents < 0 else ""
-    return f"{sign}{currency} {whole:,}.{rest:02}"
+    return f"{sign}{currency} {units:,}.{fraction:02}"
 
 
-def percent(tax_rate: Decimal) -> str:
-    """`19 %`, `8.1 %`"""
+def format_percent(tax_rate: Decimal) -> str:
+    """Format a rate as in `19 %` or `8.1 %`."""
     return f"{(tax_rate * 100).normalize():f} %"

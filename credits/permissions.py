@@ -4,19 +4,19 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from apikeys.request import api_key_of
-from credits.wallet.charges import insufficient_credits, refused
+from credits.wallet.charges import charges_refused, insufficient_credits
 
 
 class HasCredits(BasePermission):
-    """402 before any work is done. It knows the view's price, and nothing else of it.
+    """Refuses requests with 402 before any work if the balance is below the price of the view.
 
-    The balance is the one read with the key: who is refused here had too little a moment ago, and
-    who gets past is charged by a statement that judges again.
+    Authentication read the balance together with the key, so it may be slightly stale. Requests
+    that pass are charged by a conditional statement, which checks the balance again.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
         price, balance = view.price(request), api_key_of(request).account.wallet.balance
         if price > balance:
-            refused.add()
+            charges_refused.add()
             raise insufficient_credits(required=price, balance=balance)
         return True

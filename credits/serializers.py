@@ -1,38 +1,38 @@
-"""What the answers of this floor hold, for the API description. Nothing is validated with them."""
+"""Describe the responses of the credits API for the OpenAPI schema. Never used to validate data."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-Described = serializers.Serializer[Any]
+SchemaSerializer = serializers.Serializer[Any]
 PLAN = "The code of its plan: `free`, `starter`, `growth`, `scale`, or one made for you"
 
 
-class MeAccountSerializer(Described):
+class MeAccountSerializer(SchemaSerializer):
     id = serializers.CharField(help_text="`acc_…`")
     name = serializers.CharField(help_text="As its members named it")
 
 
-class MeKeySerializer(Described):
+class MeKeySerializer(SchemaSerializer):
     id = serializers.CharField(help_text="`key_…`")
     name = serializers.CharField(help_text="Given at its creation")
     display = serializers.CharField(help_text="Its beginning and end: `svc_live_Ab1c…9xYz`")
     expires_at = serializers.DateTimeField(allow_null=True, help_text="Null: it never expires.")
 
 
-class RateLimitSerializer(Described):
+class RateLimitSerializer(SchemaSerializer):
     limit = serializers.IntegerField(help_text="Requests a window, for this key")
     window = serializers.IntegerField(help_text="Seconds")
 
 
-class MeSerializer(Described):
+class MeSerializer(SchemaSerializer):
     account = MeAccountSerializer(help_text="Who pays for requests with this key")
     key = MeKeySerializer(help_text="The key of this request")
     plan = serializers.CharField(help_text=PLAN)
     rate_limit = RateLimitSerializer(help_text="How much it may ask")
 
 
-class CreditsSerializer(Described):
+class CreditsSerializer(SchemaSerializer):
     balance = serializers.IntegerField(min_value=0, help_text="What is left. It never expires")
     used_this_period = serializers.IntegerField(
         min_value=0, help_text="Credits used since the plan's month began"

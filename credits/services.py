@@ -1,7 +1,8 @@
-"""What moves credits: charge, grant, take back. Each is one short transaction.
+"""Grant and deduct credits, each in one short transaction.
 
-The wallet's row is what those who come at once queue on. A charge is booked as use, all else as an
-entry of the ledger, whose source key says once and for all what it is for.
+Concurrent transactions on an account serialize on the row of its wallet. Charges for validations
+are recorded as usage; every other movement is a ledger entry, whose unique source names the form,
+order, or event it is for, so that repeating it has no further effect.
 """
 
 from django.db import transaction
@@ -10,23 +11,23 @@ from django.utils.crypto import get_random_string
 from accounts import audit
 from accounts.models import Account, User
 from credits.models import LedgerEntry, Order, Subscription, Wallet
-from credits.models.catalogue import MOST_CREDITS
+from credits.models.catalogue import MAX_CREDITS
 
 Kind = LedgerEntry.Kind
 
 
 class InvalidAmount(ValueError):
     def __init__(self) -> None:
-        super().__init__(f"An amount is a whole number from 1 to {MOST_CREDITS:,} credits.")
+        super().__init__(f"An amount is a whole number from 1 to {MAX_CREDITS:,} credits.")
 
 
-def require_amount(amount: int) -> None:
-    if isinstance(amount, bool) or not isinstance(amount, int) or not 1 <= amount <= MOST_CREDITS:
+def validate_amount(amount: int) -> None:
+    if isinstance(amount, bool) or not isinstance(amount, int) or not 1 <= amount <= MAX_CREDITS:
         raise InvalidAmount
 
 
 @transaction.atomic
-def book(
+def post_entry(
     *,
     account: Account,
     kind: Kind,
@@ -36,11 +37,13 @@ def book(
     reason: str,
     order: Order | None = None,
 ) -> bool:
-    """One entry of the ledger, and the wallet with it. False when this source was booked before.
+    """Add an entry to the ledger and update the wallet.
 
-    The entry goes in first: of two with one source the second waits here for the first.
+    Returns False, and changes nothing, if the ledger has an entry with this source already. The
+    entry is inserted before the wallet is updated, so a concurrent transaction with the same source
+    waits for this one at the unique index.
     """
-    require_amount(amount)
+    validate_amount(amount)
     outgoing = kind in LedgerEntry.OUTGOING
     _, is_new = LedgerEntry.objects.get_or_create(
         source=source,
@@ -54,8 +57,8 @@ def book(
         },
     )
     if is_new:
-        move = Wallet.objects.take if outgoing else Wallet.objects.add
-        move(account, amount)
+        update = Wallet.objects.deduct if outgoing else Wallet.objects.add
+        update(account, amount)
     return is_new
 
 
@@ -69,14 +72,14 @@ def grant(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> bool:
-    """By staff. False when the form was sent before."""
+    """Grant credits on behalf of staff. Returns False if the form was submitted before."""
     source = f"grant:{account.public_id}:{form_token or get_random_string(32)}"
-    booked = book(
+    is_new = post_entry(
         account=account, kind=Kind.GRANT, amount=amount, source=source, actor=actor, reason=reason
     )
-    if booked:
+    if is_new:
         audit.record(account, actor, "credits.granted", f"{amount:,}: {reason}", ip)
-    return booked
+    return is_new
 
 
 @transaction.atomic
@@ -89,23 +92,26 @@ def deduct(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> bool:
-    """By staff. What was spent already becomes a debt, which the next grant pays first."""
+    """Deduct credits on behalf of staff. Returns False if the form was submitted before.
+
+    Whatever the balance doesn't cover becomes a debt, which the next incoming credits pay first.
+    """
     source = f"take_back:{account.public_id}:{form_token or get_random_string(32)}"
     kind = Kind.TAKE_BACK
-    booked = book(
+    is_new = post_entry(
         account=account, kind=kind, amount=amount, source=source, actor=actor, reason=reason
     )
-    if booked:
+    if is_new:
         audit.record(account, actor, "credits.taken_back", f"{amount:,}: {reason}", ip)
-    return booked
+    return is_new
 
 
 @transaction.atomic
-def open_with_credits(*, account: Account, credits: int) -> None:
-    """For the command line: exactly so many, in place of the sign-up credits."""
+def set_opening_balance(*, account: Account, credits: int) -> None:
+    """Give a new account exactly this many credits in place of the sign-up credits."""
     Subscription.objects.filter(account=account).update(gets_free_credits=True)
     if credits:
-        book(
+        post_entry(
             account=account,
             kind=Kind.SIGNUP,
             amount=credits,

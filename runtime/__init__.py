@@ -1,1 +1,1 @@
-"""What any Django service needs and no customer sees."""
+"""Provide what any Django service needs, independent of the product."""

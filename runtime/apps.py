@@ -9,7 +9,7 @@ class RuntimeConfig(AppConfig):
     verbose_name = "Background work"
 
     def ready(self) -> None:
-        # Before any app's urls.py is imported.
+        # Django imports the apps' urls.py files after this.
         register_converter(PublicId, "public_id")
         register_converter(RequestId, "request_id")
         register_converter(Token, "token")

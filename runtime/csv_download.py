@@ -1,4 +1,4 @@
-"""Tables for a spreadsheet, as CSV."""
+"""Stream tables as CSV files that are safe to open in a spreadsheet."""
 
 import csv
 import unicodedata
@@ -6,38 +6,42 @@ from collections.abc import Iterable, Iterator
 
 from django.http import StreamingHttpResponse
 
-# By it spreadsheets know that the letters are Unicode.
+# Excel reads a CSV file as UTF-8 only if it starts with this mark.
 BYTE_ORDER_MARK = "\ufeff"
-# What a spreadsheet takes for the beginning of a formula.
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+# Characters with which a spreadsheet starts a formula.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 Row = list[str | int]
 
 
-def escape_formula(typed: str) -> str:
-    """What people typed must not calculate in somebody's spreadsheet, which may skip a space or
-    what is invisible, and read a full-width sign as the plain one."""
-    seen = (letter for letter in typed if unicodedata.category(letter) != "Cf")
-    read = unicodedata.normalize("NFKC", "".join(seen)).lstrip()
-    return f"'{typed}" if typed.startswith(_FORMULAS) or read.startswith(_FORMULAS) else typed
+def escape_formula(text: str) -> str:
+    """Prefix user input with an apostrophe if a spreadsheet could run it as a formula.
+
+    Spreadsheets may skip leading spaces and invisible characters, and may read a full-width sign
+    as the ASCII one.
+    """
+    visible = (character for character in text if unicodedata.category(character) != "Cf")
+    normalized = unicodedata.normalize("NFKC", "".join(visible)).lstrip()
+    is_formula = text.startswith(_FORMULA_STARTS) or normalized.startswith(_FORMULA_STARTS)
+    return f"'{text}" if is_formula else text
 
 
-def csv_response(name: str, lines: Iterable[Row]) -> StreamingHttpResponse:
-    """Written while it is read: however long it is, it is never in memory as a whole."""
-    answer = StreamingHttpResponse(_written(lines), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    return answer
+def csv_response(filename: str, rows: Iterable[Row]) -> StreamingHttpResponse:
+    """Return a response that writes the rows as it is sent, so memory use stays constant."""
+    response = StreamingHttpResponse(_csv_lines(rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response
 
 
 class _Echo:
-    """A file for the writer that keeps nothing."""
+    """A file for csv.writer that returns each line instead of storing it."""
 
     def write(self, text: str) -> str:
         return text
 
 
-def _written(lines: Iterable[Row]) -> Iterator[str]:
+def _csv_lines(rows: Iterable[Row]) -> Iterator[str]:
     writer = csv.writer(_Echo())
     yield BYTE_ORDER_MARK
-    for line in lines:
-        yield writer.writerow(line)
+    for row in rows:
+        yield writer.writerow(row)

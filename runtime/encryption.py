@@ -1,5 +1,8 @@
-"""Secrets that the program must be able to read again, such as those of authenticator apps: whoever
-gets hold of a dump of the database, or of a backup, cannot. Pure but for the settings' keys."""
+"""Encrypt secrets that the application has to read back, such as authenticator app seeds.
+
+They can't be read from a dump of the database or from a backup. The keys are derived from
+SECRET_KEY and SECRET_KEY_FALLBACKS.
+"""
 
 import secrets
 from base64 import b64decode, b64encode
@@ -9,37 +12,38 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-_MARK = "sealed:"
+_PREFIX = "sealed:"
 _NONCE_BYTES = 12
 
 
 class DecryptionFailed(Exception):
-    """It was sealed under another SECRET_KEY, or is not what was sealed."""
+    """No current or previous SECRET_KEY decrypts the text, or the text was changed."""
 
 
 def encrypt(text: str) -> str:
+    """Encrypt under the current SECRET_KEY."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    sealed = _cipher(settings.SECRET_KEY).encrypt(nonce, text.encode(), None)
-    return _MARK + b64encode(nonce + sealed).decode()
+    ciphertext = _cipher(settings.SECRET_KEY).encrypt(nonce, text.encode(), None)
+    return _PREFIX + b64encode(nonce + ciphertext).decode()
 
 
 def decrypt(text: str) -> str:
-    """What was stored before anything was sealed is given as it is."""
-    if not text.startswith(_MARK):
+    """Decrypt under any configured key. Text stored without encryption is returned as it is."""
+    if not text.startswith(_PREFIX):
         return text
     for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
-        if (opened := _open(text, key)) is not None:
-            return opened
+        if (plaintext := _try_decrypt(text, key)) is not None:
+            return plaintext
     raise DecryptionFailed
 
 
 def is_encrypted(text: str) -> bool:
-    """Under the key of today."""
-    return text.startswith(_MARK) and _open(text, settings.SECRET_KEY) is not None
+    """Return whether the text is encrypted under the current SECRET_KEY."""
+    return text.startswith(_PREFIX) and _try_decrypt(text, settings.SECRET_KEY) is not None
 
 
-def _open(text: str, key: str) -> str | None:
-    raw = b64decode(text.removeprefix(_MARK))
+def _try_decrypt(text: str, key: str) -> str | None:
+    raw = b64decode(text.removeprefix(_PREFIX))
     try:
         return _cipher(key).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None).decode()
     except InvalidTag:

@@ -1,4 +1,4 @@
-"""What was found out about a server, kept for a moment: whoever asks again costs it nothing."""
+"""Cache the results of health checks, so that frequent probes put no load on the server checked."""
 
 import logging
 import threading
@@ -9,56 +9,60 @@ logger = logging.getLogger(__name__)
 
 
 class HealthCheckCache:
-    """One looks at a time, in a thread of their own. What takes longer to say that it is well than
-    anybody wants to wait is not well."""
+    """Run a check in a background thread, one at a time, and cache its result.
+
+    A check that takes longer than `timeout` seconds counts as unhealthy.
+    """
 
     def __init__(
         self,
-        is_well: Callable[[], bool],
+        check: Callable[[], bool],
         *,
-        patience: float,
+        timeout: float,
         good_seconds: float,
         bad_seconds: float,
     ) -> None:
-        self._is_well = is_well
-        self._patience = patience
+        """`good_seconds` and `bad_seconds`: how long a result is cached, from the check's start."""
+        self._check = check
+        self._timeout = timeout
         self._good_seconds, self._bad_seconds = good_seconds, bad_seconds
         self._lock = threading.Lock()
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        self._found = False
-        self._begun_at = self._looks_again_at = 0.0
+    def reset(self) -> None:
+        self._result = False
+        self._started_at = self._next_check_at = 0.0
         self._done = threading.Event()
         self._done.set()
 
-    def look(self) -> None:
-        """Unless somebody did a moment ago, or does so now. Waits for nothing."""
+    def refresh(self) -> None:
+        """Start a check, unless one is running or the cached result is still valid."""
         with self._lock:
-            if not self._done.is_set() or time.monotonic() < self._looks_again_at:
+            if not self._done.is_set() or time.monotonic() < self._next_check_at:
                 return
-            self._begun_at = time.monotonic()
+            self._started_at = time.monotonic()
             self._done.clear()
-        threading.Thread(target=self._find_out, args=[self._done], daemon=True).start()
+        threading.Thread(target=self._run, args=[self._done], daemon=True).start()
 
-    def found(self) -> bool:
-        """After a look."""
-        return self.wait(self._begun_at + self._patience - time.monotonic()) and self._found
+    def is_healthy(self) -> bool:
+        """Return the latest result; wait for a running check until its timeout."""
+        return self.wait(self._started_at + self._timeout - time.monotonic()) and self._result
 
     def wait(self, seconds: float) -> bool:
-        """Returns whether the look that is under way, if any, ended within that time."""
+        """Return whether the running check, if any, ended within this time."""
         return self._done.wait(max(0.0, seconds))
 
-    def _find_out(self, done: threading.Event) -> None:
-        found = False
+    def _run(self, done: threading.Event) -> None:
+        result = False
         try:
-            found = self._is_well()
-        # Whatever is wrong with it, it is not well.
+            result = self._check()
+        # Any error means unhealthy.
         except Exception as error:
-            logger.debug("Not well", exc_info=error)
+            logger.debug("Health check failed", exc_info=error)
         finally:
+            # After a reset, the result of an earlier check is discarded.
             if done is self._done:
-                self._found = found
-                seconds = self._good_seconds if found else self._bad_seconds
-                self._looks_again_at = self._begun_at + seconds
+                self._result = result
+                seconds = self._good_seconds if result else self._bad_seconds
+                self._next_check_at = self._started_at + seconds
             done.set()

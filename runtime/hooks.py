@@ -1,7 +1,7 @@
-"""Seams: how a lower floor tells upper ones what happened, without importing them.
+"""Hooks: how a lower layer notifies upper layers without importing them.
 
-The settings list dotted paths; each function runs inside the caller's transaction, and its
-exception is the caller's.
+Each hook is a setting with a list of dotted paths. The functions run inside the caller's
+transaction, and their exceptions reach the caller.
 """
 
 from typing import Any
@@ -10,5 +10,6 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 
-def call(seam: str, **arguments: Any) -> list[Any]:
-    return [import_string(path)(**arguments) for path in getattr(settings, seam)]
+def call(hook: str, **arguments: Any) -> list[Any]:
+    """Call every function of a hook; return their results in the setting's order."""
+    return [import_string(path)(**arguments) for path in getattr(settings, hook)]

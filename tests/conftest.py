@@ -1,4 +1,4 @@
-"""The fixed cast, and what every test stands on."""
+"""Fixtures and helpers that all tests share: users, accounts, keys and clients."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,15 +12,15 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
-from accounts.services import note_confirmed, open_account
+from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from apikeys.throttling import limits
 from apikeys.throttling.refusal_counts import refusals
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import fresh_database
-from tests.support.log_records import Records, recorded
-from tests.support.xdist_groups import Groups
+from tests.support.log_records import LogCapture, capture_logs
+from tests.support.xdist_groups import GroupScheduler
 from validation.lookup_limits import exhausted_lookups
 
 __all__ = ["fresh_database"]
@@ -29,16 +29,17 @@ PASSWORD = "correct horse battery"
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
-    return Groups(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduler:
+    return GroupScheduler(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Before `-m` chooses: a test that asks for no database says nothing of it."""
+    """Mark tests that use no database as `anywhere`, before `-m` selects."""
     for item in items:
-        asked = {"db", "fresh_database"} & set(getattr(item, "fixturenames", ()))
-        if not asked and not item.get_closest_marker("django_db"):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        uses_database = fixtures & {"db", "fresh_database"} or item.get_closest_marker("django_db")
+        if not uses_database:
             item.add_marker(pytest.mark.anywhere)
 
 
@@ -48,12 +49,15 @@ def django_db_setup(
     django_db_modify_db_settings: None,
     django_db_blocker: DjangoDbBlocker,
 ) -> Iterator[None]:
-    """pytest-django's own makes no database where no test asks for more than a copy of it."""
+    """Create the test database even when tests only use `fresh_database`.
+
+    pytest-django's fixture skips it unless a test uses the `db` fixture or the `django_db` mark.
+    """
     with django_db_blocker.unblock():
-        before = setup_databases(verbosity=0, interactive=False)
+        created = setup_databases(verbosity=0, interactive=False)
     yield
     with django_db_blocker.unblock():
-        teardown_databases(before, verbosity=0)
+        teardown_databases(created, verbosity=0)
 
 
 def make_user(email: str, **fields: Any) -> User:
@@ -69,35 +73,35 @@ def make_member(account: Account, role: Role, email: str = "") -> User:
 
 
 def signed_in(user: User) -> Client:
-    """A browser of this user, who came through the real sign-in page."""
+    """Return a browser in which the user signed in on the sign-in page."""
     client = Client(headers={"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"})
-    answer = client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
-    assert answer.status_code == 302, answer.content
+    response = client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    assert response.status_code == 302, response.content
     return client
 
 
 @pytest.fixture(autouse=True)
 def _empty_counters() -> Iterator[None]:
-    """Rate limits and counts of one test are not those of the next."""
+    """Reset rate limits and counters before each test."""
     cache.clear()
-    limits.exhausted_buckets.forget()
-    refusals.forget()
+    limits.exhausted_buckets.clear()
+    refusals.discard()
     exhausted_lookups.forget()
     yield
 
 
 @pytest.fixture
-def records() -> Iterator[Records]:
-    """What is logged."""
-    with recorded() as kept:
-        yield kept
+def records() -> Iterator[LogCapture]:
+    """Capture everything that is logged."""
+    with capture_logs() as capture:
+        yield capture
 
 
 @pytest.fixture
 def owner(db: None) -> User:
     user = make_user("owner@shop.example", name="Olive Owner")
     open_account(user=user, name="The Shop")
-    note_confirmed(user=user)
+    run_email_confirmed_hooks(user=user)
     return user
 
 
@@ -108,7 +112,7 @@ def account(owner: User) -> Account:
 
 @pytest.fixture
 def secret(account: Account, owner: User) -> str:
-    """The secret of the owner's one API key."""
+    """The secret of the owner's only API key."""
     return create_key(account=account, name="The Shop's server", actor=owner)[1]
 
 
@@ -124,10 +128,10 @@ def caller(secret: str) -> ApiClient:
 
 @pytest.fixture
 def stranger(db: None) -> User:
-    """Another customer, who must see nothing of the owner's."""
+    """Another customer, who must not see any of the owner's data."""
     user = make_user("stranger@elsewhere.example")
     open_account(user=user, name="Elsewhere")
-    note_confirmed(user=user)
+    run_email_confirmed_hooks(user=user)
     return user
 
 

@@ -1,11 +1,11 @@
-"""The product's settings, with what tests change: where data lies, and what only costs time."""
+"""The product's settings with the changes tests need: a temporary data folder and no delays."""
 
 import atexit
 import os
 import shutil
 import tempfile
 
-# Before the settings are read: a test run never touches the data of a developer's copy.
+# Set before the settings are imported, so that tests never touch a developer's data.
 os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="tests-")
 atexit.register(shutil.rmtree, os.environ["DATA_DIR"], ignore_errors=True)
 for name in (
@@ -16,11 +16,11 @@ for name in (
 
 from config.settings import *  # noqa: E402, F403
 
-# Nobody listens there: what no test scripts is unknown, at once.
+# Nothing listens on this port: a lookup that no test scripts fails immediately.
 DNS_RESOLVERS = ["127.0.0.1:9"]
-# Argon2 is slow on purpose.
+# Argon2 is slow by design.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-EVEN_TIME_SECONDS = 0
+RESPONSE_TIME_STEP_SECONDS = 0
 SIGN_IN_REFUSAL_SECONDS = 0
 PASSKEY_ORIGINS = ["http://testserver"]
 STORAGES = {
@@ -30,7 +30,7 @@ STORAGES = {
 WHITENOISE_AUTOREFRESH = True
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 if DATABASES["default"]["ENGINE"] == "runtime.database.sqlite":  # noqa: F405
-    # A file as in the product, not memory: with its locks, and open to several processes.
+    # A file instead of memory: it has real locks, and several processes can open it.
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}  # noqa: F405
-# The mail server of the tests tells of each connection.
+# The tests' mail server logs each connection.
 LOGGING["loggers"]["mail.log"] = {"level": "WARNING"}  # noqa: F405

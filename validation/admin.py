@@ -16,7 +16,7 @@ admin.site.register(LogEntry, LogEntryAdmin)
 
 @admin.register(ListedDomain)
 class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
-    """Effective in the worker that took it at once, in every other within seconds."""
+    """Edits staff domains. This worker applies them immediately, the others within seconds."""
 
     form = ListedDomainForm
     list_display = ("domain", "kind", "reason", "created_at")
@@ -25,16 +25,16 @@ class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
 
     def save_model(self, request: Any, obj: ListedDomain, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        said = f"{obj.domain}: {obj.get_kind_display()}, {obj.reason}"
-        audit.record(None, request.user, "domain.listed", said, request.ip)
-        transaction.on_commit(staff_domains.forget)
+        target = f"{obj.domain}: {obj.get_kind_display()}, {obj.reason}"
+        audit.record(None, request.user, "domain.listed", target, request.ip)
+        transaction.on_commit(staff_domains.invalidate)
 
     def delete_model(self, request: Any, obj: ListedDomain) -> None:
         super().delete_model(request, obj)
         audit.record(None, request.user, "domain.unlisted", obj.domain, request.ip)
-        transaction.on_commit(staff_domains.forget)
+        transaction.on_commit(staff_domains.invalidate)
 
     @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ListedDomain]) -> None:
-        for listed in queryset:
-            self.delete_model(request, listed)
+        for domain in queryset:
+            self.delete_model(request, domain)

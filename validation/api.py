@@ -5,7 +5,7 @@ from rest_framework.request import Request
 
 from apikeys.errors import REFUSALS, ApiError
 from apikeys.request import ApiHttpRequest, api_key_of, http_request
-from apikeys.rest.request_body import read_object, refuse_unknown, take_text
+from apikeys.rest.request_body import read_object, read_string, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
@@ -17,9 +17,9 @@ from validation.sandbox_errors import raise_sandbox_error
 from validation.serializers import ResultSerializer, ValidateSerializer
 from validation.settlement import ValidationResponse
 
-LONGEST_EMAIL = 320
+MAX_EMAIL_LENGTH = 320
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
-AN_ADDRESS = OpenApiExample("An address", {"email": "jane@shop.example"})
+ADDRESS_EXAMPLE = OpenApiExample("An address", {"email": "jane@shop.example"})
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
@@ -52,26 +52,26 @@ REMAINING = OpenApiParameter(
 
 
 class ValidateView(ApiView):
-    reads = ("wallet",)
+    account_relations = ("wallet",)
     billing_classes = [HasCredits]
 
-    asker: Caller
+    caller: Caller
     email: str
     idempotency_key: str | None
     replay: ValidationResponse | None = None
 
     def prepare(self, request: Request) -> None:
         document = read_object(request)
-        self.email = take_text(document, "email", shortest=1, longest=LONGEST_EMAIL)
-        self.idempotency_key = _idempotency_key(request)
-        refuse_unknown(document, "email")
+        self.email = read_string(document, "email", min_length=1, max_length=MAX_EMAIL_LENGTH)
+        self.idempotency_key = _read_idempotency_key(request)
+        refuse_unknown_fields(document, "email")
         key = api_key_of(request)
-        self.asker = Caller(key.account, key, http_request(request).id)
+        self.caller = Caller(key.account, key, http_request(request).id)
 
     def find_replay(self, request: Request) -> None:
         if self.idempotency_key is not None:
             self.replay = services.find_replay(
-                asker=self.asker, idempotency_key=self.idempotency_key, email=self.email
+                caller=self.caller, idempotency_key=self.idempotency_key, email=self.email
             )
 
     def price(self, request: Request) -> int:
@@ -85,32 +85,37 @@ class ValidateView(ApiView):
         "A definite verdict costs 1 credit; an unknown costs nothing. "
         "Addresses at `sandbox.test` answer every result and error on demand, for free.",
         ResultSerializer,
-        request=OpenApiRequest(ValidateSerializer, examples=[AN_ADDRESS]),
+        request=OpenApiRequest(ValidateSerializer, examples=[ADDRESS_EXAMPLE]),
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
         examples=EXAMPLES,
         refusals=REFUSALS,
     )
     def post(self, request: Request) -> ApiResponse:
-        answer = self._answer(http_request(request))
+        response = self._validate(http_request(request))
         http_request(request).in_request_log = True
-        http_request(request).verdict = answer.verdict
-        headers = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
-        if answer.replayed:
+        http_request(request).verdict = response.verdict
+        headers = {
+            "X-Credits-Cost": str(response.cost),
+            "X-Credits-Remaining": str(response.balance),
+        }
+        if response.replayed:
             headers["Idempotent-Replayed"] = "true"
-        return ApiResponse(answer.body, headers=headers)
+        return ApiResponse(response.body, headers=headers)
 
-    def _answer(self, request: ApiHttpRequest) -> ValidationResponse:
+    def _validate(self, request: ApiHttpRequest) -> ValidationResponse:
         if self.replay is not None:
-            return services.answer_again(asker=self.asker, email=self.email, replayed=self.replay)
+            return services.replay_response(
+                caller=self.caller, email=self.email, response=self.replay
+            )
         raise_sandbox_error(request, self.email)
         return services.validate(
-            asker=self.asker, email=self.email, idempotency_key=self.idempotency_key
+            caller=self.caller, email=self.email, idempotency_key=self.idempotency_key
         )
 
 
-def _idempotency_key(request: Request) -> str | None:
-    given: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
-    if given is not None and not _IDEMPOTENCY_KEY.fullmatch(given):
+def _read_idempotency_key(request: Request) -> str | None:
+    key: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         message = "An Idempotency-Key has 1 to 255 visible ASCII characters."
         raise ApiError("invalid_field", message, param="Idempotency-Key")
-    return given
+    return key

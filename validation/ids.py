@@ -1,4 +1,4 @@
-"""Ids of results: the time, then chance, in Crockford's letters. Sorted, they are in time order."""
+"""Result ids: a timestamp and random bits in Crockford's base 32, so ids sort by time."""
 
 import re
 import secrets
@@ -6,12 +6,12 @@ import time
 from datetime import UTC, datetime
 
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_TIME_BITS, _RANDOM_BITS, _BITS_A_LETTER = 48, 82, 5
-_LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_A_LETTER
-_FORM = re.compile(f"val_[{_LETTERS}]{{{_LENGTH}}}")
+_TIME_BITS, _RANDOM_BITS, _BITS_PER_LETTER = 48, 82, 5
+_LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_PER_LETTER
+_PATTERN = re.compile(f"val_[{_LETTERS}]{{{_LENGTH}}}")
 
 
-def result_id() -> str:
+def new_result_id() -> str:
     number = (time.time_ns() // 1_000_000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
     letters = ""
     for _ in range(_LENGTH):
@@ -20,14 +20,14 @@ def result_id() -> str:
     return f"val_{letters}"
 
 
-def normal_id(text: str) -> str:
-    """As we write it, in whatever case somebody typed it."""
+def normalize_result_id(text: str) -> str:
+    """Restores the canonical case of an id that a user typed."""
     return text.upper().replace("VAL_", "val_", 1)
 
 
-def made_at(text: str) -> datetime | None:
-    """When the result of this id was made: by the time it is found without an index of its own."""
-    if not _FORM.fullmatch(text):
+def result_created_at(text: str) -> datetime | None:
+    """Returns the time in a result id, or None if the text isn't one."""
+    if not _PATTERN.fullmatch(text):
         return None
     number = 0
     for letter in text.removeprefix("val_"):

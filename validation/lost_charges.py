@@ -13,55 +13,56 @@ from django.utils import timezone
 
 from accounts.models import Account
 from credits.models import LedgerEntry
-from credits.services import book
+from credits.services import post_entry
 from credits.wallet.charges import Charge, refund
 from runtime.database.write_behind import WriteBuffer
 from validation.models import LogEntry, LostCharge
 
 logger = logging.getLogger(__name__)
 
-# A COMMIT may still be on its way, to a server that is frozen or through a network that is cut.
-# No system repeats a packet for longer than this.
-SURE_AFTER = timedelta(hours=1)
+# A COMMIT can still be under way if the server is frozen or the network is cut. No operating system
+# retransmits a packet for longer than this.
+MAX_COMMIT_DELAY = timedelta(hours=1)
 
 
-class _Lost(NamedTuple):
+class _UncertainCharge(NamedTuple):
     account_id: int
     result_id: str
     cost: int
     has_log: bool
 
 
-def remember(account: Account, result_id: str, cost: int) -> None:
-    """For the moment the database is back: this process writes it down then."""
-    lost.add(_Lost(account.pk, result_id, cost, bool(account.kept_log_days)))
+def record_lost_charge(account: Account, result_id: str, cost: int) -> None:
+    """Queues the charge: this process writes it once the database is available again."""
+    buffer.add(_UncertainCharge(account.pk, result_id, cost, bool(account.log_retention_days)))
 
 
 def settle_lost_charges() -> None:
-    """A job of the day, for those that were not stored yet when they were written down."""
-    sure_before = timezone.now() - SURE_AFTER
+    """Daily job: refunds charges whose log row was not stored yet when they were recorded."""
+    latest_certain = timezone.now() - MAX_COMMIT_DELAY
     for charge in LostCharge.objects.order_by("pk"):
-        if not _refund_if_stored(charge) and charge.created_at <= sure_before:
+        if not _refund_if_stored(charge) and charge.created_at <= latest_certain:
             charge.delete()
 
 
-def _write(losses: list[_Lost]) -> None:
-    """May be called again with the same ones."""
-    logged = [one for one in losses if one.has_log]
+def _write(charges: list[_UncertainCharge]) -> None:
+    """Refunds the charges found in the request log. Safe to call twice with the same charges."""
+    logged = [charge for charge in charges if charge.has_log]
     LostCharge.objects.bulk_create(
-        [LostCharge(account_id=one.account_id, result_id=one.result_id) for one in logged],
+        [LostCharge(account_id=charge.account_id, result_id=charge.result_id) for charge in logged],
         ignore_conflicts=True,
     )
-    for charge in LostCharge.objects.filter(result_id__in=[one.result_id for one in logged]):
-        _refund_if_stored(charge)
-    for one in losses:
-        if not one.has_log:
-            _give_credits(one)
+    result_ids = [charge.result_id for charge in logged]
+    for lost_charge in LostCharge.objects.filter(result_id__in=result_ids):
+        _refund_if_stored(lost_charge)
+    for charge in charges:
+        if not charge.has_log:
+            _grant_credits(charge)
 
 
 @transaction.atomic
 def _refund_if_stored(charge: LostCharge) -> bool:
-    # Whichever process comes second finds a row that costs nothing any more.
+    # The row lock lets one process refund. The next one finds the cost set to 0.
     entries = LogEntry.objects.with_result(charge.result_id).filter(account=charge.account_id)
     entry = entries.filter(cost__gt=0).select_for_update().first()
     if entry is None:
@@ -73,16 +74,16 @@ def _refund_if_stored(charge: LostCharge) -> bool:
     return True
 
 
-def _give_credits(one: _Lost) -> None:
-    """Without a request log there is no row to look for: the account gets the benefit of doubt."""
-    book(
-        account=Account.objects.get(pk=one.account_id),
+def _grant_credits(charge: _UncertainCharge) -> None:
+    """Gives an account without a request log the benefit of the doubt: there's no row to check."""
+    post_entry(
+        account=Account.objects.get(pk=charge.account_id),
         kind=LedgerEntry.Kind.GRANT,
-        amount=one.cost,
-        source=f"{LedgerEntry.LOST_CHARGE}{one.result_id}",
+        amount=charge.cost,
+        source=f"{LedgerEntry.LOST_CHARGE}{charge.result_id}",
         actor=None,
         reason="Credit for a request whose response was lost in an outage",
     )
 
 
-lost: WriteBuffer[_Lost] = WriteBuffer(_write)
+buffer: WriteBuffer[_UncertainCharge] = WriteBuffer(_write)

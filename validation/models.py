@@ -11,46 +11,46 @@ from django.utils.crypto import salted_hmac
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from runtime.database.raw_sql import BulkInsert, JsonRows
+from runtime.database.raw_sql import BulkInsert, JsonTable
 from runtime.dates import to_microseconds
 from validation.addresses import address_hash
 from validation.engine.domain_data import StaffDomains
-from validation.ids import made_at
+from validation.ids import result_created_at
 
-KEPT = timedelta(hours=24)
-# For each account: results of the sandbox are free, and so would be the room they take.
-MOST_SANDBOX_REPLAYS = 1_000
-# Deleted at a time, in case several processes went beyond it together.
-_SURPLUS = 100
-# A result's id is made this long before its row, at most.
-ROW_FOLLOWS_WITHIN = timedelta(seconds=15)
+REPLAY_RETENTION = timedelta(hours=24)
+# Per account: sandbox results are free, so nothing else would bound their storage.
+MAX_SANDBOX_REPLAYS = 1_000
+# The most rows that one call deletes. Concurrent processes may exceed the limit together.
+_SURPLUS_BATCH = 100
+# The longest time between the creation of a result's id and of its row.
+MAX_ROW_DELAY = timedelta(seconds=15)
 
 
-class AlreadyStored(Exception):
-    """Another request with this Idempotency-Key was first."""
+class ReplayExists(Exception):
+    """Another request stored its response under the same Idempotency-Key first."""
 
 
 class ReplayQuerySet(models.QuerySet["Replay"]):
     def live(self) -> "ReplayQuerySet":
-        return self.filter(created_at__gt=timezone.now() - KEPT)
+        return self.filter(created_at__gt=timezone.now() - REPLAY_RETENTION)
 
-    def outdated(self) -> "ReplayQuerySet":
-        return self.filter(created_at__lte=timezone.now() - KEPT)
+    def expired(self) -> "ReplayQuerySet":
+        return self.filter(created_at__lte=timezone.now() - REPLAY_RETENTION)
 
     def find(self, account: Account, idempotency_key: str) -> "Replay | None":
         return self.live().filter(account=account, key_digest=_digest(idempotency_key)).first()
 
-    def forget_outdated(self, account: Account, idempotency_key: str) -> None:
-        of_this_key = self.filter(account=account, key_digest=_digest(idempotency_key))
-        of_this_key.outdated().delete()
+    def delete_expired(self, account: Account, idempotency_key: str) -> None:
+        replays = self.filter(account=account, key_digest=_digest(idempotency_key))
+        replays.expired().delete()
 
-    def make_room(self, account: Account) -> None:
-        """Deletes the oldest results of the sandbox, so that one more stays within the bound."""
+    def delete_oldest_sandbox_replays(self, account: Account) -> None:
+        """Deletes what exceeds the limit once one more sandbox result is stored."""
         newest_first = self.filter(account=account, is_sandbox=True).order_by("-created_at", "-pk")
-        surplus = newest_first[MOST_SANDBOX_REPLAYS - 1 : MOST_SANDBOX_REPLAYS + _SURPLUS]
+        surplus = newest_first[MAX_SANDBOX_REPLAYS - 1 : MAX_SANDBOX_REPLAYS + _SURPLUS_BATCH]
         self.filter(pk__in=surplus.values("pk")).delete()
 
-    def keep(
+    def store(
         self,
         account: Account,
         idempotency_key: str,
@@ -59,9 +59,9 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         *,
         is_sandbox: bool = False,
     ) -> None:
-        """At the end of a transaction, which does not outlive a KeptBefore."""
+        """Stores the response. Call it last in the transaction, which a ReplayExists aborts."""
         if is_sandbox:
-            self.make_room(account)
+            self.delete_oldest_sandbox_replays(account)
         try:
             self.create(
                 account=account,
@@ -72,18 +72,18 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
                 is_sandbox=is_sandbox,
             )
         except IntegrityError:
-            raise AlreadyStored from None
+            raise ReplayExists from None
 
 
 class Replay(models.Model):
-    """The answer to a request that came with an Idempotency-Key, to give it again word for word."""
+    """Stores the response to a request with an Idempotency-Key, to replay it byte for byte."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
-    # The client's key may be a secret, and need not be known to be compared. The address stands in
-    # the body, until the day's work deletes the row.
+    # Digests, because a client's key may be a secret and comparing needs no plain text. The body
+    # does contain the address, until the daily job deletes the row.
     key_digest = models.CharField(max_length=64)
     email_digest = models.CharField(max_length=64)
-    # As in the request log: by this the address is found, however it is written, to be erased.
+    # The same hash as in the request log: erasure finds every spelling of the address by it.
     address_hash = models.CharField(max_length=32, blank=True)
     body = models.TextField()
     is_sandbox = models.BooleanField(default=False, db_default=False)
@@ -113,7 +113,7 @@ class Replay(models.Model):
 
 
 class LostCharge(models.Model):
-    """A charge that was being committed when the connection to the database was lost."""
+    """Records a charge whose COMMIT was interrupted by a lost database connection."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     result_id = models.CharField(max_length=30, unique=True)
@@ -125,17 +125,17 @@ class LostCharge(models.Model):
 
 class ListedDomainQuerySet(models.QuerySet["ListedDomain"]):
     def as_staff_domains(self) -> StaffDomains:
-        of_list: dict[str, set[str]] = {kind: set() for kind in ListedDomain.Kind.values}
+        domains: dict[str, set[str]] = {kind: set() for kind in ListedDomain.Kind.values}
         for domain, kind in self.values_list("domain", "kind"):
-            of_list[kind].add(domain)
+            domains[kind].add(domain)
         return StaffDomains(
-            allowed=frozenset(of_list[ListedDomain.Kind.ALLOW]),
-            denied=frozenset(of_list[ListedDomain.Kind.DENY]),
+            allowed=frozenset(domains[ListedDomain.Kind.ALLOW]),
+            denied=frozenset(domains[ListedDomain.Kind.DENY]),
         )
 
 
 class ListedDomain(models.Model):
-    """Staff's word on a domain and all below it; it counts before the list of throw-away ones."""
+    """Overrides the disposable domain data for a domain and its subdomains, as staff decided."""
 
     class Kind(models.TextChoices):
         ALLOW = "allow", "never disposable"
@@ -158,56 +158,60 @@ class ListedDomain(models.Model):
 
 
 class LogEntryQuerySet(models.QuerySet["LogEntry"]):
-    def of(self, account: Account) -> "LogEntryQuerySet":
-        """What the account wants to be kept: the rest is not shown, and deleted within a day."""
-        return self.filter(account=account, at__gt=account.log_begins)
+    def retained_for(self, account: Account) -> "LogEntryQuerySet":
+        """Returns entries within the account's retention; older ones are deleted within a day."""
+        return self.filter(account=account, at__gt=account.log_starts_at)
 
     def with_result(self, result_id: str) -> "LogEntryQuerySet":
-        """An id tells when it was made: without an index of its own the row is near that moment."""
-        at = made_at(result_id)
+        """Finds a result without an index on its id, by the time that the id contains."""
+        at = result_created_at(result_id)
         if at is None:
             return self.none()
-        window = (at - timedelta(seconds=1), at + ROW_FOLLOWS_WITHIN)
+        window = (at - timedelta(seconds=1), at + MAX_ROW_DELAY)
         return self.filter(at__range=window, result_id=result_id)
 
-    def insertion(self, entries: Iterable[dict[str, Any]]) -> BulkInsert:
-        """For one statement, however many there are. Each is what differs from an empty entry, by
-        column: to make objects of them would take longer than to write them."""
-        rows, blank = _log_rows(), {**_blank_log_row(), "at": timezone.now()}
-        given = [list({**blank, **entry}.values()) for entry in entries]
-        return BulkInsert(self.model._meta.db_table, rows, given)
+    def bulk_insert(self, entries: Iterable[dict[str, Any]]) -> BulkInsert:
+        """Returns one INSERT for all entries, each a dict of the columns that aren't blank.
 
-    def named(self, text: str) -> "LogEntryQuerySet":
-        """For staff: by the id of a result, the hash of an address or the id of a request."""
+        Creating model instances takes longer than writing the rows.
+        """
+        row_format, blank = _log_row_format(), {**_blank_log_row(), "at": timezone.now()}
+        rows = [list({**blank, **entry}.values()) for entry in entries]
+        return BulkInsert(self.model._meta.db_table, row_format, rows)
+
+    def matching_id(self, text: str) -> "LogEntryQuerySet":
+        """Finds entries of any account by result id, address hash or request id, for staff."""
         if text.startswith("val_"):
-            # The index of the moments begins with the account.
+            # The index on `at` starts with the account.
             return self.with_result(text).filter(account__in=Account.objects.all())
-        # A client's own id may look like a hash.
+        # A request id that the client chose may look like a hash.
         return self.filter(models.Q(address_hash=text) | models.Q(request_id=text))
 
 
 class LogEntry(models.Model):
-    """The request log: one row for each answer to a valid key, but for 429. The address stands in
-    it masked, and as a keyed hash, by which who knows it can find it."""
+    """Records one response to a valid key, except 429, or one playground request.
 
-    # Each index is one more to write for every call: there is one for each way to look, and none
-    # beside. What has no index (verdict, score, …) is looked for in a bounded part of the log.
+    It stores the address masked, plus a keyed hash that finds the entries of a known address.
+    """
+
+    # Every call writes every index, so each one serves a filter. Filters without an index (verdict,
+    # score, …) scan a bounded part of the log.
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
-    # Null: the playground of the dashboard.
+    # Null for the playground.
     key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.CASCADE, related_name="+", db_index=False
     )
     at = models.DateTimeField(default=timezone.now)
     request_id = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()
-    # The code of a refusal; empty for an answer.
+    # The error code of a refusal, otherwise empty.
     refusal = models.CharField(max_length=40, blank=True)
     path = models.CharField(max_length=100)
     cost = models.PositiveSmallIntegerField(default=0)
     duration_ms = models.PositiveIntegerField()
     replayed = models.BooleanField(default=False)
     sandbox = models.BooleanField(default=False)
-    # Of a validation; empty for a refusal and for other operations.
+    # Set for validations, empty for refusals and other operations.
     result_id = models.CharField(max_length=30, blank=True)
     address = models.CharField(max_length=330, blank=True)
     address_hash = models.CharField(max_length=32, blank=True)
@@ -215,7 +219,7 @@ class LogEntry(models.Model):
     verdict = models.CharField(max_length=20, blank=True)
     reason = models.CharField(max_length=40, blank=True)
     score = models.PositiveSmallIntegerField(null=True)
-    # validation.addresses.pack_checks
+    # Packed by validation.addresses.pack_checks.
     checks = models.BigIntegerField(default=0)
 
     objects: ClassVar[LogEntryQuerySet] = LogEntryQuerySet.as_manager()  # type: ignore[assignment]
@@ -229,7 +233,7 @@ class LogEntry(models.Model):
             models.Index(fields=["key", "at"], name="log_by_key"),
             models.Index(fields=["account", "reason", "at"], name="log_by_reason"),
             models.Index(fields=["account", "domain", "at"], name="log_by_domain"),
-            # Staff look without an account.
+            # Staff search all accounts.
             models.Index(fields=["address_hash", "account", "at"], name="log_by_address"),
             models.Index(fields=["request_id", "account", "at"], name="log_by_request"),
             models.Index(
@@ -241,13 +245,13 @@ class LogEntry(models.Model):
         return f"{self.request_id} {self.status} {self.verdict or self.refusal}".strip()
 
     def get_absolute_url(self) -> str:
-        """What tells it from all others, without a number that counts everybody's requests."""
+        """Identifies the entry by request id and time; a serial number would reveal our volume."""
         return reverse("validation:show-request", args=[self.request_id, to_microseconds(self.at)])
 
 
 @cache
-def _log_rows() -> JsonRows:
-    return JsonRows(**{field.column: field for field in _log_fields()})
+def _log_row_format() -> JsonTable:
+    return JsonTable(**{field.column: field for field in _log_fields()})
 
 
 @cache
@@ -256,8 +260,8 @@ def _blank_log_row() -> dict[str, Any]:
 
 
 def _log_fields() -> list[Any]:
-    """Without the primary key, which the database numbers by itself."""
-    return [one for one in LogEntry._meta.concrete_fields if not one.primary_key]
+    """Returns all fields except the primary key, which the database assigns."""
+    return [field for field in LogEntry._meta.concrete_fields if not field.primary_key]
 
 
 def _digest(text: str) -> str:

@@ -1,5 +1,7 @@
-"""The same validation as the API's, asked by somebody in the dashboard: it spends the account's
-requests and credits, and is booked without a key."""
+"""Runs an API validation from the dashboard.
+
+It consumes the account's rate limit and credits, and is recorded without a key.
+"""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from apikeys.request import ApiHttpRequest
 from apikeys.rest.responses import JSON, rate_limit_headers
 from apikeys.rest.view import rate_limit_exceeded
 from apikeys.throttling import limits, refusal_counts
-from credits.wallet.charges import balance_of, insufficient_credits
+from credits.wallet.charges import get_balance, insufficient_credits
 from runtime.unicode import INVISIBLE
 from validation import services
 from validation.engine.meanings import MEANINGS, Meaning
@@ -25,8 +27,8 @@ from validation.settlement import ValidationResponse
 
 
 @dataclass(frozen=True)
-class Trial:
-    """An answer of the API, as a page shows it."""
+class PlaygroundResponse:
+    """Presents an API response on the playground page."""
 
     email: str
     status: int
@@ -47,49 +49,52 @@ class Trial:
 
     @property
     def checks(self) -> list[tuple[str, str, bool | None]]:
-        given = self.document["checks"]
-        return [(name, meaning, given[name]) for name, meaning in CHECK_MEANINGS.items()]
+        values = self.document["checks"]
+        return [(name, meaning, values[name]) for name, meaning in CHECK_MEANINGS.items()]
 
     @property
     def text(self) -> str:
-        """The same document, with what nobody can see written as JSON can."""
+        """Returns the body as JSON, with invisible characters escaped."""
         text = json.dumps(self.document, indent=2, ensure_ascii=False)
-        return INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+        return INVISIBLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def run_trial(request: AccountRequest, email: str) -> Trial:
+def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
     api_request = cast(ApiHttpRequest, request)
     api_request.is_sandbox = False
     api_request.usage = limits.consume(request, limits.account_bucket(request.account))
     try:
-        answer = _answer(api_request, request.account, email)
+        response = _validate(api_request, request.account, email)
     except ApiError as error:
-        status, body, own = error.status, error.body(request.id), error.headers
+        status, body, extra = error.status, error.body(request.id), error.headers
         if not api_request.is_sandbox:
             refusal_counts.count_refusal(request.account.pk, None, error.code)
     else:
-        status, body = 200, answer.body
-        own = {"X-Credits-Cost": str(answer.cost), "X-Credits-Remaining": str(answer.balance)}
-        # The page shows it as well, and was read before.
-        request.account.wallet.balance = answer.balance
+        status, body = 200, response.body
+        extra = {
+            "X-Credits-Cost": str(response.cost),
+            "X-Credits-Remaining": str(response.balance),
+        }
+        # The page also shows the balance, which was loaded before the charge.
+        request.account.wallet.balance = response.balance
     headers = {
         "Content-Type": JSON,
-        **own,
+        **extra,
         **rate_limit_headers(api_request.usage, status),
         "X-Request-Id": request.id,
     }
-    return Trial(email, status, headers, orjson.loads(body))
+    return PlaygroundResponse(email, status, headers, orjson.loads(body))
 
 
-def _answer(request: ApiHttpRequest, account: Account, email: str) -> ValidationResponse:
-    """In the order in which the API judges."""
+def _validate(request: ApiHttpRequest, account: Account, email: str) -> ValidationResponse:
+    """Runs the same checks as the API, in the same order."""
     if request.usage is not None and request.usage.refused:
         raise rate_limit_exceeded(request)
     if account.suspended_at is not None:
         raise ApiError("account_suspended")
-    price, balance = services.price_of(email), balance_of(account)
+    price, balance = services.price_of(email), get_balance(account)
     if price > balance:
         raise insufficient_credits(required=price, balance=balance)
     raise_sandbox_error(request, email)
-    asker = Caller(account, None, request.id)
-    return services.validate(asker=asker, email=email, idempotency_key=None)
+    caller = Caller(account, None, request.id)
+    return services.validate(caller=caller, email=email, idempotency_key=None)

@@ -1,13 +1,13 @@
-"""Results as the docs show them, made by the engine and the sandbox: they cannot be wrong."""
+"""Sample results for the docs, produced by the engine and the sandbox so that they stay correct."""
 
 from typing import Any
 
-from validation.engine.check import Domain, Engine, LookupLimit
-from validation.engine.dns.mail_route import MailHost, Route
-from validation.engine.sandbox import DOMAIN, sandbox_finding
+from validation.engine.check import DomainInfo, Engine, LookupLimit
+from validation.engine.dns.mail_route import MailHost, MailRoute
+from validation.engine.sandbox import SANDBOX_DOMAIN, sandbox_finding
 from validation.engine.verdict import Finding
 
-_ROUTE = Route(
+_ROUTE = MailRoute(
     domain_exists=True,
     accepts_mail=True,
     null_mx=False,
@@ -18,28 +18,28 @@ _ROUTE = Route(
 )
 
 
-class _ToldEngine(Engine):
-    """It asks nobody: of every domain it knows what the DNS would say of one."""
+class _FixedRouteEngine(Engine):
+    """Sends no queries: every domain gets the DNS result of `_ROUTE`."""
 
-    def _search(self, domain: str, limit: LookupLimit | None) -> tuple[Domain, bool]:
-        return self._about(domain, _ROUTE, self._staff_domains()), True
+    def _look_up(self, domain: str, limit: LookupLimit | None) -> tuple[DomainInfo, bool]:
+        return self._describe_domain(domain, _ROUTE, self._staff_domains()), True
 
 
-# Without staff's domains and resolvers.
-_engine = _ToldEngine()
+# Without resolvers and staff domains.
+_engine = _FixedRouteEngine()
 
 
 def sandbox_result(word: str) -> dict[str, Any]:
-    finding = sandbox_finding(_engine.check_without_dns(f"{word}@{DOMAIN}"), word)
-    return _result(finding, sandbox=True)
+    finding = sandbox_finding(_engine.check_without_dns(f"{word}@{SANDBOX_DOMAIN}"), word)
+    return _build_result(finding, sandbox=True)
 
 
 def mistyped_result() -> dict[str, Any]:
-    """Of an address outside the sandbox, with all that the DNS tells."""
-    return _result(_engine.check("Jane.Doe+news@GMIAL.com"), sandbox=False)
+    """Returns the result for a mistyped address outside the sandbox, with all DNS fields."""
+    return _build_result(_engine.check("Jane.Doe+news@GMIAL.com"), sandbox=False)
 
 
-def _result(finding: Finding, *, sandbox: bool) -> dict[str, Any]:
+def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, Any]:
     return {
         "id": "val_01KAHJ8Q6YB3T5W7XNMV0ZRCDE",
         "created_at": "2026-11-20T18:30:00.123Z",

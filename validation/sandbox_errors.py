@@ -1,4 +1,4 @@
-"""`<error code>@sandbox.test` answers with that error, headers and all."""
+"""Raises the error that `<error code>@sandbox.test` asks for, with its headers."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,18 +14,18 @@ def raise_sandbox_error(request: ApiHttpRequest, email: str) -> None:
     code = sandbox_word(email)
     if code in REFUSALS:
         request.is_sandbox = True
-        raise _sandbox_error(code, request)
+        raise _build_error(code, request)
 
 
-def _sandbox_error(code: str, request: ApiHttpRequest) -> ApiError:
+def _build_error(code: str, request: ApiHttpRequest) -> ApiError:
     if code == "rate_limit_exceeded":
         request.usage = request.usage and replace(request.usage, remaining=0)
         return rate_limit_exceeded(request)
-    made: dict[str, Any] = {
+    errors: dict[str, Any] = {
         "insufficient_credits": insufficient_credits(required=1, balance=0),
         "service_unavailable": unavailable(),
         "method_not_allowed": ApiError(code, headers={"Allow": "POST"}),
     }
     if REFUSALS[code].status == 401:
         return unauthorized(code)
-    return made.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))
+    return errors.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))

@@ -1,4 +1,4 @@
-"""What a validation takes and answers, for the API description. Nothing is validated with them."""
+"""Describes requests and responses for the OpenAPI schema. They validate nothing."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ CHECK_MEANINGS = {
 }
 
 
-def _checks() -> type[Described]:
+def _build_checks_serializer() -> type[Described]:
     fields = {
         name: serializers.BooleanField(allow_null=True, help_text=CHECK_MEANINGS[name])
         for name in CHECKS
@@ -48,7 +48,7 @@ def _checks() -> type[Described]:
     return type("ChecksSerializer", (serializers.Serializer,), fields)
 
 
-ChecksSerializer = _checks()
+ChecksSerializer = _build_checks_serializer()
 
 
 class SyntaxErrorSerializer(Described):
@@ -165,7 +165,7 @@ class UsageDaySerializer(Described):
 
 
 class UsageSerializer(Described):
-    # A field cannot be named `from` in Python's own syntax.
+    # `from` is a Python keyword.
     vars()["from"] = serializers.DateField(help_text="The first day")
     to = serializers.DateField(help_text="The last day")
     days = UsageDaySerializer(many=True, help_text="Each day of them, also those without use")

@@ -1,80 +1,86 @@
-"""One validation: look for a replay, check, settle, answer. The only place that knows all of it."""
+"""Validates an address: looks for a replay, runs the checks, charges, and builds the response."""
 
 import time
 from dataclasses import replace
 
 import orjson
 
-from accounts.engine import engine
+from accounts.engine import get_engine
 from apikeys.errors import ApiError
-from credits.wallet.charges import InsufficientCredits, balance_of
+from credits.wallet.charges import InsufficientCredits, get_balance
 from runtime.metrics.registry import Counter
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.lookup_limits import AccountLookupLimit
-from validation.models import AlreadyStored, Replay
+from validation.models import Replay, ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.settlement import PRICE, Validation, ValidationResponse, charge_and_record
 
 validations = Counter(
     "validations",
-    "Addresses that were judged, by verdict, reason and source: api, playground or sandbox.",
+    "Completed validations, by verdict, reason and source: api, playground or sandbox.",
     ("verdict", "reason", "source"),
 )
 
 
 def price_of(email: str) -> int:
-    """What it costs at most; known before any work is done."""
+    """Returns the most that validating the address can cost, without running any check."""
     return 0 if sandbox_word(email) is not None else PRICE
 
 
-def find_replay(*, asker: Caller, idempotency_key: str, email: str) -> ValidationResponse | None:
-    replay = Replay.objects.find(asker.account, idempotency_key)
+def find_replay(*, caller: Caller, idempotency_key: str, email: str) -> ValidationResponse | None:
+    replay = Replay.objects.find(caller.account, idempotency_key)
     if replay is None:
         return None
     if not replay.is_for(email):
         raise ApiError("idempotency_key_reused", param="Idempotency-Key")
-    return ValidationResponse(replay.body.encode(), 0, balance_of(asker.account), replayed=True)
+    return ValidationResponse(replay.body.encode(), 0, get_balance(caller.account), replayed=True)
 
 
-def validate(*, asker: Caller, email: str, idempotency_key: str | None) -> ValidationResponse:
+def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> ValidationResponse:
     started = time.perf_counter()
     word = sandbox_word(email)
     if word is None:
-        finding = engine().check(email, AccountLookupLimit(asker.account))
+        finding = get_engine().check(email, AccountLookupLimit(caller.account))
     else:
-        finding = sandbox_finding(engine().check_without_dns(email), word)
+        finding = sandbox_finding(get_engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)
-    validations.add(finding.verdict, finding.reason, _source(asker, word))
-    validation = Validation(asker, email, finding, word is not None, duration_ms)
+    validations.add(finding.verdict, finding.reason, _source(caller, word))
+    validation = Validation(caller, email, finding, word is not None, duration_ms)
     if idempotency_key is None:
         return charge_and_record(validation)
     try:
-        if validation.can_be_repeated:
+        if validation.is_replayable:
             validation.idempotency_key = idempotency_key
             return charge_and_record(validation)
-        # What could not tell is not kept, and gives way to one at the same moment that could.
-        return _first_answer(asker, email, idempotency_key) or charge_and_record(validation)
-    except (AlreadyStored, InsufficientCredits):
-        # Of two at once with one key the first has charged: this is the answer to both.
-        first = _first_answer(asker, email, idempotency_key)
+        # An unknown isn't stored. If a concurrent request stored a verdict, this one returns it.
+        first = _replay_first_response(caller, email, idempotency_key)
+        return first or charge_and_record(validation)
+    except (ReplayExists, InsufficientCredits):
+        # Two requests raced with one key, and the first was charged: both get its response.
+        first = _replay_first_response(caller, email, idempotency_key)
         if first is None:
             raise
         return first
 
 
-def _source(asker: Caller, word: str | None) -> str:
+def _source(caller: Caller, word: str | None) -> str:
     if word is not None:
         return "sandbox"
-    return "api" if asker.key is not None else "playground"
+    return "api" if caller.key is not None else "playground"
 
 
-def _first_answer(asker: Caller, email: str, idempotency_key: str) -> ValidationResponse | None:
-    first = find_replay(asker=asker, idempotency_key=idempotency_key, email=email)
-    return first and answer_again(asker=asker, email=email, replayed=first)
+def _replay_first_response(
+    caller: Caller, email: str, idempotency_key: str
+) -> ValidationResponse | None:
+    first = find_replay(caller=caller, idempotency_key=idempotency_key, email=email)
+    return first and replay_response(caller=caller, email=email, response=first)
 
 
-def answer_again(*, asker: Caller, email: str, replayed: ValidationResponse) -> ValidationResponse:
-    result = orjson.loads(replayed.body)
-    writer.write_replay(asker, email, result)
-    return replace(replayed, verdict=result["verdict"])
+def replay_response(
+    *, caller: Caller, email: str, response: ValidationResponse
+) -> ValidationResponse:
+    """Logs the replay and returns the stored response with its verdict."""
+    result = orjson.loads(response.body)
+    writer.write_replay(caller, email, result)
+    return replace(response, verdict=result["verdict"])

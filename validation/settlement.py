@@ -1,9 +1,9 @@
-"""What a finding costs is charged, and what was asked is recorded: both, or nothing.
+"""Charges the account for a finding and writes its request-log row, in one transaction.
 
-Requests that come to this point at the same moment go into one transaction: it is what a metered
-call costs more than an empty one. What cannot go with the others (an account that cannot pay for
-all of its own, a wallet that somebody else is changing, a request with an Idempotency-Key) goes in
-the lane of its account, so that one customer's trouble holds up nobody else.
+Requests that reach this point at the same time share a transaction, because the transaction is most
+of what a metered call costs. A validation that can't share it goes to a queue of its account: the
+account can't pay for all of its validations, another transaction holds its wallet, or the request
+has an Idempotency-Key. One account's trouble therefore never delays the other accounts.
 """
 
 from dataclasses import dataclass, field
@@ -17,16 +17,16 @@ from apikeys.rest.responses import render
 from credits.wallet.charges import (
     Charge,
     InsufficientCredits,
-    charge,
+    charge_account,
     charge_all,
-    charge_quietly,
+    charge_and_insert,
 )
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, atomic
 from validation import lost_charges
 from validation.engine.verdict import Finding
-from validation.ids import result_id
-from validation.models import AlreadyStored, Replay
+from validation.ids import new_result_id
+from validation.models import Replay, ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 
@@ -44,37 +44,37 @@ class ValidationResponse:
 
 @dataclass(eq=False, slots=True)
 class Validation:
-    """One on its way: what was asked, and what was found out about it."""
+    """A finding that is ready to be charged and recorded."""
 
-    asker: Caller
+    caller: Caller
     email: str
     finding: Finding
     is_sandbox: bool
     duration_ms: int
-    # Under which the answer is kept.
+    # If set, the response is stored under this key.
     idempotency_key: str | None = None
-    id: str = field(default_factory=result_id)
-    # The connection was lost while it was being committed.
+    id: str = field(default_factory=new_result_id)
+    # The connection was lost while this validation was being committed.
     is_in_doubt: bool = False
 
     @property
     def cost(self) -> int:
-        """Unknown is free, and so is the sandbox."""
+        """Returns 0 for an unknown verdict and for the sandbox."""
         return PRICE if self.finding.is_definite and not self.is_sandbox else 0
 
     @property
-    def can_be_repeated(self) -> bool:
+    def is_replayable(self) -> bool:
         return self.finding.is_definite or self.is_sandbox
 
     @property
-    def can_go_with_others(self) -> bool:
-        return not self.is_sandbox and self.idempotency_key is None and self.asker.key is not None
+    def can_be_grouped(self) -> bool:
+        return not self.is_sandbox and self.idempotency_key is None and self.caller.key is not None
 
     def charge(self) -> Charge:
-        asker, verdict = self.asker, self.finding.verdict
-        return Charge(asker.account, asker.key, verdict, self.cost, self.duration_ms)
+        caller, verdict = self.caller, self.finding.verdict
+        return Charge(caller.account, caller.key, verdict, self.cost, self.duration_ms)
 
-    def answer(self, balance: int) -> ValidationResponse:
+    def build_response(self, balance: int) -> ValidationResponse:
         document = {
             "id": self.id,
             "created_at": timezone.now(),
@@ -88,129 +88,146 @@ class Validation:
 
 
 def charge_and_record(validation: Validation) -> ValidationResponse:
-    """Raises OutcomeUnknown if it may have been charged, AWAY's others if it certainly was not."""
+    """Commits the charge, the request-log row and, with an Idempotency-Key, the replay.
+
+    Raises OutcomeUnknown if the account may have been charged. Any other error in UNAVAILABLE means
+    that it was not charged.
+    """
     try:
-        return _settle(validation)
+        return _submit(validation)
     except (*UNAVAILABLE, WorkInterrupted) as error:
         is_in_doubt = validation.is_in_doubt or isinstance(error, WorkInterrupted)
         if is_in_doubt and validation.cost:
-            raise _in_doubt(validation) from error
+            raise _outcome_unknown(validation) from error
         raise
 
 
-def _in_doubt(validation: Validation) -> OutcomeUnknown:
-    # With an Idempotency-Key the result is not lost: the same request gets it again.
+def _outcome_unknown(validation: Validation) -> OutcomeUnknown:
+    # With an Idempotency-Key the result isn't lost: a retry gets the stored response.
     if validation.cost and validation.idempotency_key is None:
-        lost_charges.remember(validation.asker.account, validation.id, validation.cost)
-    return OutcomeUnknown("The database was lost while a charge was being committed.")
+        lost_charges.record_lost_charge(validation.caller.account, validation.id, validation.cost)
+    return OutcomeUnknown("The connection was lost while a charge was being committed.")
 
 
-def _lost_in_commit(validations: list[Validation]) -> OperationalError:
-    """For all that wait: those that were not part of the transaction were certainly not charged."""
-    for one in validations:
-        one.is_in_doubt = True
-    return OperationalError("The database was lost during a COMMIT.")
+def _mark_in_doubt(validations: list[Validation]) -> OperationalError:
+    """Marks the validations of this transaction and returns the error for all waiting callers.
+
+    The error reaches callers outside the transaction too, and those were certainly not charged.
+    """
+    for validation in validations:
+        validation.is_in_doubt = True
+    return OperationalError("The connection was lost during COMMIT.")
 
 
-def _settle(validation: Validation) -> ValidationResponse:
-    if validation.can_go_with_others:
-        balance = _with_others.ask(validation)
+def _submit(validation: Validation) -> ValidationResponse:
+    if validation.can_be_grouped:
+        balance = _coalescer.submit(validation)
         if balance is not None:
-            return validation.answer(balance)
-    settled = _lane_of(validation.asker.account).ask(validation)
-    if isinstance(settled, Exception):
-        raise settled
-    return settled
+            return validation.build_response(balance)
+    outcome = _account_queue(validation.caller.account).submit(validation)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
-def _settle_quietly(validations: list[Validation]) -> list[int | None]:
-    """The balances. None for those that have to go in their lanes."""
+def _charge_group(validations: list[Validation]) -> list[int | None]:
+    """Returns each balance, or None for a validation that must go to its account's queue."""
     try:
-        charges = [one.charge() for one in validations]
-        return charge_quietly(charges, writer.bulk_insert_for(validations))
+        charges = [validation.charge() for validation in validations]
+        return charge_and_insert(charges, writer.bulk_insert_for(validations))
     except OutcomeUnknown as error:
-        raise _lost_in_commit(validations) from error
+        raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:
         raise
     except DatabaseError:
-        # One of them cannot be written, such as one of an account that was just erased.
+        # The database rejected at least one row, such as one of an account that was just erased.
         return [None] * len(validations)
 
 
-def _settle_in_lane(validations: list[Validation]) -> list[ValidationResponse | Exception]:
-    """Together those that can; then each that is left, by itself."""
-    together = [one for one in validations if one.can_go_with_others]
-    answers: dict[Validation, ValidationResponse | Exception] = {}
-    if len(together) > 1:
-        answers = _settle_all(together)
-    away: Exception | None = None
-    for one in validations:
-        if one in answers:
+def _process_account_queue(
+    validations: list[Validation],
+) -> list[ValidationResponse | Exception]:
+    """Charges what it can in one transaction, then every other validation in its own."""
+    groupable = [validation for validation in validations if validation.can_be_grouped]
+    outcomes: dict[Validation, ValidationResponse | Exception] = {}
+    if len(groupable) > 1:
+        outcomes = _charge_all(groupable)
+    unavailable: Exception | None = None
+    for validation in validations:
+        if validation in outcomes:
             continue
         try:
-            answers[one] = away or _settle_alone(one)
+            outcomes[validation] = unavailable or _charge_one(validation)
         except UNAVAILABLE as error:
-            if not answers:
-                # Then it is the answer to those as well who wait for the next turn.
+            if not outcomes:
+                # Nothing was charged: raising also fails the callers waiting for the next group.
                 raise
-            # Those before it are charged and get their answers; those after it need not try.
-            answers[one] = away = error
-    return [answers[one] for one in validations]
+            # The earlier validations are charged and get responses. The later ones fail untried.
+            outcomes[validation] = unavailable = error
+    return [outcomes[validation] for validation in validations]
 
 
-def _settle_all(validations: list[Validation]) -> dict[Validation, ValidationResponse | Exception]:
-    """Without those that have to go by themselves."""
+def _charge_all(validations: list[Validation]) -> dict[Validation, ValidationResponse | Exception]:
+    """Returns responses for the charged validations; the others need their own transaction."""
     try:
         with atomic():
-            balances = charge_all([one.charge() for one in validations])
-            settled = dict(zip(validations, balances, strict=True))
-            writer.bulk_insert_for(one for one in validations if settled[one] is not None).run()
+            charged = charge_all([validation.charge() for validation in validations])
+            balances = dict(zip(validations, charged, strict=True))
+            writer.bulk_insert_for(
+                validation for validation in validations if balances[validation] is not None
+            ).run()
     except OutcomeUnknown as error:
-        raise _lost_in_commit(validations) from error
+        raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:
         raise
     except DatabaseError:
         return {}
-    return {one: one.answer(left) for one, left in settled.items() if left is not None}
+    return {
+        validation: validation.build_response(balance)
+        for validation, balance in balances.items()
+        if balance is not None
+    }
 
 
-def _settle_alone(validation: Validation) -> ValidationResponse | Exception:
+def _charge_one(validation: Validation) -> ValidationResponse | Exception:
+    """Returns the errors that concern this validation only; raises those that concern all."""
     try:
         with atomic():
-            answer = _charge_and_record(validation)
+            response = _write(validation)
     except OutcomeUnknown as error:
-        raise _lost_in_commit([validation]) from error
+        raise _mark_in_doubt([validation]) from error
     except UNAVAILABLE:
         raise
-    except (InsufficientCredits, AlreadyStored, DatabaseError) as its_own:
-        return its_own
-    return answer
+    except (InsufficientCredits, ReplayExists, DatabaseError) as error:
+        return error
+    return response
 
 
-def _charge_and_record(validation: Validation) -> ValidationResponse:
-    account, key = validation.asker.account, validation.idempotency_key
+def _write(validation: Validation) -> ValidationResponse:
+    account, key = validation.caller.account, validation.idempotency_key
     if key is not None:
-        Replay.objects.forget_outdated(account, key)
+        Replay.objects.delete_expired(account, key)
     writer.bulk_insert_for([validation]).run()
     balance: int = account.wallet.balance
     if not validation.is_sandbox:
-        # Late: from here on other requests of the account wait for the end of this transaction.
-        balance = charge(validation.charge())
-    answer = validation.answer(balance)
+        # As late as possible: this locks the wallet, and the account's other requests then wait
+        # until this transaction ends.
+        balance = charge_account(validation.charge())
+    response = validation.build_response(balance)
     if key is not None:
-        Replay.objects.keep(
-            account, key, validation.email, answer.body, is_sandbox=validation.is_sandbox
+        Replay.objects.store(
+            account, key, validation.email, response.body, is_sandbox=validation.is_sandbox
         )
-    return answer
+    return response
 
 
-def _lane_of(account: Account) -> "Lane":
-    """There is one as long as somebody is in it."""
-    return _lanes.get(account.pk) or _lanes.setdefault(
-        account.pk, Coalescer(_settle_in_lane, may_wait=True)
+def _account_queue(account: Account) -> "AccountQueue":
+    """Returns the account's queue, which exists only while a caller holds a reference to it."""
+    return _account_queues.get(account.pk) or _account_queues.setdefault(
+        account.pk, Coalescer(_process_account_queue, may_wait=True)
     )
 
 
-_with_others = Coalescer(_settle_quietly)
-Lane = Coalescer[Validation, ValidationResponse | Exception]
-_lanes: WeakValueDictionary[int, Lane] = WeakValueDictionary()
+_coalescer = Coalescer(_charge_group)
+AccountQueue = Coalescer[Validation, ValidationResponse | Exception]
+_account_queues: WeakValueDictionary[int, AccountQueue] = WeakValueDictionary()

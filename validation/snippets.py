@@ -1,4 +1,4 @@
-"""The call of one address in several languages, to be copied as it stands. Pure."""
+"""Code samples that validate one address, ready to copy. Pure."""
 
 import json
 import shlex
@@ -57,25 +57,25 @@ class Snippet(NamedTuple):
 
 
 def snippets(base_url: str, email: str) -> list[Snippet]:
-    """The key is read from SVC_API_KEY: nobody is led to write one down."""
+    """Returns a sample per language. Each reads the key from SVC_API_KEY, so none is hard-coded."""
     url = f"{base_url}/v1/validate"
-    # As ASCII, a JSON string is a string of Python and of JavaScript too.
+    # A JSON string in ASCII is also a Python and a JavaScript literal.
     literal = json.dumps(email)
     body = shlex.quote(json.dumps({"email": email}))
     return [
         Snippet("curl", _CURL.format(url=url, body=body)),
         Snippet("Python", _PYTHON.format(url=url, email=literal)),
         Snippet("JavaScript", _JAVASCRIPT.format(url=url, email=literal)),
-        Snippet("PHP", _PHP.format(url=url, email=_php(email))),
+        Snippet("PHP", _PHP.format(url=url, email=_php_literal(email))),
     ]
 
 
-def _php(text: str) -> str:
-    """As ASCII too, in PHP's own way."""
-    return '"' + "".join(map(_php_letter, text)) + '"'
+def _php_literal(text: str) -> str:
+    """Returns an ASCII literal with PHP's escape sequences."""
+    return '"' + "".join(map(_php_character, text)) + '"'
 
 
-def _php_letter(letter: str) -> str:
-    if letter in '\\"$':
-        return f"\\{letter}"
-    return letter if " " <= letter <= "~" else f"\\u{{{ord(letter):x}}}"
+def _php_character(character: str) -> str:
+    if character in '\\"$':
+        return f"\\{character}"
+    return character if " " <= character <= "~" else f"\\u{{{ord(character):x}}}"

@@ -1,5 +1,5 @@
-"""The audit log: who did what, to what, and from where. Add entries with `audit.record(…)`."""
+"""The audit log: who did what, and from where. Add entries with `audit.record(…)`."""
 
-from accounts.audit.recording import accounts_of, record, record_for_user
+from accounts.audit.recording import audited_accounts, record, record_for_user
 
-__all__ = ["accounts_of", "record", "record_for_user"]
+__all__ = ["audited_accounts", "record", "record_for_user"]

@@ -1,4 +1,4 @@
-"""What the audit log calls each act, and what a customer would call it: one table. Pure."""
+"""Map each action code of the audit log to the label that customers see. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ class Group(StrEnum):
     TEAM = "team"
     BILLING = "billing"
     ACCOUNT = "account"
-    # What staff do to what is no account's: it stands in no customer's log.
+    # Staff actions that concern no account. Customers never see these.
     SERVICE = "service"
 
 
@@ -23,7 +23,7 @@ GROUPS: dict[Group, str] = {
     Group.SERVICE: "The service itself",
 }
 
-_WORDS: dict[Group, dict[str, str]] = {
+_LABELS: dict[Group, dict[str, str]] = {
     Group.SECURITY: {
         "user.signed_in": "Signed in",
         "user.signed_out": "Signed out",
@@ -110,22 +110,22 @@ _WORDS: dict[Group, dict[str, str]] = {
 @dataclass(frozen=True)
 class Action:
     code: str
-    words: str
+    label: str
     group: Group
 
 
 ACTIONS: dict[str, Action] = {
-    code: Action(code, words, group)
-    for group, of_group in _WORDS.items()
-    for code, words in of_group.items()
+    code: Action(code, label, group)
+    for group, labels in _LABELS.items()
+    for code, label in labels.items()
 }
 
 
-def words_of(code: str) -> str:
-    """Entries outlive the acts they tell of: one without words is shown as it was written."""
+def action_label(code: str) -> str:
+    """Return the label of an action. Old entries may have a code that is no longer in the table."""
     action = ACTIONS.get(code)
-    return action.words if action else code
+    return action.label if action else code
 
 
-def codes_of(group: Group) -> list[str]:
-    return list(_WORDS[group])
+def codes_in(group: Group) -> list[str]:
+    return list(_LABELS[group])

@@ -1,4 +1,4 @@
-"""Forms whose answers stand in the page's address: what is looked at, and from when to when."""
+"""The filter form of the audit log page. Its fields are the query string of that page."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,53 +6,55 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 
-from accounts.audit.actions import ACTIONS, GROUPS, Group, codes_of
-from accounts.audit.models import SOMEBODY, SUPPORT, SYSTEM
+from accounts.audit.actions import ACTIONS, GROUPS, Group, codes_in
+from accounts.audit.models import SUPPORT, SYSTEM, UNKNOWN_ACTOR
 from accounts.audit.queries import AuditQuery
 from runtime.http.query_form import DayField, QueryForm
 
 if TYPE_CHECKING:
     from accounts.models import Account
 
-NOBODY_OF_THE_TEAM: dict[str, tuple[str, Q]] = {
+# Choices of `who` that are not a member: label and condition.
+NON_MEMBERS: dict[str, tuple[str, Q]] = {
     "support": (SUPPORT, Q(by_staff=True)),
     "automatic": ("Automatic", Q(actor_name=SYSTEM)),
-    "unknown": ("Somebody unknown", Q(actor_name=SOMEBODY)),
+    "unknown": ("Somebody unknown", Q(actor_name=UNKNOWN_ACTOR)),
 }
-LEFT = "left"
+FORMER_MEMBER = "left"
 
 
-_WORDS: dict[str, str] = {
-    **{group.value: words for group, words in GROUPS.items()},
-    **{action.code: action.words for action in ACTIONS.values()},
+_LABELS: dict[str, str] = {
+    **{group.value: label for group, label in GROUPS.items()},
+    **{action.code: action.label for action in ACTIONS.values()},
 }
 
 
-def _what() -> list[Any]:
-    """Each group as a whole, and each of its acts."""
-    shown = [group for group in Group if group != Group.SERVICE]
-    return [("", "Everything"), *((GROUPS[group], _of_group(group)) for group in shown)]
+def _what_choices() -> list[Any]:
+    """List each group as a whole, followed by its actions."""
+    visible = [group for group in Group if group != Group.SERVICE]
+    return [("", "Everything"), *((GROUPS[group], _group_choices(group)) for group in visible)]
 
 
-def _of_group(group: Group) -> list[tuple[str, str]]:
-    return [(group.value, f"{GROUPS[group]}: all"), *((c, _WORDS[c]) for c in codes_of(group))]
+def _group_choices(group: Group) -> list[tuple[str, str]]:
+    actions = [(code, _LABELS[code]) for code in codes_in(group)]
+    return [(group.value, f"{GROUPS[group]}: all"), *actions]
 
 
 class AuditFilter(QueryForm):
     who = forms.ChoiceField(required=False)
-    what = forms.ChoiceField(choices=_what(), required=False)
+    what = forms.ChoiceField(choices=_what_choices(), required=False)
     since = DayField(label="From (UTC)", required=False)
     until = DayField(label="To (UTC)", required=False)
 
     def __init__(self, data: Any, account: "Account") -> None:
         super().__init__(data)
         self.members = {m.public_id: m.user for m in account.memberships.select_related("user")}
-        self.people = [
+        self.actors = [
             *((public_id, user.email) for public_id, user in self.members.items()),
-            (LEFT, "Somebody who left"),
-            *((code, words) for code, (words, _) in NOBODY_OF_THE_TEAM.items()),
+            (FORMER_MEMBER, "Somebody who left"),
+            *((code, label) for code, (label, _) in NON_MEMBERS.items()),
         ]
-        self.fields["who"].choices = [("", "Everybody"), *self.people]  # type: ignore[attr-defined]
+        self.fields["who"].choices = [("", "Everybody"), *self.actors]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -62,36 +64,36 @@ class AuditFilter(QueryForm):
         return data
 
     @property
-    def wanted(self) -> AuditQuery:
+    def audit_query(self) -> AuditQuery:
         data = self.cleaned_data
         return AuditQuery(
-            who=self._who(data["who"]),
-            actions=_actions(data["what"]),
+            who=self._actor_condition(data["who"]),
+            actions=_selected_actions(data["what"]),
             since=data["since"],
             until=data["until"],
         )
 
     @property
-    def in_words(self) -> str:
-        """For the entry that tells of the export."""
-        words = {**_WORDS, **dict(self.people)}
-        asked = (
-            f"{self[name].label}: {words.get(said, said)}" for name, said in self.given.items()
+    def description(self) -> str:
+        """Describe the filter for the audit entry of the export: `What: API keys`."""
+        labels = {**_LABELS, **dict(self.actors)}
+        filters = (
+            f"{self[name].label}: {labels.get(value, value)}" for name, value in self.params.items()
         )
-        return ", ".join(asked) or "Everything"
+        return ", ".join(filters) or "Everything"
 
-    def _who(self, chosen: str) -> Q | None:
-        if not chosen:
+    def _actor_condition(self, choice: str) -> Q | None:
+        if not choice:
             return None
-        if chosen in NOBODY_OF_THE_TEAM:
-            return NOBODY_OF_THE_TEAM[chosen][1]
-        if chosen != LEFT:
-            return Q(actor=self.members[chosen], by_staff=False)
-        somebody = ~Q(actor_name__in=(SYSTEM, SOMEBODY))
-        return somebody & ~Q(actor__in=list(self.members.values())) & Q(by_staff=False)
+        if choice in NON_MEMBERS:
+            return NON_MEMBERS[choice][1]
+        if choice != FORMER_MEMBER:
+            return Q(actor=self.members[choice], by_staff=False)
+        is_user = ~Q(actor_name__in=(SYSTEM, UNKNOWN_ACTOR))
+        return is_user & ~Q(actor__in=list(self.members.values())) & Q(by_staff=False)
 
 
-def _actions(chosen: str) -> tuple[str, ...]:
-    if chosen in GROUPS:
-        return tuple(codes_of(Group(chosen)))
-    return (chosen,) if chosen else ()
+def _selected_actions(choice: str) -> tuple[str, ...]:
+    if choice in GROUPS:
+        return tuple(codes_in(Group(choice)))
+    return (choice,) if choice else ()

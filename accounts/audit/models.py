@@ -1,33 +1,33 @@
-"""One row for each thing that someone did in an account, or that happened to it.
+"""Audit log entries: one row per action in an account, or event that affected it.
 
-The database refuses to change or delete these rows, except for what erasure does to them.
+Database triggers refuse to change or delete these rows, except for the changes erasure makes.
 """
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from accounts.audit.actions import words_of
+from accounts.audit.actions import action_label
 
-# `actor_name` where the actor was no user.
+# Values of `actor_name` for entries without a user.
 SYSTEM = "system"
-SOMEBODY = "somebody"
+UNKNOWN_ACTOR = "somebody"
 ERASED = "erased"
-_NAMES = {SYSTEM: "Automatic", SOMEBODY: "Somebody unknown", ERASED: "An erased user"}
+_NAMES = {SYSTEM: "Automatic", UNKNOWN_ACTOR: "Somebody unknown", ERASED: "An erased user"}
 SUPPORT = "Our support"
 
 
 class AuditEntry(models.Model):
-    # Null for what concerns no account: a sign-in of staff who belong to none.
+    # Null for entries that concern no account, such as the sign-in of staff who belong to none.
     account = models.ForeignKey(
         "accounts.Account", null=True, on_delete=models.CASCADE, related_name="audit_entries"
     )
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # Kept beside the link, so that the entry still tells who it was when the user is gone.
+    # A copy of the address, so that the entry still names the actor after the user is deleted.
     actor_name = models.CharField(max_length=254)
-    # By somebody of the staff who did not belong to the account: its owners learn no more of them.
+    # True if the actor was staff and not a member. Customers see them as “Our support” only.
     by_staff = models.BooleanField(default=False, db_default=False)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=300, blank=True)
@@ -43,12 +43,12 @@ class AuditEntry(models.Model):
         return f"{self.actor_name} {self.action} {self.target}".strip()
 
     @property
-    def words(self) -> str:
-        return words_of(self.action)
+    def action_label(self) -> str:
+        return action_label(self.action)
 
     @property
     def who(self) -> str:
-        """As the account's members may know it."""
+        """Return the actor as the account's members see it."""
         return SUPPORT if self.by_staff else _NAMES.get(self.actor_name, self.actor_name)
 
     @property

@@ -1,4 +1,4 @@
-"""The audit log as an account's owners and admins see it: pages, filters, and a download."""
+"""Page through, filter, and export the audit log of an account."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from runtime.dates import midnight
 if TYPE_CHECKING:
     from accounts.models import Account, User
 
-# Ten times as far as in other lists: it is short, seldom looked at, and what is looked for in it is
+# Ten times the limit of other tables: audit logs are short and rarely viewed, and matches are
 # rare.
 SCAN_LIMIT = 100_000
 
-HEAD: Row = ["time (UTC)", "who", "what", "about", "network address", "action"]
+HEADER: Row = ["time (UTC)", "who", "what", "about", "network address", "action"]
 
 
 @dataclass(frozen=True)
 class AuditQuery:
-    """What of the log is looked for; what is empty does not matter."""
+    """A filter on the audit log. Empty fields match everything."""
 
     who: Q | None = None
     actions: tuple[str, ...] = ()
@@ -34,39 +34,46 @@ class AuditQuery:
     until: date | None = None
 
     @property
-    def days(self) -> dict[str, object]:
-        days: dict[str, object] = {}
+    def time_range(self) -> dict[str, object]:
+        """Return filter arguments that an index can use."""
+        lookups: dict[str, object] = {}
         if self.since:
-            days["at__gte"] = midnight(self.since)
+            lookups["at__gte"] = midnight(self.since)
         if self.until:
-            days["at__lt"] = midnight(self.until) + timedelta(days=1)
-        return days
+            lookups["at__lt"] = midnight(self.until) + timedelta(days=1)
+        return lookups
 
     @property
-    def others(self) -> list[Q]:
+    def conditions(self) -> list[Q]:
+        """Return the conditions that the index scan checks row by row."""
         actions = [Q(action__in=self.actions)] if self.actions else []
         return actions + ([self.who] if self.who else [])
 
 
 def audit_page(
-    account: "Account", wanted: AuditQuery, before: Cursor | None = None
+    account: "Account", query: AuditQuery, before: Cursor | None = None
 ) -> Page[AuditEntry]:
-    walked = account.audit_entries.filter(**wanted.days).select_related("actor")
-    return pagination.paginate(walked, wanted.others, before, stretch=SCAN_LIMIT)
+    entries = account.audit_entries.filter(**query.time_range).select_related("actor")
+    return pagination.paginate(entries, query.conditions, before, scan_limit=SCAN_LIMIT)
 
 
 def export(
-    *, account: "Account", wanted: AuditQuery, words: str, actor: "User", ip: str | None = None
+    *,
+    account: "Account",
+    query: AuditQuery,
+    description: str,
+    actor: "User",
+    ip: str | None = None,
 ) -> Iterator[Row]:
-    """Lines for a spreadsheet, the last one first, this export included."""
-    audit.record(account, actor, "audit.exported", words, ip)
-    return _lines(account, wanted)
+    """Record the export and return its CSV rows, newest first. They include the export itself."""
+    audit.record(account, actor, "audit.exported", description, ip)
+    return _csv_rows(account, query)
 
 
-def _lines(account: "Account", wanted: AuditQuery) -> Iterator[Row]:
-    yield HEAD
-    walked = account.audit_entries.filter(**wanted.days)
-    for entry in pagination.iterate_all(walked, wanted.others):
-        moment = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        said = [escape_formula(text) for text in (entry.who, entry.words, entry.target)]
-        yield [moment, *said, entry.shown_ip or "", entry.action]
+def _csv_rows(account: "Account", query: AuditQuery) -> Iterator[Row]:
+    yield HEADER
+    entries = account.audit_entries.filter(**query.time_range)
+    for entry in pagination.iterate_all(entries, query.conditions):
+        time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
+        texts = [escape_formula(text) for text in (entry.who, entry.action_label, entry.target)]
+        yield [time, *texts, entry.shown_ip or "", entry.action]

@@ -15,13 +15,16 @@ def record(
     target: str = "",
     ip: str | None = None,
     *,
-    unknown: str = SYSTEM,
+    anonymous_name: str = SYSTEM,
 ) -> AuditEntry:
-    """Call it inside the transaction of the act, so that neither stands without the other."""
+    """Add an entry. Call this in the transaction of the action, so that both commit or neither.
+
+    `anonymous_name` is stored as the name if there is no actor.
+    """
     return AuditEntry.objects.create(
         account=account,
         actor=actor,
-        actor_name=actor.email if actor else unknown,
+        actor_name=actor.email if actor else anonymous_name,
         by_staff=_is_from_outside(actor, account),
         action=action,
         target=target[:300],
@@ -36,13 +39,13 @@ def record_for_user(
     target: str = "",
     ip: str | None = None,
 ) -> None:
-    """What concerns a person is told in every account they belong to."""
-    for account in accounts_of(user):
+    """Add an entry about a user to the audit log of every account they belong to."""
+    for account in audited_accounts(user):
         record(account, actor, action, target, ip)
 
 
-def accounts_of(user: "User") -> "list[Account | None]":
-    """In whose logs it stands what the user does; of who belongs to none, in no account's."""
+def audited_accounts(user: "User") -> "list[Account | None]":
+    """Return the accounts whose audit logs record the user. `[None]` for a user without any."""
     memberships = user.memberships.select_related("account")
     accounts: list[Account | None] = [membership.account for membership in memberships]
     return accounts or [None]

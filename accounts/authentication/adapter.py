@@ -1,4 +1,4 @@
-"""What allauth asks of us: our mails, our addresses, and who may sign in."""
+"""Adapt allauth: queue its emails, limit attempts, audit passwords, and decide who may sign in."""
 
 import logging
 from datetime import timedelta
@@ -28,28 +28,27 @@ from accounts import audit, emails
 from accounts.authentication import failed_attempts, rate_limits
 from accounts.authentication.known_browsers import remember_browser
 from accounts.authentication.second_factor.factors import has_second_factor
-from accounts.authentication.second_factor.proof import is_recent
-from accounts.models import Membership, User
+from accounts.authentication.second_factor.proof import has_recent_proof
+from accounts.models import User
 from accounts.request import SiteRequest
 from runtime.encryption import DecryptionFailed, decrypt, encrypt
 
 logger = logging.getLogger(__name__)
 
-# Any other page with a new password changes the one there was.
-PASSWORD_ACTS = {
+# Audit action for each page that sets a password; every other page counts as a change.
+PASSWORD_ACTIONS = {
     "account_set_password": "user.password_set",
     "account_reset_password_from_key": "user.password_reset",
 }
-# What allauth calls each proof, and what our pages call it.
-WAYS = {
+# allauth's id of each reauthentication method, and its label on our pages.
+REAUTHENTICATION_LABELS = {
     "reauthenticate": "Use your password",
     "mfa_reauthenticate": "Use a code",
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 
-
-# In the session between the steps of a sign-in: a digest of the password it began with.
-PROVEN_WITH = "sign_in_proven_with"
+# Session key between the steps of a sign-in. Its value is a digest of the password that was used.
+SIGN_IN_PROOF_KEY = "sign_in_proven_with"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -58,12 +57,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             template=template_prefix,
             to=email,
             context={"email": email, **context},
-            # Strangers who fill a mailbox don't keep its owner from resetting the password.
+            # Requests by strangers must not exhaust the owner's limit for password reset emails.
             is_known=rate_limits.is_known(self.request, email),
         )
 
     def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
-        """The form has hashed the password already, outside the transaction."""
+        """Save the user with the hash that the form has computed outside the transaction."""
         user.email = form.cleaned_data["email"]
         user.password = form.hashed_password
         user.save()
@@ -72,21 +71,24 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def set_password(self, user: User, password: str) -> None:
         user.set_password(password)
         page = self.request.resolver_match.view_name
-        action = PASSWORD_ACTS.get(page, "user.password_changed")
+        action = PASSWORD_ACTIONS.get(page, "user.password_changed")
         if action == "user.password_reset":
-            self.request.has_reset_password = user
+            self.request.password_reset_user = user
         failed_attempts.save_password(user=user, action=action, ip=self.request.ip)
 
     def pre_authenticate(self, request: SiteRequest, **credentials: Any) -> None:
-        """Replaces allauth's, with which strangers can keep the owner of an address out."""
+        """Count the attempt with our rate limits.
+
+        allauth's own limit lets strangers lock the owner of an address out.
+        """
         usage = rate_limits.count_sign_in(request, credentials.get("email", ""))
         if usage is None:
             raise self.validation_error("too_many_login_attempts")
-        # allauth takes it back where the password is right.
+        # allauth rolls this usage back when the password is right.
         self._login_failed_rl_usage = usage
 
     def _get_login_attempts_cache_key(self, request: SiteRequest, **credentials: Any) -> str:
-        """For allauth, which forgets the failed attempts after a password reset."""
+        """Return the key under which allauth clears failed attempts after a password reset."""
         return str(credentials.get("email", "")).lower()
 
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
@@ -99,13 +101,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             with transaction.atomic():
                 return bool(super().confirm_email(request, email_address))
         except IntegrityError:
-            # Another user confirmed the same address in the same moment.
+            # Another user has confirmed the same address at the same time.
             template = "account/messages/email_confirmation_failed.txt"
             self.add_message(request, messages.ERROR, template, {"email": email_address.email})
             return False
 
     def authentication_failed(self, request: SiteRequest, **credentials: Any) -> None:
-        """At the sign-in, and where a page asks for the password again."""
+        """Record a wrong password, at sign-in or at reauthentication."""
         failed_attempts.record_wrong_password(email=credentials.get("email", ""), ip=request.ip)
 
     def get_client_ip(self, request: SiteRequest) -> str:
@@ -116,9 +118,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return emails.link("account_reset_password_from_key", uidb36=uid, key=token)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """A recent sign-in is proof enough, but only one with the factor if the user has one."""
+        """Return whether the session is too old for a sensitive page.
+
+        A recent sign-in is enough. A user with a second factor must have used it recently.
+        """
         if has_second_factor(self.request.user):
-            return not is_recent(self.request)
+            return not has_recent_proof(self.request)
         session = self.request.session.session_key
         recently = timezone.now() - timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
         if UserSession.objects.filter(session_key=session, created_at__gte=recently).exists():
@@ -126,27 +131,30 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return bool(super().is_reauthentication_required(app=app, **kwargs))
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
-        """Return the pages that ask again, the best one first: a password proves no factor."""
+        """Return the reauthentication pages, the preferred one first.
+
+        Users with a second factor can't reauthenticate with their password.
+        """
         methods = super().get_reauthentication_methods(user)
         if has_second_factor(user):
-            methods = [one for one in methods if one["id"] != "reauthenticate"]
+            methods = [method for method in methods if method["id"] != "reauthenticate"]
             if not is_mfa_enabled(user, types=[Authenticator.Type.TOTP]):
-                # A passkey before the recovery codes.
+                # Prefer the passkey to the recovery codes.
                 methods.reverse()
-        return [{**one, "description": WAYS[one["id"]]} for one in methods]
+        return [
+            {**method, "description": REAUTHENTICATION_LABELS[method["id"]]} for method in methods
+        ]
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Called after the password step, or when a passkey takes its place."""
-        request.session[PROVEN_WITH] = user.get_session_auth_hash()
-        return self._refusal(request, user)
+        """Remember the password's digest. allauth calls this after the password or passkey step."""
+        request.session[SIGN_IN_PROOF_KEY] = user.get_session_auth_hash()
+        return self._refusal_response(request, user)
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Called after the last step. Refuses what has changed since the first one."""
-        proven_with = request.session.pop(PROVEN_WITH, "")
-        response = self._refusal(request, user)
-        if response is None and not constant_time_compare(
-            proven_with, user.get_session_auth_hash()
-        ):
+        """Sign the user in after the last step, unless user or password changed since the first."""
+        proof = request.session.pop(SIGN_IN_PROOF_KEY, "")
+        response = self._refusal_response(request, user)
+        if response is None and not constant_time_compare(proof, user.get_session_auth_hash()):
             messages.error(request, "Your password was changed. Sign in again.")
             response = redirect("account_login")
             clear_login(request)
@@ -154,8 +162,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             raise ImmediateHttpResponse(response)
         super().login(request, user)
 
-    def _refusal(self, request: HttpRequest, user: User) -> HttpResponse | None:
-        if user.is_active and not _is_shut_out(user):
+    def _refusal_response(self, request: HttpRequest, user: User) -> HttpResponse | None:
+        if user.is_active and (user.is_staff or not user.has_only_closed_accounts()):
             return None
         clear_login(request)
         if user.is_active:
@@ -171,8 +179,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         try:
             return decrypt(encrypted_text)
         except DecryptionFailed:
-            logger.error("A second factor was sealed under another SECRET_KEY.")
-            # No code fits it; of an empty secret anybody could work one out.
+            logger.error(
+                "Cannot decrypt a second factor: it was encrypted with another SECRET_KEY."
+            )
+            # No code matches a random secret. Codes of an empty one could be computed by anyone.
             return str(generate_totp_secret())
 
 
@@ -181,13 +191,6 @@ class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
     def end_sessions(self, sessions: list[UserSession]) -> None:
         super().end_sessions(sessions)
         if sessions:
-            user, number = sessions[0].user, len(sessions)
-            target = f"{number} browser{pluralize(number)}"
+            user, count = sessions[0].user, len(sessions)
+            target = f"{count} browser{pluralize(count)}"
             audit.record_for_user(user, user, "user.sessions_ended", target, context.request.ip)
-
-
-def _is_shut_out(user: User) -> bool:
-    """All accounts of this user are closed. Who belongs to none may sign in and open one."""
-    if user.is_staff or not user.memberships.exists():
-        return False
-    return not Membership.objects.in_open_accounts().filter(user=user).exists()

@@ -1,14 +1,15 @@
-"""allauth's pages. Those that change something do all of it or nothing, the audit entry included.
+"""allauth's URLs, with its views wrapped in transactions and in the check for a second factor.
 
-Not those where a password is hashed, which is slow, and which no other writer of SQLite should wait
-for: a new password and its entry are saved together by accounts/authentication/failed_attempts.py.
+Views that hash a password run without a transaction: hashing is slow, and other writers of SQLite
+would wait for it. accounts/authentication/failed_attempts.py saves a new password and its audit
+entry in one transaction.
 """
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, cast
 
-from allauth.urls import urlpatterns as theirs
+from allauth.urls import urlpatterns as allauth_urlpatterns
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import URLPattern, URLResolver
@@ -19,7 +20,8 @@ from accounts.request import SiteRequest
 
 View = Callable[..., HttpResponseBase]
 
-WHOLE = {
+# A POST to these runs in one transaction, which includes the audit entry.
+ATOMIC_VIEWS = {
     "account_email",
     "account_email_verification_sent",
     "mfa_activate_totp",
@@ -29,9 +31,10 @@ WHOLE = {
     "mfa_edit_webauthn",
     "mfa_remove_webauthn",
 }
-# Asked for again before these, where the user has a second factor. A recovery code opens those that
-# replace a lost factor, and not those that show the other codes.
-SENSITIVE = {
+# These require a recent proof of the second factor, if the user has one. The value says whether a
+# recovery code is accepted: yes on pages that replace a lost factor, no on pages that show or renew
+# the recovery codes.
+FACTOR_VIEWS = {
     "account_email": True,
     "account_change_password": True,
     "account_set_password": True,
@@ -46,45 +49,47 @@ SENSITIVE = {
 }
 
 
-def _whole(view: View) -> View:
+def _atomic_post(view: View) -> View:
     @wraps(view)
-    def looked_at_or_whole(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method != "POST":
             return view(request, *args, **kwargs)
         with transaction.atomic():
             return view(request, *args, **kwargs)
 
-    return looked_at_or_whole
+    return wrapper
 
 
 def _remembering_browser(view: View) -> View:
-    """A reset link proves who the user is, as a sign-in does: wrong passwords that strangers try
-    must not keep them from signing in with the new one."""
+    """Remember the browser in which a user resets their password, as after a sign-in.
+
+    Otherwise strangers who try wrong passwords could keep the user from signing in afterwards.
+    """
 
     @wraps(view)
-    def with_cookie(request: SiteRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: SiteRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = cast(HttpResponse, view(request, *args, **kwargs))
-        user = getattr(request, "has_reset_password", None)
+        user = getattr(request, "password_reset_user", None)
         if user is not None:
             remember_browser(request, response, user)
         return response
 
-    return cast(View, with_cookie)
+    return cast(View, wrapper)
 
 
-def _with_whole_acts(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
+def _wrap_views(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | URLResolver]:
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
-            _with_whole_acts(pattern.url_patterns)
+            _wrap_views(pattern.url_patterns)
             continue
-        if pattern.name in WHOLE:
-            pattern.callback = _whole(pattern.callback)
+        if pattern.name in ATOMIC_VIEWS:
+            pattern.callback = _atomic_post(pattern.callback)
         if pattern.name == "account_reset_password_from_key":
             pattern.callback = _remembering_browser(pattern.callback)
-        if pattern.name in SENSITIVE:
-            ask = factor_required(recovery_codes=SENSITIVE[pattern.name])
-            pattern.callback = ask(pattern.callback)
+        if pattern.name in FACTOR_VIEWS:
+            decorator = factor_required(recovery_codes=FACTOR_VIEWS[pattern.name])
+            pattern.callback = decorator(pattern.callback)
     return patterns
 
 
-urlpatterns = _with_whole_acts(theirs)
+urlpatterns = _wrap_views(allauth_urlpatterns)

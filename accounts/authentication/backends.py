@@ -7,9 +7,10 @@ from accounts.models import User
 
 
 class ConfirmedUsersBackend(AuthenticationBackend):  # type: ignore[misc]
-    """Who never confirmed their address signs in like somebody unknown.
+    """Treat users who never confirmed their address as unknown.
 
-    Else a stranger would learn whether an address was free: by signing up with it, and then in.
+    Otherwise a stranger could learn whether an address was free by signing up with it and then
+    signing in.
     """
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> User | None:

@@ -1,6 +1,6 @@
-"""A browser in words a person recognises, from its User-Agent header. Pure."""
+"""Describe browsers to people, from the User-Agent header. Does no I/O."""
 
-# The order matters: each of these also names those below it.
+# The order matters: each browser's header also contains tokens of those below it.
 _BROWSERS = {
     "Edg/": "Edge",
     "OPR/": "Opera",
@@ -20,9 +20,10 @@ _SYSTEMS = {
 }
 
 
-def describe(user_agent: str) -> str:
-    browser = next((name for mark, name in _BROWSERS.items() if mark in user_agent), "")
-    system = next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
+def describe_browser(user_agent: str) -> str:
+    """Return a description such as "Firefox on Windows"."""
+    browser = next((name for token, name in _BROWSERS.items() if token in user_agent), "")
+    system = next((name for token, name in _SYSTEMS.items() if token in user_agent), "")
     if browser and system:
         return f"{browser} on {system}"
     return browser or system or "Unknown browser"

@@ -1,8 +1,7 @@
-"""What the audit log keeps of the ways in, beside who came in: attempts that failed, links to a new
-password, and new passwords.
+"""Record failed sign-ins, password reset requests and new passwords in the audit log.
 
-Who attempts is not known, so it is told to the account as somebody's doing. It is bounded: whoever
-tries a thousand passwords must not fill another's log.
+Nothing proves who made a failed attempt, so its entry has no actor. Entries per hour are limited: a
+stranger who tries a thousand passwords must not flood an account's audit log.
 """
 
 from datetime import timedelta
@@ -10,47 +9,51 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.audit.models import SOMEBODY
-from accounts.audit.recording import accounts_of, record, record_for_user
+from accounts.audit.models import UNKNOWN_ACTOR
+from accounts.audit.recording import audited_accounts, record, record_for_user
 from accounts.models import Account, AuditEntry, User
 
-MOST_AN_HOUR = 10
-LAST_ONE = "; further ones are not noted within the hour"
+MAX_ENTRIES_PER_HOUR = 10
+LAST_ENTRY_SUFFIX = "; further ones are not noted within the hour"
 
 
 def record_wrong_password(*, email: str, ip: str | None) -> None:
-    """Where it is the address of nobody, or of who never confirmed it, there is nobody to tell."""
+    """Record a wrong password, unless the address is unknown or was never confirmed."""
     user = User.objects.filter(email=email.lower()).first()
     if user is not None and not User.objects.never_confirmed().filter(pk=user.pk).exists():
-        _note(user, "user.sign_in_failed", user.email, ip)
+        _record_attempt(user, "user.sign_in_failed", user.email, ip)
 
 
 def record_wrong_code(*, user: User, kind: str, ip: str | None) -> None:
-    """The password, or a session, was right."""
-    _note(user, "user.second_factor_failed", f"{user.email}: {kind}", ip)
+    """Record a wrong code or passkey, given after the right password or in a session."""
+    _record_attempt(user, "user.second_factor_failed", f"{user.email}: {kind}", ip)
 
 
 def record_reset_request(*, user: User, ip: str | None) -> None:
-    _note(user, "user.password_reset_asked", user.email, ip)
+    _record_attempt(user, "user.password_reset_asked", user.email, ip)
 
 
 @transaction.atomic
 def save_password(*, user: User, action: str, ip: str | None) -> None:
-    """It was hashed before, which is slow: no transaction waits for that."""
+    """Save a new password and its audit entry together.
+
+    The caller has hashed the password: hashing is slow and must not hold a transaction open.
+    """
     user.save()
     record_for_user(user, user, action, "", ip)
 
 
 @transaction.atomic
-def _note(user: User, action: str, target: str, ip: str | None) -> None:
-    for account in accounts_of(user):
-        noted = _noted_lately(account, action, target)
-        if noted < MOST_AN_HOUR:
-            words = target + LAST_ONE if noted == MOST_AN_HOUR - 1 else target
-            record(account, None, action, words, ip, unknown=SOMEBODY)
+def _record_attempt(user: User, action: str, target: str, ip: str | None) -> None:
+    for account in audited_accounts(user):
+        count = _count_recent_entries(account, action, target)
+        if count < MAX_ENTRIES_PER_HOUR:
+            is_last = count == MAX_ENTRIES_PER_HOUR - 1
+            text = target + LAST_ENTRY_SUFFIX if is_last else target
+            record(account, None, action, text, ip, anonymous_name=UNKNOWN_ACTOR)
 
 
-def _noted_lately(account: Account | None, action: str, target: str) -> int:
+def _count_recent_entries(account: Account | None, action: str, target: str) -> int:
     since = timezone.now() - timedelta(hours=1)
     entries = AuditEntry.objects.filter(account=account, at__gt=since)
     return entries.filter(action=action, target__startswith=target).count()

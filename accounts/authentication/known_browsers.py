@@ -1,9 +1,9 @@
 """Recognize the browsers in which a user has signed in before.
 
-Without this, a stranger who tries wrong passwords for an address keeps its owner out: a server has
-no other way to tell the two apart. The cookie follows OWASP's "device cookies": it is
-signed, bound to the address that signed in, and replaced at each sign-in. Each cookie has its own
-number of attempts, so that a stolen one is worth a few guesses and no more.
+Without this, a stranger who tries wrong passwords for an address locks its owner out, because the
+server can't distinguish the two. The cookie follows OWASP's "device cookies": it is signed, bound
+to the address that signed in, and replaced at each sign-in. Each cookie has its own limit of
+attempts, so a stolen one allows a few guesses and no more.
 """
 
 import time
@@ -17,12 +17,13 @@ from django.utils.crypto import get_random_string, salted_hmac
 from accounts.models import User
 
 _SALT = "accounts.known_browser"
-# People who share a browser, or one person with several accounts. The oldest makes room.
-MOST_USERS = 4
+# Users whom one cookie remembers: people may share a browser, or have several accounts. A new
+# entry displaces the oldest.
+MAX_USERS = 4
 
 
 class _Entry(NamedTuple):
-    # A keyed hash: the cookie names no address.
+    # A keyed hash, so that the cookie doesn't reveal the address.
     user: str
     id: str
     signed_in_at: int
@@ -41,11 +42,11 @@ def is_known_browser(request: HttpRequest) -> bool:
 
 def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Set the cookie after a sign-in, with a new id for this user."""
-    ours = _Entry(_hash_of(user.email), get_random_string(22), int(time.time()))
-    others = [entry for entry in _entries(request) if entry.user != ours.user]
+    entry = _Entry(_hash_of(user.email), get_random_string(22), int(time.time()))
+    others = [other for other in _entries(request) if other.user != entry.user]
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,
-        signing.dumps([ours, *others][:MOST_USERS], salt=_SALT),
+        signing.dumps([entry, *others][:MAX_USERS], salt=_SALT),
         max_age=settings.KNOWN_BROWSER_COOKIE_AGE,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
@@ -54,14 +55,14 @@ def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -
 
 
 def _entries(request: HttpRequest) -> list[_Entry]:
-    """Return what the cookie says, without what is too old; nothing if it was not signed by us."""
+    """Return the cookie's entries that have not expired, or none if its signature is invalid."""
     cookie = request.COOKIES.get(settings.KNOWN_BROWSER_COOKIE_NAME, "")
     oldest = time.time() - settings.KNOWN_BROWSER_COOKIE_AGE
     try:
-        found = [_Entry(*entry) for entry in signing.loads(cookie, salt=_SALT)]
+        entries = [_Entry(*entry) for entry in signing.loads(cookie, salt=_SALT)]
     except signing.BadSignature:
         return []
-    return [entry for entry in found if entry.signed_in_at > oldest]
+    return [entry for entry in entries if entry.signed_in_at > oldest]
 
 
 def _hash_of(email: str) -> str:

@@ -1,8 +1,8 @@
 """Limit how many strangers sign in at the same time.
 
 Each sign-in costs a password hash and the work of its page. Without a limit, 60 strangers who try
-wrong passwords take the CPU and the connections that the API needs. Those who do not fit in the
-queue get a short page without a session, a query or a hash.
+wrong passwords take the CPU and the connections that the API needs. Requests beyond the queue's
+size get a short page without a session, a query or a hash.
 """
 
 import threading
@@ -25,11 +25,11 @@ from runtime.http.load_shedding import concurrency_limit
 
 Handler = Callable[[SiteRequest], HttpResponse]
 
-# On all web workers of this machine together.
+# For all web workers of a machine together.
 QUEUE_SIZE = 32
-# A stranger who has waited this long is asked to try again.
-LONGEST_WAIT_SECONDS = 20.0
-# From one stranger to the next while the worker serves the API: each takes 20 ms of its CPU.
+# After this wait, strangers get a page that asks them to try again.
+MAX_WAIT_SECONDS = 20.0
+# Between two strangers while the worker serves the API: each sign-in takes 20 ms of its CPU.
 PAUSE_SECONDS = 1.0
 RETRY_AFTER_SECONDS = 5
 
@@ -39,7 +39,7 @@ class SignInQueueMiddleware:
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._next_at, self._api_calls = 0.0, 0
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
@@ -49,7 +49,7 @@ class SignInQueueMiddleware:
             return self.get_response(request)
         if request.method == "POST":
             return self._queue(request)
-        if _slots().are_taken():
+        if _slots().is_full():
             _slow_down()
         return self.get_response(request)
 
@@ -59,33 +59,36 @@ class SignInQueueMiddleware:
             _slow_down()
             return _too_many_sign_ins(request)
         try:
-            return self._in_turn(request)
+            return self._handle(request)
         finally:
             _slots().free(slot)
 
-    def _in_turn(self, request: SiteRequest) -> HttpResponse:
+    def _handle(self, request: SiteRequest) -> HttpResponse:
         """Handle one stranger at a time in this worker, and leave its CPU to the API."""
-        if not self._turn.acquire(timeout=LONGEST_WAIT_SECONDS):
+        if not self._lock.acquire(timeout=MAX_WAIT_SECONDS):
             return _too_many_sign_ins(request)
         try:
             self._leave_cpu_to_api()
             return self.get_response(request)
         finally:
-            self._turn.release()
+            self._lock.release()
 
     def _leave_cpu_to_api(self) -> None:
-        """Wait a while after the last stranger, if there were calls of the API since."""
-        if concurrency_limit.entered != self._api_calls:
+        """Pause after the last stranger if the worker has served API calls since."""
+        if concurrency_limit.admitted != self._api_calls:
             time.sleep(max(0.0, self._next_at - time.monotonic()))
         self._next_at = time.monotonic() + PAUSE_SECONDS
-        self._api_calls = concurrency_limit.entered
+        self._api_calls = concurrency_limit.admitted
 
     def process_exception(self, request: SiteRequest, error: Exception) -> HttpResponse | None:
         return _too_many_sign_ins(request) if isinstance(error, HashingUnavailable) else None
 
     def _is_known(self, request: SiteRequest) -> bool:
-        """Return whether a user has signed in with this browser. A form counts only if it is that
-        user's sign-in: nothing else in it says for whom a password is hashed."""
+        """Return whether a user has signed in with this browser before.
+
+        A POST counts only if it is that user's sign-in. The other forms contain nothing that proves
+        for which user a password is hashed.
+        """
         if request.method != "POST":
             return is_known_browser(request)
         is_sign_in = request.path_info == self._paths[0]
@@ -93,13 +96,13 @@ class SignInQueueMiddleware:
 
     @cached_property
     def _paths(self) -> tuple[str, ...]:
-        """The pages on which a stranger makes us hash a password."""
+        """Return the pages that hash a password for strangers."""
         reset = reverse("account_reset_password_from_key", kwargs={"uidb36": "0", "key": "0"})
         return reverse("account_login"), reverse("account_signup"), reset.removesuffix("0-0/")
 
 
 def _slow_down() -> None:
-    """Bound what callers cost who repeat a request as fast as they can: they hold a connection."""
+    """Delay the response, because some clients repeat a refused request as fast as they can."""
     time.sleep(settings.SIGN_IN_REFUSAL_SECONDS)
 
 
@@ -120,6 +123,6 @@ def _too_many_sign_ins(request: SiteRequest) -> HttpResponse:
     }
     page = HttpResponse(render_to_string("error.html", context), status=503)
     page["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    # Each request has its access record. Django would log another one, as an error.
+    # The access log has a record of this request. Django would log a second one, as an error.
     page._has_been_logged = True  # type: ignore[attr-defined]
     return page

@@ -1,18 +1,18 @@
-"""No entry of the audit log is ever changed or deleted, whoever tries: the database refuses.
+"""Make the audit log append-only with database triggers.
 
-It lets through what erasure does: a user's link goes with the user, their name, network address
-and what holds their address become "erased", and the entries of an account go with it once it is
-marked as erased.
+The triggers allow only what erasure does. Deleting a user sets `actor` to NULL. The name, the
+network address, and targets that contain the user's address become "erased". The entries of an
+account can be deleted once the account is marked as erased.
 
-A later migration that rebuilds this table on SQLite drops its triggers and must make them again;
-tests/accounts/audit/test_append_only.py would notice.
+A later migration that rebuilds this table on SQLite drops its triggers and must create them again.
+tests/accounts/audit/test_append_only.py fails otherwise.
 """
 
 from django.db import migrations
 
-WORDS = "The audit log is append-only."
+MESSAGE = "The audit log is append-only."
 TABLE = "accounts_auditentry"
-# `same` says that two values are equal, or both NULL.
+# `same` is the operator that treats two NULLs as equal.
 ERASURE = (
     "OLD.id {same} NEW.id AND OLD.account_id {same} NEW.account_id AND OLD.at {same} NEW.at "
     "AND OLD.action {same} NEW.action AND OLD.by_staff {same} NEW.by_staff "
@@ -25,12 +25,12 @@ OF_ERASED = (
     "EXISTS (SELECT 1 FROM accounts_account "
     "WHERE id = OLD.account_id AND erased_at IS NOT NULL)"
 )
-REFUSE = f"BEGIN SELECT RAISE(ABORT, '{WORDS}'); END"
+REFUSE = f"BEGIN SELECT RAISE(ABORT, '{MESSAGE}'); END"
 SQLITE = [
     f"CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON {TABLE} "
     f"WHEN NOT ({ERASURE.format(same='IS')}) {REFUSE}",
     f"CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON {TABLE} WHEN NOT {OF_ERASED} {REFUSE}",
-    # INSERT OR REPLACE deletes a row without asking the trigger above.
+    # INSERT OR REPLACE deletes a row without firing the trigger above.
     f"CREATE TRIGGER audit_is_not_replaced BEFORE INSERT ON {TABLE} "
     f"WHEN EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id) {REFUSE}",
 ]
@@ -39,7 +39,7 @@ SQLITE_BACK = [
     "DROP TRIGGER IF EXISTS audit_is_not_deleted",
     "DROP TRIGGER IF EXISTS audit_is_not_replaced",
 ]
-RAISE = f"RAISE EXCEPTION '{WORDS}' USING ERRCODE = 'integrity_constraint_violation';"
+RAISE = f"RAISE EXCEPTION '{MESSAGE}' USING ERRCODE = 'integrity_constraint_violation';"
 POSTGRESQL = [
     "CREATE FUNCTION accounts_refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
     f"{RAISE} END; $$",
@@ -62,15 +62,15 @@ POSTGRESQL_BACK = [
 ]
 
 
-def drop(apps, schema_editor):
+def drop_triggers(apps, schema_editor):
     is_postgresql = schema_editor.connection.vendor == "postgresql"
     for statement in POSTGRESQL_BACK if is_postgresql else SQLITE_BACK:
         schema_editor.execute(statement, params=None)
 
 
-def make(apps, schema_editor):
-    # Databases from before the migrations were rewritten have them already.
-    drop(apps, schema_editor)
+def create_triggers(apps, schema_editor):
+    # Databases created before the migrations were squashed already have the triggers.
+    drop_triggers(apps, schema_editor)
     is_postgresql = schema_editor.connection.vendor == "postgresql"
     for statement in POSTGRESQL if is_postgresql else SQLITE:
         schema_editor.execute(statement, params=None)
@@ -79,4 +79,4 @@ def make(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [("accounts", "0001_initial")]
 
-    operations = [migrations.RunPython(make, drop)]
+    operations = [migrations.RunPython(create_triggers, drop_triggers)]

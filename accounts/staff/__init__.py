@@ -1,1 +1,1 @@
-"""What staff use in Django's admin: its site, pages, panels, search, and groups."""
+"""The staff side of Django's admin: site, pages, panels, search, and groups."""

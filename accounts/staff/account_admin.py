@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from accounts import audit, services
 from accounts.models import Account, Membership
 from accounts.staff.form_diff import describe_changes
-from accounts.staff.own_accounts import refusal_for, without_own
+from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 
 
@@ -67,7 +67,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         return False
 
     def has_change_permission(self, request: Any, obj: Account | None = None) -> bool:
-        is_own = obj is not None and bool(refusal_for(request.user, obj))
+        is_own = obj is not None and bool(own_account_refusal(request.user, obj))
         return not is_own and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
@@ -95,21 +95,21 @@ class AccountAdmin(admin.ModelAdmin[Account]):
 
     @admin.action(description="Suspend: keys answer 403", permissions=["suspend"])
     def suspend(self, request: Any, accounts: QuerySet[Account]) -> None:
-        accounts = without_own(self, request, accounts, "pk")
+        accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.suspend_account(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"Suspended: {_names(accounts)}.")
 
     @admin.action(description="Lift the suspension", permissions=["suspend"])
     def lift_suspension(self, request: Any, accounts: QuerySet[Account]) -> None:
-        accounts = without_own(self, request, accounts, "pk")
+        accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.lift_suspension(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"No longer suspended: {_names(accounts)}.")
 
     @admin.action(description="Reopen what was closed", permissions=["suspend"])
     def reopen(self, request: Any, accounts: QuerySet[Account]) -> None:
-        accounts = without_own(self, request, accounts, "pk")
+        accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.reopen_account(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"Open again: {_names(accounts.filter(closed_at=None))}.")

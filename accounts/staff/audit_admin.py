@@ -1,4 +1,4 @@
-"""The audit log as staff see it: all accounts, and what concerns none."""
+"""The audit log in the admin: entries of all accounts, and entries without an account."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.audit.actions import GROUPS, Group, codes_of
+from accounts.audit.actions import GROUPS, Group, codes_in
 from accounts.models import AuditEntry
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 
@@ -16,17 +16,17 @@ class GroupFilter(admin.SimpleListFilter):
     parameter_name = "what"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(group.value, words) for group, words in GROUPS.items()]
+        return [(group.value, label) for group, label in GROUPS.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        chosen = self.value()
-        return queryset.filter(action__in=codes_of(Group(chosen))) if chosen in GROUPS else queryset
+        group = self.value()
+        return queryset.filter(action__in=codes_in(Group(group))) if group in GROUPS else queryset
 
 
 class AuditEntryAdmin(ReadOnlyAdmin):
-    """It grows for ever: nothing here sorts or counts all of it."""
+    """Read-only. The table only grows, so no query here sorts or counts all of it."""
 
-    list_display = ("at", "account", "actor_name", "words", "target", "ip")
+    list_display = ("at", "account", "actor_name", "action_label", "target", "ip")
     list_filter = (GroupFilter, "by_staff", "at")
     list_select_related = ("account",)
     ordering = ("-pk",)
@@ -37,5 +37,5 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     search_help_text = "Who, what it was done to, acc_…, a network address, or key.created"
 
     @admin.display(description="what")
-    def words(self, entry: AuditEntry) -> str:
-        return entry.words
+    def action_label(self, entry: AuditEntry) -> str:
+        return entry.action_label

@@ -33,7 +33,7 @@ class MailAdmin(ReadOnlyAdmin):
     list_display = ("to", "subject", "created_at", "sent_at", "attempts", "last_error")
     list_filter = (MailStateFilter, "created_at")
     search_fields = ("to", "subject")
-    # Codes and links in the body open accounts: they are for the recipient alone.
+    # Codes and links in the body give access to accounts, so staff must not see them.
     exclude = ("text", "html")
     actions = ("send_again",)
 
@@ -43,11 +43,11 @@ class MailAdmin(ReadOnlyAdmin):
     @admin.action(description="Send again what was given up", permissions=["send"])
     @transaction.atomic
     def send_again(self, request: Any, mails: Any) -> None:
-        number: int = mails.send_again()
-        words = f"{number} mail{pluralize(number)}"
-        if number:
-            audit.record(None, request.user, "mail.sent_again", words, request.ip)
-        self.message_user(request, f"{words} will be tried again.")
+        count: int = mails.send_again()
+        target = f"{count} mail{pluralize(count)}"
+        if count:
+            audit.record(None, request.user, "mail.sent_again", target, request.ip)
+        self.message_user(request, f"{target} will be tried again.")
 
 
 class LeaseAdmin(ReadOnlyAdmin):

@@ -1,6 +1,6 @@
-"""What staff see first of the work in the background: is the day's done, do mails go out."""
+"""Panels of the admin's front page about background work: the daily jobs and the email queue."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Count, Min, Q
@@ -13,25 +13,26 @@ from accounts.staff.panels import (
     Link,
     Panel,
     admin_list_url,
-    cell_of,
+    link_cell,
     require_staff_permissions,
 )
-from runtime.jobs.daily import NAME
+from runtime.dates import midnight
+from runtime.jobs.daily import LEASE_NAME
 from runtime.models import Lease, Mail
 
-# A day's work has so long after midnight (UTC) before it is missed.
-DUE_AFTER = timedelta(hours=2)
-# A mail that is due leaves within seconds.
-LATE_AFTER = timedelta(minutes=5)
+# The daily jobs are overdue when they haven't finished this long after midnight (UTC).
+DAILY_JOBS_DUE_AFTER = timedelta(hours=2)
+# A running background worker sends a due email within seconds.
+EMAIL_LATE_AFTER = timedelta(minutes=5)
 START_WORKER = "Start the background worker: `manage.py run_worker`."
 
 
 @require_staff_permissions("runtime.view_lease")
 def daily_work_panel() -> Panel:
-    lease = Lease.objects.filter(name=NAME).first() or Lease(name=NAME)
+    lease = Lease.objects.filter(name=LEASE_NAME).first() or Lease(name=LEASE_NAME)
     return Panel(
         "Did the daily work run?",
-        facts=[_last_done(lease), Fact("Now", Cell(_doing(lease)))],
+        facts=[_last_done(lease), Fact("Now", Cell(_current_state(lease)))],
         more=Link("All leases", admin_list_url(Lease)),
     )
 
@@ -40,62 +41,60 @@ def _last_done(lease: Lease) -> Fact:
     now = timezone.now()
     if lease.done_for is not None and lease.done_for == now.date():
         return Fact("Last done", Cell("Today", tone="good"))
-    missed_since = datetime.combine(
-        lease.done_for + timedelta(days=1) if lease.done_for else now.date(), time.min, UTC
-    )
-    words = f"{lease.done_for:%d %b %Y}" if lease.done_for else "Never"
-    if now < missed_since + DUE_AFTER:
-        return Fact("Last done", Cell(words))
-    return Fact("Last done", Cell(f"{words}: overdue", tone="bad"), _advice())
+    next_due = midnight(lease.done_for + timedelta(days=1) if lease.done_for else now.date())
+    last_day = f"{lease.done_for:%d %b %Y}" if lease.done_for else "Never"
+    if now < next_due + DAILY_JOBS_DUE_AFTER:
+        return Fact("Last done", Cell(last_day))
+    return Fact("Last done", Cell(f"{last_day}: overdue", tone="bad"), _daily_jobs_advice())
 
 
-def _advice() -> str:
+def _daily_jobs_advice() -> str:
     by_hand = "Or do it by hand, as often as you like: `manage.py run_daily` names what fails."
     if settings.SCHEDULER:
         return f"{START_WORKER} {by_hand}"
     return f"`SCHEDULER` is off, so a timer of yours has to run `manage.py run_daily`. {by_hand}"
 
 
-def _doing(lease: Lease) -> str:
+def _current_state(lease: Lease) -> str:
     if lease.until is None or lease.until <= timezone.now():
         return "Not running"
-    # A failure gives the name up and keeps the time.
+    # After a failure, the lease has no holder but keeps its end time, which delays the next try.
     return "Running" if lease.holder else "Failed, and tries again soon. The log says what failed."
 
 
 @require_staff_permissions("runtime.view_mail")
 def emails_panel() -> Panel:
     unsent = Mail.objects.filter(sent_at=None)
-    waits = Q(given_up_at=None)
+    is_waiting = Q(given_up_at=None)
     counts = unsent.aggregate(
-        waiting=Count("pk", filter=waits),
-        given_up=Count("pk", filter=~waits),
-        due=Min("next_attempt_at", filter=waits),
+        waiting=Count("pk", filter=is_waiting),
+        given_up=Count("pk", filter=~is_waiting),
+        due=Min("next_attempt_at", filter=is_waiting),
     )
-    given_up = unsent.exclude(waits).order_by("-given_up_at").defer("text", "html")
+    given_up = unsent.exclude(is_waiting).order_by("-given_up_at").defer("text", "html")
     return Panel(
         "Do mails go out?",
         "No mail was given up.",
         columns=("Given up", "To", "About", "Why"),
-        rows=[_mail(mail) for mail in given_up[:MAX_ROWS]],
+        rows=[_mail_row(mail) for mail in given_up[:MAX_ROWS]],
         facts=[
-            _worker(counts["due"]),
+            _worker_fact(counts["due"]),
             Fact("Waiting", Cell(counts["waiting"], admin_list_url(Mail, "?state=waiting"))),
-            _given_up(counts["given_up"]),
+            _given_up_fact(counts["given_up"]),
         ],
         more=Link("All mails that were given up", admin_list_url(Mail, "?state=given_up")),
     )
 
 
-def _worker(due: datetime | None) -> Fact:
-    """One that is alive tries each mail when it is due, and puts it off when that fails."""
-    if due is None or due > timezone.now() - LATE_AFTER:
+def _worker_fact(due: datetime | None) -> Fact:
+    """Report a late email. A running worker tries due emails and postpones those that fail."""
+    if due is None or due > timezone.now() - EMAIL_LATE_AFTER:
         return Fact("Background worker", Cell("Nothing waits too long", tone="good"))
     advice = f"{START_WORKER} If it runs, the mail server is slow: its log tells."
     return Fact("Background worker: a mail is due since", Cell(due, tone="bad"), advice)
 
 
-def _given_up(count: int) -> Fact:
+def _given_up_fact(count: int) -> Fact:
     if not count:
         return Fact("Given up", Cell(0))
     return Fact(
@@ -105,9 +104,6 @@ def _given_up(count: int) -> Fact:
     )
 
 
-def _mail(mail: Mail) -> list[Cell]:
-    return [Cell(mail.given_up_at), cell_of(mail, mail.to), Cell(mail.subject), _why(mail)]
-
-
-def _why(mail: Mail) -> Cell:
-    return Cell(mail.last_error or None)
+def _mail_row(mail: Mail) -> list[Cell]:
+    reason = Cell(mail.last_error or None)
+    return [Cell(mail.given_up_at), link_cell(mail, mail.to), Cell(mail.subject), reason]

@@ -1,4 +1,4 @@
-"""Groups of staff: who changes what a group may do is on record."""
+"""Staff groups in the admin. Every change of a group leaves an audit entry."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The groups of staff. settings.STAFF_GROUPS says what each may do, on every floor."""
+"""Create the staff groups. settings.STAFF_GROUPS lists the permissions of each."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, Permission
 
 
 def create_groups(sender: AppConfig, **_: Any) -> None:
-    """After each app's migrations: its permissions exist from then on."""
+    """Grant the groups their permissions of one app. Runs after the app's migrations."""
     create_permissions(sender, verbosity=0)
     for name, permissions in settings.STAFF_GROUPS.items():
         codenames = [
@@ -18,8 +18,8 @@ def create_groups(sender: AppConfig, **_: Any) -> None:
             if label == sender.label
         ]
         if codenames:
-            found = Permission.objects.filter(
+            granted = Permission.objects.filter(
                 content_type__app_label=sender.label, codename__in=codenames
             )
             group, _created = Group.objects.get_or_create(name=name)
-            group.permissions.add(*found)
+            group.permissions.add(*granted)

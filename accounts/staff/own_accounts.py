@@ -1,6 +1,7 @@
-"""Staff take no staff action on an account they are a member of, whatever their role or rights.
+"""Refuse staff actions on accounts that the acting user is a member of, superusers included.
 
-Every staff action asks here, not the services: the same services serve members on their own pages.
+Every staff action calls this module. The services don't, because members use the same services on
+their own pages.
 """
 
 from typing import Any
@@ -16,25 +17,25 @@ REFUSAL = (
 )
 
 
-def refusal_for(user: User, row: Any) -> str:
-    """Returns why `user` can't act on an account, or a row that belongs to one. Empty if they can.
+def own_account_refusal(user: User, row: Any) -> str:
+    """Return why the user can't act on an account or a row of one, or an empty string.
 
-    Rows that belong to no account are open to everyone with the permission.
+    Rows without an account are open to all staff with the permission.
     """
     account: Account | None = row if isinstance(row, Account) else getattr(row, "account", None)
     is_own = account is not None and user.memberships.filter(account=account).exists()
     return REFUSAL if is_own else ""
 
 
-def without_own(
+def exclude_own_accounts(
     model_admin: "admin.ModelAdmin[Any]", request: Any, rows: QuerySet[Any], account: str
 ) -> QuerySet[Any]:
-    """Leaves out selected rows of the user's own accounts, and shows a message that names them.
+    """Exclude rows of the user's own accounts, and show a message that names them.
 
-    `account` is the column that holds the account.
+    `account` is the name of the column with the account.
     """
     own = {f"{account}__in": request.user.memberships.values("account")}
-    left_out = ", ".join(str(row) for row in rows.filter(**own))
-    if left_out:
-        model_admin.message_user(request, f"Skipped {left_out}. {REFUSAL}", messages.ERROR)
+    skipped = ", ".join(str(row) for row in rows.filter(**own))
+    if skipped:
+        model_admin.message_user(request, f"Skipped {skipped}. {REFUSAL}", messages.ERROR)
     return rows.exclude(**own)

@@ -1,4 +1,4 @@
-"""The staff's own pages beside the admin's lists: the search, and an account's usage."""
+"""Staff pages outside the model admins: the search, and the usage of an account."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,11 +17,12 @@ from django.views.decorators.http import require_safe
 
 from accounts import audit
 from accounts.models import Account
-from accounts.staff.panels import Findings
+from accounts.staff.panels import SearchResults
 from runtime import hooks
 
-LOOKED = "account.looked_at_by_staff"
-LOOK_NOTED_EVERY = timedelta(hours=1)
+VIEWED = "account.looked_at_by_staff"
+# Repeated views within this time leave one entry.
+VIEW_ENTRY_INTERVAL = timedelta(hours=1)
 
 
 class SearchForm(forms.Form):
@@ -30,40 +31,40 @@ class SearchForm(forms.Form):
 
 @sensitive_post_parameters()
 def search(request: Any, site: AdminSite) -> HttpResponse:
-    """By POST: what is looked for may be a key, and an address stands in logs and histories."""
+    """Search all layers. Uses POST: the query may be an API key, and URLs end up in logs."""
     form = SearchForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
-    is_secret = import_string(settings.KNOWS_SECRETS)(text)
-    findings = _find(request, text, is_secret) if text else []
-    exact = [hit for found in findings for hit in found.hits if hit.is_exact]
+    is_secret = import_string(settings.API_KEY_DETECTOR)(text)
+    searches = _search_layers(request, text, is_secret) if text else []
+    exact = [hit for results in searches for hit in results.hits if hit.is_exact]
     if len(exact) == 1:
         return redirect(exact[0].link.url)
     context = {
         **site.each_context(request),
         "title": "Search",
-        # Never given again: the answer is a page like others.
+        # A secret must not appear in the response, which browsers may cache.
         "text": "" if is_secret else text,
         "is_secret": is_secret,
-        "findings": findings,
-        "was_asked": request.method == "POST",
+        "searches": searches,
+        "is_submitted": request.method == "POST",
     }
     return render(request, "admin/search.html", context)
 
 
-def _find(request: Any, text: str, is_secret: bool) -> list[Findings]:
-    searches = "STAFF_SECRET_SEARCHES" if is_secret else "STAFF_SEARCHES"
-    found = hooks.call(searches, user=request.user, text=text)
-    return [findings for findings in found if findings is not None and findings.hits]
+def _search_layers(request: Any, text: str, is_secret: bool) -> list[SearchResults]:
+    hook = "STAFF_SECRET_SEARCHES" if is_secret else "STAFF_SEARCHES"
+    searches = hooks.call(hook, user=request.user, text=text)
+    return [results for results in searches if results is not None and results.hits]
 
 
 @require_safe
 def show_usage(request: Any, public_id: str, site: AdminSite) -> HttpResponse:
-    """To look at alone: staff see what a customer sees, and stay who they are."""
+    """Show what the customer sees, read-only. Staff don't sign in as the customer."""
     if not request.user.has_perm("accounts.view_account"):
         raise PermissionDenied("Your group does not look at accounts. Ask a colleague who may.")
     accounts = Account.objects.select_related("wallet", "subscription__plan")
     account = get_object_or_404(accounts, public_id=public_id)
-    record_look(account, request)
+    record_view(account, request)
     panels = hooks.call("STAFF_ACCOUNT_PANELS", user=request.user, account=account)
     context = {
         **site.each_context(request),
@@ -75,10 +76,10 @@ def show_usage(request: Any, public_id: str, site: AdminSite) -> HttpResponse:
 
 
 @transaction.atomic
-def record_look(account: Account, request: Any) -> None:
-    # Locked, so that of two pages opened at once only one is noted.
+def record_view(account: Account, request: Any) -> None:
+    # The lock makes concurrent views leave one entry.
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
-    since = timezone.now() - LOOK_NOTED_EVERY
-    noted = account.audit_entries.filter(actor=request.user, action=LOOKED, at__gt=since)
-    if not noted.exists():
-        audit.record(account, request.user, LOOKED, account.name, request.ip)
+    since = timezone.now() - VIEW_ENTRY_INTERVAL
+    recent = account.audit_entries.filter(actor=request.user, action=VIEWED, at__gt=since)
+    if not recent.exists():
+        audit.record(account, request.user, VIEWED, account.name, request.ip)

@@ -1,6 +1,7 @@
-"""What pages of the staff are made of. Each floor tells its own part, and the roof draws them all.
+"""Building blocks of staff pages. Each layer builds panels and search results through hooks.
 
-A panel answers one question; findings are what a search found of one kind.
+A panel answers one question about the service or an account. Search results are the hits of one
+kind, such as accounts or orders.
 """
 
 from collections.abc import Callable
@@ -15,26 +16,26 @@ from django.urls import reverse
 if TYPE_CHECKING:
     from accounts.models import Account, User
 
-# Rows of a panel on the front page, and hits of a kind.
+# Limits the rows of a panel on the front page, and the hits of one kind.
 MAX_ROWS = 10
 
 Tone = Literal["", "good", "warning", "bad"]
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Link:
-    words: str
+    text: str
     url: str
 
 
 @dataclass(frozen=True)
 class Cell:
-    # None is drawn as a dash.
+    # None is shown as a dash.
     value: str | int | datetime | date | None
     url: str = ""
     tone: Tone = ""
-    # A number in words: money.
+    # Text that is aligned like a number: an amount of money.
     is_amount: bool = False
 
     @property
@@ -42,45 +43,45 @@ class Cell:
         return isinstance(self.value, int)
 
     @property
-    def stands_right(self) -> bool:
+    def is_right_aligned(self) -> bool:
         return self.is_number or self.is_amount
 
     @property
-    def is_words(self) -> bool:
+    def is_text(self) -> bool:
         return isinstance(self.value, str) and not self.is_amount
 
     @property
     def is_long(self) -> bool:
-        """It needs some room, so as not to become a narrow tower of words."""
-        return self.is_words and len(str(self.value)) > 32
+        """Return whether the text needs a wide column to stay readable."""
+        return self.is_text and len(str(self.value)) > 32
 
     @property
-    def is_moment(self) -> bool:
+    def is_datetime(self) -> bool:
         return isinstance(self.value, datetime)
 
     @property
-    def is_day(self) -> bool:
-        return isinstance(self.value, date) and not self.is_moment
+    def is_date(self) -> bool:
+        return isinstance(self.value, date) and not self.is_datetime
 
 
 @dataclass(frozen=True)
 class Fact:
     label: str
     cell: Cell
-    # What there is to do about it.
+    # What staff can do about it.
     advice: str = ""
 
 
 @dataclass(frozen=True)
-class Head:
-    words: str
-    stands_right: bool
+class Header:
+    text: str
+    is_right_aligned: bool
 
 
 @dataclass(frozen=True)
 class Panel:
-    question: str
-    # Said where there is no row.
+    title: str
+    # Shown instead of an empty table.
     empty: str = ""
     columns: tuple[str, ...] = ()
     rows: list[list[Cell]] = field(default_factory=list)
@@ -89,75 +90,75 @@ class Panel:
     more: Link | None = None
 
     @property
-    def heads(self) -> list[Head]:
-        """Numbers stand right, and so do the words above them."""
+    def headers(self) -> list[Header]:
+        """Return the column headers, right-aligned above right-aligned cells."""
         return [
-            Head(words, any(row[place].stands_right for row in self.rows))
-            for place, words in enumerate(self.columns)
+            Header(text, any(row[index].is_right_aligned for row in self.rows))
+            for index, text in enumerate(self.columns)
         ]
 
 
 @dataclass(frozen=True)
 class Hit:
     link: Link
-    # What tells it from others: its state, its owner's name.
-    words: str
+    # Distinguishes similar hits: the state, or the name of a user.
+    description: str
     accounts: list[Link]
-    # It is what was asked for, letter by letter.
+    # The hit equals the query, rather than contains it.
     is_exact: bool
 
 
 @dataclass(frozen=True)
-class Findings:
+class SearchResults:
     kind: str
     hits: list[Hit]
 
 
 def require_staff_permissions(
     *permissions: str,
-) -> Callable[[Callable[..., Told]], Callable[..., Told | None]]:
-    """Asked for a user of the staff; nothing for those whose group may not see it."""
+) -> Callable[[Callable[..., Result]], Callable[..., Result | None]]:
+    """Add a `user` argument to a hook, and return None for users without the permissions."""
 
-    def guarded(tell: Callable[..., Told]) -> Callable[..., Told | None]:
-        @wraps(tell)
-        def tell_if_allowed(*, user: "User", **about: Any) -> Told | None:
-            return tell(**about) if user.has_perms(permissions) else None
+    def decorate(build: Callable[..., Result]) -> Callable[..., Result | None]:
+        @wraps(build)
+        def build_if_allowed(*, user: "User", **kwargs: Any) -> Result | None:
+            return build(**kwargs) if user.has_perms(permissions) else None
 
-        return tell_if_allowed
+        return build_if_allowed
 
-    return guarded
+    return decorate
 
 
-def admin_url(thing: Model) -> str:
-    """Its page in the admin."""
-    meta = thing._meta
-    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[thing.pk])
+def admin_url(row: Model) -> str:
+    """Return the URL of the row's change page in the admin."""
+    meta = row._meta
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
 
 
 def admin_list_url(model: type[Model], query: str = "") -> str:
-    """The admin's list of them: all, or those of the query."""
+    """Return the URL of the model's list in the admin, optionally filtered by a query string."""
     meta = model._meta
     return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist") + query
 
 
-def admin_list_url_of_account(model: type[Model], account: "Account") -> str:
-    """By the index, which a search in the list would not use."""
+def account_admin_list_url(model: type[Model], account: "Account") -> str:
+    """Return the URL of one account's rows. The filter uses an index; a search wouldn't."""
     return admin_list_url(model, f"?account__id__exact={account.pk}")
 
 
-def link_to(thing: Model, words: str = "") -> Link:
-    return Link(words or str(thing), admin_url(thing))
+def admin_link(row: Model, text: str = "") -> Link:
+    return Link(text or str(row), admin_url(row))
 
 
-def cell_of(thing: Model, words: str = "") -> Cell:
-    return Cell(words or str(thing), admin_url(thing))
+def link_cell(row: Model, text: str = "") -> Cell:
+    return Cell(text or str(row), admin_url(row))
 
 
-def usage_of(account: "Account", words: str = "Usage and requests") -> Link:
-    """Where staff look at what a customer sees, without being able to do what a customer does."""
-    return Link(words, reverse("admin:show-usage", args=[account.public_id]))
+def usage_link(account: "Account", text: str = "Usage and requests") -> Link:
+    """Link to the read-only page where staff see what the customer sees."""
+    return Link(text, reverse("admin:show-usage", args=[account.public_id]))
 
 
-def cell_of_account(account: "Account") -> Cell:
-    link = usage_of(account, account.name)
-    return Cell(link.words, link.url)
+def account_cell(account: "Account") -> Cell:
+    link = usage_link(account, account.name)
+    return Cell(link.text, link.url)

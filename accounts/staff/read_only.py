@@ -1,4 +1,4 @@
-"""Staff pages to look at, and nothing else."""
+"""Base classes for read-only admin pages."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
         return False
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
-        """What is not shown cannot be guessed by filtering for it either."""
+        """Refuse filters on hidden columns: prefix matches would reveal their values."""
         hidden = lookup.partition("__")[0] in (self.exclude or ())
         return not hidden and super().lookup_allowed(lookup, value, request)
 
@@ -37,11 +37,11 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
 
 
 class BoundedPaginator(Paginator[Any]):
-    """Counts as far as anybody pages."""
+    """Stops counting after as many rows as staff would ever page through."""
 
-    MOST = 10_000
+    MAX_COUNT = 10_000
 
     @cached_property
     def count(self) -> int:
         rows: Any = self.object_list
-        return len(rows.values_list("pk")[: self.MOST])
+        return len(rows.values_list("pk")[: self.MAX_COUNT])

@@ -1,4 +1,4 @@
-"""The admin's door: the same sign-in as everybody's, and in production a second factor."""
+"""The admin site. Staff sign in like customers, in production also with a second factor."""
 
 import re
 from collections.abc import Callable
@@ -19,14 +19,14 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from accounts.authentication.second_factor.factors import has_second_factor
-from accounts.authentication.second_factor.proof import is_verified, redirect_to_proof
+from accounts.authentication.second_factor.proof import has_used_factor, redirect_to_proof
 from accounts.models import User
 from accounts.staff.pages import search, show_usage
 from runtime import hooks
 
-_ROW = re.compile(r"[0-9]{1,18}")
-# What Django and the database say to a filter that makes no sense to them.
-NO_QUESTION = (DataError, FieldDoesNotExist, OverflowError, ValueError)
+_PRIMARY_KEY = re.compile(r"[0-9]{1,18}")
+# Raised by Django and the database for filter values that a column can't have.
+INVALID_FILTER_ERRORS = (DataError, FieldDoesNotExist, OverflowError, ValueError)
 
 
 class StaffSite(admin.AdminSite):
@@ -47,28 +47,28 @@ class StaffSite(admin.AdminSite):
         return own + super().get_urls()
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
-        return super().admin_view(_asked_for_what_can_be(view), cacheable)
+        return super().admin_view(_reject_invalid_input(view), cacheable)
 
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         panels = hooks.call("STAFF_PANELS", user=request.user)
-        told = [panel for panel in panels if panel is not None]
-        return super().index(request, {"panels": told, **(extra_context or {})})
+        visible = [panel for panel in panels if panel is not None]
+        return super().index(request, {"panels": visible, **(extra_context or {})})
 
     def has_permission(self, request: HttpRequest) -> bool:
-        return super().has_permission(request) and not self._lacks_second_factor(request)
+        return super().has_permission(request) and not self._needs_second_factor(request)
 
     @method_decorator([never_cache, login_not_required])
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Where the admin sends who may not enter: to what they lack."""
+        """Redirect users without access to the sign-in or to the second factor."""
         if not request.user.is_authenticated:
             return redirect_to_login(request.GET.get("next", request.get_full_path()))
         if not request.user.is_staff:
             raise PermissionDenied("The admin is for staff.")
-        if self._lacks_second_factor(request):
+        if self._needs_second_factor(request):
             return _ask_for_factor(request)
         return redirect("admin:index")
 
@@ -83,12 +83,12 @@ class StaffSite(admin.AdminSite):
         return redirect("account_change_password")
 
     @staticmethod
-    def _lacks_second_factor(request: HttpRequest) -> bool:
-        return settings.STAFF_NEED_SECOND_FACTOR and not is_verified(request)
+    def _needs_second_factor(request: HttpRequest) -> bool:
+        return settings.STAFF_NEED_SECOND_FACTOR and not has_used_factor(request)
 
 
 def _ask_for_factor(request: HttpRequest) -> HttpResponse:
-    """The session may be older than the factor: it counts once this session has used it."""
+    """Redirect to the use or setup of a second factor. It must be used in this session."""
     if not has_second_factor(cast(User, request.user)):
         messages.info(request, "Staff need a second factor. Set one up, then open the admin.")
         return redirect("mfa_activate_totp")
@@ -96,22 +96,25 @@ def _ask_for_factor(request: HttpRequest) -> HttpResponse:
     return redirect_to_proof(request, request.GET.get("next", reverse("admin:index")))
 
 
-def _asked_for_what_can_be(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Django's admin hands the database whatever it is asked for. PostgreSQL keeps no NUL, a row's
-    number is one, and not every text is a pattern: the error would be a crash."""
+def _reject_invalid_input(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Respond with 400 to input that the database rejects, instead of a 500.
+
+    Django's admin passes such input on: NUL characters, primary keys that aren't numbers, invalid
+    regular expressions.
+    """
 
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        asked = [text for _, texts in request.GET.lists() for text in texts]
-        rows = request.POST.getlist("_selected_action")
-        if any("\0" in text for text in (request.path_info, *asked)):
+        filters = [value for _, values in request.GET.lists() for value in values]
+        selected = request.POST.getlist("_selected_action")
+        if any("\0" in text for text in (request.path_info, *filters)):
             raise BadRequest("A NUL is in no row.")
-        if not all(_ROW.fullmatch(row) for row in rows):
+        if not all(_PRIMARY_KEY.fullmatch(key) for key in selected):
             raise BadRequest("A row that is acted on has a number.")
         try:
             return view(request, *args, **kwargs)
-        except NO_QUESTION as error:
-            if request.method != "GET" or not asked:
+        except INVALID_FILTER_ERRORS as error:
+            if request.method != "GET" or not filters:
                 raise
             raise BadRequest("No row can be compared with that.") from error
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from accounts import audit, emails
-from accounts.authentication.second_factor.factors import name_of
+from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import Membership, User
 from accounts.staff.form_diff import describe_changes
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
@@ -23,14 +23,15 @@ class MembershipInline(ReadOnlyInline):
 
 
 STAFF_FIELDS = ("is_active", "is_staff", "is_superuser", "groups")
-
-
 DATES = ("date_joined", "last_login", "terms_version", "terms_agreed_at")
 
 
 class UserAdmin(DjangoUserAdmin[User]):
-    """Users come by sign-up or create_account, change their address themselves, and leave by
-    closing their account: each of these does more than this row."""
+    """Edits users, but doesn't add or delete them or change their address.
+
+    Those changes affect more than this row, so they go through sign-up or `create_account`, the
+    user's own pages, and the closing of the account.
+    """
 
     list_display = ("email", "name", "is_active", "is_staff", "date_joined", "last_login")
     list_filter = ("is_staff", "is_active", "groups", "date_joined")
@@ -51,7 +52,7 @@ class UserAdmin(DjangoUserAdmin[User]):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Who is staff, and what they may do, is for superusers to say, whatever a group allows."""
+        """Let only superusers change staff status and permissions, whatever a group allows."""
         fields = super().get_readonly_fields(request, obj)
         return fields if request.user.is_superuser else (*fields, *STAFF_FIELDS)
 
@@ -62,12 +63,12 @@ class UserAdmin(DjangoUserAdmin[User]):
             audit.record_for_user(obj, request.user, action, target, request.ip)
 
     def user_change_password(self, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Whoever knows a customer's password could act as them."""
+        """Refuse to set a password: staff who know it could act as the customer."""
         raise PermissionDenied("People set their own password, with a link that is mailed to them.")
 
 
 class EmailAddressAdmin(ReadOnlyAdmin):
-    """Only who reads the mailbox can say that an address is theirs."""
+    """Read-only: only a code or link sent to the mailbox confirms an address."""
 
     list_display = ("email", "user", "primary", "verified")
     list_filter = ("primary", "verified")
@@ -76,7 +77,7 @@ class EmailAddressAdmin(ReadOnlyAdmin):
 
 
 class SecondFactorAdmin(ReadOnlyAdmin):
-    """For who lost theirs: staff remove it, and never see the secret behind it."""
+    """Lets staff remove a lost second factor. Its secret is never shown."""
 
     list_display = ("user", "type", "created_at", "last_used_at")
     list_filter = ("type",)
@@ -88,22 +89,22 @@ class SecondFactorAdmin(ReadOnlyAdmin):
         return request.user.has_perm("mfa.delete_authenticator")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Authenticator]:
-        """Staff remove their own factor on the Security page, which asks for a proof of it."""
+        """Exclude the user's own factors: the Security page removes those, after a proof."""
         return super().get_queryset(request).exclude(user=request.user.pk)
 
     def delete_model(self, request: Any, obj: Authenticator) -> None:
-        self._tell(request, obj)
+        self._record_removal(request, obj)
         super().delete_model(request, obj)
 
     @transaction.atomic
     def delete_queryset(self, request: Any, queryset: QuerySet[Authenticator]) -> None:
         for authenticator in queryset:
-            self._tell(request, authenticator)
+            self._record_removal(request, authenticator)
         super().delete_queryset(request, queryset)
 
     @staticmethod
-    def _tell(request: Any, authenticator: Authenticator) -> None:
-        kind, user = name_of(authenticator), authenticator.user
+    def _record_removal(request: Any, authenticator: Authenticator) -> None:
+        kind, user = authenticator_name(authenticator), authenticator.user
         action, target = "user.second_factor_removed_by_staff", f"{user.email}: {kind}"
         audit.record_for_user(user, request.user, action, target, request.ip)
         emails.queue_second_factor_removed(to=user.email, kind=kind)

@@ -1,4 +1,4 @@
-"""What the operator says of themselves, in the texts of the legal pages."""
+"""Insert the operator's details into the legal pages."""
 
 from django import template
 from django.conf import settings
@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-WHAT_BELONGS_THERE = {
+PLACEHOLDERS = {
     "SELLER_NAME": "name of the company",
     "SELLER_ADDRESS": "its address",
     "SELLER_TAX_ID": "its tax number",
@@ -19,7 +19,7 @@ WHAT_BELONGS_THERE = {
 
 @register.simple_tag
 def filled(name: str) -> SafeString:
-    """Where it is missing, a mark that cannot be overlooked."""
-    if name in settings.TO_FILL_IN:
-        return format_html("<mark>[{}: {}]</mark>", WHAT_BELONGS_THERE[name], name)
+    """Return the value of a setting, or a highlighted placeholder if it is missing."""
+    if name in settings.MISSING_LEGAL_SETTINGS:
+        return format_html("<mark>[{}: {}]</mark>", PLACEHOLDERS[name], name)
     return format_html("{}", getattr(settings, name))

@@ -1,4 +1,4 @@
-"""Small pieces for every page; a builtin of all templates."""
+"""Template tags and filters that are available in every template without `{% load %}`."""
 
 from datetime import datetime
 from fnmatch import fnmatch
@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timeuntil
 
-from accounts.authentication.browsers import describe
+from accounts.authentication.browsers import describe_browser
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.models import User
 from accounts.names import in_email, quoted_name
@@ -26,7 +26,7 @@ ICONS = "vendor/lucide/icons.svg"
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """Decoration: the word beside it says what it means."""
+    """Draw an icon. It is hidden from screen readers, so it needs a text label next to it."""
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static(ICONS), name
     )
@@ -34,7 +34,7 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def ago(moment: datetime | None, never: str = "never") -> SafeString:
-    """Relative, with the exact time (UTC) on hover."""
+    """Show a past time as “3 hours ago”, with the exact time (UTC) on hover."""
     if moment is None:
         return format_html("{}", never)
     return format_html(
@@ -47,7 +47,7 @@ def ago(moment: datetime | None, never: str = "never") -> SafeString:
 
 @register.simple_tag
 def until(moment: datetime) -> SafeString:
-    """When it ends: “in 6 days”, with the exact time (UTC) on hover."""
+    """Show a future time as “in 6 days”, with the exact time (UTC) on hover."""
     return format_html(
         '<time datetime="{}" title="{}">in {}</time>',
         moment.isoformat(timespec="seconds"),
@@ -58,10 +58,10 @@ def until(moment: datetime) -> SafeString:
 
 @register.filter
 def ticks(text: str) -> SafeString:
-    """What stands between `backticks` is code."""
+    """Render text between `backticks` as code."""
     parts = text.split("`")
-    pieces = [("code" if number % 2 else "span", part) for number, part in enumerate(parts)]
-    return format_html_join("", "<{0}>{1}</{0}>", pieces)
+    elements = [("code" if index % 2 else "span", part) for index, part in enumerate(parts)]
+    return format_html_join("", "<{0}>{1}</{0}>", elements)
 
 
 @register.filter(name="has_second_factor")
@@ -76,19 +76,20 @@ def split(text: str) -> list[str]:
 
 @register.filter
 def browser(user_agent: str) -> str:
-    return describe(user_agent)
+    return describe_browser(user_agent)
 
 
 @register.simple_tag(takes_context=True)
-def may(context: dict[str, Any], act: str) -> bool:
-    """`{% may "manage_team" as may_manage %}`: what the role here allows."""
+def may(context: dict[str, Any], permission: str) -> bool:
+    """Return whether the role has a permission: `{% may "manage_team" as may_manage %}`."""
     membership = getattr(context.get("request"), "membership", None)
-    return membership is not None and membership.may(TeamPermission(act))
+    return membership is not None and membership.has_permission(TeamPermission(permission))
 
 
 @register.simple_tag(takes_context=True)
 def current(context: dict[str, Any], *patterns: str) -> str:
-    """Marks the navigation's link to the page one is on: `{% current "accounts:*-member" %}`."""
+    """Mark the navigation link to the current page: `{% current "accounts:*-member" %}`."""
     match = getattr(context.get("request"), "resolver_match", None)
-    here = match is not None and any(fnmatch(match.view_name, pattern) for pattern in patterns)
-    return mark_safe(' aria-current="page"') if here else ""
+    view = match.view_name if match is not None else ""
+    is_current = match is not None and any(fnmatch(view, pattern) for pattern in patterns)
+    return mark_safe(' aria-current="page"') if is_current else ""

@@ -1,4 +1,4 @@
-"""The page behind the link of an invitation. Who holds the link has read the invited mailbox."""
+"""Show and accept invitations. Opening the link proves access to the invited mailbox."""
 
 from allauth.account.adapter import get_adapter
 from django.contrib import messages
@@ -9,11 +9,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts import team
-from accounts.forms import INVITED
-from accounts.middleware import CURRENT_ACCOUNT
+from accounts.forms import INVITATION_SESSION_KEY
+from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import Invitation
 from accounts.request import AccountRequest
-from accounts.roles import DESCRIPTIONS, Role
+from accounts.roles import ROLE_DESCRIPTIONS, Role
 
 
 @login_not_required
@@ -23,15 +23,15 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
     invitation = Invitation.objects.by_token(token)
     if invitation is None:
         return render(request, "accounts/invitation_gone.html", status=404)
-    invited = request.user.is_authenticated and request.user.email == invitation.email
-    if request.method == "POST" and invited:
+    is_invited = request.user.is_authenticated and request.user.email == invitation.email
+    if request.method == "POST" and is_invited:
         return _accept(request, invitation)
     if not request.user.is_authenticated:
         _expect_sign_up(request, invitation)
     context = {
         "invitation": invitation,
-        "invited": invited,
-        "description": DESCRIPTIONS[Role(invitation.role)],
+        "invited": is_invited,
+        "description": ROLE_DESCRIPTIONS[Role(invitation.role)],
     }
     return render(request, "accounts/accept_invitation.html", context)
 
@@ -42,13 +42,13 @@ def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
     except team.TeamError as error:
         messages.error(request, str(error))
         return redirect("validation:show-overview")
-    request.session.pop(INVITED, None)
-    request.session[CURRENT_ACCOUNT] = membership.account.public_id
+    request.session.pop(INVITATION_SESSION_KEY, None)
+    request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
     messages.success(request, f"You are now in {membership.account.name}.")
     return redirect("validation:show-overview")
 
 
 def _expect_sign_up(request: HttpRequest, invitation: Invitation) -> None:
-    """A sign-up with the invited address needs no second proof, and no account of its own."""
+    """Let a sign-up with the invited address skip the code and the account of its own."""
     get_adapter(request).stash_verified_email(request, invitation.email)
-    request.session[INVITED] = invitation.public_id
+    request.session[INVITATION_SESSION_KEY] = invitation.public_id

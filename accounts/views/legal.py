@@ -1,5 +1,4 @@
-"""The pages everybody may read: what is agreed, and what is done with data. The texts are in the
-templates; numbers are those that hold."""
+"""Terms, privacy notice, and data processing agreement. Numbers come from the settings."""
 
 from typing import Any, cast
 
@@ -11,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.permissions import form_on_page
+from accounts.permissions import redirect_get_to
 from accounts.request import SiteRequest
 from accounts.terms import agree_to_terms
 
@@ -36,9 +35,9 @@ def show_data_processing(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/legal/data_processing.html", _facts())
 
 
-@form_on_page("accounts:show-terms")
+@redirect_get_to("accounts:show-terms")
 def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
-    """Also for who belongs to no account."""
+    """Record agreement to the current terms. Also serves users without an account."""
     user = cast(User, request.user)
     agree_to_terms(user=user, account=request.account, ip=request.ip)
     messages.success(request, "Thank you: your agreement to the terms is noted.")
@@ -48,7 +47,7 @@ def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
 def _facts() -> dict[str, Any]:
     return {
         "version": settings.TERMS_VERSION,
-        "to_fill_in": settings.TO_FILL_IN,
+        "to_fill_in": settings.MISSING_LEGAL_SETTINGS,
         "subprocessors": settings.SUBPROCESSORS,
         "takes_cards": bool(settings.STRIPE_SECRET_KEY),
         "log_days": settings.LOG_RETENTION_DAYS,

@@ -1,4 +1,4 @@
-"""Settings → Profile: the person, and the account they work in."""
+"""Settings → Profile: the user's name, and the account they currently work in."""
 
 from typing import cast
 
@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods
 from accounts import services
 from accounts.authentication.second_factor.proof import factor_required
 from accounts.forms import AccountForm, CloseAccountForm, ProfileForm
-from accounts.middleware import CURRENT_ACCOUNT
+from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import User
-from accounts.permissions import form_on_page, require_permission
+from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest, SiteRequest
 from accounts.roles import TeamPermission
 
@@ -23,7 +23,7 @@ PAGE = "accounts:edit-profile"
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_profile(request: SiteRequest) -> HttpResponse:
-    """Also for who belongs to no account."""
+    """Show the profile and change the user's name. Also serves users without an account."""
     user = cast(User, request.user)
     form = ProfileForm(request.POST or None, initial={"name": user.name})
     if form.is_valid():
@@ -35,7 +35,7 @@ def edit_profile(request: SiteRequest) -> HttpResponse:
     return _profile_page(request, profile_form=form)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.RENAME_ACCOUNT)
 def rename_account(request: AccountRequest) -> HttpResponse:
     form = AccountForm(request.POST)
@@ -51,7 +51,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
     return _profile_page(request, account_form=form)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.EXPORT_ACCOUNT)
 @factor_required(back_to=PAGE)
 def export_account(request: AccountRequest) -> HttpResponse:
@@ -73,24 +73,24 @@ def close_account(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "accounts/close_account.html", {"form": form})
     services.close_account(account=request.account, actor=request.user, ip=request.ip)
-    request.session.pop(CURRENT_ACCOUNT, None)
+    request.session.pop(CURRENT_ACCOUNT_SESSION_KEY, None)
     if not request.user.memberships.in_open_accounts().exists():
         logout(request)
     return redirect("accounts:show-closed")
 
 
-@form_on_page("validation:show-overview")
-@require_permission(TeamPermission.LOOK)
+@redirect_get_to("validation:show-overview")
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def switch_account(request: AccountRequest) -> HttpResponse:
-    wanted = request.POST.get("account")
-    if wanted in {membership.account.public_id for membership in request.memberships}:
-        request.session[CURRENT_ACCOUNT] = wanted
+    account_id = request.POST.get("account")
+    if account_id in {membership.account.public_id for membership in request.memberships}:
+        request.session[CURRENT_ACCOUNT_SESSION_KEY] = account_id
     return redirect("validation:show-overview")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def open_account(request: SiteRequest) -> HttpResponse:
-    """For who belongs to no account any more, or wants another one."""
+    """Open a further account, or a first one for a user without any."""
     form = AccountForm(request.POST or None)
     if form.is_valid():
         try:
@@ -100,7 +100,7 @@ def open_account(request: SiteRequest) -> HttpResponse:
         except services.TooManyAccounts as error:
             form.add_error("name", str(error))
         else:
-            request.session[CURRENT_ACCOUNT] = account.public_id
+            request.session[CURRENT_ACCOUNT_SESSION_KEY] = account.public_id
             return redirect("validation:show-overview")
     return render(request, "accounts/open_account.html", {"form": form})
 

@@ -1,4 +1,4 @@
-"""Settings → Security: where sign-in stands, with a link to each page that changes it."""
+"""Settings → Security: sign-in methods and sessions, with links to the pages that change them."""
 
 from typing import cast
 
@@ -14,14 +14,14 @@ from accounts.models import User
 
 @require_safe
 def show_security(request: HttpRequest) -> HttpResponse:
-    """Also for who belongs to no account."""
+    """Show sign-in methods and sessions. Also serves users without an account."""
     user = cast(User, request.user)
     authenticators = Authenticator.objects.filter(user=user)
-    by_type = Authenticator.Type
-    codes = authenticators.filter(type=by_type.RECOVERY_CODES).first()
+    types = Authenticator.Type
+    codes = authenticators.filter(type=types.RECOVERY_CODES).first()
     context = {
-        "totp": authenticators.filter(type=by_type.TOTP).first(),
-        "passkeys": authenticators.filter(type=by_type.WEBAUTHN),
+        "totp": authenticators.filter(type=types.TOTP).first(),
+        "passkeys": authenticators.filter(type=types.WEBAUTHN),
         "unused_codes": len(codes.wrap().get_unused_codes()) if codes else None,
         "sessions": UserSession.objects.purge_and_list(user),
     }

@@ -1,4 +1,4 @@
-"""Settings → Team. What is not of the current account is not found."""
+"""Settings → Team. Members and invitations of other accounts are a 404."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -9,20 +9,20 @@ from accounts import team
 from accounts.authentication.second_factor.proof import require_factor
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership
-from accounts.permissions import form_on_page, require_permission
+from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
-from accounts.roles import DESCRIPTIONS, Role, TeamPermission, roles_given_by
+from accounts.roles import ROLE_DESCRIPTIONS, Role, TeamPermission, roles_assignable_by
 
 PAGE = "accounts:show-team"
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_team(request: AccountRequest) -> HttpResponse:
     return _team_page(request, InviteForm())
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_TEAM)
 def invite_member(request: AccountRequest) -> HttpResponse:
     form = InviteForm(request.POST)
@@ -41,11 +41,11 @@ def invite_member(request: AccountRequest) -> HttpResponse:
     return _team_page(request, form)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_TEAM)
 def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResponse:
-    waiting = request.account.invitations.waiting()
-    invitation = get_object_or_404(waiting, public_id=invitation_id)
+    pending = request.account.invitations.pending()
+    invitation = get_object_or_404(pending, public_id=invitation_id)
     try:
         team.withdraw_invitation(invitation=invitation, actor=request.user, ip=request.ip)
     except team.TeamError as error:
@@ -55,10 +55,10 @@ def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResp
     return redirect(PAGE)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_TEAM)
 def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
-    membership = _member(request, membership_id)
+    membership = _get_member(request, membership_id)
     form = RoleForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Choose a role.")
@@ -77,20 +77,20 @@ def change_role(request: AccountRequest, membership_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
-    """Remove somebody, or leave."""
-    membership = _member(request, membership_id)
-    leaving = membership == request.membership
+    """Remove another member, or leave the account."""
+    membership = _get_member(request, membership_id)
+    is_leaving = membership == request.membership
     if request.method != "POST":
-        context = {"member": membership, "leaving": leaving}
+        context = {"member": membership, "leaving": is_leaving}
         return render(request, "accounts/remove_member.html", context)
     try:
         team.remove_member(membership=membership, actor=request.user, ip=request.ip)
     except team.TeamError as error:
         messages.error(request, str(error))
         return redirect(PAGE)
-    if leaving:
+    if is_leaving:
         messages.success(request, f"You have left {request.account.name}.")
         return redirect("validation:show-overview")
     messages.success(request, f"{membership.user.display_name()} is removed.")
@@ -98,19 +98,19 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
 
 
 def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
-    mine = roles_given_by(Role(request.membership.role))
-    form.offer(mine)
+    assignable_roles = roles_assignable_by(Role(request.membership.role))
+    form.limit_choices(assignable_roles)
     context = {
         "members": request.account.memberships.select_related("user"),
-        "invitations": request.account.invitations.waiting(),
+        "invitations": request.account.invitations.pending(),
         "form": form,
-        "may_manage": request.membership.may(TeamPermission.MANAGE_TEAM),
-        "roles": mine,
-        "descriptions": [(role.label, text) for role, text in DESCRIPTIONS.items()],
+        "may_manage": request.membership.has_permission(TeamPermission.MANAGE_TEAM),
+        "roles": assignable_roles,
+        "descriptions": [(role.label, text) for role, text in ROLE_DESCRIPTIONS.items()],
     }
     return render(request, "accounts/show_team.html", context)
 
 
-def _member(request: AccountRequest, membership_id: str) -> Membership:
+def _get_member(request: AccountRequest, membership_id: str) -> Membership:
     members = request.account.memberships.select_related("user", "account")
     return get_object_or_404(members, public_id=membership_id)

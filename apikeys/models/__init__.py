@@ -1,28 +1,28 @@
-from apikeys.models.counting import additions, unique_by_key
+from apikeys.models.counting import build_increments, unique_by_key
 from apikeys.models.keys import (
-    MOST_ACTIVE,
-    SOON,
-    USE_NOTED_EVERY,
+    EXPIRY_NOTICE,
+    LAST_USE_INTERVAL,
+    MAX_ACTIVE_KEYS,
     AlreadyRotated,
     ApiKey,
     ApiKeyQuerySet,
-    KeyRefused,
+    KeyChangeRefused,
     TooManyKeys,
 )
 from apikeys.models.lookup import KeyLookup
 from apikeys.models.refusals import RefusalHour
 
 __all__ = [
-    "MOST_ACTIVE",
-    "SOON",
-    "USE_NOTED_EVERY",
+    "EXPIRY_NOTICE",
+    "LAST_USE_INTERVAL",
+    "MAX_ACTIVE_KEYS",
     "AlreadyRotated",
     "ApiKey",
     "ApiKeyQuerySet",
+    "KeyChangeRefused",
     "KeyLookup",
-    "KeyRefused",
     "RefusalHour",
     "TooManyKeys",
-    "additions",
+    "build_increments",
     "unique_by_key",
 ]

@@ -1,5 +1,8 @@
-"""Tables that count by account, key and more: the rows of the playground have no key, and a unique
-index takes NULLs for different. So each case, with a key and without, has an index of its own."""
+"""Tables of counts by account, key and more.
+
+Rows of the dashboard's playground have no key. As a unique index treats NULLs as distinct, each of
+these tables has two: one for rows with a key and one for rows without.
+"""
 
 from collections.abc import Iterable
 from functools import cache
@@ -7,64 +10,68 @@ from typing import Any
 
 from django.db.models import BaseConstraint, Q, UniqueConstraint
 
-from runtime.database.raw_sql import BulkInsert, JsonRows, Row
+from runtime.database.raw_sql import BulkInsert, JsonTable, Row
 
 
-def unique_by_key(name: str, *fields: str, **only: Any) -> list[BaseConstraint]:
-    """`only`: of which rows at all."""
+def unique_by_key(name: str, *fields: str, **condition: Any) -> list[BaseConstraint]:
+    """Return both unique constraints. They cover only the rows that meet `condition`."""
     without_key = [field for field in fields if field != "key"]
     return [
         UniqueConstraint(
-            fields=fields, condition=Q(key__isnull=False, **only), name=f"{name}_of_key"
+            fields=fields, condition=Q(key__isnull=False, **condition), name=f"{name}_of_key"
         ),
         UniqueConstraint(
-            fields=without_key, condition=Q(key__isnull=True, **only), name=f"{name}_of_playground"
+            fields=without_key,
+            condition=Q(key__isnull=True, **condition),
+            name=f"{name}_of_playground",
         ),
     ]
 
 
-def additions(
-    model: Any, names: tuple[str, ...], counted: int, rows: Iterable[Row], only: str = ""
+def build_increments(
+    model: Any, names: tuple[str, ...], counts: int, rows: Iterable[Row], condition: str = ""
 ) -> list[BulkInsert]:
-    """Adds each row to the one there is of the same account, key and so on, or makes it.
+    """Return upserts that add each row's counts to the stored row of the same group.
 
-    `names`: the row's fields, account and key first, and last so many that are counted. `only`: the
-    condition of the unique indexes.
+    `names` are the fields of a row: account and key first, and `counts` fields with counts last.
+    `condition` is that of the unique constraints, as SQL.
     """
-    summed: dict[Row, list[int]] = {}
+    sums: dict[Row, list[int]] = {}
     for row in rows:
-        counts = summed.setdefault(row[:-counted], [0] * counted)
-        for place, count in enumerate(row[-counted:]):
-            counts[place] += count
-    # In one order: of two who change several rows neither waits for the other in vain.
-    given = [(*which, *counts) for which, counts in sorted(summed.items(), key=_place)]
+        group_sums = sums.setdefault(row[:-counts], [0] * counts)
+        for index, count in enumerate(row[-counts:]):
+            group_sums[index] += count
+    # Sorted, so that concurrent transactions lock the rows in the same order and can't deadlock.
+    sorted_rows = [(*group, *values) for group, values in sorted(sums.items(), key=_sort_key)]
     return [
         BulkInsert(
             model._meta.db_table,
-            _rows(model, names),
-            chosen,
-            _ending(model, names, counted, only, has_key=has_key),
+            _json_rows(model, names),
+            inserted,
+            _on_conflict(model, names, counts, condition, has_key=has_key),
         )
         for has_key in (True, False)
-        if (chosen := [row for row in given if (row[1] is not None) is has_key])
+        if (inserted := [row for row in sorted_rows if (row[1] is not None) is has_key])
     ]
 
 
 @cache
-def _rows(model: Any, names: tuple[str, ...]) -> JsonRows:
+def _json_rows(model: Any, names: tuple[str, ...]) -> JsonTable:
     fields = (model._meta.get_field(name) for name in names)
-    return JsonRows(**{field.column: field for field in fields})
+    return JsonTable(**{field.column: field for field in fields})
 
 
 @cache
-def _ending(model: Any, names: tuple[str, ...], counted: int, only: str, *, has_key: bool) -> str:
-    table, columns = model._meta.db_table, _rows(model, names).names
-    same = [one for one in columns[:-counted] if has_key or one != "key_id"]
-    which = f"({', '.join(same)}) WHERE key_id IS {'NOT ' if has_key else ''}NULL{only}"
-    sums = ", ".join(f"{one} = {table}.{one} + excluded.{one}" for one in columns[-counted:])
-    return f"ON CONFLICT {which} DO UPDATE SET {sums}"
+def _on_conflict(
+    model: Any, names: tuple[str, ...], counts: int, condition: str, *, has_key: bool
+) -> str:
+    table, columns = model._meta.db_table, _json_rows(model, names).names
+    group = [column for column in columns[:-counts] if has_key or column != "key_id"]
+    target = f"({', '.join(group)}) WHERE key_id IS {'NOT ' if has_key else ''}NULL{condition}"
+    sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in columns[-counts:])
+    return f"ON CONFLICT {target} DO UPDATE SET {sums}"
 
 
-def _place(item: tuple[Row, Any]) -> tuple[Any, ...]:
+def _sort_key(item: tuple[Row, Any]) -> tuple[Any, ...]:
     account_id, key_id, *others = item[0]
     return account_id, key_id or 0, *others

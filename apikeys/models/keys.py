@@ -16,29 +16,30 @@ from runtime.ids import random_id
 
 logger = logging.getLogger(__name__)
 
-MOST_ACTIVE = 20
-# When a key was used last is written at most this often.
-USE_NOTED_EVERY = timedelta(minutes=1)
-# An expiry is announced so long before.
-SOON = timedelta(days=7)
+MAX_ACTIVE_KEYS = 20
+# `last_used_at` is updated at most this often.
+LAST_USE_INTERVAL = timedelta(minutes=1)
+# Emails announce an expiry this long before it.
+EXPIRY_NOTICE = timedelta(days=7)
 
 
 def key_id() -> str:
     return random_id("key")
 
 
-class KeyRefused(Exception):
-    """What the rules of keys do not allow; the text is for the person who tried."""
+class KeyChangeRefused(Exception):
+    """Raised when a rule forbids the change. Forms show the message to the user."""
 
 
-class TooManyKeys(KeyRefused):
+class TooManyKeys(KeyChangeRefused):
     def __init__(self) -> None:
         super().__init__(
-            f"An account has at most {MOST_ACTIVE} active keys. Revoke one that is no longer used."
+            f"An account has at most {MAX_ACTIVE_KEYS} active keys. "
+            "Revoke one that is no longer used."
         )
 
 
-class AlreadyRotated(KeyRefused):
+class AlreadyRotated(KeyChangeRefused):
     def __init__(self) -> None:
         super().__init__("This key was rotated already. Rotate the one that replaced it.")
 
@@ -47,16 +48,19 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def active(self) -> "ApiKeyQuerySet":
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
 
-    def with_ends(self, first: str, last: str) -> "ApiKeyQuerySet":
-        """By the mask that people see."""
+    def with_mask(self, first: str, last: str) -> "ApiKeyQuerySet":
+        """Filter by the characters that masked keys show."""
         return self.filter(first_four=first, last_four=last)
 
     def create_key(self, *, account: Account, name: str, **fields: Any) -> "tuple[ApiKey, str]":
-        """The key, and its secret, which is nowhere else. Call it with the account locked."""
-        if self.active().filter(account=account).count() >= MOST_ACTIVE:
+        """Create a key, and return it with its secret, which isn't stored.
+
+        Call this with the account locked, or concurrent calls may exceed the maximum.
+        """
+        if self.active().filter(account=account).count() >= MAX_ACTIVE_KEYS:
             raise TooManyKeys
         secret = crypto.generate()
-        first, last = crypto.ends(secret)
+        first, last = crypto.first_and_last_four(secret)
         digest = crypto.digest(secret, settings.API_KEY_PEPPER)
         key = self.create(
             account=account, name=name, digest=digest, first_four=first, last_four=last, **fields
@@ -65,12 +69,12 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
 
 class ApiKey(models.Model):
-    """What a back-end server proves itself with. Of its secret only a digest is kept."""
+    """A credential of the customer's servers. Only a digest of its secret is stored."""
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=key_id)
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="api_keys")
     name = models.CharField(max_length=50, validators=[validate_name])
-    # HMAC-SHA-256 under API_KEY_PEPPER, which is not in the database.
+    # HMAC-SHA-256 with API_KEY_PEPPER, which is not in the database.
     digest = models.CharField(max_length=64, unique=True, editable=False)
     first_four = models.CharField(max_length=4, editable=False)
     last_four = models.CharField(max_length=4, editable=False)
@@ -81,7 +85,7 @@ class ApiKey(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     expiry_announced_at = models.DateTimeField(null=True, editable=False)
     revoked_at = models.DateTimeField(null=True, editable=False)
-    # CIDR notation; empty means from anywhere.
+    # In CIDR notation. An empty list allows all networks.
     allowed_networks = models.JSONField(default=list, blank=True)
     requests_per_minute = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
@@ -89,7 +93,7 @@ class ApiKey(models.Model):
     replaced_by = models.ForeignKey(
         "self", null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
-    # The form that made it. Sent again, it makes no second key.
+    # Identifies the form that created the key, so that a resubmission creates no second one.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 
     objects: ClassVar[ApiKeyQuerySet] = ApiKeyQuerySet.as_manager()  # type: ignore[assignment]
@@ -124,7 +128,7 @@ class ApiKey(models.Model):
 
     @property
     def expires_soon(self) -> bool:
-        return self.expires_at is not None and self.expires_at <= timezone.now() + SOON
+        return self.expires_at is not None and self.expires_at <= timezone.now() + EXPIRY_NOTICE
 
     @property
     def is_active(self) -> bool:
@@ -135,27 +139,28 @@ class ApiKey(models.Model):
         limit = self.account.request_limit
         return min(self.requests_per_minute or limit, limit)
 
-    def note_use(self, ip: str) -> None:
-        before = timezone.now() - USE_NOTED_EVERY
+    def record_use(self, ip: str) -> None:
+        """Update the time and address of the last use, unless that happened a moment ago."""
+        before = timezone.now() - LAST_USE_INTERVAL
         if self.last_used_at is not None and self.last_used_at > before:
             return
-        unnoted = Q(last_used_at=None) | Q(last_used_at__lte=before)
-        due = ApiKey.objects.filter(unnoted, pk=self.pk)
+        is_due = Q(last_used_at=None) | Q(last_used_at__lte=before)
+        due = ApiKey.objects.filter(is_due, pk=self.pk)
         try:
             due.update(last_used_at=timezone.now(), last_used_ip=ip, digest=self.digest)
         except DatabaseError as error:
-            # A note that cannot be written is no reason to refuse a request that needs no writing.
-            logger.warning("The use of a key was not noted", exc_info=error)
+            # Requests that only read must work while the database can't write.
+            logger.warning("Recording a key's last use failed", exc_info=error)
 
     def allows(self, ip: str) -> bool:
-        """Whether its owner lets it be used from this address."""
+        """Return whether the key's allowed networks contain the address."""
         if not self.allowed_networks:
             return True
         address = ip_address(ip)
         return any(address in ip_network(network) for network in self.allowed_networks)
 
     def revoke(self) -> bool:
-        """True for the one call that revoked it."""
+        """Revoke the key. Of several concurrent calls, one returns True."""
         now = timezone.now()
         revoked = ApiKey.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now)
         if revoked:
@@ -163,21 +168,21 @@ class ApiKey(models.Model):
         return bool(revoked)
 
     def rotate(self, *, grace: timedelta, **fields: Any) -> "tuple[ApiKey, str]":
-        """A new key with the same settings; this one lives on for as long as the grace says.
+        """Create a key with the same settings. This one keeps working for the grace period.
 
-        Call it with the account locked.
+        Call this with the account locked, as create_key requires.
         """
         now = timezone.now()
         if self.replaced_by_id is not None:
             raise AlreadyRotated
-        # A key made for 90 days is followed by another of 90 days.
+        # The replacement of a key created for 90 days is valid for 90 days, too.
         lifetime = self.expires_at - self.created_at if self.expires_at else None
         if grace:
-            unending = Q(expires_at=None) | Q(expires_at__gt=now + grace)
-            ApiKey.objects.filter(unending, pk=self.pk).update(expires_at=now + grace)
+            outlives_grace = Q(expires_at=None) | Q(expires_at__gt=now + grace)
+            ApiKey.objects.filter(outlives_grace, pk=self.pk).update(expires_at=now + grace)
         else:
             self.revoke()
-        rotated: tuple[ApiKey, str] = ApiKey.objects.create_key(
+        replacement: tuple[ApiKey, str] = ApiKey.objects.create_key(
             account=self.account,
             name=self.name,
             allowed_networks=self.allowed_networks,
@@ -185,5 +190,5 @@ class ApiKey(models.Model):
             expires_at=now + lifetime if lifetime else None,
             **fields,
         )
-        ApiKey.objects.filter(pk=self.pk).update(replaced_by=rotated[0])
-        return rotated
+        ApiKey.objects.filter(pk=self.pk).update(replaced_by=replacement[0])
+        return replacement

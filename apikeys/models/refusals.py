@@ -7,47 +7,47 @@ from django.db.models import Q, Sum
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
-from apikeys.models.counting import additions, unique_by_key
+from apikeys.models.counting import build_increments, unique_by_key
 from apikeys.models.keys import ApiKey
 
-# How staff tell them apart; what is of another status is among the others.
+# Columns of the staff panel. Every other status counts as `others`.
 STATUSES = {"limited": 429, "unpaid": 402, "unknown": 401}
 
 
-class Counted(NamedTuple):
+class RefusalGroup(NamedTuple):
     account_id: int
-    # None: the playground of the dashboard.
+    # None for the dashboard's playground.
     key_id: int | None
     hour: datetime
     code: str
 
 
 class RefusalHourQuerySet(models.QuerySet["RefusalHour"]):
-    def add(self, calls: int, **counted: Any) -> None:
-        self.add_all({Counted(**counted): calls})
+    def add(self, calls: int, **group: Any) -> None:
+        self.add_all({RefusalGroup(**group): calls})
 
     @transaction.atomic
-    def add_all(self, counts: Mapping[Counted, int]) -> None:
-        rows = [(*counted, calls) for counted, calls in counts.items()]
-        for addition in additions(
+    def add_all(self, counts: Mapping[RefusalGroup, int]) -> None:
+        rows = [(*group, calls) for group, calls in counts.items()]
+        for increment in build_increments(
             RefusalHour, ("account", "key", "hour", "code", "calls"), 1, rows
         ):
-            addition.run()
+            increment.run()
 
-    def worst_since(self, moment: datetime) -> Any:
-        """A line an account: those that were limited most come first."""
-        counts = {name: _calls(_codes_of(status)) for name, status in STATUSES.items()}
-        others = ~_codes_of(*STATUSES.values())
-        lines: Any = self.filter(hour__gte=moment).values("account")
-        lines = lines.annotate(**counts, others=_calls(others), calls_in_all=Sum("calls"))
-        return lines.order_by("-limited", "-calls_in_all", "account")
+    def summarize_by_account(self, since: datetime) -> Any:
+        """Return one row per account, with the most rate-limited accounts first."""
+        counts = {name: _sum_calls(_has_status(status)) for name, status in STATUSES.items()}
+        others = ~_has_status(*STATUSES.values())
+        rows: Any = self.filter(hour__gte=since).values("account")
+        rows = rows.annotate(**counts, others=_sum_calls(others), total_calls=Sum("calls"))
+        return rows.order_by("-limited", "-total_calls", "account")
 
 
 class RefusalHour(models.Model):
-    """How often an account was refused, and why. Other than the request log it holds 429s too."""
+    """The refusals of an account in one hour, by code. Unlike the request log, it includes 429s."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
-    # Null: the playground of the dashboard.
+    # Null for the dashboard's playground.
     key = models.ForeignKey(ApiKey, null=True, on_delete=models.CASCADE, related_name="+")
     hour = models.DateTimeField()
     code = models.CharField(max_length=40)
@@ -68,9 +68,9 @@ class RefusalHour(models.Model):
         return f"{self.calls:,} {self.code} at {self.hour:%Y-%m-%d %H:00}"
 
 
-def _calls(which: Q) -> Sum:
-    return Sum("calls", filter=which, default=0)
+def _sum_calls(condition: Q) -> Sum:
+    return Sum("calls", filter=condition, default=0)
 
 
-def _codes_of(*statuses: int) -> Q:
+def _has_status(*statuses: int) -> Q:
     return Q(code__in=[code for code, refusal in REFUSALS.items() if refusal.status in statuses])

@@ -1,1 +1,1 @@
-"""The REST conventions that every view under /v1 shares."""
+"""REST conventions that all views under /v1 share."""

@@ -14,7 +14,7 @@ from accounts.request import SiteRequest
 from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.request import ApiHttpRequest
 from apikeys.rest.paths import is_api_path
-from apikeys.rest.responses import error_response, only_https, rate_limit_headers
+from apikeys.rest.responses import error_response, hsts_header, rate_limit_headers
 from apikeys.throttling import limits, refusal_counts
 from runtime import hooks
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
@@ -23,30 +23,30 @@ from runtime.metrics.registry import Counter
 
 logger = logging.getLogger("api")
 
-unknown_callers = Counter(
+authentication_refusals = Counter(
     "authentication_refusals",
-    "Requests of the API without a valid key, by the code of the error.",
+    "API requests refused with a 401, by error code.",
     ("code",),
-    at_first=[code for code, refusal in REFUSALS.items() if refusal.status == 401],
+    initial_labels=[code for code, refusal in REFUSALS.items() if refusal.status == 401],
 )
 
-# Answers that become no row: too many requests, and a database that is away.
-UNTOLD = (429, 503)
+# A 429 would let a flood of requests become a flood of rows; a 503 means that the database is down.
+NOT_IN_REQUEST_LOG = (429, 503)
 
 
 class ApiMiddleware:
-    """The walk of an API request ends here: the middleware below is for pages, and their sessions,
-    cookies and error pages must not reach the API.
+    """Handle API requests; pass every other request on.
 
-    So this resolves the URL and calls the view itself, as Django's handler would at the end of the
-    walk. Whatever happens, the answer is of the one shape and carries the headers.
+    The middleware below is for pages: its sessions, cookies and error pages must not reach the API.
+    So this middleware resolves the URL and calls the view, as Django's handler would. Every
+    response, including the one to a crash, has the documented shape and headers.
     """
 
     def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
         self.get_response = get_response
-        # To ask all patterns takes longer than to read a key, and the same few paths are asked for.
+        # Matching all URL patterns takes longer than looking up a key.
         self._resolve = lru_cache(maxsize=64)(resolve)
-        self._only_https = only_https()
+        self._hsts = hsts_header()
 
     def __call__(self, request: SiteRequest) -> HttpResponseBase:
         if not is_api_path(request.path_info):
@@ -56,33 +56,33 @@ class ApiMiddleware:
         api_request.usage = api_request.verdict = None
         api_request.key = api_request.known_key = None
         api_request.is_sandbox = api_request.in_request_log = False
-        response = self._answer(api_request)
-        for name, value in self._limit_headers(api_request, response.status_code).items():
+        response = self._get_response(api_request)
+        for name, value in self._rate_limit_headers(api_request, response.status_code).items():
             response.headers[name] = value
-        if self._only_https and request.is_secure():
-            response.headers["Strict-Transport-Security"] = self._only_https
+        if self._hsts and request.is_secure():
+            response.headers["Strict-Transport-Security"] = self._hsts
         if api_request.refusal and api_request.known_key and not api_request.is_sandbox:
-            known = api_request.known_key
-            refusal_counts.count_refusal(known.account_id, known, api_request.refusal)
+            key = api_request.known_key
+            refusal_counts.count_refusal(key.account_id, key, api_request.refusal)
         seconds = time.perf_counter() - started
         request.in_access_log = True
-        if AccessLog.is_open:
-            add_record(_answer(api_request, response.status_code, seconds))
+        if AccessLog.is_enabled:
+            add_record(_access_record(api_request, response.status_code, seconds))
         if response.status_code == 401 and not api_request.is_sandbox:
-            unknown_callers.add(api_request.refusal)
+            authentication_refusals.add(api_request.refusal)
         if (
             api_request.key
             and not api_request.in_request_log
-            and response.status_code not in UNTOLD
+            and response.status_code not in NOT_IN_REQUEST_LOG
         ):
             duration = round(seconds * 1000)
-            told = {"request": api_request, "key": api_request.key, "duration_ms": duration}
-            hooks.call("ON_API_ANSWER", status=response.status_code, **told)
+            call = {"request": api_request, "key": api_request.key, "duration_ms": duration}
+            hooks.call("ON_API_RESPONSE", status=response.status_code, **call)
         return response
 
-    def _answer(self, request: ApiHttpRequest) -> HttpResponseBase:
+    def _get_response(self, request: ApiHttpRequest) -> HttpResponseBase:
         try:
-            # Raises when the Host header names none of ours.
+            # Raises DisallowedHost if ALLOWED_HOSTS doesn't contain the Host header.
             request.get_host()
             request.resolver_match = match = self._resolve(request.path_info)
             response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
@@ -90,12 +90,12 @@ class ApiMiddleware:
             return self._refuse(request, ApiError("bad_request"))
         except UNAVAILABLE as error:
             times_unavailable.add("api")
-            logger.error("The database does not answer", exc_info=error)
+            logger.error("The database is unavailable", exc_info=error)
             charged = None if isinstance(error, OutcomeUnknown) else False
             return self._refuse(request, unavailable(charged=charged))
-        # The outermost fence: a caller gets the one shape, and the log the places of the crash.
+        # Clients get the documented error; the application log gets the traceback's locations.
         except Exception as error:
-            logger.error("Crash", exc_info=error)
+            logger.error("Uncaught exception", exc_info=error)
             got_request_exception.send(sender=type(self), request=request)
             return self._refuse(request, ApiError("internal_error"))
         return response
@@ -106,13 +106,13 @@ class ApiMiddleware:
         return error_response(error, request.id)
 
     @staticmethod
-    def _limit_headers(request: ApiHttpRequest, status: int) -> dict[str, str]:
-        """What left before anybody was authenticated shows its address's bucket, unspent."""
+    def _rate_limit_headers(request: ApiHttpRequest, status: int) -> dict[str, str]:
+        """Return the headers, from the address's bucket if the view consumed none."""
         usage = request.usage or limits.peek(request, limits.address_bucket(request.ip))
         return rate_limit_headers(usage, status)
 
 
-def _answer(request: ApiHttpRequest, status: int, seconds: float) -> AccessRecord:
+def _access_record(request: ApiHttpRequest, status: int, seconds: float) -> AccessRecord:
     key = request.known_key
     return AccessRecord(
         time.time(),

@@ -1,5 +1,7 @@
-"""What belongs to the API, and how large a body it takes. The web worker asks this before Django
-is there, so nothing is imported here."""
+"""The API's paths and its body limit.
+
+The web worker uses both before it loads Django, so this module imports nothing.
+"""
 
 MAX_BODY_BYTES = 8 * 1024
 

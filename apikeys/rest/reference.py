@@ -1,4 +1,4 @@
-"""The API description, laid out for the reference page: people read what machines read."""
+"""The OpenAPI document, and its contents arranged for the reference page."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 @dataclass(frozen=True)
 class Field:
-    # `checks.syntax`; of the elements of a list: `mx.records[].host`.
+    # Such as `checks.syntax`, or `mx.records[].host` for the elements of an array.
     path: str
     kind: str
     text: str
@@ -21,7 +21,7 @@ class Field:
 class Response:
     status: str
     text: str
-    # What it is an example of, and the JSON.
+    # Title and JSON of each.
     examples: list[tuple[str, str]]
 
 
@@ -36,21 +36,21 @@ class Operation:
     headers: list[Field]
     body: list[Field]
     result: list[Field]
-    # Besides those of every answer.
+    # Those that other operations don't have.
     result_headers: list[Field]
     responses: list[Response]
 
 
 @lru_cache(maxsize=1)
-def description() -> bytes:
-    """OpenAPI 3.1 as JSON. It depends on nothing but the code and the settings."""
+def openapi_document() -> bytes:
+    """Return the OpenAPI 3.1 document as JSON. Cached: only code and settings change it."""
     schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return orjson.dumps(schema, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_INDENT_2)
 
 
 @lru_cache(maxsize=1)
-def answer_headers() -> list[Field]:
-    headers = orjson.loads(description())["components"]["headers"]
+def response_headers() -> list[Field]:
+    headers = orjson.loads(openapi_document())["components"]["headers"]
     return [
         Field(name, header["schema"]["type"], header["description"])
         for name, header in headers.items()
@@ -59,7 +59,7 @@ def answer_headers() -> list[Field]:
 
 @lru_cache(maxsize=1)
 def operations() -> list[Operation]:
-    schema = orjson.loads(description())
+    schema = orjson.loads(openapi_document())
     return [
         _operation(method, path, operation, schema["components"]["schemas"])
         for path, methods in schema["paths"].items()
@@ -81,7 +81,7 @@ def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operatio
         body=_fields(body.get("schema", {}), schemas),
         result=_fields(result["schema"], schemas),
         result_headers=[
-            Field(name, _kind(header["schema"], schemas), header["description"])
+            Field(name, _type_name(header["schema"], schemas), header["description"])
             for name, header in operation["responses"]["200"]["headers"].items()
             if "$ref" not in header
         ],
@@ -92,44 +92,44 @@ def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operatio
     )
 
 
-def _parameters(operation: Any, place: str, schemas: Any) -> list[Field]:
+def _parameters(operation: Any, location: str, schemas: Any) -> list[Field]:
     return [
-        Field(given["name"], _kind(given["schema"], schemas), given.get("description", ""))
-        for given in operation.get("parameters", [])
-        if given["in"] == place
+        Field(param["name"], _type_name(param["schema"], schemas), param.get("description", ""))
+        for param in operation.get("parameters", [])
+        if param["in"] == location
     ]
 
 
 def _fields(schema: Any, schemas: Any, prefix: str = "") -> list[Field]:
     fields = []
-    for name, given in _resolved(schema, schemas).get("properties", {}).items():
+    for name, field in _resolve(schema, schemas).get("properties", {}).items():
         path = f"{prefix}{name}"
-        inner = _resolved(given, schemas)
-        fields.append(Field(path, _kind(given, schemas), given.get("description", "")))
-        if inner.get("type") == "array":
-            fields += _fields(inner["items"], schemas, f"{path}[].")
+        resolved = _resolve(field, schemas)
+        fields.append(Field(path, _type_name(field, schemas), field.get("description", "")))
+        if resolved.get("type") == "array":
+            fields += _fields(resolved["items"], schemas, f"{path}[].")
         else:
-            fields += _fields(inner, schemas, f"{path}.")
+            fields += _fields(resolved, schemas, f"{path}.")
     return fields
 
 
-def _resolved(schema: Any, schemas: Any) -> Any:
-    """What a reference leads to, also where it stands beside "or null"."""
+def _resolve(schema: Any, schemas: Any) -> Any:
+    """Follow a $ref, including one inside allOf or oneOf, as nullable fields have it."""
     for part in [schema, *schema.get("allOf", []), *schema.get("oneOf", [])]:
         if "$ref" in part:
             return schemas[part["$ref"].rpartition("/")[2]]
     return schema
 
 
-def _kind(schema: Any, schemas: Any) -> str:
-    inner = _resolved(schema, schemas)
-    types = inner.get("type", "object")
+def _type_name(schema: Any, schemas: Any) -> str:
+    resolved = _resolve(schema, schemas)
+    types = resolved.get("type", "object")
     if types == "array":
-        types = f"array of {_kind(inner['items'], schemas)}"
+        types = f"array of {_type_name(resolved['items'], schemas)}"
     names = [types] if isinstance(types, str) else list(types)
     if any(part.get("type") == "null" for part in schema.get("oneOf", [])):
         names.append("null")
-    values = [json.dumps(value) for value in inner.get("enum", []) if value is not None]
+    values = [json.dumps(value) for value in resolved.get("enum", []) if value is not None]
     words = [*values, *("null" for name in names if name == "null")] if values else names
     return " or ".join(dict.fromkeys(words))
 

@@ -1,4 +1,4 @@
-"""The body of a request, from its length to its fields, and its query parameters: 411 to 400."""
+"""Checks of a request's body and query parameters, with the statuses 400, 411, 413 and 415."""
 
 import re
 from collections.abc import Mapping
@@ -6,17 +6,17 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from apikeys.crypto import holds_a_secret
+from apikeys.crypto import contains_secret
 from apikeys.errors import ApiError
-from apikeys.rest.negotiation import refuse_media_type
+from apikeys.rest.negotiation import check_media_type
 from apikeys.rest.paths import MAX_BODY_BYTES
 from apikeys.rest.strict_json import InvalidJSON, parse_json
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_PARAM_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
-def refuse_length(meta: Mapping[str, Any]) -> None:
-    """Also of requests that take no body."""
+def check_content_length(meta: Mapping[str, Any]) -> None:
+    """Raise if the length is missing, malformed or too large, also where no body is expected."""
     length = meta.get("CONTENT_LENGTH") or ""
     if not length and meta.get("HTTP_TRANSFER_ENCODING"):
         raise ApiError("length_required")
@@ -27,7 +27,8 @@ def refuse_length(meta: Mapping[str, Any]) -> None:
 
 
 def read_object(request: Request) -> dict[str, Any]:
-    refuse_media_type(request.META)
+    """Return the JSON object in the body."""
+    check_media_type(request.META)
     body = request._request.body
     if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
         raise ApiError("bad_request", "The body ended before its Content-Length.")
@@ -40,30 +41,30 @@ def read_object(request: Request) -> dict[str, Any]:
     return document
 
 
-def take_text(document: dict[str, Any], name: str, *, shortest: int, longest: int) -> str:
+def read_string(document: dict[str, Any], name: str, *, min_length: int, max_length: int) -> str:
     if name not in document:
         raise ApiError("missing_field", f"The field {name} is required.", param=name)
     value = document[name]
-    if not isinstance(value, str) or not shortest <= len(value) <= longest:
-        message = f"{name} must be a string of {shortest} to {longest} characters."
+    if not isinstance(value, str) or not min_length <= len(value) <= max_length:
+        message = f"{name} must be a string of {min_length} to {max_length} characters."
         raise ApiError("invalid_field", message, param=name)
     return value
 
 
-def refuse_unknown(document: dict[str, Any], *known: str) -> None:
+def refuse_unknown_fields(document: dict[str, Any], *known: str) -> None:
     for name in document:
         if name not in known:
-            raise _unknown(name, f"The body may have these fields only: {', '.join(known)}.")
+            raise _unknown_field(name, f"The body may have these fields only: {', '.join(known)}.")
 
 
 def refuse_unknown_parameters(request: Request, known: tuple[str, ...]) -> None:
     for name in request.query_params:
         if name not in known:
             takes = f"these query parameters only: {', '.join(known)}" if known else "none"
-            raise _unknown(name, f"Remove the query parameter: this operation takes {takes}.")
+            raise _unknown_field(name, f"Remove the query parameter: this operation takes {takes}.")
 
 
-def _unknown(name: str, message: str) -> ApiError:
-    # The name is only repeated where it is one, and never a key.
-    param = name if _NAME.fullmatch(name) and not holds_a_secret(name) else None
+def _unknown_field(name: str, message: str) -> ApiError:
+    # Repeat the name only if it looks like one, and never if it contains an API key.
+    param = name if _PARAM_NAME.fullmatch(name) and not contains_secret(name) else None
     return ApiError("unknown_field", message, param=param)

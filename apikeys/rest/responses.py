@@ -1,4 +1,4 @@
-"""What every answer under /v1 is made of, whoever sends it: a view, the middleware, the worker."""
+"""Responses under /v1, as views, the middleware and the web worker send them."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -14,10 +14,10 @@ from apikeys.request import http_request
 from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
 
 JSON = "application/json"
-ON_EVERY_ANSWER = {
+COMMON_HEADERS = {
     "Content-Type": JSON,
     "Cache-Control": "no-store",
-    # An answer is data: a browser that is led to one may load, run and frame nothing for it.
+    # A response is data: a browser that opens one must not load, run or frame anything.
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Permissions-Policy": settings.PERMISSIONS_POLICY,
@@ -28,8 +28,10 @@ ON_EVERY_ANSWER = {
 
 
 class ApiHeaders(ResponseHeaders):
-    """All of them are ours and ASCII, and the web server refuses a line break in one. Django would
-    look through each once more, which is a good part of what a refusal costs."""
+    """Store headers without Django's checks, which take a good part of an error response's time.
+
+    All values are ASCII and come from this project, and gunicorn rejects line breaks in them.
+    """
 
     def __setitem__(self, name: Any, value: Any) -> None:
         self._store[name.lower()] = (name, value)
@@ -42,7 +44,7 @@ class ApiResponse(HttpResponse):
     def __init__(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None):
         super().__init__(body, status=status, content_type=JSON)
         self.headers = ApiHeaders(
-            {**ON_EVERY_ANSWER, "Content-Length": str(len(body)), **(headers or {})}
+            {**COMMON_HEADERS, "Content-Length": str(len(body)), **(headers or {})}
         )
 
 
@@ -51,12 +53,12 @@ def json_response(document: Any, headers: dict[str, str] | None = None) -> ApiRe
 
 
 def render(document: Any) -> bytes:
-    return orjson.dumps(document, default=_moment, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    return orjson.dumps(document, default=_format_datetime, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
-def _moment(value: Any) -> str:
+def _format_datetime(value: Any) -> str:
     if not isinstance(value, datetime):
-        raise TypeError(f"{type(value).__name__} has no form in our JSON.")
+        raise TypeError(f"{type(value).__name__} cannot be rendered as JSON.")
     return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -64,14 +66,14 @@ def error_response(error: ApiError, request_id: str) -> ApiResponse:
     return ApiResponse(error.body(request_id), error.status, error.headers)
 
 
-def only_https() -> str:
-    """HSTS, for answers over HTTPS; empty where there is none."""
+def hsts_header() -> str:
+    """Return the HSTS header's value for HTTPS responses, or an empty string if HSTS is off."""
     seconds = settings.SECURE_HSTS_SECONDS
     return f"max-age={seconds}; includeSubDomains; preload" if seconds else ""
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> ApiResponse | None:
-    """For Django REST framework. What is no refusal is a crash, which the middleware answers."""
+    """Turn exceptions into responses for Django REST framework; leave others to the middleware."""
     if isinstance(error, Http404 | NotFound):
         error = ApiError("not_found", "There is nothing with this id in your account.")
     if not isinstance(error, ApiError):
@@ -82,7 +84,7 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> ApiResponse |
 
 
 def rate_limit_headers(usage: BucketState, status: int) -> dict[str, str]:
-    """The customer's X-RateLimit fields, and the IETF draft's from the same numbers."""
+    """Return the X-RateLimit headers and the IETF draft's RateLimit headers."""
     policy = f'"{usage.policy}"'
     headers = {
         "X-RateLimit-Limit": str(usage.limit),

@@ -1,4 +1,4 @@
-"""The API description (OpenAPI 3.1): what drf-spectacular cannot see in a view is added here."""
+"""The parts of the OpenAPI document that drf-spectacular cannot derive from the views."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,8 +10,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
 from apikeys.rest.serializers import ErrorSerializer
 
-# Any operation may answer these.
-ALWAYS = (
+# Errors that every operation can return.
+COMMON_ERRORS = (
     *("bad_request", "missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired"),
     *("ip_not_allowed", "account_suspended", "https_required", "method_not_allowed"),
     *("not_acceptable", "request_too_large", "length_required", "unknown_field"),
@@ -29,11 +29,11 @@ def describe(
     result: Any,
     *,
     examples: Mapping[str, Any],
-    refusals: Iterable[str] = ALWAYS,
+    refusals: Iterable[str] = COMMON_ERRORS,
     request: Any = None,
     parameters: Iterable[Any] = (),
 ) -> Callable[[View], View]:
-    """Marks a view's method as an operation of the description."""
+    """Document a view's method as an operation."""
     responses: dict[int, OpenApiResponse] = {
         200: OpenApiResponse(
             result,
@@ -81,7 +81,7 @@ def _header(description: str, kind: str, example: Any) -> dict[str, Any]:
     return {"description": description, "schema": {"type": kind}, "example": example}
 
 
-HEADERS = {
+HEADER_SCHEMAS = {
     "X-RateLimit-Limit": _header("Requests allowed per window of 60 s.", "integer", 60),
     "X-RateLimit-Remaining": _header("Requests left in this window.", "integer", 42),
     "X-RateLimit-Reset": _header(
@@ -97,7 +97,7 @@ HEADERS = {
         EXAMPLE_ID,
     ),
 }
-HEADERS_OF_STATUS = {
+STATUS_HEADER_SCHEMAS = {
     "401": {
         "WWW-Authenticate": _header(
             "The challenge of RFC 6750.", "string", 'Bearer realm="api", error="invalid_token"'
@@ -109,25 +109,29 @@ HEADERS_OF_STATUS = {
 
 
 def complete_schema(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A hook of drf-spectacular: what holds for every operation, written down once."""
-    # The routes take a trailing slash as well; one form is enough to know.
+    """Add what every operation shares. drf-spectacular calls this as a postprocessing hook."""
+    # The routes also match with a trailing slash; the document shows one form.
     result["paths"] = {path.rstrip("/"): methods for path, methods in result["paths"].items()}
     result["components"]["headers"] = {
-        **HEADERS,
-        **{name: header for of in HEADERS_OF_STATUS.values() for name, header in of.items()},
+        **HEADER_SCHEMAS,
+        **{
+            name: header
+            for extra in STATUS_HEADER_SCHEMAS.values()
+            for name, header in extra.items()
+        },
     }
     for methods in result["paths"].values():
         for operation in methods.values():
             for status, response in operation["responses"].items():
-                names = [*HEADERS, *HEADERS_OF_STATUS.get(status, {})]
+                names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
                 refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
                 response["headers"] = {**refs, **response.get("headers", {})}
-            _close_body(operation, result["components"]["schemas"])
+            _forbid_unknown_fields(operation, result["components"]["schemas"])
     return result
 
 
-def _close_body(operation: Any, schemas: Any) -> None:
-    """Answers may grow; a body has the fields that are known."""
+def _forbid_unknown_fields(operation: Any, schemas: Any) -> None:
+    """Mark request bodies as closed. Responses stay open, as they may gain fields."""
     for content in operation.get("requestBody", {}).get("content", {}).values():
         name = content["schema"]["$ref"].rpartition("/")[2]
         schemas[name]["additionalProperties"] = False

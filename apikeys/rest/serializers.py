@@ -1,4 +1,4 @@
-"""What the answers of this floor hold, for the API description. Nothing is validated with them."""
+"""Serializers that only describe responses in the OpenAPI document; they validate nothing."""
 
 from typing import Any
 

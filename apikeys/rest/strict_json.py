@@ -1,33 +1,33 @@
-"""A request's body: exactly one JSON document, with nothing in it that two readers could read
-differently. Pure.
+"""A strict JSON parser: one document, and nothing that two parsers could read differently.
 
-Python's own reader takes duplicate fields, NaN and lone surrogates, and gives up on deep nesting
-with an error of another kind; Django REST framework's lets all of these through.
+Python's parser accepts duplicate fields, NaN and lone surrogates, and raises RecursionError on deep
+nesting. Django REST framework's parser doesn't reject any of these.
 """
 
 import json
 import re
 from typing import Any, NoReturn
 
-DEEPEST = 32
+MAX_DEPTH = 32
 
-# Also one that never ends: looking for its end again from each quote would take quadratic time.
+# The closing quote is optional: without it, an unterminated string takes quadratic time.
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _BRACKETS = re.compile(r"[\[\]{}]")
 
 
 class InvalidJSON(Exception):
-    """The text says why, for the developer who sent it."""
+    """Raised with a message for the API's caller."""
 
 
 def parse_json(body: bytes) -> Any:
+    """Return the document, or raise InvalidJSON."""
     if not body.strip(b" \t\r\n"):
         raise InvalidJSON("The body is empty.")
     try:
         text = body.decode()
     except UnicodeDecodeError:
         raise InvalidJSON("The body is not valid UTF-8.") from None
-    _refuse_depth(text)
+    _refuse_deep_nesting(text)
     try:
         document = _decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -38,17 +38,17 @@ def parse_json(body: bytes) -> Any:
     return document
 
 
-def _refuse_depth(text: str) -> None:
-    if text.count("[") + text.count("{") <= DEEPEST:
+def _refuse_deep_nesting(text: str) -> None:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
     for bracket in _BRACKETS.findall(_STRINGS.sub("", text)):
         depth += 1 if bracket in "[{" else -1
-        if depth > DEEPEST:
-            raise InvalidJSON(f"The body is nested deeper than {DEEPEST} levels.")
+        if depth > MAX_DEPTH:
+            raise InvalidJSON(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
         raise InvalidJSON("An object of the body has the same field twice.")
@@ -59,13 +59,13 @@ def _refuse_constant(name: str) -> NoReturn:
     raise InvalidJSON(f"{name} is not JSON.")
 
 
-def _number(digits: str) -> int | float:
-    """Python refuses to read integers of thousands of digits; as a float they are merely large."""
+def _parse_int(digits: str) -> int | float:
+    """Parse huge integers as floats, as int() raises ValueError above 4,300 digits."""
     return int(digits) if len(digits) < 1000 else float(digits)
 
 
 _decoder = json.JSONDecoder(
-    object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant, parse_int=_number
+    object_pairs_hook=_build_object, parse_constant=_refuse_constant, parse_int=_parse_int
 )
 
 

@@ -1,7 +1,7 @@
-"""The base of every view under /v1.
+"""The base class of the views under /v1.
 
-A request is judged in one order, whatever it asks for: 401 and 429, 403, 404, 405, 406, 411, 413,
-415, 400, 422, 402. Django REST framework's own order is another one.
+Every operation checks a request in the same order, which differs from Django REST framework's: 401
+and 429, 403, 404, 405, 406, 411, 413, 415, 400, 422, 402.
 """
 
 from functools import cache
@@ -15,41 +15,41 @@ from apikeys.authentication import BearerAuthentication
 from apikeys.errors import ApiError
 from apikeys.permissions import (
     AccountIsNotSuspended,
-    CameFromAllowedNetwork,
-    CameOverHttps,
     HasApiKey,
+    IsFromAllowedNetwork,
+    UsesHttps,
 )
 from apikeys.request import ApiHttpRequest, api_key_of, http_request
 from apikeys.rest.negotiation import accepts_json
-from apikeys.rest.request_body import refuse_length, refuse_unknown_parameters
+from apikeys.rest.request_body import check_content_length, refuse_unknown_parameters
 from apikeys.throttling.limits import WINDOW_SECONDS
 from apikeys.throttling.throttles import CallerThrottle
 
 
 class ApiView(APIView):
-    # What a view of an upper floor wants to know of the account: read with the key, in one query.
-    reads: tuple[str, ...] = ()
-    # The names of the query parameters the operation takes: any other is refused.
+    # Relations of the account that the view needs. The key's query joins them.
+    account_relations: tuple[str, ...] = ()
+    # Any other query parameter is an error.
     query_parameters: tuple[str, ...] = ()
     throttle_classes = [CallerThrottle]
-    permission_classes = [HasApiKey, CameOverHttps, CameFromAllowedNetwork, AccountIsNotSuspended]
-    # Judged last, when the body is read and the price is known: 402.
+    permission_classes = [HasApiKey, UsesHttps, IsFromAllowedNetwork, AccountIsNotSuspended]
+    # Permissions checked last, once prepare() has determined the price: 402.
     billing_classes: list[Any] = []
 
     def get_authenticators(self) -> list[Any]:
-        return [BearerAuthentication(self.reads)]
+        return [BearerAuthentication(self.account_relations)]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.authenticate_and_count(request)
+        self.authenticate_and_throttle(request)
         self.check_permissions(request)
-        # Only what was let in is a use.
-        api_key_of(request).note_use(http_request(request).ip)
+        # Refused requests don't count as a use of the key.
+        api_key_of(request).record_use(http_request(request).ip)
         self.check_method(request)
         if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
-        refuse_length(request.META)
+        check_content_length(request.META)
         self.prepare(request)
-        # The last of the codes with status 400; most requests have no query string to parse.
+        # Most requests have no query string to parse. Its error is the last of the 400s.
         if request.META.get("QUERY_STRING"):
             refuse_unknown_parameters(request, self.query_parameters)
         self.find_replay(request)
@@ -58,16 +58,17 @@ class ApiView(APIView):
                 self.permission_denied(request)
 
     def prepare(self, request: Request) -> None:
-        """For views that take a body: read it, and find out what the request will cost."""
+        """Read the body and determine the price. Views that take a body override it."""
 
     def find_replay(self, request: Request) -> None:
-        """For views that take an Idempotency-Key: finds the stored response, or raises a 422."""
+        """Find a stored response, or raise a 422. Views with an Idempotency-Key override it."""
 
     def price(self, request: Request) -> int:
+        """Return the credits that the request costs."""
         return 0
 
-    def authenticate_and_count(self, request: Request) -> None:
-        """A failed authentication spends its address's bucket before it is told so."""
+    def authenticate_and_throttle(self, request: Request) -> None:
+        """Consume from a bucket before reporting a 401: failed authentication counts as well."""
         refusal = None
         try:
             self.perform_authentication(request)
@@ -83,12 +84,12 @@ class ApiView(APIView):
 
     def check_method(self, request: Request) -> None:
         view: Any = type(self)
-        methods = _methods_of(view)
+        methods = _allowed_methods(view)
         if request.method not in methods:
             raise ApiError("method_not_allowed", headers={"Allow": ", ".join(methods)})
 
     def raise_uncaught_exception(self, exc: Exception) -> NoReturn:
-        """The middleware answers it, in the same way whether DEBUG is on or off."""
+        """Leave the response to the middleware, which sends the same one with DEBUG on or off."""
         raise exc
 
     def finalize_response(
@@ -98,12 +99,11 @@ class ApiView(APIView):
 
 
 @cache
-def _methods_of(view: Any) -> list[str]:
-    """OPTIONS is none of them: there is no page in a browser to ask for. What can be got, Django
-    lets be asked for its head."""
-    own = {"head": "get"}
+def _allowed_methods(view: Any) -> list[str]:
+    """Return the view's methods: HEAD wherever GET works, but no OPTIONS, as there is no CORS."""
+    handlers = {"head": "get"}
     names = ("get", "head", "post", "put", "patch", "delete")
-    return [name.upper() for name in names if hasattr(view, own.get(name, name))]
+    return [name.upper() for name in names if hasattr(view, handlers.get(name, name))]
 
 
 def rate_limit_exceeded(request: ApiHttpRequest) -> ApiError:
@@ -122,7 +122,7 @@ def rate_limit_exceeded(request: ApiHttpRequest) -> ApiError:
 
 
 class UnknownView(ApiView):
-    """Every other path under /v1: without a key it does not even tell that nothing is there."""
+    """Handle all other paths under /v1: 401 without a valid key, 404 with one."""
 
     schema = None
 

@@ -1,1 +1,1 @@
-"""What staff see of keys and refusals."""
+"""Staff pages about keys and refusals."""

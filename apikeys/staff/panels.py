@@ -1,4 +1,4 @@
-"""What staff see of refusals: who is being limited or turned away, and with which codes."""
+"""Admin panels about refused requests, by account and by error code."""
 
 from datetime import timedelta
 
@@ -11,8 +11,8 @@ from accounts.staff.panels import (
     Cell,
     Link,
     Panel,
+    account_cell,
     admin_list_url,
-    cell_of_account,
     require_staff_permissions,
 )
 from apikeys.errors import REFUSALS
@@ -24,22 +24,22 @@ DAYS_SHOWN = 30
 
 @require_staff_permissions("accounts.view_account", "apikeys.view_refusalhour")
 def refusals_panel() -> Panel:
-    worst = RefusalHour.objects.worst_since(timezone.now() - DAY)[:MAX_ROWS]
+    worst = RefusalHour.objects.summarize_by_account(timezone.now() - DAY)[:MAX_ROWS]
     accounts = Account.objects.in_bulk([row["account"] for row in worst])
     return Panel(
         "Who is being limited or refused?",
         "Nobody was refused in the last 24 hours.",
         columns=("Account", "429", "402", "401", "Others", "Limit a minute"),
-        rows=[_refused(accounts[row["account"]], row) for row in worst],
+        rows=[_account_row(accounts[row["account"]], row) for row in worst],
         note="Refused requests of the last 24 hours, in whole hours.",
         more=Link("All refusals by hour", admin_list_url(RefusalHour, "?o=-1")),
     )
 
 
-def _refused(account: Account, row: dict[str, int]) -> list[Cell]:
+def _account_row(account: Account, row: dict[str, int]) -> list[Cell]:
     counts = [row[name] for name in ("limited", "unpaid", "unknown", "others")]
     return [
-        cell_of_account(account),
+        account_cell(account),
         *(Cell(count) for count in counts),
         Cell(account.request_limit),
     ]

@@ -1,1 +1,1 @@
-"""Rate limits: the buckets that callers consume, and the count of refusals."""
+"""Rate limits, and the counts of refused requests."""

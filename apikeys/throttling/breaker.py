@@ -1,7 +1,7 @@
-"""Whether the store of the counters may be asked.
+"""A circuit breaker for the store of the rate-limit counters.
 
-A store that is refused, broken or slow would hold up every request that asks it. After the first
-failure nobody asks any more; a thread of its own looks after the store until it is well again.
+An unreachable or slow store would delay every request. After the first failure, requests skip the
+store, and a thread probes it until it works again.
 """
 
 import logging
@@ -14,20 +14,20 @@ from runtime.metrics.registry import Counter
 logger = logging.getLogger(__name__)
 
 outages = Counter(
-    "limiter_outages", "Times that a web worker found the store of the counters away."
+    "limiter_outages", "Times that a web worker found the rate-limit store unavailable."
 )
 
 PROBE_SECONDS = 1.0
-LOG_SECONDS = 60.0
+LOG_INTERVAL_SECONDS = 60.0
 
 
 class Breaker:
-    def __init__(self, is_well: Callable[[], bool]) -> None:
+    def __init__(self, is_healthy: Callable[[], bool]) -> None:
         self.is_open = False
-        self._is_well = is_well
+        self._is_healthy = is_healthy
         self._lock = threading.Lock()
-        self._logged_at = -LOG_SECONDS
-        self._told = False
+        self._logged_at = -LOG_INTERVAL_SECONDS
+        self._outage_was_logged = False
 
     def trip(self, error: Exception) -> None:
         with self._lock:
@@ -36,36 +36,36 @@ class Breaker:
             self.is_open = True
         outages.add()
         self._log(type(error).__name__)
-        threading.Thread(target=self._close_when_well, daemon=True).start()
+        threading.Thread(target=self._close_when_healthy, daemon=True).start()
 
-    def _close_when_well(self) -> None:
+    def _close_when_healthy(self) -> None:
         while self.is_open:
             time.sleep(PROBE_SECONDS)
-            if self._answers():
+            if self._probe():
                 self.is_open = False
                 self._log_recovery()
             else:
-                self._log("still away")
+                self._log("still unavailable")
 
-    def _answers(self) -> bool:
+    def _probe(self) -> bool:
         try:
-            return self._is_well()
-        # Whatever is wrong with it, it is not well.
+            return self._is_healthy()
+        # Any exception of the store's library means that it's unhealthy.
         except Exception:
             return False
 
     def _log_recovery(self) -> None:
-        """Once for each outage that was told."""
-        if self._told:
-            self._told = False
-            logger.warning("The store of the counters answers again.")
+        """Log the recovery if the outage was logged."""
+        if self._outage_was_logged:
+            self._outage_was_logged = False
+            logger.warning("The rate-limit store is available again.")
 
-    def _log(self, what: str) -> None:
-        if time.monotonic() - self._logged_at >= LOG_SECONDS:
+    def _log(self, reason: str) -> None:
+        if time.monotonic() - self._logged_at >= LOG_INTERVAL_SECONDS:
             self._logged_at = time.monotonic()
-            self._told = True
+            self._outage_was_logged = True
             logger.error(
-                "The store of the counters does not answer (%s): each worker counts requests for "
-                "itself, with its share of the limits.",
-                what,
+                "The rate-limit store is unavailable (%s). Each web worker counts requests on its "
+                "own and applies its share of the limits.",
+                reason,
             )

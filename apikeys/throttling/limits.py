@@ -1,7 +1,7 @@
-"""How many requests a minute: the buckets callers spend, counted exactly over all processes.
+"""Rate limits: buckets of requests per minute, counted exactly across all processes.
 
-django-ratelimit counts, in the cache named "counters". Its windows are fixed and include their last
-second. The limit is part of a counter's name: a changed limit begins afresh.
+django-ratelimit counts in the cache named "counters", in fixed windows that include their last
+second. The limit is part of the counter's name, so a changed limit starts a new count.
 """
 
 import threading
@@ -23,19 +23,19 @@ from runtime.http.client_ip import rate_limit_network
 from runtime.metrics.registry import Gauge
 
 WINDOW_SECONDS = 60
-Found = TypeVar("Found")
-# Windows that have ended are forgotten when there are more than this.
-MOST_LOCAL = 10_000
+Result = TypeVar("Result")
+# With more windows in memory than this, those that have ended are removed.
+MAX_WINDOWS = 10_000
 
 
 @dataclass(frozen=True)
 class Bucket:
-    # What the answer's RateLimit header calls it.
+    # The policy's name in the RateLimit headers.
     policy: str
-    # Whose requests are counted together.
-    counted: str
-    # Buckets of one owner begin their windows at the same second: who waits for one of them need
-    # not wait again for the other.
+    # The id or network whose requests the bucket counts.
+    subject: str
+    # Buckets of one owner start their windows at the same second, so that a caller who has waited
+    # for one needn't wait for another.
     owner: str
     limit: int
 
@@ -45,20 +45,20 @@ class BucketState:
     policy: str
     limit: int
     remaining: int
-    # Unix seconds; never before the window's true end.
+    # Unix time in seconds, never before the window's end.
     reset: int
-    # Until then, at least 1: who waits so long waits long enough.
+    # At least 1. Callers who wait this long find a new window.
     seconds_left: int
     refused: bool = False
 
 
-# Nobody's, and never spent: of what is spent the store is not asked.
+# For health checks. Its limit is never reached, as exhausted buckets aren't looked up in the store.
 _PROBE = Bucket("probe", "probe", "probe", 1_000_000)
 
 
 def address_bucket(address: str) -> Bucket:
-    caller = rate_limit_network(address)
-    return Bucket("address", caller, caller, settings.ANONYMOUS_REQUESTS_PER_MINUTE)
+    network = rate_limit_network(address)
+    return Bucket("address", network, network, settings.ANONYMOUS_REQUESTS_PER_MINUTE)
 
 
 def account_bucket(account: Account) -> Bucket:
@@ -67,7 +67,10 @@ def account_bucket(account: Account) -> Bucket:
 
 
 def key_bucket(key: ApiKey) -> Bucket | None:
-    """Only where it is the lower one: staff or a smaller plan may have gone below it since."""
+    """Return the key's bucket, or None unless its limit is below the account's.
+
+    Staff or a plan change may have lowered the account's limit since the key's was set.
+    """
     limit = key.requests_per_minute
     if limit is None or limit >= key.account.request_limit:
         return None
@@ -75,140 +78,144 @@ def key_bucket(key: ApiKey) -> Bucket | None:
 
 
 def consume(request: HttpRequest, bucket: Bucket) -> BucketState:
-    return _use(request, bucket, 1)
+    """Count one request in the bucket."""
+    return _count(request, bucket, 1)
 
 
 def peek(request: HttpRequest, bucket: Bucket) -> BucketState:
-    return _use(request, bucket, 0)
+    """Return the bucket's state without counting a request."""
+    return _count(request, bucket, 0)
 
 
 def peek_local(bucket: Bucket) -> BucketState:
-    """What this process knows by itself: for when there is no time to ask the store."""
-    return _local.use(bucket, 0)
+    """Return the state that this process knows, without a query to the store."""
+    return _local.count(bucket, 0)
 
 
-def _use(request: HttpRequest, bucket: Bucket, amount: int) -> BucketState:
-    if known := exhausted_buckets.usage(bucket):
-        return known
+def _count(request: HttpRequest, bucket: Bucket, amount: int) -> BucketState:
+    if exhausted := exhausted_buckets.get(bucket):
+        return exhausted
     if not _breaker.is_open:
-        # Before it is counted, which may be in the window after this one.
+        # Computed before the store counts, as a new window may begin in between.
         end = _window_end(bucket.owner, int(time.time()))
         try:
-            usage = _in_store(request, bucket, amount)
-        # Whatever a store's library raises, it must not become the caller's answer.
+            state = _count_in_store(request, bucket, amount)
+        # No error of the store's library may fail the request.
         except Exception as error:
             _breaker.trip(error)
         else:
-            if usage.refused:
-                exhausted_buckets.note(bucket, end)
-            return usage
-    return _local.use(bucket, amount)
+            if state.refused:
+                exhausted_buckets.add(bucket, end)
+            return state
+    return _local.count(bucket, amount)
 
 
-def _in_store(request: HttpRequest, bucket: Bucket, amount: int) -> BucketState:
+def _count_in_store(request: HttpRequest, bucket: Bucket, amount: int) -> BucketState:
     usage = get_usage(
         request,
-        group=f"{bucket.policy}:{bucket.counted}",
+        group=f"{bucket.policy}:{bucket.subject}",
         key=lambda *_: bucket.owner,
         rate=(bucket.limit, WINDOW_SECONDS),
         increment=bool(amount),
     )
     if usage is None or usage["limit"] == 0:
-        raise RuntimeError("The counter gave no count.")
-    # The window's last second belongs to it. It may have ended while it was counted in.
-    return _usage(bucket, usage["count"], bucket.limit, max(1, usage["time_left"] + 1))
+        raise RuntimeError("django-ratelimit returned no count.")
+    # Windows include their last second. This one may have ended while the store counted.
+    return _bucket_state(bucket, usage["count"], bucket.limit, max(1, usage["time_left"] + 1))
 
 
-def _usage(bucket: Bucket, count: int, limit: int, seconds_left: int) -> BucketState:
+def _bucket_state(bucket: Bucket, count: int, limit: int, seconds_left: int) -> BucketState:
     reset = int(time.time()) + seconds_left
     remaining = max(0, limit - count)
     return BucketState(bucket.policy, bucket.limit, remaining, reset, seconds_left, count > limit)
 
 
 class ExhaustedBuckets:
-    """The buckets of which this process knows that nothing is left until their window ends: a flood
-    of requests that are refused asks the store no more."""
+    """The exhausted buckets that this process knows of, until their windows end.
+
+    They spare the store the queries of a flood of refused requests.
+    """
 
     def __init__(self) -> None:
         self._ends: dict[Bucket, int] = {}
 
-    def note(self, bucket: Bucket, end: int) -> None:
-        if len(self._ends) > MOST_LOCAL:
+    def add(self, bucket: Bucket, end: int) -> None:
+        if len(self._ends) > MAX_WINDOWS:
             now = time.time()
-            self._ends = {one: end for one, end in self._ends.items() if end > now}
+            self._ends = {known: end for known, end in self._ends.items() if end > now}
         self._ends[bucket] = end
 
-    def usage(self, bucket: Bucket) -> BucketState | None:
+    def get(self, bucket: Bucket) -> BucketState | None:
         end, now = self._ends.get(bucket, 0), int(time.time())
         if not _is_in_window(now, end):
             return None
-        return _usage(bucket, bucket.limit + 1, bucket.limit, end - now)
+        return _bucket_state(bucket, bucket.limit + 1, bucket.limit, end - now)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         self._ends = {}
 
 
 class LocalCounter:
-    """What one worker counts for itself while the store is away: its share of each limit."""
+    """Counts a web worker's requests while the store is unavailable, against its share."""
 
     def __init__(self) -> None:
-        # By policy and whose it is: when the window ends, and the count.
+        # The end of the window and the count, by policy and subject.
         self._windows: dict[tuple[str, str], tuple[int, int]] = {}
         self._lock = threading.Lock()
 
-    def use(self, bucket: Bucket, amount: int) -> BucketState:
-        name, now = (bucket.policy, bucket.counted), int(time.time())
+    def count(self, bucket: Bucket, amount: int) -> BucketState:
+        key, now = (bucket.policy, bucket.subject), int(time.time())
         with self._lock:
-            if len(self._windows) > MOST_LOCAL:
-                self._windows = {n: w for n, w in self._windows.items() if w[0] > now}
-            end, count = self._windows.get(name, (0, 0))
+            if len(self._windows) > MAX_WINDOWS:
+                self._windows = {key: w for key, w in self._windows.items() if w[0] > now}
+            end, count = self._windows.get(key, (0, 0))
             if not _is_in_window(now, end):
                 end, count = _window_end(bucket.owner, now), 0
             count += amount
-            self._windows[name] = (end, count)
+            self._windows[key] = (end, count)
         share = max(1, bucket.limit // settings.WEB_WORKERS)
-        return _usage(bucket, count, share, end - now)
+        return _bucket_state(bucket, count, share, end - now)
 
 
 def _is_in_window(now: int, end: int) -> bool:
-    """The clock may have been set back meanwhile: no window is longer than a minute."""
+    """Return whether the window is open. A later end means that the clock was set back."""
     return now < end <= now + WINDOW_SECONDS
 
 
 def _window_end(owner: str, now: int) -> int:
-    """The end of the window the store counts in, so that who waited here need not wait there."""
+    """Return the end of the store's current window, so that local windows match."""
     last_second = crc32(owner.encode()) % WINDOW_SECONDS
     return now + (last_second - now) % WINDOW_SECONDS + 1
 
 
-def ask_counters(ask: Callable[[], Found]) -> Found | None:
-    """Runs another question to the counters' store. Returns None while that is unavailable."""
+def query_counters(query: Callable[[], Result]) -> Result | None:
+    """Run another query of the store. Return None while the store is unavailable."""
     if _breaker.is_open:
         return None
     try:
-        return ask()
-    # As above: whatever a store's library raises.
+        return query()
+    # No error of the store's library may fail the request.
     except Exception as error:
         _breaker.trip(error)
         return None
 
 
 def counters_are_reachable() -> bool:
-    """Asked as for a request, unless it is known to be away."""
+    """Count a request in the store, as throttles do, unless the breaker is open."""
     if not _breaker.is_open:
         consume(HttpRequest(), _PROBE)
     return not _breaker.is_open
 
 
-def _store_is_well() -> bool:
-    return bool(caches[settings.RATELIMIT_USE_CACHE].is_well())  # type: ignore[attr-defined]
+def _store_is_healthy() -> bool:
+    return bool(caches[settings.RATELIMIT_USE_CACHE].is_healthy())  # type: ignore[attr-defined]
 
 
 exhausted_buckets = ExhaustedBuckets()
 _local = LocalCounter()
-_breaker = Breaker(_store_is_well)
+_breaker = Breaker(_store_is_healthy)
 Gauge(
     "limiter_open",
-    "Web workers that count requests by themselves, since the store of the counters is away.",
+    "Web workers that count requests on their own because the rate-limit store is unavailable.",
     read=lambda: _breaker.is_open,
 )

@@ -1,4 +1,4 @@
-"""The docs for machines. Those for people stand on the highest floor, which knows all of it."""
+"""The OpenAPI document. The docs pages are in validation/docs, which may import everything."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -9,5 +9,5 @@ from apikeys.rest import reference
 
 @login_not_required
 @require_safe
-def show_description(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(reference.description(), content_type="application/json")
+def show_openapi_document(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(reference.openapi_document(), content_type="application/json")

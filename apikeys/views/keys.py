@@ -1,4 +1,4 @@
-"""Settings → API Keys. A key's secret is in one answer: that to the form which made it."""
+"""Settings → API Keys. Only the response to the form that creates a key contains its secret."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -11,11 +11,11 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm
-from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, KeyRefused
+from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, KeyChangeRefused
 from apikeys.services import KeyIsNotActive
 
 PAGE = "apikeys:show-keys"
-SHOWN_INACTIVE = 20
+MAX_INACTIVE_SHOWN = 20
 
 
 @require_safe
@@ -25,10 +25,10 @@ def show_keys(request: AccountRequest) -> HttpResponse:
     active = list(keys.active())
     context = {
         "keys": active,
-        "inactive": keys.exclude(pk__in=[key.pk for key in active])[:SHOWN_INACTIVE],
-        "shown_inactive": SHOWN_INACTIVE,
-        "most": MOST_ACTIVE,
-        "may_create": len(active) < MOST_ACTIVE,
+        "inactive": keys.exclude(pk__in=[key.pk for key in active])[:MAX_INACTIVE_SHOWN],
+        "shown_inactive": MAX_INACTIVE_SHOWN,
+        "most": MAX_ACTIVE_KEYS,
+        "may_create": len(active) < MAX_ACTIVE_KEYS,
     }
     return render(request, "apikeys/show_keys.html", context)
 
@@ -43,37 +43,37 @@ def create_key(request: AccountRequest) -> HttpResponse:
             key, secret = services.create_key(
                 account=request.account, actor=request.user, ip=request.ip, **form.cleaned_data
             )
-        except services.FormSentAgain as again:
-            return _shown_before(request, again.key)
-        except KeyRefused as refusal:
-            form.add_error(None, str(refusal))
+        except services.FormAlreadyUsed as error:
+            return _render_shown_before(request, error.key)
+        except KeyChangeRefused as error:
+            form.add_error(None, str(error))
         else:
-            return _show_secret(request, key, secret)
+            return _render_secret(request, key, secret)
     return render(request, "apikeys/create_key.html", {"form": form})
 
 
 @require_safe
 @require_permission(TeamPermission.MANAGE_KEYS)
 def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
-    """Where reload and back lead from the page that showed the secret."""
-    return _shown_before(request, _key(request, key_id))
+    """Show what reloading the page with the secret, or returning to it, leads to."""
+    return _render_shown_before(request, _get_key(request, key_id))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.MANAGE_KEYS)
 def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
-    key = _key(request, key_id)
-    now = {
+    key = _get_key(request, key_id)
+    initial = {
         "name": key.name,
         "allowed_networks": "\n".join(key.allowed_networks),
         "requests_per_minute": key.requests_per_minute,
     }
-    form = KeySettingsForm(request.account, request.POST or None, initial=now)
+    form = KeySettingsForm(request.account, request.POST or None, initial=initial)
     if form.is_valid():
         try:
             services.change_key(key=key, actor=request.user, ip=request.ip, **form.cleaned_data)
-        except KeyRefused as refusal:
-            form.add_error(None, str(refusal))
+        except KeyChangeRefused as error:
+            form.add_error(None, str(error))
         else:
             messages.success(request, f"{key.name} is saved. The next request is judged by it.")
             return redirect(PAGE)
@@ -84,7 +84,7 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
 @require_permission(TeamPermission.MANAGE_KEYS)
 @factor_required()
 def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
-    key = _key(request, key_id)
+    key = _get_key(request, key_id)
     if request.method != "POST" and (key.replaced_by or not key.is_active):
         messages.error(request, str(AlreadyRotated() if key.replaced_by else KeyIsNotActive()))
         return redirect(PAGE)
@@ -94,19 +94,19 @@ def rotate_key(request: AccountRequest, key_id: str) -> HttpResponse:
             replacement, secret = services.rotate_key(
                 key=key, actor=request.user, ip=request.ip, **form.cleaned_data
             )
-        except services.FormSentAgain as again:
-            return _shown_before(request, again.key)
-        except KeyRefused as refusal:
-            form.add_error(None, str(refusal))
+        except services.FormAlreadyUsed as error:
+            return _render_shown_before(request, error.key)
+        except KeyChangeRefused as error:
+            form.add_error(None, str(error))
         else:
-            return _show_secret(request, replacement, secret)
+            return _render_secret(request, replacement, secret)
     return render(request, "apikeys/rotate_key.html", {"form": form, "key": key})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.MANAGE_KEYS)
 def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
-    key = _key(request, key_id)
+    key = _get_key(request, key_id)
     if request.method != "POST":
         return render(request, "apikeys/revoke_key.html", {"key": key})
     if services.revoke_key(key=key, actor=request.user, ip=request.ip):
@@ -118,14 +118,14 @@ def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
     return redirect(PAGE)
 
 
-def _show_secret(request: AccountRequest, key: ApiKey, secret: str) -> HttpResponse:
+def _render_secret(request: AccountRequest, key: ApiKey, secret: str) -> HttpResponse:
     return render(request, "apikeys/show_new_key.html", {"key": key, "secret": secret})
 
 
-def _shown_before(request: AccountRequest, key: ApiKey) -> HttpResponse:
+def _render_shown_before(request: AccountRequest, key: ApiKey) -> HttpResponse:
     return render(request, "apikeys/key_shown_before.html", {"key": key})
 
 
-def _key(request: AccountRequest, key_id: str) -> ApiKey:
+def _get_key(request: AccountRequest, key_id: str) -> ApiKey:
     keys = request.account.api_keys.select_related("account", "created_by", "replaced_by")
     return get_object_or_404(keys, public_id=key_id)

@@ -1,1 +1,1 @@
-"""Serve the product with gunicorn: settings, web worker, reload, and supervisor."""
+"""Serving with gunicorn: settings, web worker, reload, and supervisor."""

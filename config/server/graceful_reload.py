@@ -1,10 +1,10 @@
-"""Who serves while new code takes over from old, and what becomes of connections then.
+"""Keep old workers serving during a reload, and close their connections afterwards.
 
-On a reload gunicorn tells the old workers to go as soon as it has begun to make new ones, which
-take seconds until they can answer: everybody would wait for so long. So a page of memory that all
-of them share says who is ready, and the old ones stay until then.
+gunicorn stops the old workers as soon as it has forked the new ones, which take seconds to load:
+requests would wait for that long. So the workers share a page of memory in which new ones mark
+themselves as ready, and the old ones serve until all are.
 
-Nothing of Django is imported here, and nothing that gevent would have to patch.
+This module must not import Django, or anything that gevent would have to patch.
 """
 
 import mmap
@@ -16,45 +16,49 @@ from typing import Any
 
 import gevent
 
-# How old the last of the old workers is, and how many new ones are awaited; then a byte for each.
-_HEAD = struct.Struct("qq")
+# The age of the youngest old worker, and the number of new ones. A byte for each of these follows.
+_HEADER = struct.Struct("qq")
 
-# When all is stopped nobody waits longer than this for the next request of a connection.
+# While the server stops, connections that are idle for longer than this are closed.
 IDLE_SECONDS = 2.0
 
 
 class GracefulReload:
-    """Made before the first worker is; gunicorn counts their age up from 1."""
+    """The state of a reload, shared by all workers of a server.
+
+    Create it before gunicorn forks the first worker. A worker's `age` is its number, from 1 up.
+    """
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, mmap.PAGESIZE)
 
-    def begin(self, last_age: int, workers: int) -> None:
-        self._page[_HEAD.size :] = bytes(len(self._page) - _HEAD.size)
-        _HEAD.pack_into(self._page, 0, last_age, workers)
+    def start(self, last_age: int, workers: int) -> None:
+        self._page[_HEADER.size :] = bytes(len(self._page) - _HEADER.size)
+        _HEADER.pack_into(self._page, 0, last_age, workers)
 
-    def note_ready(self, age: int) -> None:
-        last_age, _ = _HEAD.unpack_from(self._page)
-        place = min(_HEAD.size + age - last_age, len(self._page)) - 1
-        self._page[place] = 1
+    def mark_ready(self, age: int) -> None:
+        last_age, _ = _HEADER.unpack_from(self._page)
+        offset = min(_HEADER.size + age - last_age, len(self._page)) - 1
+        self._page[offset] = 1
 
-    def is_for(self, age: int) -> bool:
-        """Whether others follow a worker that is told to go, or all is stopped."""
-        return bool(age <= _HEAD.unpack_from(self._page)[0])
+    def replaces(self, age: int) -> bool:
+        """Return whether the worker of this age is stopped by a reload, not with the server."""
+        return bool(age <= _HEADER.unpack_from(self._page)[0])
 
-    def is_ready(self) -> bool:
-        _, workers = _HEAD.unpack_from(self._page)
-        return bool(sum(self._page[_HEAD.size :]) >= workers)
+    def is_complete(self) -> bool:
+        """Return whether all new workers are ready."""
+        _, workers = _HEADER.unpack_from(self._page)
+        return bool(sum(self._page[_HEADER.size :]) >= workers)
 
 
 class Connections:
-    """Those of one worker, each served by a greenlet of its own."""
+    """The open connections of a worker, each of which has a greenlet."""
 
     def __init__(self) -> None:
         self._clients: dict[Any, Any] = {}
 
     @contextmanager
-    def keep(self, client: Any) -> Iterator[None]:
+    def track(self, client: Any) -> Iterator[None]:
         greenlet = gevent.getcurrent()
         self._clients[greenlet] = client
         try:
@@ -62,19 +66,23 @@ class Connections:
         finally:
             del self._clients[greenlet]
 
-    def end_idle(self) -> None:
-        """Without end: one that is busy may be idle later. What has arrived is still read."""
-        before: dict[Any, Any] = {}
+    def close_idle(self) -> None:
+        """Close idle connections until the process ends, as busy ones may become idle later.
+
+        Requests that have arrived are still served.
+        """
+        previous: dict[Any, Any] = {}
         while True:
             idle = self._idle()
-            for timeout in idle.keys() & before.keys():
+            for timeout in idle.keys() & previous.keys():
                 with suppress(OSError):
-                    # gevent's own would raise where the worker reads: this is the end of a stream.
+                    # The worker then reads an end of stream. With gevent's shutdown() it would get
+                    # an exception.
                     idle[timeout]._sock.shutdown(SHUT_RD)
-            before = idle
+            previous = idle
             gevent.sleep(IDLE_SECONDS)
 
     def _idle(self) -> dict[Any, Any]:
-        """By the one time-out that each has while it waits for its next request."""
-        waits = ((getattr(greenlet, "waits", None), c) for greenlet, c in self._clients.items())
-        return {timeout: client for timeout, client in waits if timeout and timeout.pending}
+        """Return the sockets by the timeouts that Worker sets while they wait for a request."""
+        timeouts = ((getattr(g, "keepalive_timeout", None), c) for g, c in self._clients.items())
+        return {timeout: client for timeout, client in timeouts if timeout and timeout.pending}

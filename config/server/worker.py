@@ -1,7 +1,7 @@
-"""The web worker: gunicorn's gevent worker, made fair and patient only so far.
+"""The web worker: gunicorn's gevent worker, with limits on load, body size and time.
 
-Why gevent: docs/performance.md. What it refuses itself has the shape and the headers of every other
-refusal of the API. Nothing of Django is imported before gevent has patched the worker.
+The error responses that it sends have the API's documented shape and headers. docs/performance.md
+explains the choice of gevent. Nothing may import Django before gevent has patched the worker.
 """
 
 import logging
@@ -16,67 +16,76 @@ from gunicorn.http import errors
 from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
-from apikeys.rest.paths import MAX_BODY_BYTES as LARGEST_API_BODY
+from apikeys.rest.paths import MAX_BODY_BYTES as MAX_API_BODY_BYTES
 from apikeys.rest.paths import is_api_path
 from config.server.graceful_reload import Connections, GracefulReload
-from runtime.database.timeouts import API_SECONDS, PAGE_SECONDS, database_seconds, serves_page
+from runtime.database.timeouts import (
+    API_QUERY_TIMEOUT,
+    PAGE_QUERY_TIMEOUT,
+    is_page_request,
+    query_timeout,
+)
 from runtime.http.load_shedding import concurrency_limit
 
-# A body is read whole before Django is called: a client that sends it slowly, or never, holds no
-# database connection meanwhile.
+# The worker reads a body completely before it calls Django, so that slow clients hold no database
+# connection.
 BODY_SECONDS = 10
-LARGEST_BODY = 3 * 1024 * 1024
-# What a client still sends after it was refused is read for so long, or it would not see why.
+MAX_BODY_BYTES = 3 * 1024 * 1024
+# How long the worker reads what a refused client still sends. See _linger.
 LINGER_SECONDS = 2
 
-# What gunicorn's parser raises when it is the client's fault.
-UNREADABLE = (errors.ParseException, errors.InvalidProxyHeader)
-OURS = (errors.ConfigurationProblem, errors.InvalidResponseHeader, errors.InvalidResponseHeaderName)
+# Exceptions of gunicorn's parser that the client causes, and subclasses that the server causes.
+CLIENT_ERRORS = (errors.ParseException, errors.InvalidProxyHeader)
+SERVER_ERRORS = (
+    errors.ConfigurationProblem,
+    errors.InvalidResponseHeader,
+    errors.InvalidResponseHeaderName,
+)
 
-# How long old workers stay for new ones that do not come: less than gunicorn lets them live.
-HANDOVER_SECONDS = 20
+# How long old workers wait for new ones that don't become ready. Less than graceful_timeout.
+RELOAD_WAIT_SECONDS = 20
 
-# See _let_others_come.
-COURTESY_SECONDS = 0.01
+# See _yield_to_greenlets.
+YIELD_SECONDS = 0.01
 
 logger = logging.getLogger("config.server.worker")
 
 
-class Door(StreamServer):  # type: ignore[misc]
-    """Where connections come in.
+class LoadAwareServer(StreamServer):  # type: ignore[misc]
+    """Accepts more connections per iteration of the event loop the busier the worker is.
 
-    gunicorn lets one in each time its loop comes round, so that all workers get some. But a busy
-    loop comes round a few times a second: whoever connects anew for each call would wait outside
-    for seconds, and a worker that is full could tell nobody. If they are still there when a busy
-    worker looks, no other one had time for them either.
+    gunicorn accepts one, so that all workers get some. But the loop of a busy worker runs only a
+    few times a second: new connections would wait for seconds, and a worker at its limit couldn't
+    send them a 503. Connections still in the queue when a busy worker accepts are ones that no
+    other worker had time for.
     """
 
     @property
     def max_accept(self) -> int:
-        return 1 + int(concurrency_limit.in_hand) // 4
+        return 1 + int(concurrency_limit.in_progress) // 4
 
     @max_accept.setter
     def max_accept(self, connections: int) -> None:
-        """gunicorn would say: one."""
+        """Ignore the 1 that gunicorn sets."""
 
 
 class Worker(GeventWorker):  # type: ignore[misc]
-    # Set by config/server/gunicorn_settings.py as soon as the worker is forked.
-    handover: GracefulReload
+    # Both set in post_fork: config/server/gunicorn_settings.py.
+    graceful_reload: GracefulReload
     connections: Connections
-    is_leaving = False
+    is_stopping = False
 
     def run(self) -> None:
-        ggevent.StreamServer = Door
-        # Not at the top: its locks are gevent's only when gevent has patched the process.
+        ggevent.StreamServer = LoadAwareServer
+        # Not at the top: its locks must be created after gevent has patched the process.
         from runtime.database import coalescing
 
-        coalescing.yield_to_others = _let_others_come
-        self.log_greenlets()
+        coalescing.yield_to_others = _yield_to_greenlets
+        self.log_greenlet_errors()
         super().run()
 
     def load_wsgi(self) -> None:
-        """gunicorn logs a traceback of settings that are wrong; an operator needs the sentence."""
+        """Report invalid settings without the traceback that gunicorn would log."""
         from django.core.exceptions import ImproperlyConfigured
 
         try:
@@ -85,73 +94,73 @@ class Worker(GeventWorker):  # type: ignore[misc]
             raise AppImportError(str(error)) from error
 
     def handle_exit(self, number: int, frame: Any) -> None:
-        """gunicorn says it every second until the worker is gone."""
-        if not self.is_leaving:
-            self.is_leaving = True
-            gevent.spawn(self._leave)
+        """Start to stop. gunicorn sends the signal every second until the worker has ended."""
+        if not self.is_stopping:
+            self.is_stopping = True
+            gevent.spawn(self._stop)
 
-    def _leave(self) -> None:
-        is_followed = self.handover.is_for(self.age)
-        with gevent.Timeout(HANDOVER_SECONDS, False):
-            while is_followed and not self.handover.is_ready():
+    def _stop(self) -> None:
+        is_reload = self.graceful_reload.replaces(self.age)
+        with gevent.Timeout(RELOAD_WAIT_SECONDS, False):
+            while is_reload and not self.graceful_reload.is_complete():
                 gevent.sleep(0.1)
-        # From now on nobody new is let in, and each answer says that it is its connection's last.
-        # Where others follow, a connection that is idle may wait for its next one as ever.
+        # From now on the worker accepts no connections, and its responses close theirs. During a
+        # reload, idle connections may wait for another request for as long as usual.
         self.alive = False
-        if not is_followed:
-            self.connections.end_idle()
+        if not is_reload:
+            self.connections.close_idle()
 
     def handle(self, listener: Any, client: Any, address: Any) -> None:
-        with self.connections.keep(client):
+        with self.connections.track(client):
             super().handle(listener, client, address)
 
     def timeout_ctx(self) -> Any:
-        gevent.getcurrent().waits = timeout = super().timeout_ctx()
+        gevent.getcurrent().keepalive_timeout = timeout = super().timeout_ctx()
         return timeout
 
     @staticmethod
-    def log_greenlets() -> None:
-        """gevent would print what a greenlet of its own died of, with the text of the error."""
+    def log_greenlet_errors() -> None:
+        """Log uncaught exceptions of greenlets. gevent would print their messages, too."""
         from runtime.logging.formatters import log_crash
 
         gevent.get_hub().print_exception = lambda _, *error: log_crash(*error)
 
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
-        self._refuse_ambiguity(request, client, address)
-        # RFC 9110, 2.5: gunicorn would answer 1.9 with 1.9, which is none.
+        self._refuse_ambiguous_request(request, client, address)
+        # RFC 9110, 2.5: a server answers with a version that it supports. gunicorn repeats 1.9.
         request.version = min(request.version, (1, 1))
         is_api = is_api_path(unquote(request.path))
-        database_seconds.set(API_SECONDS if is_api else PAGE_SECONDS)
-        serves_page.set(not is_api)
-        whole = self._read_body(request, client, address, is_api=is_api)
-        if not whole or _asks_to_close(request.headers):
+        query_timeout.set(API_QUERY_TIMEOUT if is_api else PAGE_QUERY_TIMEOUT)
+        is_page_request.set(not is_api)
+        is_complete = self._read_body(request, client, address, is_api=is_api)
+        if not is_complete or _asks_to_close(request.headers):
             request.force_close()
         try:
             if is_api and not concurrency_limit.enter():
-                return self._turn_away(request, client, address)
+                return self._refuse_overload(request, client, address)
             return super().handle_request(listener_name, request, client, address)
         finally:
             concurrency_limit.leave()
-            # A greenlet only gives way when it has to wait. A client whose next request is already
-            # there would be served again and again while the others of this worker wait.
+            # Greenlets yield only when they wait. Without this, a client that pipelines requests
+            # would be served again and again while other connections wait.
             gevent.sleep(0)
-            if not whole:
+            if not is_complete:
                 _linger(client)
 
     def handle_error(self, request: Any, client: Any, address: Any, error: BaseException) -> None:
-        """gunicorn would answer in HTML, and log what it could not read: a key, perhaps."""
-        if isinstance(error, UNREADABLE) and not isinstance(error, OURS):
+        """Send a JSON error. gunicorn would send HTML and log input, which may contain a key."""
+        if isinstance(error, CLIENT_ERRORS) and not isinstance(error, SERVER_ERRORS):
             self._refuse(request, client, address, "bad_request", reason=type(error).__name__)
         elif not isinstance(error, SystemExit | gevent.GreenletExit):
-            logger.error("Crash of the web worker", exc_info=error)
+            logger.error("Uncaught exception in the web worker", exc_info=error)
             self._refuse(request, client, address, "internal_error", reason=type(error).__name__)
 
     def _read_body(self, request: Any, client: Any, address: Any, *, is_api: bool) -> bool:
-        """False when there is more of it than anybody needs: the rest was not read."""
-        limit = LARGEST_API_BODY if is_api else LARGEST_BODY
+        """Read the body. Return False if it's larger than allowed, so that some of it is unread."""
+        limit = MAX_API_BODY_BYTES if is_api else MAX_BODY_BYTES
         headers = dict(request.headers)
         if is_api and int(headers.get("CONTENT-LENGTH", 0)) > limit:
-            # The API refuses it for the number alone, after it has judged the key.
+            # The API refuses it by its Content-Length, after it has checked the key.
             request._expected_100_continue = False
             request.body = BytesIO()
             return False
@@ -161,7 +170,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             raise StopIteration
         request.body = BytesIO(body)
         if "TRANSFER-ENCODING" in headers:
-            _say_length(request, len(body))
+            _set_content_length(request, len(body))
         return len(body) <= limit
 
     def _receive(self, request: Any, client: Any, address: Any, limit: int) -> bytes:
@@ -178,23 +187,23 @@ class Worker(GeventWorker):  # type: ignore[misc]
         self._refuse(request, client, address, "bad_request", message)
         raise StopIteration
 
-    def _refuse_ambiguity(self, request: Any, client: Any, address: Any) -> None:
-        """What a proxy in front might read in another way than Django: RFC 9112, 3.2 and 6.1."""
+    def _refuse_ambiguous_request(self, request: Any, client: Any, address: Any) -> None:
+        """Refuse what a reverse proxy may read differently than Django: RFC 9112, 3.2 and 6.1."""
         hosts = [value for name, value in request.headers if name == "HOST"]
         codings = [v.strip().lower() for n, v in request.headers if n == "TRANSFER-ENCODING"]
         if request.version >= (1, 1) and not hosts:
             message = "The Host header is missing."
         elif codings not in ([], ["chunked"]):
             message = "Of the transfer codings only chunked is known."
-        elif not request.uri.startswith(("/", "*")) and not _names(request.uri, hosts):
+        elif not request.uri.startswith(("/", "*")) and not _targets_host(request.uri, hosts):
             message = "The request's target names another host than its Host header."
         else:
             return
         self._refuse(request, client, address, "bad_request", message)
         raise StopIteration
 
-    def _turn_away(self, request: Any, client: Any, address: Any) -> None:
-        """Its body was read: the next request of this connection may follow."""
+    def _refuse_overload(self, request: Any, client: Any, address: Any) -> None:
+        """Send a 503. The connection can stay open, as the body has been read."""
         from apikeys.rest.server_refusals import overload_response
 
         headers = dict(request.headers)
@@ -213,27 +222,29 @@ class Worker(GeventWorker):  # type: ignore[misc]
         from apikeys.rest.server_refusals import raw_error_response
 
         peer = address[0] if isinstance(address, tuple) else ""
-        answer = raw_error_response(ApiError(code, message), peer, reason or message)
-        # Of what could not be read it is not known.
+        response = raw_error_response(ApiError(code, message), peer, reason or message)
+        # Requests that can't be parsed have no method.
         if getattr(request, "method", "") == "HEAD":
-            answer = b"".join(answer.partition(b"\r\n\r\n")[:2])
+            response = b"".join(response.partition(b"\r\n\r\n")[:2])
         try:
-            client.sendall(answer)
+            client.sendall(response)
         except OSError:
-            logger.debug("The client had gone before it was refused.")
+            logger.debug("The client closed the connection before it was refused.")
         else:
             _linger(client)
 
 
-def _let_others_come() -> None:
-    """Whoever is about to ask the database for all who wait for it lets the others of this worker
-    come as far as that first: until there is nothing else to do, but not for long."""
-    with gevent.Timeout(COURTESY_SECONDS, False):
+def _yield_to_greenlets() -> None:
+    """Let the worker's other greenlets run until all of them wait, or YIELD_SECONDS have passed.
+
+    Coalescing calls this before a group's query, so that more requests can join the group.
+    """
+    with gevent.Timeout(YIELD_SECONDS, False):
         gevent.idle()
 
 
 def _asks_to_close(headers: list[tuple[str, str]]) -> bool:
-    """RFC 9110, 7.6.1: Connection is a list of options; gunicorn compares the header as a whole."""
+    """Read Connection as a list of options (RFC 9110, 7.6.1), which gunicorn doesn't."""
     return any(
         name == "CONNECTION"
         and "close" in (option.strip(" \t") for option in text.lower().split(","))
@@ -241,14 +252,14 @@ def _asks_to_close(headers: list[tuple[str, str]]) -> bool:
     )
 
 
-def _names(target: str, hosts: list[str]) -> bool:
-    """Whether an absolute target is of the host that was asked, which Django then checks."""
+def _targets_host(target: str, hosts: list[str]) -> bool:
+    """Return whether the absolute target has the host of the Host header, which Django checks."""
     parts = urlsplit(target)
     return parts.scheme in {"http", "https"} and [parts.netloc] == hosts
 
 
-def _say_length(request: Any, length: int) -> None:
-    """Django believes in no body without a Content-Length; this one came in chunks."""
+def _set_content_length(request: Any, length: int) -> None:
+    """Replace the headers of a chunked body, as Django ignores bodies without Content-Length."""
     request.headers = [
         header
         for header in request.headers
@@ -258,7 +269,7 @@ def _say_length(request: Any, length: int) -> None:
 
 
 def _linger(client: Any) -> None:
-    """A connection closed with unread bytes is reset, and the answer in it is lost."""
+    """Read on for a moment: closing a socket with unread bytes resets it and loses the response."""
     with gevent.Timeout(LINGER_SECONDS, False):
         try:
             client.shutdown(1)

@@ -1,4 +1,4 @@
-"""All settings, one section a subject. What the environment may say: docs/configuration.md."""
+"""All settings. docs/configuration.md describes the environment variables that they read."""
 
 import os
 from datetime import date
@@ -7,24 +7,24 @@ from urllib.parse import urlsplit
 
 import django_stubs_ext
 
-from config.hooks import *  # noqa: F403 - a section of its own
+from config.hooks import *  # noqa: F403
 from config.settings.caches import cache_settings
-from config.settings.content_security_policy import PAGES_MAY, PERMISSIONS
+from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings
 from config.settings.environment import Environment, origin_of
 from config.settings.mail import mail_settings
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
-from config.settings.sign_in import *  # noqa: F403 - a section of its own
+from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 
-# Lets our classes say which model they are for: ModelAdmin[Account].
+# Makes Django's generic classes subscriptable at runtime: ModelAdmin[Account].
 django_stubs_ext.monkeypatch()
 
 env = Environment(os.environ)
 
-# --- Where this copy runs -------------------------------------------------------------------------
+# --- Instance -------------------------------------------------------------------------------------
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
@@ -36,13 +36,13 @@ PORT = env.integer("PORT", 8000, minimum=1, maximum=65535)
 BASE_URL = env.web_address("BASE_URL", f"http://127.0.0.1:{PORT}")
 BASE_HOST = urlsplit(BASE_URL).hostname or ""
 HTTPS = BASE_URL.startswith("https://")
-# How many proxies in front are believed in X-Forwarded-For and X-Forwarded-Proto.
+# The number of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", 0, minimum=0, maximum=10)
 ALLOWED_HOSTS = env.names(
     "ALLOWED_HOSTS", [BASE_HOST] if PRODUCTION else [BASE_HOST, "127.0.0.1", "localhost", "[::1]"]
 )
 
-# --- Secrets: made on the first local start, given in production ----------------------------------
+# --- Secrets: required in production, otherwise generated on the first start ----------------------
 
 if PRODUCTION:
     SECRET_KEY = env.text("SECRET_KEY")
@@ -52,11 +52,11 @@ else:
     SECRET_KEY = env.local_secret("SECRET_KEY", DATA_DIR / "secrets")
     API_KEY_PEPPER = env.local_secret("API_KEY_PEPPER", DATA_DIR / "secrets")
     ADDRESS_HASH_KEY = env.local_secret("ADDRESS_HASH_KEY", DATA_DIR / "secrets")
-# While SECRET_KEY is being replaced.
-SECRET_KEY_FALLBACKS = [one for one in (env.text("SECRET_KEY_PREVIOUS"),) if one]
+# Only set while operators replace the key or pepper.
+SECRET_KEY_FALLBACKS = [key for key in (env.text("SECRET_KEY_PREVIOUS"),) if key]
 API_KEY_PEPPER_PREVIOUS = env.text("API_KEY_PEPPER_PREVIOUS")
 
-# --- Applications, from the ground up -------------------------------------------------------------
+# --- Applications, lower layers first -------------------------------------------------------------
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -77,7 +77,7 @@ INSTALLED_APPS = [
     "django.forms",
     "csp",
     "drf_spectacular",
-    # After the libraries, whose staff pages ours replace.
+    # After the libraries, whose admin pages these replace.
     "runtime",
     "accounts",
     "apikeys",
@@ -87,13 +87,13 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "runtime.http.middleware.IdentifyRequestMiddleware",
-    # Requests of the API go no further down than this.
+    # Handles all API requests; the middleware below is for pages.
     "apikeys.rest.middleware.ApiMiddleware",
     "runtime.http.middleware.PermissionsPolicyMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    # Nor do those of load balancers: /healthz and /readyz.
+    # Handles /healthz and /readyz.
     "config.health.HealthMiddleware",
-    "accounts.middleware.EvenTimeMiddleware",
+    "accounts.middleware.ConstantResponseTimeMiddleware",
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -106,7 +106,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.CurrentAccountMiddleware",
-    # Every view is behind the sign-in unless it says otherwise.
+    # Every view requires sign-in unless it's decorated with login_not_required.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
 ]
 
@@ -137,10 +137,10 @@ FORMAT_MODULE_PATH = ["config.formats"]
 # --- Database, counters and cache -----------------------------------------------------------------
 
 WEB_WORKERS = env.integer("WEB_WORKERS", os.cpu_count() or 1, minimum=1, maximum=256)
-# How many requests of one web worker may use PostgreSQL at the same moment.
+# The size of each web worker's pool of PostgreSQL connections.
 WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
-# config/wsgi.py sets this: only web workers, which serve each request in a greenlet of its own,
-# share connections through a pool. A process with one line of work keeps one connection.
+# Set by config/wsgi.py. Only web workers, whose requests run in concurrent greenlets, need a pool
+# of connections. Other processes use one connection.
 SERVES_WEB = env.flag("SERVES_WEB", False)
 
 DATABASES = {
@@ -160,22 +160,21 @@ RATELIMIT_USE_CACHE = "counters"
 
 # --- Sign-in --------------------------------------------------------------------------------------
 
-# The rest of it: config/settings/sign_in.py.
+# These depend on the environment. The others are in config/settings/sign_in.py.
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
-# The pages whose passkeys count, exactly. A browser has none for the IP address of a local start.
+# The origins that passkeys are accepted from. Browsers don't support passkeys on IP addresses.
 PASSKEY_ORIGINS = [origin_of(BASE_URL), *([] if PRODUCTION else [f"http://localhost:{PORT}"])]
-# In production staff reach the admin only with a second factor.
+# In production, staff need a second factor to open the admin.
 STAFF_NEED_SECOND_FACTOR = PRODUCTION
 STAFF_GROUPS = GROUPS
 
 # --- Mail -----------------------------------------------------------------------------------------
 
 MAIL_DIR = DATA_DIR / "mail"
-MAILS_ARE_FILES = not env.given("EMAIL_URL")
-# EMAIL_BACKEND and what it needs: EMAIL_HOST, EMAIL_PORT, …
-globals().update(mail_settings(env, MAIL_DIR))
+EMAILS_ARE_FILES = not env.is_set("EMAIL_URL")
+globals().update(mail_settings(env, MAIL_DIR))  # EMAIL_BACKEND, EMAIL_HOST, EMAIL_PORT, …
 EMAIL_TIMEOUT = 10
 _MAIL_HOST = BASE_HOST if PRODUCTION else "example.com"
 DEFAULT_FROM_EMAIL = env.sender("DEFAULT_FROM_EMAIL", f"Email Validation <hello@{_MAIL_HOST}>")
@@ -188,14 +187,14 @@ MAIL_RETENTION_DAYS = 30
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "collected-static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# Each text says in which letters it is written: of the others WhiteNoise does by itself.
+# WhiteNoise adds the charset to other text types, but not to SVG.
 WHITENOISE_MIMETYPES = {".svg": "image/svg+xml; charset=utf-8"}
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-# --- Pages: cookies, transport, what a browser may do ---------------------------------------------
+# --- Pages: cookies, transport, browser policies --------------------------------------------------
 
 _COOKIE_PREFIX = "__Host-" if HTTPS else ""
 SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}session"
@@ -210,8 +209,8 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 SECURE_SSL_REDIRECT = PRODUCTION
-# Load balancers ask over plain HTTP. The API, which comes no further down than its own middleware,
-# refuses it instead: a redirect would hide that the key was read on the way.
+# Load balancers poll these over plain HTTP. API requests over plain HTTP get a 403 from
+# ApiMiddleware instead, as a redirect would hide that the key was sent unencrypted.
 SECURE_REDIRECT_EXEMPT = [r"^(?:healthz|readyz)\Z"]
 SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
 SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
@@ -220,8 +219,8 @@ SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {"DIRECTIVES": PAGES_MAY}
-PERMISSIONS_POLICY = PERMISSIONS
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": DIRECTIVES}
+PERMISSIONS_POLICY = PERMISSIONS_HEADER
 
 # --- The API --------------------------------------------------------------------------------------
 
@@ -234,16 +233,16 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    # Every answer is of one shape, and no parameter of the address changes it.
+    # All responses are JSON, so no query parameter selects a format.
     "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
-# Domains, and as many answers of the DNS, that a worker remembers: about 2 KB for both.
+# Domains, and DNS replies, that each worker caches. A domain with its reply takes about 2 KB.
 DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_000_000)
 
-# --- Selling --------------------------------------------------------------------------------------
+# --- Billing --------------------------------------------------------------------------------------
 
 CURRENCY = env.matching("CURRENCY", "USD", r"[A-Z]{3}", "must be three letters such as USD.")
 TAX_RATE = env.number("TAX_RATE", 0, minimum=0, maximum=1)
@@ -255,47 +254,47 @@ STRIPE_SECRET_KEY = env.text("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = env.text("STRIPE_WEBHOOK_SECRET")
 STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
 if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
-    env.problem("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
+    env.report("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
 
-# What one staff user may grant in 24 hours before a second one has to confirm.
+# Credits that a staff user may grant in 24 hours without a second staff user's approval.
 STAFF_GRANT_LIMIT = env.integer("STAFF_GRANT_LIMIT", 100_000, minimum=0, maximum=1_000_000_000)
-# How many accounts at one domain, no free provider's, get sign-up credits within 30 days.
+# Accounts of one email domain, free providers aside, that get sign-up credits within 30 days.
 SIGN_UP_CREDITS_PER_DOMAIN = env.integer(
     "SIGN_UP_CREDITS_PER_DOMAIN", 3, minimum=0, maximum=1_000_000
 )
 
-# --- The legal pages: what only the operator knows is marked there until it is said ---------------
+# --- Legal pages, which mark the settings that the operator hasn't set ----------------------------
 
 TERMS_VERSION = env.day("TERMS_VERSION", date(2026, 11, 20))
 GOVERNING_LAW = env.text("GOVERNING_LAW")
 HOSTING = env.text("HOSTING")
-_named = env.names("SUBPROCESSORS", [], separator=";")
-SUBPROCESSORS = [name for name in _named if name.lower() != "none"]
+_subprocessors = env.names("SUBPROCESSORS", [], separator=";")
+SUBPROCESSORS = [name for name in _subprocessors if name.lower() != "none"]
 _LEGAL = ("GOVERNING_LAW", "HOSTING", "SUBPROCESSORS")
-TO_FILL_IN = [
+MISSING_LEGAL_SETTINGS = [
     name
     for name in ("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", *_LEGAL)
-    if not env.given(name)
+    if not env.is_set(name)
 ]
 
-# --- Background work, logs and metrics ------------------------------------------------------------
+# --- Background jobs, logs and metrics ------------------------------------------------------------
 
 SCHEDULER = env.flag("SCHEDULER", True)
 LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
-# Programs read in production, people elsewhere.
+# In production, programs read the log.
 LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
-# Host and port, or None. The processes of this machine keep in a folder what they count.
+# Host and port, or None. The machine's processes share their metrics through files in METRICS_DIR.
 METRICS_ADDRESS = env.listener("METRICS_PORT")
 METRICS_DIR = DATA_DIR / "metrics"
 if METRICS_ADDRESS is not None and METRICS_ADDRESS[1] == PORT:
-    env.problem("METRICS_PORT", "must be another port than PORT.")
-# Says whether a text holds an API key, or the secret part of one alone.
-KNOWS_SECRETS = "apikeys.crypto.holds_a_secret"
+    env.report("METRICS_PORT", "must be another port than PORT.")
+# Returns whether a text contains an API key, with or without its prefix.
+API_KEY_DETECTOR = "apikeys.crypto.contains_secret"
 LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)
 
-# --- The start stops here when something is missing or wrong --------------------------------------
+# --- Validation: raises ImproperlyConfigured with all problems ------------------------------------
 
 if PRODUCTION:
     require_production_settings(env, globals())
-env.stop_if_wrong()
+env.raise_problems()

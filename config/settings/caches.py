@@ -1,48 +1,48 @@
-"""Django's caches: SQLite in the data folder, or Redis where several machines share them.
+"""CACHES: SQLite in the data folder, or Redis, which several machines can share.
 
-"default" is for pages. "counters" counts requests, and is waited for no longer than a caller may
-be held up. "hourly_counters" is the same store, with counters that live for an hour.
+"default" is for pages. "counters" counts requests for the rate limits, with a timeout short enough
+for API requests. "hourly_counters" uses the same store with counters that expire after an hour.
 """
 
 from pathlib import Path
 from typing import Any
 
-COUNTERS_WAIT_SECONDS = 0.5
-PAGES_WAIT_SECONDS = 1.0
-# What counts the requests of a minute outlives that minute a little.
-COUNTERS_LIVE_SECONDS = 70
-HOURLY_COUNTERS_LIVE_SECONDS = 3_670
+COUNTERS_TIMEOUT_SECONDS = 0.5
+PAGES_TIMEOUT_SECONDS = 1.0
+# Counters outlive the minute or hour that they count a little.
+COUNTERS_EXPIRE_SECONDS = 70
+HOURLY_COUNTERS_EXPIRE_SECONDS = 3_670
 
 
 def cache_settings(redis_url: str, file: Path) -> dict[str, dict[str, Any]]:
-    caches = _in_redis(redis_url) if redis_url else _in_sqlite(str(file))
-    caches["hourly_counters"] = {**caches["counters"], "TIMEOUT": HOURLY_COUNTERS_LIVE_SECONDS}
-    caches["counters"]["TIMEOUT"] = COUNTERS_LIVE_SECONDS
+    caches = _redis_caches(redis_url) if redis_url else _sqlite_caches(str(file))
+    caches["hourly_counters"] = {**caches["counters"], "TIMEOUT": HOURLY_COUNTERS_EXPIRE_SECONDS}
+    caches["counters"]["TIMEOUT"] = COUNTERS_EXPIRE_SECONDS
     return caches
 
 
-def _in_sqlite(file: str) -> dict[str, dict[str, Any]]:
+def _sqlite_caches(file: str) -> dict[str, dict[str, Any]]:
     return {
         "default": {"BACKEND": "runtime.cache.sqlite.SQLiteCache", "LOCATION": file},
         "counters": {
             "BACKEND": "runtime.cache.sqlite.SQLiteCounters",
             "LOCATION": file,
-            "OPTIONS": {"busy_seconds": COUNTERS_WAIT_SECONDS},
+            "OPTIONS": {"busy_seconds": COUNTERS_TIMEOUT_SECONDS},
         },
     }
 
 
-def _in_redis(url: str) -> dict[str, dict[str, Any]]:
+def _redis_caches(url: str) -> dict[str, dict[str, Any]]:
     return {
         "default": {
-            "BACKEND": "runtime.cache.redis.SturdyRedisCache",
+            "BACKEND": "runtime.cache.redis.FallbackRedisCache",
             "LOCATION": url,
-            "OPTIONS": _redis_options(PAGES_WAIT_SECONDS),
+            "OPTIONS": _redis_options(PAGES_TIMEOUT_SECONDS),
         },
         "counters": {
             "BACKEND": "runtime.cache.redis.RedisCounters",
             "LOCATION": url,
-            "OPTIONS": _redis_options(COUNTERS_WAIT_SECONDS),
+            "OPTIONS": _redis_options(COUNTERS_TIMEOUT_SECONDS),
         },
     }
 

@@ -1,31 +1,31 @@
-"""What a browser may do for our pages: nothing but what is named."""
+"""Content-Security-Policy and Permissions-Policy. Browsers may do only what these allow."""
 
 from csp.constants import NONE, SELF
 
-PAGES_MAY = {
+DIRECTIVES = {
     "default-src": [NONE],
     "base-uri": [NONE],
     "connect-src": [SELF],
     "font-src": [SELF],
     "form-action": [SELF],
     "frame-ancestors": [NONE],
-    # Pico draws its form icons from data: addresses; allauth its QR code.
+    # Pico's form icons and allauth's QR code are data: URLs.
     "img-src": [SELF, "data:"],
     "manifest-src": [SELF],
     "script-src": [SELF],
     "style-src": [SELF],
 }
 
-# Copy buttons write to the clipboard, and passkeys are created and used.
-_PAGES_USE = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
-# Not clipboard-read: a browser asks its user, and the journeys read what a copy button wrote.
-_PAGES_DO_NOT_USE = (
+# For copy buttons and passkeys.
+_ALLOWED_FEATURES = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
+# Not clipboard-read: browsers ask the user anyway, and browser tests read the clipboard.
+_DENIED_FEATURES = (
     *("accelerometer", "autoplay", "browsing-topics", "camera"),
     *("display-capture", "encrypted-media", "fullscreen", "geolocation", "gyroscope", "hid"),
     *("idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "payment"),
     *("picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking"),
 )
-# The Permissions-Policy of every response. deploy/nginx/headers.conf repeats it for nginx.
-PERMISSIONS = ", ".join(
-    [f"{name}=(self)" for name in _PAGES_USE] + [f"{name}=()" for name in _PAGES_DO_NOT_USE]
+# For every response. deploy/nginx/headers.conf repeats it.
+PERMISSIONS_HEADER = ", ".join(
+    [f"{name}=(self)" for name in _ALLOWED_FEATURES] + [f"{name}=()" for name in _DENIED_FEATURES]
 )

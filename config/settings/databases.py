@@ -1,4 +1,4 @@
-"""DATABASE_URL in Django's terms: SQLite in the data folder, or PostgreSQL."""
+"""DATABASES, from DATABASE_URL: PostgreSQL, or SQLite in the data folder."""
 
 from pathlib import Path
 from typing import Any
@@ -9,50 +9,49 @@ from config.settings.environment import Environment
 
 SQLITE = "runtime.database.sqlite"
 POSTGRESQL = "runtime.database.postgresql"
-FORM = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
+FORMAT = "must be of the form postgres://user:password@host:5432/name or sqlite:////folder/file."
 
-
-# How long a writer waits for SQLite. A caller of the API is told within two seconds that it has to
-# come back; a command or the background worker has time.
-WEB_PATIENCE, OTHER_PATIENCE = 1.8, 20.0
+# How long writers wait for SQLite's lock. API requests get a 503 within two seconds; commands and
+# the background worker can wait longer.
+WEB_LOCK_TIMEOUT, OTHER_LOCK_TIMEOUT = 1.8, 20.0
 
 
 def database_settings(env: Environment, default_file: Path, *, pool_size: int) -> dict[str, Any]:
-    """A web worker has a pool; what has none is a process with one line of work."""
+    """Return the settings. `pool_size` is 0 for processes that need a single connection."""
     url = env.text("DATABASE_URL")
-    patience = WEB_PATIENCE if pool_size else OTHER_PATIENCE
+    lock_timeout = WEB_LOCK_TIMEOUT if pool_size else OTHER_LOCK_TIMEOUT
     if not url:
-        return _sqlite(str(default_file), patience, kept=pool_size)
+        return _sqlite(str(default_file), lock_timeout, max_idle=pool_size)
     try:
         parsed: dict[str, Any] = {**dj_database_url.parse(url)}
-    # The URL is not repeated: it may hold a password.
+    # The error doesn't repeat the URL, as that may contain a password.
     except (ValueError, KeyError):
         parsed = {}
     if parsed.get("NAME", ":memory:") != ":memory:" and url.startswith("sqlite://"):
-        return _sqlite(parsed["NAME"], patience, kept=pool_size)
+        return _sqlite(parsed["NAME"], lock_timeout, max_idle=pool_size)
     if parsed.get("NAME") and url.startswith(("postgres://", "postgresql://")):
         return _postgresql(parsed, pool_size)
-    env.problem("DATABASE_URL", FORM)
-    return _sqlite(str(default_file), patience, kept=pool_size)
+    env.report("DATABASE_URL", FORMAT)
+    return _sqlite(str(default_file), lock_timeout, max_idle=pool_size)
 
 
 def is_postgresql(database: dict[str, Any]) -> bool:
     return bool(database["ENGINE"] == POSTGRESQL)
 
 
-def _sqlite(file: str, patience: float, *, kept: int) -> dict[str, Any]:
+def _sqlite(file: str, lock_timeout: float, *, max_idle: int) -> dict[str, Any]:
     return {
         "ENGINE": SQLITE,
         "NAME": file,
-        "PATIENCE": patience,
-        # How many wait open for the next request: runtime/database/sqlite/base.py.
-        "KEPT_CONNECTIONS": kept,
+        "LOCK_TIMEOUT": lock_timeout,
+        # Connections that stay open between requests: runtime/database/sqlite/base.py.
+        "MAX_IDLE_CONNECTIONS": max_idle,
         "OPTIONS": {
-            # Taking the write lock at BEGIN avoids the upgrade of a read lock, which cannot wait.
+            # Take the write lock at BEGIN, as upgrading a read lock can fail without waiting.
             "transaction_mode": "IMMEDIATE",
-            # It waits by asking again, which stops nobody else: runtime/database/sqlite/base.py.
+            # runtime/database/sqlite/base.py waits instead, without blocking the event loop.
             "timeout": 0,
-            # FULL: a charge that was answered survives a power cut.
+            # FULL: committed charges survive a power failure.
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
         },
     }
@@ -62,27 +61,27 @@ def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
     database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)
-    # Prepare only the statements that ask for it: runtime/database/postgresql/base.py.
+    # Only prepare statements explicitly: runtime/database/postgresql/base.py.
     options.setdefault("prepare_threshold", 1_000_000_000)
-    # What is prepared looks up a few rows by their keys, whichever these are: one plan serves all.
+    # Prepared statements look up a few rows by key, for which a generic plan is best.
     generic = "-c plan_cache_mode=force_generic_plan"
-    # What waits for a lock ends when nobody waits for its answer any more: or it would charge.
-    watchful = "-c client_connection_check_interval=500"
-    options["options"] = f"{options.get('options', '')} {generic} {watchful}".strip()
+    # End a query that waits for a lock when its client disconnects, so that it doesn't charge.
+    check_client = "-c client_connection_check_interval=500"
+    options["options"] = f"{options.get('options', '')} {generic} {check_client}".strip()
     if pool_size:
-        # Not at the top: a copy on SQLite need not load the driver.
-        from runtime.database.postgresql.base import PatientConnection
+        # Not at the top, so that instances on SQLite don't load the driver.
+        from runtime.database.postgresql.base import TimeoutConnection
 
         options["pool"] = {
-            "connection_class": PatientConnection,
+            "connection_class": TimeoutConnection,
             "min_size": 1,
             "max_size": pool_size,
-            # It would wait longer after each failure, up to minutes after PostgreSQL is back.
+            # By default, the pool's delay between attempts grows to minutes.
             "reconnect_timeout": 2,
         }
     else:
         database["CONN_MAX_AGE"] = 60
-    # A connection that died while it was idle is replaced instead of failing somebody's request.
-    # Those of the pool are looked after in runtime/database/postgresql/base.py.
+    # Replace dead connections before a request uses them. For pooled connections,
+    # runtime/database/postgresql/base.py does this.
     database["CONN_HEALTH_CHECKS"] = not pool_size
     return database

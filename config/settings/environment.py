@@ -1,4 +1,4 @@
-"""The environment, read and checked: each wrong value is named, all of them at once."""
+"""Read and check environment variables, and report all problems together."""
 
 import errno
 import os
@@ -23,16 +23,20 @@ _MAIL_ADDRESS = re.compile(r"[^@\s<>\"]+@[^@\s<>\"]+")
 
 
 class Environment:
-    """Collects problems instead of raising, so that an operator mends everything in one go."""
+    """Collects problems instead of raising, so that operators can fix all of them in one go.
+
+    Each method reads one variable and returns the default if the value is invalid.
+    """
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = values
         self.problems: list[str] = []
 
-    def problem(self, name: str, sentence: str) -> None:
+    def report(self, name: str, sentence: str) -> None:
+        """Record a problem. The sentence follows the variable's name: "must be set."."""
         self.problems.append(f"{name} {sentence}")
 
-    def given(self, name: str) -> bool:
+    def is_set(self, name: str) -> bool:
         return bool(self.values.get(name, "").strip())
 
     def text(self, name: str, default: str = "") -> str:
@@ -41,14 +45,14 @@ class Environment:
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
         value = self.text(name, default).lower()
         if value not in choices:
-            self.problem(name, f"must be one of {', '.join(choices)}, not {value!r}.")
+            self.report(name, f"must be one of {', '.join(choices)}, not {value!r}.")
             return default
         return value
 
     def flag(self, name: str, default: bool) -> bool:
         value = self.text(name, "on" if default else "off").lower()
         if value not in TRUE_WORDS + FALSE_WORDS:
-            self.problem(name, f"must be on or off, not {value!r}.")
+            self.report(name, f"must be on or off, not {value!r}.")
             return default
         return value in TRUE_WORDS
 
@@ -66,13 +70,13 @@ class Environment:
         try:
             return date.fromisoformat(self.text(name, default.isoformat()))
         except ValueError:
-            self.problem(name, f"must be a date such as {default}.")
+            self.report(name, f"must be a date such as {default}.")
             return default
 
     def matching(self, name: str, default: str, pattern: str, sentence: str) -> str:
         value = self.text(name, default)
         if value and not re.fullmatch(pattern, value):
-            self.problem(name, sentence)
+            self.report(name, sentence)
             return default
         return value
 
@@ -81,7 +85,7 @@ class Environment:
         _, address = parseaddr(value)
         if not _MAIL_ADDRESS.fullmatch(address) or (value != address and not name_allowed):
             form = "Name <user@host>" if name_allowed else "user@host"
-            self.problem(name, f"must be an e-mail address of the form {form}.")
+            self.report(name, f"must be an email address of the form {form}.")
             return default
         return value
 
@@ -89,36 +93,34 @@ class Environment:
         servers = self.names(name, [])
         for server in servers:
             if not _is_resolver(server):
-                self.problem(name, f"must list addresses such as 127.0.0.1:5353, not {server!r}.")
+                self.report(name, f"must list addresses such as 127.0.0.1:5353, not {server!r}.")
         return servers
 
     def listener(self, name: str) -> tuple[str, int] | None:
-        """A port of this machine alone, or an address with a port; None where it is off."""
+        """Return the address for a value such as 9100 (loopback), 0.0.0.0:9100 or off (None)."""
         value = self.text(name, "off").lower()
         if value in FALSE_WORDS:
             return None
         host, _, port = value.rpartition(":")
         host = host.strip("[]") or "127.0.0.1"
         if not _is_resolver(f"[{host}]:{port}"):
-            self.problem(
-                name, f"must be a port, or an address such as 0.0.0.0:9100, not {value!r}."
-            )
+            self.report(name, f"must be a port, or an address such as 0.0.0.0:9100, not {value!r}.")
             return None
         return host, int(port)
 
     def folder(self, name: str, default: Path, *, outside: Path) -> Path:
-        """A folder we may fill and clear: not one that holds the program itself."""
+        """Return a writable folder that doesn't contain the program itself, `outside`."""
         path = (outside / self.text(name, str(default))).resolve()
         if outside.is_relative_to(path):
-            self.problem(name, f"must not hold the program itself, as {path} does.")
+            self.report(name, f"must not contain the program itself, as {path} does.")
             return default
         try:
             path.mkdir(parents=True, exist_ok=True)
             _refuse_unwritable(path)
         except OSError as error:
-            self.problem(
+            self.report(
                 name,
-                f"must be a folder that can be written to, and {path} can't: {error.strerror}. "
+                f"must be a writable folder, which {path} is not: {error.strerror}. "
                 f"Change its owner or permissions, or set {name} to another folder.",
             )
             return default
@@ -128,17 +130,17 @@ class Environment:
         value = self.text(name, default).rstrip("/")
         match = _WEB_ADDRESS.fullmatch(value)
         if not match or int(match["port"] or 0) > 65535:
-            self.problem(
+            self.report(
                 name, f"must be a scheme and a host such as https://api.example.com, not {value!r}."
             )
             return default
         return value
 
     def local_secret(self, name: str, folder: Path) -> str:
-        """A secret from the environment, else one that is made once and kept in the folder."""
-        if self.given(name):
+        """Return the variable, or a secret that is generated once and stored in the folder."""
+        if self.is_set(name):
             return self.text(name)
-        # The start is refused: nothing is written for it.
+        # The process won't start, so don't write to the folder.
         if self.problems:
             return ""
         path = folder / name
@@ -147,30 +149,30 @@ class Environment:
                 _create_once(path, secrets.token_urlsafe(48))
             return path.read_text().strip()
         except OSError as error:
-            self.problem(
+            self.report(
                 name,
-                f"must be set, or kept in {path}: {error.strerror}. "
+                f"must be set, or stored in {path}: {error.strerror}. "
                 "Change the owner or permissions of that file and its folder.",
             )
             return ""
 
-    def stop_if_wrong(self) -> None:
+    def raise_problems(self) -> None:
         if self.problems:
             lines = "\n".join(f"  - {problem}" for problem in self.problems)
-            raise ImproperlyConfigured(f"The environment needs mending before a start:\n{lines}")
+            raise ImproperlyConfigured(f"Fix these environment variables:\n{lines}")
 
     def _number(
         self, name: str, default: float, minimum: float, maximum: float, *, whole: bool
     ) -> float:
         value = self.text(name, str(default))
         try:
-            # Python would also read 1_000 and digits of other scripts.
-            number = _read_number(value, whole)
+            # int() would also accept 1_000 and non-ASCII digits.
+            number = _parse_number(value, whole)
         except ValueError:
             number = None
         if number is None or not minimum <= number <= maximum:
             kind = "a whole number" if whole else "a number"
-            self.problem(name, f"must be {kind} from {minimum} to {maximum}, not {value!r}.")
+            self.report(name, f"must be {kind} from {minimum} to {maximum}, not {value!r}.")
             return default
         return number
 
@@ -183,14 +185,14 @@ def origin_of(address: str) -> str:
     return f"{parts.scheme}://{host}"
 
 
-def _read_number(value: str, whole: bool) -> float:
+def _parse_number(value: str, whole: bool) -> float:
     if not re.fullmatch(r"-?[0-9]+" if whole else r"-?[0-9]+(\.[0-9]+)?", value):
         raise ValueError
     return int(value) if whole else float(value)
 
 
 def _is_resolver(text: str) -> bool:
-    """An IP address, with a port if one is given: 127.0.0.1:5353, 2001:db8::1, [2001:db8::1]:53."""
+    """Accept an IP address with or without port, such as 2001:db8::1 or [2001:db8::1]:53."""
     host, _, port = text.rpartition(":")
     if text.startswith("[") or text.count(":") == 1:
         host, text = host.strip("[]"), ""
@@ -202,7 +204,7 @@ def _is_resolver(text: str) -> bool:
 
 
 def _refuse_unwritable(folder: Path) -> None:
-    """Raises OSError, as for a read-only file system. A full disk is another matter, met later."""
+    """Raise OSError unless files can be created. A full disk is no problem of permissions."""
     try:
         with TemporaryFile(dir=folder):
             pass
@@ -212,7 +214,7 @@ def _refuse_unwritable(folder: Path) -> None:
 
 
 def _create_once(path: Path, content: str) -> None:
-    """Several processes may start at once: the first to link its file wins, the others read it."""
+    """Create the file unless it exists. Of several processes, the first to link its file wins."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

@@ -1,4 +1,4 @@
-"""How drf-spectacular writes the API description."""
+"""Settings of drf-spectacular, which generates the OpenAPI document."""
 
 from typing import Any
 
@@ -15,6 +15,6 @@ def openapi_settings(base_url: str, support_email: str) -> dict[str, Any]:
         "POSTPROCESSING_HOOKS": ["apikeys.rest.schema.complete_schema"],
         "DISABLE_DOCSTRING_DESCRIPTIONS": True,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-        # As the URL table has them: what people come for stands first.
+        # Keep the order of the URL table, which has the main operation first.
         "SORT_OPERATIONS": False,
     }

@@ -1,4 +1,4 @@
-"""What production does not start without. Each problem is named; the start stops on all of them."""
+"""Checks of the settings that production requires."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,36 +14,36 @@ def require_production_settings(env: Environment, settings: Mapping[str, Any]) -
     _require_secrets(env)
     _require_addresses(env, settings)
     if not is_postgresql(settings["DATABASES"]["default"]):
-        env.problem("DATABASE_URL", "must name a PostgreSQL database: postgres://user@host/name.")
+        env.report("DATABASE_URL", "must name a PostgreSQL database: postgres://user@host/name.")
     if "EMAIL_HOST" not in settings:
-        env.problem("EMAIL_URL", "must name a mail server: smtp+tls://user:password@host:587.")
+        env.report("EMAIL_URL", "must name a mail server: smtp+tls://user:password@host:587.")
     if settings["DEBUG"]:
-        env.problem("DEBUG", "must be off.")
+        env.report("DEBUG", "must be off.")
     if not settings["STRIPE_SECRET_KEY"]:
         for name in SELLER:
-            if not env.given(name):
-                env.problem(name, "must be set while invoices are the payment method.")
+            if not env.is_set(name):
+                env.report(name, "must be set while invoices are the payment method.")
 
 
 def _require_secrets(env: Environment) -> None:
     values = [env.text(name) for name in SECRETS]
     for name, value in zip(SECRETS, values, strict=True):
         if len(value) < 50 or len(set(value)) < 5:
-            env.problem(name, "must be a random text of at least 50 characters.")
+            env.report(name, "must be a random string of at least 50 characters.")
         elif values.count(value) > 1:
-            env.problem(name, "must be a secret of its own, not the same as another.")
+            env.report(name, "must differ from the other secrets.")
 
 
 def _require_addresses(env: Environment, settings: Mapping[str, Any]) -> None:
     for name in ("ALLOWED_HOSTS", "BASE_URL"):
-        if not env.given(name):
-            env.problem(name, "must be set.")
-    if not env.given("TRUSTED_PROXIES"):
-        env.problem("TRUSTED_PROXIES", "must be set: the number of proxies in front, 0 for none.")
-    if env.given("BASE_URL") and not settings["HTTPS"]:
-        env.problem("BASE_URL", "must start with https://.")
+        if not env.is_set(name):
+            env.report(name, "must be set.")
+    if not env.is_set("TRUSTED_PROXIES"):
+        env.report("TRUSTED_PROXIES", "must be set to the number of reverse proxies, 0 for none.")
+    if env.is_set("BASE_URL") and not settings["HTTPS"]:
+        env.report("BASE_URL", "must start with https://.")
     hosts, base_host = settings["ALLOWED_HOSTS"], settings["BASE_HOST"]
     if "*" in hosts:
-        env.problem("ALLOWED_HOSTS", "must name the hosts; * would let any name in.")
-    elif settings["HTTPS"] and env.given("ALLOWED_HOSTS") and base_host not in hosts:
-        env.problem("ALLOWED_HOSTS", f"must contain BASE_URL's host, {base_host}.")
+        env.report("ALLOWED_HOSTS", "must list the hosts; * would accept any host.")
+    elif settings["HTTPS"] and env.is_set("ALLOWED_HOSTS") and base_host not in hosts:
+        env.report("ALLOWED_HOSTS", f"must contain BASE_URL's host, {base_host}.")

@@ -1,5 +1,4 @@
-"""How people sign in: users, passwords, allauth. Part of the settings; what depends on the
-environment stands there."""
+"""Sign-in settings: users, passwords, allauth. Those that depend on the environment aren't here."""
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.authentication.backends.ConfirmedUsersBackend"]
@@ -11,7 +10,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"user_attributes": ("email", "name")},
     },
     {"NAME": f"{_VALIDATORS}.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    # Of any composition, but none that stands first in everybody's list.
+    # Any composition is allowed, but no common password.
     {"NAME": "accounts.authentication.passwords.common_passwords.GuessablePasswordValidator"},
 ]
 PASSWORD_RESET_TIMEOUT = 60 * 60
@@ -35,7 +34,7 @@ ACCOUNT_CONFIRM_EMAIL_ON_GET = False
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
 ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
-# The page would offer the change only where a new user was made: that tells strangers too much.
+# The page would offer the change only for new users, and so reveal which addresses have an account.
 ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_CHANGE = False
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
@@ -45,19 +44,19 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 15 * 60
 ACCOUNT_SESSION_REMEMBER = True
-# Whose attempts are counted together: accounts/authentication/rate_limits.py.
+# accounts/authentication/rate_limits.py defines the keys.
 ACCOUNT_RATE_LIMITS = {
-    # Sign-ins with the right password are not counted: an office has one network address.
+    # Successful sign-ins don't count: the users of an office share one network address.
     "login": None,
     "login_failed": "5/5m/key",
     "login_failed_address": "100/m/ip",
     "login_known": "20/m/key",
-    # allauth would refuse further ones, and so keep an owner from asking.
+    # With this limit, other people's requests could keep a user from resetting the password.
     "reset_password": None,
     "reset_email": "5/m/key",
     "reset_email_address": "20/m/ip",
-    # runtime/mail/recipient_limits.py limits each recipient. This one would refuse a sign-up after
-    # its user had been saved.
+    # runtime/mail/recipient_limits.py limits emails instead. This limit would refuse a sign-up
+    # after allauth has saved the user.
     "confirm_email": None,
 }
 USERSESSIONS_ADAPTER = "accounts.authentication.adapter.SessionsAdapter"
@@ -75,9 +74,9 @@ MFA_FORMS = {
     "edit_webauthn": "accounts.forms.RenamePasskeyForm",
 }
 
-# The answers that could tell whether an address has an account all take this long (seconds).
-EVEN_TIME_SECONDS = 0.5
-# How long a sign-in that does not fit in the queue waits for its refusal, and its page before that.
+# Responses that could reveal whether an address has an account all take this long.
+RESPONSE_TIME_STEP_SECONDS = 0.5
+# The delay of sign-ins beyond the queue's limit, so that clients can't repeat them quickly.
 SIGN_IN_REFUSAL_SECONDS = 6.0
 KNOWN_BROWSER_COOKIE_AGE = 180 * 24 * 3600
 INVITATION_DAYS = 7

@@ -1,6 +1,6 @@
-"""What staff of each group may do in the admin. The groups are made after each migration."""
+"""The permissions of each staff group. A post-migrate handler creates the groups."""
 
-_LOOK_AT_CUSTOMERS = [
+_VIEW_PERMISSIONS = [
     "accounts.view_account",
     "accounts.view_auditentry",
     "accounts.view_invitation",
@@ -25,7 +25,7 @@ _LOOK_AT_CUSTOMERS = [
 ]
 GROUPS = {
     "Support": [
-        *_LOOK_AT_CUSTOMERS,
+        *_VIEW_PERMISSIONS,
         "accounts.suspend_account",
         "runtime.change_mail",
         "apikeys.revoke_apikey",
@@ -35,7 +35,7 @@ GROUPS = {
         "validation.delete_listeddomain",
     ],
     "Finance": [
-        *_LOOK_AT_CUSTOMERS,
+        *_VIEW_PERMISSIONS,
         "credits.grant_credits",
         "credits.take_back_credits",
         "credits.mark_paid_order",

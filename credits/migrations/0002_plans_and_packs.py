@@ -1,4 +1,4 @@
-"""What is sold on the first day; staff change it from then on."""
+"""Create the initial plans and packs. Staff edit them from then on."""
 
 from django.db import migrations
 
@@ -44,5 +44,5 @@ def fill(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [("credits", "0001_initial")]
 
-    # What was sold refers to these rows: they stay until their tables go.
+    # Orders refer to these rows, so the reverse migration keeps them until their tables are dropped.
     operations = [migrations.RunPython(fill, migrations.RunPython.noop)]

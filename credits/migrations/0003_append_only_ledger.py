@@ -1,7 +1,7 @@
-"""No entry of the ledger is ever changed or deleted, whoever tries: the database refuses.
+"""Make the ledger append-only: triggers refuse every update and delete, from any client.
 
-A later migration that rebuilds this table on SQLite drops its triggers and must make them again;
-tests/credits/wallet/test_ledger.py would notice.
+A migration that rebuilds this table on SQLite drops the triggers and has to create them again;
+tests/credits/wallet/test_ledger.py fails otherwise.
 """
 
 from django.db import migrations
@@ -11,7 +11,7 @@ REFUSE = f"BEGIN SELECT RAISE(ABORT, '{WORDS}'); END"
 SQLITE = [
     f"CREATE TRIGGER ledger_is_not_changed BEFORE UPDATE ON credits_ledgerentry {REFUSE}",
     f"CREATE TRIGGER ledger_is_not_deleted BEFORE DELETE ON credits_ledgerentry {REFUSE}",
-    # INSERT OR REPLACE deletes a row without asking the trigger above.
+    # INSERT OR REPLACE deletes a row without firing the trigger above.
     "CREATE TRIGGER ledger_is_not_replaced BEFORE INSERT ON credits_ledgerentry WHEN EXISTS "
     "(SELECT 1 FROM credits_ledgerentry WHERE id = NEW.id OR source = NEW.source) " + REFUSE,
 ]

@@ -1,5 +1,3 @@
-"""The tables of this floor, a subject a file."""
-
 from credits.models.catalogue import Pack, Plan
 from credits.models.grants import StaffGrant
 from credits.models.ledger import LedgerEntry

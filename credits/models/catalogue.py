@@ -1,4 +1,4 @@
-"""What is sold: rows that staff edit. What was sold stands in each order as it was then."""
+"""Plans and packs, edited by staff. An order stores a copy of the terms it was placed under."""
 
 from typing import ClassVar
 
@@ -11,11 +11,11 @@ from django.db.models.functions import Lower
 from runtime.ids import random_id
 from runtime.unicode import validate_line
 
-MOST_CREDITS = 1_000_000_000
-_CREDITS = [MinValueValidator(1), MaxValueValidator(MOST_CREDITS)]
-# A million in the currency's units: no sum of a few of them leaves what a column holds.
-MOST_CENTS = 100_000_000
-_CENTS = [MaxValueValidator(MOST_CENTS)]
+MAX_CREDITS = 1_000_000_000
+_CREDITS = [MinValueValidator(1), MaxValueValidator(MAX_CREDITS)]
+# A million units of the currency, so that the sum of a few prices fits an integer column.
+MAX_CENTS = 100_000_000
+_CENTS = [MaxValueValidator(MAX_CENTS)]
 _RATE = [MinValueValidator(1), MaxValueValidator(1_000_000)]
 FREE = "free"
 
@@ -53,7 +53,7 @@ class Plan(models.Model):
         ordering = ["price_cents", "pk"]
         constraints = [
             models.CheckConstraint(
-                # What costs nothing and has another name would be given by no rule.
+                # A free plan under another code would be assigned by no rule.
                 condition=Q(code=FREE, price_cents=0) | ~Q(code=FREE) & Q(price_cents__gt=0),
                 name="only_free_costs_nothing",
             ),
@@ -62,7 +62,7 @@ class Plan(models.Model):
                 name="plan_gives_something",
             ),
             models.CheckConstraint(
-                condition=Q(price_cents__lte=MOST_CENTS), name="plan_price_is_bounded"
+                condition=Q(price_cents__lte=MAX_CENTS), name="plan_price_is_bounded"
             ),
             models.UniqueConstraint(Lower("name"), name="plan_name_is_its_own"),
         ]
@@ -71,7 +71,7 @@ class Plan(models.Model):
         return self.name
 
     def clean(self) -> None:
-        # A form that shows no code checks no constraint on it.
+        # Model validation skips constraints on `code` if the form doesn't show it.
         if not self.is_free and self.price_cents == 0:
             raise ValidationError({"price_cents": "Only Free costs nothing."})
 
@@ -81,7 +81,7 @@ class Plan(models.Model):
 
     @property
     def usual_threshold(self) -> int:
-        """Below it a balance is low, unless the account chose a threshold of its own."""
+        """Return the default low-balance threshold for accounts on this plan."""
         return max(10, self.monthly_credits // 10)
 
 
@@ -109,7 +109,7 @@ class Pack(models.Model):
                 name="pack_gives_something",
             ),
             models.CheckConstraint(
-                condition=Q(price_cents__lte=MOST_CENTS), name="pack_price_is_bounded"
+                condition=Q(price_cents__lte=MAX_CENTS), name="pack_price_is_bounded"
             ),
         ]
 

@@ -1,4 +1,4 @@
-"""What staff granted, or asked to grant. The ledger holds what took effect."""
+"""Grants by staff, and requests for them. The ledger records those that took effect."""
 
 from datetime import timedelta
 from typing import ClassVar
@@ -17,7 +17,7 @@ class StaffGrantQuerySet(models.QuerySet["StaffGrant"]):
         return self.filter(state=StaffGrant.State.PENDING)
 
     def granted_alone(self, user: User) -> int:
-        """Returns how many credits the user granted in the last 24 hours without a second person.
+        """Return how many credits the user granted in the last 24 hours without a second person.
 
         Deductions don't lower it.
         """
@@ -39,10 +39,10 @@ class StaffGrant(models.Model):
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="staff_grants")
     amount = models.PositiveBigIntegerField()
     reason = models.CharField(max_length=300)
-    # Names the ledger entry too, whose source is unique: one form, one entry.
+    # Part of the ledger entry's unique source too: one form posts one entry.
     form_token = models.CharField(max_length=32, editable=False)
     state = models.CharField(max_length=12, choices=State)
-    # Users can be erased; the audit log keeps their names for as long as it may.
+    # Users can be erased. The audit log keeps their names until its retention ends.
     requested_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     requested_at = models.DateTimeField(default=timezone.now)
     decided_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -65,7 +65,7 @@ class StaffGrant(models.Model):
                 | Q(state__in=("confirmed", "rejected", "withdrawn"), decided_at__isnull=False),
                 name="staff_grant_state_is_known",
             ),
-            # NULL, a user who was erased, passes.
+            # Passes if either user was erased and is NULL.
             models.CheckConstraint(
                 condition=Q(state="withdrawn") | ~Q(decided_by=F("requested_by")),
                 name="staff_grant_is_decided_by_another",

@@ -1,6 +1,6 @@
-"""The first book: every movement of credits that is not use.
+"""The ledger: every movement of credits other than usage.
 
-The ledger is append-only, which triggers of the database hold against anybody (migration
+The ledger is append-only. Database triggers enforce it for every client (migration
 `append_only_ledger`).
 """
 
@@ -20,18 +20,18 @@ class LedgerEntry(models.Model):
         TAKE_BACK = "take_back", "Taken back by staff"
         REFUND = "refund", "Refund"
 
-    # The source of a grant that no staff member made starts with it: validation/lost_charges.py.
+    # Prefix of the source of automatic refunds, which are grants: validation/lost_charges.py.
     LOST_CHARGE = "lost_charge:"
     OUTGOING = (Kind.TAKE_BACK, Kind.REFUND)
 
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="ledger")
     at = models.DateTimeField(default=timezone.now)
     kind = models.CharField(max_length=10, choices=Kind)
-    # Negative for what goes out.
+    # Negative for outgoing credits.
     amount = models.BigIntegerField()
-    # What it is for, once and for all: the same form, order or event never books twice.
+    # Idempotency key: a form, order, or event never posts two entries.
     source = models.CharField(max_length=200, unique=True)
-    # A name as it was then, and no link to a row that may be erased.
+    # Email address at that time, not a foreign key: users can be erased.
     actor = models.CharField(max_length=254)
     reason = models.CharField(max_length=300)
     order = models.ForeignKey(

@@ -18,25 +18,25 @@ class OrderQuerySet(models.QuerySet["Order"]):
     def pending(self) -> "OrderQuerySet":
         return self.filter(state=Order.State.PENDING)
 
-    def moved(self, months: dict[str, tuple[datetime, datetime]]) -> Any:
-        """A line a currency: what was paid and what was given back in each month, by its name."""
+    def paid_and_refunded(self, months: dict[str, tuple[datetime, datetime]]) -> Any:
+        """Return one row per currency with the cents paid and refunded in each named month."""
         total = F("net_cents") + F("tax_cents")
         sums: dict[str, Sum] = {}
         for name, span in months.items():
             sums[f"paid_{name}"] = Sum(total, filter=_within("paid_at", span), default=0)
-            given_back = _within("refunded_at", span)
-            sums[f"refunded_{name}"] = Sum("refunded_cents", filter=given_back, default=0)
+            is_refunded = _within("refunded_at", span)
+            sums[f"refunded_{name}"] = Sum("refunded_cents", filter=is_refunded, default=0)
         return self.order_by().values("currency").annotate(**sums).order_by("currency")
 
     def cancel(self) -> int:
         return self.update(state=Order.State.CANCELLED, cancelled_at=timezone.now())
 
-    def of_plans(self) -> "OrderQuerySet":
+    def for_plans(self) -> "OrderQuerySet":
         return self.exclude(kind=Order.Kind.PACK)
 
 
 class Order(models.Model):
-    """What a customer buys: its terms and names stand here as they were when it was placed."""
+    """An order for a pack or a plan. Stores the terms and names as of when it was placed."""
 
     class Kind(models.TextChoices):
         PACK = "pack", "Credit pack"
@@ -65,9 +65,9 @@ class Order(models.Model):
     plan = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")
     description = models.CharField(max_length=200)
     credits = models.PositiveIntegerField()
-    # Of a pack: what it allows its account once it is paid.
+    # The rate limit that a pack gives the account once it is paid.
     requests_per_minute = models.PositiveIntegerField(null=True)
-    # What a plan order pays for. It is settled when it is paid: coverage.py reads it.
+    # The period that a plan order pays for, final once it is paid. Read by plans/coverage.py.
     period_start = models.DateField(null=True)
     period_end = models.DateField(null=True)
 
@@ -77,7 +77,7 @@ class Order(models.Model):
     currency = models.CharField(max_length=3)
     refunded_cents = models.PositiveIntegerField(default=0)
 
-    # An invoice's is given when it is written, a card's when it was paid; without gaps.
+    # Assigned without gaps: to an invoice when it is issued, to a card order when it is paid.
     invoice_number = models.PositiveIntegerField(null=True, unique=True)
     invoiced_on = models.DateField(null=True)
     buyer_name = models.CharField(max_length=200)
@@ -88,17 +88,17 @@ class Order(models.Model):
     seller_tax_id = models.CharField(max_length=100)
     payment_details = models.TextField(blank=True)
 
-    # Who placed it, by name: the person may be erased.
+    # An email address, not a foreign key: users can be erased.
     placed_by = models.CharField(max_length=254)
     placed_at = models.DateTimeField(default=timezone.now)
     due_on = models.DateField()
     paid_at = models.DateTimeField(null=True)
     cancelled_at = models.DateTimeField(null=True)
     refunded_at = models.DateTimeField(null=True)
-    # The form that placed it. Sent again, it places no second order.
+    # Token of the form that placed it, so that resubmitting the form places no second order.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 
-    # What the payment provider calls its parts, and where the customer pays there.
+    # Ids at the payment provider, and the URL of its payment page.
     provider_session = models.CharField(max_length=200, blank=True, editable=False)
     provider_payment = models.CharField(max_length=200, blank=True, db_index=True, editable=False)
     provider_invoice = models.CharField(max_length=200, blank=True, editable=False)
@@ -160,11 +160,11 @@ class Order(models.Model):
 
     @property
     def last_day(self) -> date | None:
-        """People count it as part of the month."""
+        """Return the last day of the period, for display: `period_end` is exclusive."""
         return self.period_end - timedelta(days=1) if self.period_end else None
 
-    def holds_on(self, day: date) -> bool:
-        """Whether what it pays for, of a plan, has not ended before."""
+    def ends_after(self, day: date) -> bool:
+        """Whether this is a plan order whose period ends after the day."""
         return self.period_end is not None and self.period_end > day
 
     @property
@@ -185,7 +185,10 @@ class Order(models.Model):
 
 
 class InvoiceCounter(models.Model):
-    """One row. Raised in the transaction that uses the number, so that none is ever left out."""
+    """The last invoice number, in a single row.
+
+    It is incremented in the transaction that uses the number, so a rollback leaves no gap.
+    """
 
     last = models.PositiveIntegerField(default=0)
 
@@ -201,7 +204,7 @@ class InvoiceCounter(models.Model):
 
 
 class ProviderEvent(models.Model):
-    """What the payment provider told us, each event once."""
+    """An event received from the payment provider, stored so that it is handled only once."""
 
     event_id = models.CharField(max_length=200, unique=True)
     kind = models.CharField(max_length=100)

@@ -7,56 +7,57 @@ from django.utils import timezone
 
 from accounts.models import Account
 from credits.models.catalogue import FREE, Plan
-from credits.periods import Period, period_of
+from credits.periods import Period, period_containing
 
-# From no day does a month end later than this.
-LONGEST_MONTH = timedelta(days=31)
+# No month is longer than this.
+MAX_MONTH = timedelta(days=31)
 
 
 class SubscriptionQuerySet(models.QuerySet["Subscription"]):
     def with_plans(self) -> "SubscriptionQuerySet":
         return self.select_related("account", "plan", "next_plan")
 
-    def to_look_after(self) -> "SubscriptionQuerySet":
-        """Those for whom a day may bring something: a top-up, a renewal, another plan, an end."""
+    def needing_renewal_check(self) -> "SubscriptionQuerySet":
+        """Return those that may be due for a top-up, a renewal, a plan change, or an end."""
         today = timezone.now().date()
-        topped_up = Q(topped_up_until__gt=today, topped_up_until__lte=today + LONGEST_MONTH)
+        topped_up = Q(topped_up_until__gt=today, topped_up_until__lte=today + MAX_MONTH)
         only_free = Q(plan__code=FREE, next_plan__code=FREE) & topped_up
         paid_ahead = Q(account__orders__state="paid", account__orders__period_end__gt=today)
         return self.filter(~only_free | paid_ahead, account__closed_at=None).distinct()
 
     def by_paid_plan(self) -> Any:
-        """A line a plan that costs something: how many open accounts have it."""
+        """Return one row per paid plan with the number of open accounts on it."""
         paid = self.filter(plan__in=Plan.objects.exclude(code=FREE), account__closed_at=None)
-        lines: Any = paid.values("plan", "plan__name", "plan__price_cents")
-        return lines.annotate(accounts=models.Count("pk")).order_by("-plan__price_cents", "plan")
+        rows: Any = paid.values("plan", "plan__name", "plan__price_cents")
+        return rows.annotate(accounts=models.Count("pk")).order_by("-plan__price_cents", "plan")
 
 
 class Subscription(models.Model):
-    """Which plan an account has. One row an account, made when it is opened.
+    """The plan of an account. Each account gets one subscription when it is opened.
 
-    `plan` and `covered_until` follow from the paid orders: `plans.settle` writes them.
+    `plan` and `covered_until` follow from the paid orders. Only `subscriptions.recompute_plan`
+    writes them.
     """
 
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="subscription"
     )
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
-    # What the customer wants after what is paid for: renewals are written for it.
+    # The plan the customer wants when the paid one ends. Renewals are for this plan.
     next_plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
-    # Periods begin on this day of the month.
+    # Each period begins on this day of the month.
     started_on = models.DateField()
-    # The first day that is not paid for; null where nothing ever was.
+    # Exclusive: the first day that is not paid for. Null if nothing was ever paid.
     covered_until = models.DateField(null=True)
-    # The end of the Free plan's month that was topped up last.
+    # The end of the month of the last top-up on the Free plan.
     topped_up_until = models.DateField()
-    # They come once a mailbox, like the sign-up credits, and to whoever buys something.
+    # Monthly free credits, once per mailbox like the sign-up credits. A purchase enables them too.
     gets_free_credits = models.BooleanField(default=False)
-    # Why it does not: too many accounts at its domain received them in 30 days.
+    # The reason it gets none: too many accounts at its domain received them within 30 days.
     domain_had_free_credits = models.BooleanField(default=False, db_default=False)
 
-    # What the payment provider calls them, where one renews the plan by itself, and what it was
-    # told to charge for it.
+    # Ids at a payment provider that renews the plan automatically, and the plan and price that we
+    # last sent to it.
     provider_customer = models.CharField(max_length=100, blank=True, editable=False)
     provider_subscription = models.CharField(
         max_length=100, blank=True, editable=False, db_index=True
@@ -70,30 +71,33 @@ class Subscription(models.Model):
         return f"{self.plan} since {self.started_on}"
 
     @property
-    def renews_itself(self) -> bool:
-        """At the payment provider's, which tells us when it was paid."""
+    def renews_automatically(self) -> bool:
+        """Whether the payment provider renews it automatically and reports each payment."""
         return bool(self.provider_subscription)
 
     @property
     def period(self) -> Period:
-        """The one of today."""
-        return period_of(timezone.now().date(), self.started_on)
+        """Return the current period."""
+        return period_containing(timezone.now().date(), self.started_on)
 
     @property
     def is_top_up_due(self) -> bool:
-        """Whether the Free plan's month is over, or was written while the clock was ahead."""
+        """Whether the month of the last top-up is over.
+
+        Also true if it ends implausibly late, because the top-up ran while the clock was ahead.
+        """
         today = timezone.now().date()
-        return not today < self.topped_up_until <= today + LONGEST_MONTH
+        return not today < self.topped_up_until <= today + MAX_MONTH
 
     @property
-    def is_topped_up(self) -> bool:
-        """Whether the Free plan's credits come to this account."""
+    def gets_top_ups(self) -> bool:
+        """Whether the account gets the monthly credits of the Free plan."""
         paid = self.account.orders.filter(state="paid")
         return self.gets_free_credits or paid.exists()
 
 
 class ProviderCancellation(models.Model):
-    """A subscription at the payment provider's that must end there. The row goes when it has."""
+    """A subscription to cancel at the payment provider. Deleted once that succeeded."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     provider_subscription = models.CharField(max_length=100, unique=True)

@@ -1,8 +1,8 @@
-"""The second book: what was used, by account, key, hour (UTC) and verdict.
+"""Usage: calls and credits by account, key, hour (UTC), and verdict.
 
-Each validation adds to one row, in the transaction that charges it. When a day is over its hours
-are summed up, and its totals are kept for ever: the book is all days and the hours that no day
-holds yet. Summed hours stay for 13 months, to be looked at.
+Each validation adds to one row, in the transaction that charges it. Once a day is over, its hours
+are rolled up into daily totals, which are never deleted. Total usage is all days plus the hours
+that are not rolled up yet. Rolled-up hours are kept for 13 months for reports.
 """
 
 from collections.abc import Iterable
@@ -12,35 +12,36 @@ from django.db import models
 from django.db.models import Q, Sum
 
 from accounts.models import Account
-from apikeys.models import ApiKey, additions, unique_by_key
+from apikeys.models import ApiKey, build_increments, unique_by_key
 from credits.latency import BUCKETS
 from runtime.database.raw_sql import BulkInsert, Row
 
-COUNTED = ("calls", "credits", "duration_ms", *BUCKETS)
+COUNTERS = ("calls", "credits", "duration_ms", *BUCKETS)
 
 
 class UseQuerySet(models.QuerySet[Any]):
     def credits(self) -> int:
         return int(self.aggregate(total=Sum("credits"))["total"] or 0)
 
-    def add_all(self, uses: Iterable[Row]) -> None:
-        """Of account, key, moment and verdict, and what is counted."""
-        for addition in self.additions(uses):
-            addition.run()
+    def add_all(self, rows: Iterable[Row]) -> None:
+        """Add rows of account, key, time, verdict, and the counters to the existing ones."""
+        for insert in self.bulk_inserts(rows):
+            insert.run()
 
-    def additions(self, uses: Iterable[Row]) -> list[BulkInsert]:
+    def bulk_inserts(self, rows: Iterable[Row]) -> list[BulkInsert]:
         model: Any = self.model
-        names = ("account", "key", model.MOMENT, "verdict", *COUNTED)
-        return additions(model, names, len(COUNTED), uses, " AND NOT summed" * model.CLOSES)
+        names = ("account", "key", model.TIME_FIELD, "verdict", *COUNTERS)
+        condition = " AND NOT summed" if model.IS_ROLLED_UP else ""
+        return build_increments(model, names, len(COUNTERS), rows, condition)
 
 
 class Use(models.Model):
-    MOMENT: ClassVar[str]
-    # Whether a row may be closed, and a new one of the same kind begun beside it.
-    CLOSES = False
-    # Each index is one more to write for every call: neither of these has one of its own.
+    TIME_FIELD: ClassVar[str]
+    # Whether rows are rolled up; late usage then inserts a second row with the same key.
+    IS_ROLLED_UP = False
+    # Every call writes all indexes, so the foreign keys have none.
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
-    # Null: the playground of the dashboard.
+    # Null for the playground of the dashboard.
     key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
@@ -63,14 +64,14 @@ class Use(models.Model):
 
 class UseHourQuerySet(UseQuerySet):
     def open(self) -> "UseHourQuerySet":
-        """Those that no day holds yet."""
+        """Return the hours that are not rolled up yet."""
         return self.filter(summed=False)
 
 
 class UseHour(Use):
-    MOMENT, CLOSES = "hour", True
+    TIME_FIELD, IS_ROLLED_UP = "hour", True
     hour = models.DateTimeField()
-    # The total of its day holds it. What comes late, to a day that is summed up, makes a new row.
+    # Whether the total of its day includes it. Usage added later inserts a new row.
     summed = models.BooleanField(default=False, db_default=False)
 
     objects: ClassVar[UseHourQuerySet] = UseHourQuerySet.as_manager()  # type: ignore[assignment]
@@ -91,7 +92,7 @@ class UseHour(Use):
 
 
 class UseDay(Use):
-    MOMENT = "day"
+    TIME_FIELD = "day"
     day = models.DateField()
 
     class Meta:

@@ -1,4 +1,8 @@
-"""What each account holds. `balance - debt = sum of the ledger - credits used`, at any moment."""
+"""The wallet of each account.
+
+Credits are recorded in two books, the ledger and the usage totals, and at any time
+`balance - debt = sum of the ledger - credits used`. The management command `check_books` checks it.
+"""
 
 from datetime import date
 from functools import cache
@@ -11,61 +15,65 @@ from django.db.models.functions import Cast, Coalesce, Least
 from accounts.models import Account
 from credits.models.ledger import LedgerEntry
 from credits.models.use import UseDay, UseHour
-from credits.periods import midnight
-from runtime.database.raw_sql import BulkInsert, JsonRows, decide_and_insert, execute
+from runtime.database.raw_sql import BulkInsert, JsonTable, decide_and_insert, execute
+from runtime.dates import midnight
 
 
 class WalletQuerySet(models.QuerySet["Wallet"]):
     def charge_all(self, costs: dict[int, int]) -> dict[int, tuple[int, int]]:
-        """By account: the balance left, and the threshold. Left out is whose balance does not cover
-        the cost.
+        """Deduct costs by account. Return the balance left and the threshold by account.
 
-        One conditional statement: of those who come at the same moment nobody reads a balance
-        that another is about to change.
+        Leaves out accounts whose balance doesn't cover the cost. One conditional UPDATE checks and
+        changes the balance, so no transaction decides on a balance that another is changing.
         """
-        rows = execute(_charge(quietly=False), [_COSTS.value(costs.items())])
+        rows = execute(_charge_sql(fast_path=False), [_COSTS.value(costs.items())])
         return {account_id: (balance, threshold) for account_id, balance, threshold in rows}
 
-    def charge_quietly(self, costs: dict[int, int], *records: BulkInsert) -> dict[int, int]:
-        """By account: the balance left. With what is to be recorded of the same accounts.
+    def charge_and_insert(self, costs: dict[int, int], *inserts: BulkInsert) -> dict[int, int]:
+        """Deduct costs and insert the rows of the accounts charged. Return the balances left.
 
-        Left out is also whose wallet somebody else is changing, which nobody waits for here, and
-        who is to be told about the balance, which takes a mail in the same transaction.
+        Also leaves out wallets that another transaction has locked, because this statement must
+        not wait, and those that become empty or reach their threshold, because an email has to be
+        queued in the same transaction. Callers charge these with `charge_all`.
         """
         value = _COSTS.value(costs.items())
-        rows = decide_and_insert(_charge(quietly=True), value, *records)
+        rows = decide_and_insert(_charge_sql(fast_path=True), value, *inserts)
         return {account_id: balance for account_id, balance, _ in rows}
 
     def add(self, account: Account, amount: int) -> None:
-        """What comes in pays the debt first."""
-        pays = Least(F("debt"), Value(amount))
+        """Add incoming credits, which pay the debt first."""
+        paid_off = Least(F("debt"), Value(amount))
         self.filter(account=account).update(
-            balance=F("balance") + amount - pays, debt=F("debt") - pays
+            balance=F("balance") + amount - paid_off, debt=F("debt") - paid_off
         )
 
-    def take(self, account: Account, amount: int) -> None:
-        """What goes out and is not there any more becomes debt."""
-        taken = Least(F("balance"), Value(amount))
+    def deduct(self, account: Account, amount: int) -> None:
+        """Deduct outgoing credits. What exceeds the balance becomes a debt."""
+        available = Least(F("balance"), Value(amount))
         self.filter(account=account).update(
-            balance=F("balance") - taken, debt=F("debt") + amount - taken
+            balance=F("balance") - available, debt=F("debt") + amount - available
         )
 
-    def with_books(self, since: date | None = None) -> "WalletQuerySet":
-        """Both books of each account, of one moment: it is one statement. All of them, or what was
-        booked since the beginning of a day."""
+    def with_totals(self, since: date | None = None) -> "WalletQuerySet":
+        """Annotate the totals of ledger and usage, of all time or since the beginning of a day.
+
+        Reads both in one statement, so they are consistent with the balance.
+        """
         entries, hours = LedgerEntry.objects.all(), UseHour.objects.open()
         days = UseDay.objects.all()
         if since is not None:
             entries = entries.filter(at__gte=midnight(since))
             hours, days = hours.filter(hour__gte=midnight(since)), days.filter(day__gte=since)
         return self.annotate(
-            booked=_total(entries, "amount"),
-            used=_total(hours, "credits") + _total(days, "credits"),
+            ledger_total=_total(entries, "amount"),
+            usage_total=_total(hours, "credits") + _total(days, "credits"),
         )
 
-    def running_dry(self, since: date) -> "WalletQuerySet":
-        """Of open accounts that used something since then: those that would not last as long
-        again, or have little left. The worst come first."""
+    def running_low(self, since: date) -> "WalletQuerySet":
+        """Return wallets of open accounts with usage since then that soon run out of credits.
+
+        These have less left than they used, or are below their threshold. The most urgent first.
+        """
         hours = UseHour.objects.open().filter(hour__gte=midnight(since))
         days = UseDay.objects.filter(day__gte=since)
         in_use = self.filter(account__closed_at=None).annotate(
@@ -78,15 +86,16 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
 
 
 class Wallet(models.Model):
-    """One row an account, made when it is opened."""
+    """The wallet of an account, created when the account is opened."""
 
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="wallet"
     )
     balance = models.BigIntegerField(default=0)
-    # A refund of credits that were spent already: the next grant pays it.
+    # Credits deducted after they were spent. The next incoming credits pay it.
     debt = models.BigIntegerField(default=0)
-    # When the balance falls to it, a mail goes out: the customer's own, or the plan's.
+    # A balance that falls to the threshold sends an email. The first is the customer's, if set;
+    # the second is the plan's.
     low_balance_threshold = models.BigIntegerField(null=True, blank=True)
     usual_threshold = models.BigIntegerField(default=10)
 
@@ -118,27 +127,26 @@ class Wallet(models.Model):
         return self.usual_threshold if own is None else own
 
 
-# What is to be charged to whom.
-_COSTS = JsonRows(account=models.BigIntegerField(), cost=models.BigIntegerField())
+_COSTS = JsonTable(account=models.BigIntegerField(), cost=models.BigIntegerField())
 
 
 _THRESHOLD = "COALESCE(low_balance_threshold, usual_threshold)"
-_COVERED = "balance >= cost"
-_NOTHING_TO_TELL = f"balance > cost AND (balance <= {_THRESHOLD} OR balance - cost > {_THRESHOLD})"
+_IS_COVERED = "balance >= cost"
+_NEEDS_NO_EMAIL = f"balance > cost AND (balance <= {_THRESHOLD} OR balance - cost > {_THRESHOLD})"
 
 
 @cache
-def _charge(*, quietly: bool) -> str:
-    given = _COSTS.table
+def _charge_sql(*, fast_path: bool) -> str:
+    costs = _COSTS.table
     if connection.vendor == "postgresql":
-        # In one order: of two who lock several wallets neither waits for the other in vain.
-        given = f"""(
-            SELECT account, cost FROM credits_wallet wallet JOIN {given} ON account_id = account
-            ORDER BY account FOR NO KEY UPDATE OF wallet {"SKIP LOCKED" if quietly else ""}
+        # Locks wallets in one order, so that two transactions cannot deadlock.
+        costs = f"""(
+            SELECT account, cost FROM credits_wallet wallet JOIN {costs} ON account_id = account
+            ORDER BY account FOR NO KEY UPDATE OF wallet {"SKIP LOCKED" if fast_path else ""}
         ) AS given"""  # noqa: S608 - our own names
     return f"""
-        UPDATE credits_wallet SET balance = balance - cost FROM {given}
-        WHERE account_id = account AND {_NOTHING_TO_TELL if quietly else _COVERED}
+        UPDATE credits_wallet SET balance = balance - cost FROM {costs}
+        WHERE account_id = account AND {_NEEDS_NO_EMAIL if fast_path else _IS_COVERED}
         RETURNING account_id, balance, {_THRESHOLD}
     """  # noqa: S608 - our own names
 

@@ -1,1 +1,1 @@
-"""Orders from placing to paying, refunding, and renewing."""
+"""Place, pay, cancel, refund, and renew orders."""

@@ -1,8 +1,8 @@
-"""The life of an order: placed, paid, cancelled; refunds.py has its end. Whoever tells us that it
-was paid, and however often, calls `fulfil_order`, which grants once.
+"""Place, fulfill, and cancel orders. Refunds are in refunds.py.
 
-Each act holds the account's row (`plans.locked`), so that an account's orders and its plan change
-one after the other.
+Every report of a payment, from staff or a payment provider, calls `fulfill_order`, which grants the
+credits once. Each operation locks the account (`lock_subscription`), so that changes of an
+account's orders and plan serialize.
 """
 
 from dataclasses import dataclass
@@ -24,23 +24,23 @@ from credits.plans import subscriptions
 from credits.plans.offers import (
     Offer,
     OrderRefused,
+    default_payment_method,
     make_offer,
-    method_in_use,
-    renewal_of,
+    make_renewal_offer,
     tax_rate,
 )
 
 Kind, State, Method = Order.Kind, Order.State, Order.Method
 
 DAYS_TO_PAY = 14
-# A card's checkout is open for a day.
+# Stripe Checkout sessions expire after 24 hours.
 CARD_DAYS_TO_PAY = 1
-MOST_WAITING = 10
+MAX_PENDING_ORDERS = 10
 
 
 @dataclass(frozen=True)
 class Buyer:
-    """To whom the invoice goes."""
+    """The name, address, and tax number on an invoice."""
 
     name: str
     address: str = ""
@@ -57,134 +57,143 @@ def start_order(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> Order:
-    """The same form again gets the order it placed before."""
+    """Place an order. Submitting the same form again returns the order it placed."""
     subscription = subscriptions.lock_subscription(account)
-    placed = account.orders.filter(form_token=form_token).first() if form_token else None
-    if placed is not None:
-        return placed
+    existing = account.orders.filter(form_token=form_token).first() if form_token else None
+    if existing is not None:
+        return existing
     if not subscription.account.is_open:
         raise OrderRefused("The account is closed.")
     offer = make_offer(item, subscription)
     if isinstance(item, Pack):
-        _refuse_too_many(account)
+        _refuse_too_many_pending(account)
     else:
-        same = account.orders.pending().filter(
-            plan=item, kind=offer.kind, net_cents=offer.net_cents, method=method_in_use()
+        same_terms = account.orders.pending().filter(
+            plan=item, kind=offer.kind, net_cents=offer.net_cents, method=default_payment_method()
         )
-        if waiting := same.first():
-            return waiting
-        _make_room(subscription, item, offer)
-    order = _place(account, item, offer, buyer=buyer, placed_by=actor.email, form_token=form_token)
+        if pending := same_terms.first():
+            return pending
+        _cancel_superseded_orders(subscription, item, offer)
+    order = _create_order(
+        account, item, offer, buyer=buyer, placed_by=actor.email, form_token=form_token
+    )
     audit.record(account, actor, "order.placed", str(order), ip)
     return order
 
 
-def _make_room(subscription: Subscription, plan: Plan, offer: Offer) -> None:
-    """Of plans ordered and not paid, the last one waits; a renewal waits beside an upgrade."""
-    waiting = subscription.account.orders.pending().of_plans()
+def _cancel_superseded_orders(subscription: Subscription, plan: Plan, offer: Offer) -> None:
+    """Cancel pending plan orders before placing a new one, except a renewal before an upgrade."""
+    pending = subscription.account.orders.pending().for_plans()
     if offer.kind == Kind.RENEWAL:
-        # In the days of grace a plan is chosen by paying for it.
+        # Within the grace period, ordering a plan also makes it the next plan.
         subscription.next_plan = plan
         subscription.save(update_fields=["next_plan"])
     else:
-        waiting = waiting.exclude(kind=Kind.RENEWAL)
-    waiting.cancel()
+        pending = pending.exclude(kind=Kind.RENEWAL)
+    pending.cancel()
 
 
 @transaction.atomic
 def start_renewal(
     *, subscription: Subscription, plan: Plan, month: Period, paid_cents: int | None = None
 ) -> Order:
-    """For the day's work, and for a provider that renewed by itself and says what was paid.
+    """Place a renewal order, replacing a pending one. The caller has locked the account.
 
-    The account is locked.
+    `paid_cents` is what a provider that renews automatically was paid. The daily job omits it.
     """
     account = subscription.account
     account.orders.pending().filter(kind=Kind.RENEWAL).cancel()
     is_paid = paid_cents is not None
     net_cents = without_tax(paid_cents, tax_rate()) if paid_cents is not None else None
-    offer = renewal_of(plan, month, net_cents)
-    order = _place(account, plan, offer, buyer=last_buyer(account), placed_by="system")
+    offer = make_renewal_offer(plan, month, net_cents)
+    order = _create_order(account, plan, offer, buyer=last_buyer(account), placed_by="system")
     if order.method == Method.STRIPE and not is_paid:
         emails.queue_invoice(order=order)
     return order
 
 
 def last_buyer(account: Account) -> Buyer:
-    """Whom the account's last invoice was for; a first one is for the account itself."""
-    last = account.orders.first()
-    if last is None:
+    """Return the buyer of the account's last order, or the account itself if it has none."""
+    order = account.orders.first()
+    if order is None:
         return Buyer(account.name)
-    return Buyer(last.buyer_name, last.buyer_address, last.buyer_tax_id)
+    return Buyer(order.buyer_name, order.buyer_address, order.buyer_tax_id)
 
 
 @transaction.atomic
-def fulfil_order(
-    *, order: Order, actor: User | None = None, ip: str | None = None, **learned: str
+def fulfill_order(
+    *, order: Order, actor: User | None = None, ip: str | None = None, **provider_ids: str
 ) -> bool:
-    """What was paid for is granted: once, however often and at once this is called.
+    """Mark an order paid and grant what it is for. Returns False if that was done before.
 
-    Also for an order that was cancelled meanwhile: its money came. `learned` is what the payment
-    provider calls the parts of it.
+    Grants once, even for concurrent calls. A cancelled order is fulfilled too, because its money
+    has arrived. `provider_ids` are fields of the order with ids at the payment provider.
     """
     subscription = subscriptions.lock_subscription(order.account)
     order.refresh_from_db()
     if order.state in (State.PAID, State.REFUNDED):
         return False
     if order.kind in (Kind.PLAN, Kind.RENEWAL):
-        month = subscriptions.place_month(subscription)
+        month = subscriptions.assign_paid_month(subscription)
         order.period_start, order.period_end = month.start, month.end
     order.state, order.paid_at = State.PAID, timezone.now()
-    _write_invoice(order)
-    for name, value in learned.items():
+    _assign_invoice_number(order)
+    for name, value in provider_ids.items():
         setattr(order, name, value)
     order.save()
-    _book_purchase(order, actor)
+    _grant_credits(order, actor)
     if order.refunded_cents:
-        # Told before the payment was.
-        refunds.take_share(order, 0, None, "")
-    _follow_order(order, subscription)
+        # The provider reported a partial refund before the payment.
+        refunds.deduct_share(order, 0, None, "")
+    _update_plan(order, subscription)
     audit.record(order.account, actor, "order.paid", str(order), ip)
     emails.queue_receipt(order=order)
     return True
 
 
-def _follow_order(order: Order, subscription: Subscription) -> None:
-    """The plan that was bought is the one wanted from now on; a renewal changes nothing of that."""
+def _update_plan(order: Order, subscription: Subscription) -> None:
+    """Make a purchased plan the next plan, and recompute the current one.
+
+    A renewal leaves the next plan unchanged.
+    """
     today = timezone.now().date()
-    if order.kind == Kind.PLAN or (order.kind == Kind.UPGRADE and order.holds_on(today)):
+    if order.kind == Kind.PLAN or (order.kind == Kind.UPGRADE and order.ends_after(today)):
         subscription.next_plan = cast(Plan, order.plan)
-        waiting = order.account.orders.pending().filter(kind=Kind.RENEWAL)
-        waiting.cancel()
+        order.account.orders.pending().filter(kind=Kind.RENEWAL).cancel()
     elif subscription.next_plan.is_free and order.period_start == today:
-        # A renewal that is paid on its last day, or after the plan had ended: it is back.
+        # A renewal paid after the plan ended, or on the day it ends, brings the plan back.
         subscription.next_plan = cast(Plan, order.plan)
     subscriptions.recompute_plan(subscription)
 
 
 @transaction.atomic
 def cancel_order(*, order: Order, actor: User | None = None, ip: str | None = None) -> bool:
-    """False when it does not wait any more."""
+    """Cancel a pending order. Returns False if it is no longer pending."""
     subscriptions.lock_subscription(order.account)
-    waiting = Order.objects.pending().filter(pk=order.pk)
-    if not waiting.cancel():
+    if not Order.objects.pending().filter(pk=order.pk).cancel():
         return False
     audit.record(order.account, actor, "order.cancelled", str(order), ip)
     return True
 
 
-def _refuse_too_many(account: Account) -> None:
-    if account.orders.pending().count() >= MOST_WAITING:
+def _refuse_too_many_pending(account: Account) -> None:
+    if account.orders.pending().count() >= MAX_PENDING_ORDERS:
         raise OrderRefused(
-            f"{MOST_WAITING} orders wait for payment, which is the most an account may have. Pay "
-            "or cancel one first."
+            f"{MAX_PENDING_ORDERS} orders wait for payment, which is the most an account may have. "
+            "Pay or cancel one first."
         )
 
 
-def _place(
-    account: Account, item: Pack | Plan, offer: Offer, *, buyer: Buyer, placed_by: str, **more: Any
+def _create_order(
+    account: Account,
+    item: Pack | Plan,
+    offer: Offer,
+    *,
+    buyer: Buyer,
+    placed_by: str,
+    **fields: Any,
 ) -> Order:
-    method = method_in_use()
+    method = default_payment_method()
     amount = with_tax(offer.net_cents, tax_rate())
     order = Order(
         account=account,
@@ -210,10 +219,10 @@ def _place(
         payment_details=settings.INVOICE_PAYMENT_DETAILS if method == Method.INVOICE else "",
         placed_by=placed_by,
         due_on=_due_on(account, offer, method),
-        **more,
+        **fields,
     )
     if method == Method.INVOICE:
-        _write_invoice(order)
+        _assign_invoice_number(order)
         emails.queue_invoice(order=order)
     order.save()
     return order
@@ -221,29 +230,31 @@ def _place(
 
 def _due_on(account: Account, offer: Offer, method: str) -> date:
     if offer.kind == Kind.RENEWAL and offer.month:
-        return subscriptions.deadline(Subscription.objects.get(account=account), offer.month.start)
+        return subscriptions.renewal_due_date(
+            Subscription.objects.get(account=account), offer.month.start
+        )
     days = DAYS_TO_PAY if method == Method.INVOICE else CARD_DAYS_TO_PAY
     return timezone.now().date() + timedelta(days=days)
 
 
-def _write_invoice(order: Order) -> None:
+def _assign_invoice_number(order: Order) -> None:
     if order.invoice_number is None:
         order.invoice_number = InvoiceCounter.next()
         order.invoiced_on = timezone.now().date()
 
 
-def _book_purchase(order: Order, actor: User | None) -> None:
+def _grant_credits(order: Order, actor: User | None) -> None:
     if not order.credits:
         return
     kind, source = LedgerEntry.Kind.PURCHASE, f"order:{order.public_id}"
     if order.kind in (Kind.PLAN, Kind.RENEWAL):
         plan = cast(Plan, order.plan)
         kind = LedgerEntry.Kind.PLAN
-        of_period = f"plan:{plan.code}:{order.account.public_id}:{order.period_start}"
-        # A refunded month that is bought again is another purchase of the same period.
-        if not LedgerEntry.objects.filter(source=of_period).exists():
-            source = of_period
-    services.book(
+        period_source = f"plan:{plan.code}:{order.account.public_id}:{order.period_start}"
+        # Exists if the month was refunded and is bought again: then the order is the source.
+        if not LedgerEntry.objects.filter(source=period_source).exists():
+            source = period_source
+    services.post_entry(
         account=order.account,
         kind=kind,
         amount=order.credits,

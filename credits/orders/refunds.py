@@ -1,4 +1,4 @@
-"""Money that goes back takes its credits with it, and what is left of a plan."""
+"""Refund orders: deduct their credits, and end a plan that is no longer paid for."""
 
 from django.db import transaction
 from django.utils import timezone
@@ -21,68 +21,73 @@ def refund_order(
     actor: User | None = None,
     reason: str = "",
     ip: str | None = None,
-    told_by_provider: bool = False,
+    reported_by_provider: bool = False,
 ) -> bool:
-    """The credits of what was given back are taken: those that are left, the rest is debt.
+    """Record a refund, and deduct its share of the credits. Spent credits become a debt.
 
-    `cents` is all that was given back of it so far; without it, everything. A provider may tell of
-    a refund before it tells of the payment, which then leaves nothing to grant.
+    `cents` is the total refunded so far, by default the whole order. Returns False if no more is
+    refunded than before. A provider may report a refund before the payment: then nothing is
+    deducted here, and `fulfill_order` grants the rest or, after a full refund, nothing.
     """
     subscription = subscriptions.lock_subscription(order.account)
     order.refresh_from_db()
     cents = order.total_cents if cents is None else min(cents, order.total_cents)
-    if cents <= order.refunded_cents or not (order.is_paid or told_by_provider):
+    if cents <= order.refunded_cents or not (order.is_paid or reported_by_provider):
         return False
-    if not told_by_provider:
-        refuse_refund(order)
-    was_paid, before = order.is_paid, order.refunded_cents
+    if not reported_by_provider:
+        require_refundable(order)
+    was_paid, refunded_before = order.is_paid, order.refunded_cents
     order.refunded_cents = cents
     if cents == order.total_cents:
         order.state, order.refunded_at = State.REFUNDED, timezone.now()
     order.save()
     if was_paid:
-        take_share(order, before, actor, reason)
+        deduct_share(order, refunded_before, actor, reason)
     if order.state == State.REFUNDED:
-        _end_refunded(order, subscription)
-    words = f"{order}: {reason}" if reason else str(order)
-    audit.record(order.account, actor, "order.refunded", words, ip)
+        _end_refunded_plan(order, subscription)
+    target = f"{order}: {reason}" if reason else str(order)
+    audit.record(order.account, actor, "order.refunded", target, ip)
     plan = subscription.plan if order.state == State.REFUNDED and order.plan else None
-    emails.queue_refund(order=order, cents=cents - before, plan=plan)
+    emails.queue_refund(order=order, cents=cents - refunded_before, plan=plan)
     return True
 
 
-def _end_refunded(order: Order, subscription: Subscription) -> None:
-    """What the refund leaves of the plan is wanted from now on; an old month's changes nothing."""
+def _end_refunded_plan(order: Order, subscription: Subscription) -> None:
+    """Make the plan that is still paid for the next plan, and recompute the current one.
+
+    Refunding a month that is over changes neither.
+    """
     today = timezone.now().date()
-    if order.kind != Kind.PACK and order.holds_on(today):
-        left = subscriptions.coverage_of(order.account).plan_on(today)
-        subscription.next_plan = left or Plan.objects.free()
-        # What was to follow it, or to be built on it; another plan that was ordered waits on.
-        following = order.account.orders.pending().filter(kind__in=(Kind.RENEWAL, Kind.UPGRADE))
-        following.cancel()
+    if order.kind != Kind.PACK and order.ends_after(today):
+        remaining = subscriptions.load_coverage(order.account).plan_on(today)
+        subscription.next_plan = remaining or Plan.objects.free()
+        # Renewals and upgrades continue the refunded plan. An order for another plan stays pending.
+        dependent = order.account.orders.pending().filter(kind__in=(Kind.RENEWAL, Kind.UPGRADE))
+        dependent.cancel()
     subscriptions.recompute_plan(subscription)
 
 
-def refuse_refund(order: Order) -> None:
-    """An upgrade that is paid would be worth nothing without the month it is built on."""
+def require_refundable(order: Order) -> None:
+    """Raise OrderRefused if a paid upgrade depends on the order's month."""
     if order.kind in (Kind.PACK, Kind.UPGRADE) or order.period_start is None:
         return
-    built = order.account.orders.filter(
+    upgrade = order.account.orders.filter(
         kind=Kind.UPGRADE,
         state=State.PAID,
         period_start__lt=order.period_end,
         period_end__gt=max(order.period_start, timezone.now().date()),
     ).first()
-    if built is not None:
-        raise OrderRefused(f"Refund {built.number} first: that upgrade is built on this month.")
+    if upgrade is not None:
+        raise OrderRefused(f"Refund {upgrade.number} first: that upgrade is built on this month.")
 
 
-def take_share(order: Order, before: int, actor: User | None, reason: str) -> None:
-    """As much of the credits as of the money."""
+def deduct_share(order: Order, refunded_before: int, actor: User | None, reason: str) -> None:
+    """Deduct the same share of the credits as of the money, less what was deducted before."""
     total = order.total_cents
-    share = order.credits * order.refunded_cents // total - order.credits * before // total
+    deducted = order.credits * refunded_before // total
+    share = order.credits * order.refunded_cents // total - deducted
     if share:
-        services.book(
+        services.post_entry(
             account=order.account,
             kind=LedgerEntry.Kind.REFUND,
             amount=share,

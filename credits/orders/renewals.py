@@ -1,7 +1,7 @@
-"""What the days bring: Free is topped up, a paid plan is renewed or ends, a lower one begins.
+"""Top up the Free plan, renew or end paid plans, and begin scheduled ones. A daily job.
 
-A job of the day. Each account is one transaction, judged by the day it is: so it may run twice,
-and a day that was missed is made up for.
+Each account is one transaction that depends only on its state and the current date. So the job can
+run twice, and the next run makes up for a missed day.
 """
 
 import logging
@@ -14,37 +14,40 @@ from accounts.models import Account
 from credits import services
 from credits.models import LedgerEntry, Order, Subscription, Wallet
 from credits.orders import lifecycle
-from credits.periods import Period, midnight, period_of
+from credits.periods import Period, period_containing
 from credits.plans import subscriptions
-from credits.plans.coverage import RENEWED_BEFORE, month_from
+from credits.plans.coverage import RENEWAL_LEAD_TIME, month_starting
+from runtime.dates import midnight
 
 logger = logging.getLogger(__name__)
 
 
 class RenewalsFailed(Exception):
-    """Names the accounts; the others are done."""
+    """Raised with the ids of the accounts that failed, after all others were renewed."""
 
 
 def renew_subscriptions() -> None:
     failed = []
-    for subscription in Subscription.objects.to_look_after().select_related("account"):
+    for subscription in Subscription.objects.needing_renewal_check().select_related("account"):
         try:
             _renew(subscription.account)
         except Exception:
-            logger.exception("The plan of %s was not looked after", subscription.account.public_id)
+            logger.exception("Failed to renew the plan of %s", subscription.account.public_id)
             failed.append(subscription.account.public_id)
     if failed:
         raise RenewalsFailed(", ".join(failed))
 
 
 def cancel_old_orders() -> None:
-    """Long after the day on which they were due. A renewal ends with its plan, an upgrade with the
-    month it is for."""
+    """Cancel orders 60 days after their due date, and upgrades once their period is over.
+
+    Renewals are cancelled when their plan ends.
+    """
     today = timezone.now().date()
     pending = Order.objects.pending().exclude(kind=Order.Kind.RENEWAL)
     old = pending.filter(due_on__lt=today - timedelta(days=60))
-    late = pending.filter(kind=Order.Kind.UPGRADE, period_end__lte=today)
-    (old | late).cancel()
+    obsolete = pending.filter(kind=Order.Kind.UPGRADE, period_end__lte=today)
+    (old | obsolete).cancel()
 
 
 @transaction.atomic
@@ -53,19 +56,22 @@ def _renew(account: Account) -> None:
     if not subscription.account.is_open:
         return
     subscriptions.recompute_plan(subscription)
-    _ask_to_renew(subscription)
+    _place_renewal(subscription)
     if subscription.plan.is_free and subscription.is_top_up_due:
         _top_up(subscription)
 
 
 def _top_up(subscription: Subscription) -> None:
-    """Up to the month's credits: who has more gets none, and months that were missed are one."""
+    """Raise the balance to the monthly credits, once even if several months were missed.
+
+    A balance above them stays unchanged.
+    """
     account, plan = subscription.account, subscription.plan
-    period = period_of(timezone.now().date(), subscription.started_on)
+    period = period_containing(timezone.now().date(), subscription.started_on)
     wallet = Wallet.objects.select_for_update().get(account=account)
     missing = plan.monthly_credits - wallet.balance
-    if missing > 0 and subscription.is_topped_up and not _has_opening_credits(account, period):
-        services.book(
+    if missing > 0 and subscription.gets_top_ups and not _had_sign_up_credits(account, period):
+        services.post_entry(
             account=account,
             kind=LedgerEntry.Kind.PLAN,
             amount=missing,
@@ -77,9 +83,11 @@ def _top_up(subscription: Subscription) -> None:
     subscription.save(update_fields=["topped_up_until"])
 
 
-def _has_opening_credits(account: Account, period: Period) -> bool:
-    """Those of a new account are the credits of this month. It comes up again only after the clock
-    was ahead."""
+def _had_sign_up_credits(account: Account, period: Period) -> bool:
+    """Whether the account's sign-up credits were those of this period.
+
+    The first top-up is due after that period, so this only matters if the clock was ahead.
+    """
     signed_up = account.ledger.filter(
         kind=LedgerEntry.Kind.SIGNUP,
         at__gte=midnight(period.start),
@@ -88,17 +96,17 @@ def _has_opening_credits(account: Account, period: Period) -> bool:
     return period.start <= account.created_at.date() < period.end or signed_up.exists()
 
 
-def _ask_to_renew(subscription: Subscription) -> None:
-    """Writes the renewal of what is wanted for the time after what is covered, where none waits."""
-    today, ends = timezone.now().date(), subscription.covered_until
-    wanted = subscription.next_plan
-    if ends is None or wanted.is_free or subscription.renews_itself:
+def _place_renewal(subscription: Subscription) -> None:
+    """Place a renewal order for the next plan shortly before coverage ends, if none is pending."""
+    today, end = timezone.now().date(), subscription.covered_until
+    plan = subscription.next_plan
+    if end is None or plan.is_free or subscription.renews_automatically:
         return
-    if today < ends - RENEWED_BEFORE:
+    if today < end - RENEWAL_LEAD_TIME:
         return
-    # After a long pause the month of today is paid for, and none that has passed.
-    first = max(ends, period_of(today, subscription.started_on).start)
-    month = month_from(first, subscription.started_on)
-    waiting = subscription.account.orders.pending().filter(kind=Order.Kind.RENEWAL)
-    if not waiting.filter(plan=wanted, period_start=month.start).exists():
-        lifecycle.start_renewal(subscription=subscription, plan=wanted, month=month)
+    # If the job didn't run for a long time, renews the current month, not one that is over.
+    start = max(end, period_containing(today, subscription.started_on).start)
+    month = month_starting(start, subscription.started_on)
+    pending = subscription.account.orders.pending().filter(kind=Order.Kind.RENEWAL)
+    if not pending.filter(plan=plan, period_start=month.start).exists():
+        lifecycle.start_renewal(subscription=subscription, plan=plan, month=month)

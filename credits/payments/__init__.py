@@ -1,6 +1,6 @@
-"""How orders are paid: one file a method, and nobody else knows a provider.
+"""Payment methods, one module each. Other packages don't know the provider.
 
-An order remembers its method. Whoever learns that an order was paid calls `orders.fulfil_order`.
+An order stores its method. A method that learns of a payment calls `lifecycle.fulfill_order`.
 """
 
 import logging
@@ -16,22 +16,22 @@ logger = logging.getLogger(__name__)
 
 
 class PaymentUnavailable(Exception):
-    """The provider did not answer, or refused; the text is for the person who tried."""
+    """Raised if the provider refuses or doesn't respond. The text is shown to the user."""
 
 
 class PaymentMethod(Protocol):
     def begin(self, order: Order) -> None:
-        """Makes ready what the customer needs to pay. May be called again."""
+        """Prepare the payment, for example its page. Idempotent."""
 
     def withdraw(self, order: Order) -> None:
-        """The order was cancelled: from now on nobody can pay it."""
+        """Prevent the payment of an order that was cancelled."""
 
     def refund(self, order: Order) -> None:
-        """Sends the money back. May be called again."""
+        """Return the money. Idempotent."""
 
 
-def method_of(order: Order) -> PaymentMethod:
-    # The provider's library is large: who never asks for it never loads it.
+def payment_method_of(order: Order) -> PaymentMethod:
+    # Stripe's library is large, so it is imported only if it is used.
     if order.method == Order.Method.STRIPE:
         from credits.payments.stripe import Stripe
 
@@ -42,30 +42,29 @@ def method_of(order: Order) -> PaymentMethod:
 
 
 def sync_with_provider(account: Account) -> None:
-    """Tells the provider that renews plans by itself what has changed here; nothing when it knows.
-    May be called at any time."""
+    """Send plan changes of an account to a provider that renews automatically. Idempotent."""
     if settings.STRIPE_SECRET_KEY:
-        from credits.payments.stripe import sync_with_stripe as catch_up_at_stripe
+        from credits.payments.stripe import sync_with_stripe
 
-        catch_up_at_stripe(account)
+        sync_with_stripe(account)
 
 
-def sync_with_provider_later(*, account: Account, actor: User) -> None:
-    """Seam: an account was closed. As soon as that is certain, no provider charges it again."""
-    transaction.on_commit(lambda: _try_to_catch_up(account))
+def sync_with_provider_on_commit(*, account: Account, actor: User) -> None:
+    """Stop the charges of a provider once the closing of an account is committed. A hook."""
+    transaction.on_commit(lambda: _try_sync(account))
 
 
 def sync_all_with_provider() -> None:
-    """A job of the day: whatever a provider could not be told when it happened."""
+    """Send every change that a provider doesn't know yet. A daily job."""
     renewing = Subscription.objects.exclude(provider_subscription="").values("account")
-    ending = ProviderCancellation.objects.values("account")
-    for account in Account.objects.filter(pk__in=renewing.union(ending)):
-        _try_to_catch_up(account)
+    cancelling = ProviderCancellation.objects.values("account")
+    for account in Account.objects.filter(pk__in=renewing.union(cancelling)):
+        _try_sync(account)
 
 
-def _try_to_catch_up(account: Account) -> None:
+def _try_sync(account: Account) -> None:
     try:
         sync_with_provider(account)
     except PaymentUnavailable:
-        # The day's work tries again; the others are not held up.
-        logger.warning("The payment provider was not told about %s", account.public_id)
+        # The daily job tries again. One failure must not stop the other accounts.
+        logger.warning("Failed to sync %s with the payment provider", account.public_id)

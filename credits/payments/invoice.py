@@ -2,14 +2,17 @@ from credits.models import Order
 
 
 class Invoice:
-    """Needs no provider: the order is the invoice, and staff mark it paid when the money is there.
-    It is written and mailed with the order, in its transaction."""
+    """Payment by bank transfer. Needs no provider.
+
+    The order is the invoice, emailed in the transaction that places it. Staff mark it paid once
+    the money arrives.
+    """
 
     def begin(self, order: Order) -> None:
-        """All that is needed to pay stands on the invoice."""
+        """Do nothing: the invoice has the payment details."""
 
     def withdraw(self, order: Order) -> None:
-        """The invoice says that it is cancelled."""
+        """Do nothing: the invoice shows that it is cancelled."""
 
     def refund(self, order: Order) -> None:
-        """Staff send it by hand, as it came."""
+        """Do nothing: staff transfer the money manually."""

@@ -1,7 +1,7 @@
-"""Stripe Checkout, the part that asks: the customer pays at Stripe's, and no card comes near us.
+"""Requests to Stripe. Customers pay on Stripe Checkout, so card numbers never reach our servers.
 
-Packs and upgrades are paid once; a plan is a subscription there, which renews by itself. What
-Stripe tells us stands in stripe_events.py.
+Packs and upgrades are one-time payments; a plan is a Stripe subscription, which renews
+automatically. Stripe's events are handled in stripe_events.py.
 """
 
 import logging
@@ -23,115 +23,119 @@ logger = logging.getLogger(__name__)
 
 Kind = Order.Kind
 TIMEOUT_SECONDS = 10
-# What a Checkout page changes of an order.
-PAGE = ("state", "provider_session", "provider_url")
+# Fields of an order that opening a Checkout session changes.
+SESSION_FIELDS = ("state", "provider_session", "provider_url")
 
 
-def asks_stripe(ask: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(ask)
-    def asked(*args: Any, **kwargs: Any) -> Any:
+def handle_stripe_errors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn errors of Stripe's library into PaymentUnavailable, and log them."""
+
+    @wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
-            return ask(*args, **kwargs)
+            return function(*args, **kwargs)
         except stripe.StripeError as error:
-            # Its text may name what is not for everybody; its type and request id are enough.
-            logger.warning("Stripe: %s %s", type(error).__name__, error.request_id)
+            # The error's text may contain customer data: logs only its type and request id.
+            logger.warning("Stripe request failed: %s %s", type(error).__name__, error.request_id)
             raise PaymentUnavailable(
                 "The payment service does not answer as it should. Nothing was charged. Try again "
                 "in a minute."
             ) from None
 
-    return asked
+    return wrapper
 
 
 class Stripe:
-    @asks_stripe
+    @handle_stripe_errors
     def begin(self, order: Order) -> None:
-        """Opens a Checkout page for the order, unless it has one: two could both be paid."""
-        order.refresh_from_db(fields=PAGE)
-        before = order.provider_session
-        if not order.is_pending or (before and _is_in_use(before)):
+        """Open a Checkout session unless the order has one, because both could be paid."""
+        order.refresh_from_db(fields=SESSION_FIELDS)
+        old_session = order.provider_session
+        if not order.is_pending or (old_session and _is_open_or_paid(old_session)):
             return
-        session = _client().v1.checkout.sessions.create(_session_for(order))
-        # No lock is held while Stripe is asked. Of parallel requests the first one stores its page;
-        # the others close theirs, whose address was never shown.
-        waiting = Order.objects.pending().filter(pk=order.pk, provider_session=before)
-        if not waiting.update(provider_session=session.id, provider_url=session.url or ""):
+        session = _client().v1.checkout.sessions.create(_session_params(order))
+        # No lock is held during the request to Stripe. The first of concurrent callers stores its
+        # session. The others expire theirs, whose URL was never shown.
+        unchanged = Order.objects.pending().filter(pk=order.pk, provider_session=old_session)
+        if not unchanged.update(provider_session=session.id, provider_url=session.url or ""):
             with suppress(stripe.StripeError):
                 _expire(session.id)
-        order.refresh_from_db(fields=PAGE)
+        order.refresh_from_db(fields=SESSION_FIELDS)
 
-    @asks_stripe
+    @handle_stripe_errors
     def withdraw(self, order: Order) -> None:
-        # Another request may have opened the page after this one read the order.
-        order.refresh_from_db(fields=PAGE)
+        # A concurrent request may have opened a session after this one read the order.
+        order.refresh_from_db(fields=SESSION_FIELDS)
         if order.provider_session:
-            # It may be paid or expired already.
+            # Raised if the session was paid or has expired.
             with suppress(stripe.InvalidRequestError):
                 _expire(order.provider_session)
 
-    @asks_stripe
+    @handle_stripe_errors
     def refund(self, order: Order) -> None:
         payment = order.provider_payment
         if order.provider_invoice:
-            payment = payment or _payment_of_invoice(order.provider_invoice)
+            payment = payment or _find_payment_of_invoice(order.provider_invoice)
         if not payment:
-            # Marked paid by hand: it came another way, and goes back that way.
+            # Staff marked it paid, so it was not paid at Stripe. They return the money manually.
             return
-        left = order.total_cents - order.refunded_cents
+        remaining = order.total_cents - order.refunded_cents
         _client().v1.refunds.create(
-            {"payment_intent": payment, "amount": left},
+            {"payment_intent": payment, "amount": remaining},
             {"idempotency_key": f"refund-{order.public_id}-{order.refunded_cents}"},
         )
 
 
-@asks_stripe
+@handle_stripe_errors
 def sync_with_stripe(account: Account) -> None:
-    """Ends what is to end there, and lets what goes on cost what the wanted plan costs."""
-    for ending in ProviderCancellation.objects.filter(account=account):
-        # It may be over there already.
+    """Cancel Stripe subscriptions that must end, and set the price of one that continues."""
+    for cancellation in ProviderCancellation.objects.filter(account=account):
+        # Raised if the subscription has ended already.
         with suppress(stripe.InvalidRequestError):
-            _client().v1.subscriptions.cancel(ending.provider_subscription)
-        ending.delete()
+            _client().v1.subscriptions.cancel(cancellation.provider_subscription)
+        cancellation.delete()
     subscription = Subscription.objects.select_related("next_plan").get(account=account)
-    if subscription.renews_itself:
-        _follow_plan(subscription)
+    if subscription.renews_automatically:
+        _update_stripe_price(subscription)
 
 
-@asks_stripe
-def invoice_of_payment(payment: str) -> str:
-    """The charge of a subscription does not say it."""
-    found = _client().v1.invoice_payments.list(
+@handle_stripe_errors
+def find_invoice_of_payment(payment: str) -> str:
+    """Ask Stripe for the invoice of a payment, which charges of subscriptions don't name."""
+    invoice_payments = _client().v1.invoice_payments.list(
         {"payment": {"type": "payment_intent", "payment_intent": payment}}
     )
-    return str(found.data[0].invoice) if found.data else ""
+    return str(invoice_payments.data[0].invoice) if invoice_payments.data else ""
 
 
-def _follow_plan(subscription: Subscription) -> None:
-    plan, known = subscription.next_plan, subscription.provider_subscription
+def _update_stripe_price(subscription: Subscription) -> None:
+    """Make the Stripe subscription renew at the price of the next plan, or end for Free."""
+    plan, stripe_id = subscription.next_plan, subscription.provider_subscription
     cents = offers.price_with_tax(plan)
     if (plan.code, cents) == (subscription.provider_plan, subscription.provider_cents):
         return
-    there = _client().v1.subscriptions
+    api = _client().v1.subscriptions
     if plan.is_free:
-        there.update(known, {"cancel_at_period_end": True})
+        api.update(stripe_id, {"cancel_at_period_end": True})
     else:
-        item = there.retrieve(known)["items"].data[0]
-        price = {**_recurring(cents, settings.CURRENCY), "product": item.price.product}
-        there.update(
-            known,
+        item = api.retrieve(stripe_id)["items"].data[0]
+        price = {**_recurring_price(cents, settings.CURRENCY), "product": item.price.product}
+        api.update(
+            stripe_id,
             {
                 "cancel_at_period_end": False,
                 "items": [{"id": item.id, "price_data": price}],
-                # What is due for the days between was, or will be, an order of its own.
+                # Upgrades are paid with a separate order, so Stripe must not prorate.
                 "proration_behavior": "none",
             },
         )
-    still = Subscription.objects.filter(pk=subscription.pk, provider_subscription=known)
-    still.update(provider_plan=plan.code, provider_cents=cents)
+    # No lock is held: by now the account may have another subscription at Stripe.
+    unchanged = Subscription.objects.filter(pk=subscription.pk, provider_subscription=stripe_id)
+    unchanged.update(provider_plan=plan.code, provider_cents=cents)
 
 
-def _is_in_use(session_id: str) -> bool:
-    """Whether the page can still be paid, or was paid and its event is on the way."""
+def _is_open_or_paid(session_id: str) -> bool:
+    """Whether the session can still be paid, or was paid and its event is yet to arrive."""
     try:
         session = _client().v1.checkout.sessions.retrieve(session_id)
     except stripe.InvalidRequestError:
@@ -143,32 +147,36 @@ def _expire(session_id: str) -> None:
     _client().v1.checkout.sessions.expire(session_id)
 
 
-def _session_for(order: Order) -> dict[str, Any]:
-    place = link("credits:show-order", order_id=order.public_id)
+def _session_params(order: Order) -> dict[str, Any]:
+    order_url = link("credits:show-order", order_id=order.public_id)
     renews = order.kind in (Kind.PLAN, Kind.RENEWAL)
-    known = {"order": order.public_id}
+    metadata = {"order": order.public_id}
     price: dict[str, Any] = {
-        **(_recurring(order.total_cents, order.currency) if renews else _once(order)),
+        **(
+            _recurring_price(order.total_cents, order.currency)
+            if renews
+            else _one_time_price(order)
+        ),
         "product_data": {"name": order.description},
     }
     session: dict[str, Any] = {
         "mode": "subscription" if renews else "payment",
         "client_reference_id": order.public_id,
-        "metadata": known,
+        "metadata": metadata,
         "line_items": [{"quantity": 1, "price_data": price}],
-        "success_url": place,
-        "cancel_url": place,
-        "subscription_data" if renews else "payment_intent_data": {"metadata": known},
+        "success_url": order_url,
+        "cancel_url": order_url,
+        "subscription_data" if renews else "payment_intent_data": {"metadata": metadata},
     }
     customer = Subscription.objects.get(account=order.account).provider_customer
     return {**session, "customer": customer} if customer else session
 
 
-def _once(order: Order) -> dict[str, Any]:
+def _one_time_price(order: Order) -> dict[str, Any]:
     return {"currency": order.currency.lower(), "unit_amount": order.total_cents}
 
 
-def _recurring(cents: int, currency: str) -> dict[str, Any]:
+def _recurring_price(cents: int, currency: str) -> dict[str, Any]:
     return {
         "currency": currency.lower(),
         "unit_amount": cents,
@@ -176,9 +184,9 @@ def _recurring(cents: int, currency: str) -> dict[str, Any]:
     }
 
 
-def _payment_of_invoice(invoice: str) -> str:
-    found = _client().v1.invoice_payments.list({"invoice": invoice})
-    return str(found.data[0].payment.payment_intent) if found.data else ""
+def _find_payment_of_invoice(invoice: str) -> str:
+    payments = _client().v1.invoice_payments.list({"invoice": invoice})
+    return str(payments.data[0].payment.payment_intent) if payments.data else ""
 
 
 def _client() -> Any:

@@ -1,76 +1,81 @@
-"""What Stripe's events tell of, and whose it is. Whatever a signed event holds, only what has the
-right form is believed."""
+"""Read Stripe's payloads, and find the accounts and orders they are about.
+
+Values of an unexpected type or size count as missing, even in a signed event.
+"""
 
 from typing import Any
 
 from accounts.models import Account
 from credits.models import Order, ProviderCancellation, Subscription
-from credits.payments.stripe import invoice_of_payment
+from credits.payments.stripe import find_invoice_of_payment
 
-# Stripe's ids are far shorter; our columns are as long.
-LONGEST_ID = 100
+# Stripe's ids are far shorter. Matches the length of our columns.
+MAX_ID_LENGTH = 100
 
-Thing = dict[str, Any]
-
-
-def text_in(thing: Thing, name: str) -> str:
-    value = thing.get(name)
-    return value if isinstance(value, str) and len(value) <= LONGEST_ID else ""
+Payload = dict[str, Any]
 
 
-def whole_in(thing: Thing, name: str) -> int | None:
-    value = thing.get(name)
+def get_text(payload: Payload, name: str) -> str:
+    value = payload.get(name)
+    return value if isinstance(value, str) and len(value) <= MAX_ID_LENGTH else ""
+
+
+def get_int(payload: Payload, name: str) -> int | None:
+    value = payload.get(name)
     fits = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
     return value if fits else None
 
 
-def part_in(thing: Thing, name: str) -> Thing:
-    value = thing.get(name)
+def get_object(payload: Payload, name: str) -> Payload:
+    value = payload.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def order_named_in(thing: Thing) -> Order | None:
-    named = text_in(part_in(thing, "metadata"), "order")
-    return Order.objects.select_related("account").filter(public_id=named or "none").first()
+def find_order(payload: Payload) -> Order | None:
+    """Return our order that the metadata names."""
+    order_id = get_text(get_object(payload, "metadata"), "order")
+    return Order.objects.select_related("account").filter(public_id=order_id or "none").first()
 
 
-def account_of(thing: Thing) -> Account | None:
-    """Whose it is, of ours: by the subscription it is about, or the order it names."""
-    about = text_in(thing, "subscription") or text_in(_subscription_details(thing), "subscription")
-    known = Subscription.objects.filter(provider_subscription=about or "none")
-    subscription = known.select_related("account").first()
+def find_account(payload: Payload) -> Account | None:
+    """Return the account that the payload's subscription or order belongs to."""
+    details = _get_subscription_details(payload)
+    stripe_id = get_text(payload, "subscription") or get_text(details, "subscription") or "none"
+    active = Subscription.objects.filter(provider_subscription=stripe_id)
+    subscription = active.select_related("account").first()
     if subscription is not None:
         return subscription.account
-    leaving = ProviderCancellation.objects.filter(provider_subscription=about or "none")
-    left = leaving.select_related("account").first()
-    if left is not None:
-        return left.account
-    order = order_named_in(thing) or order_named_in(_subscription_details(thing))
+    cancelled = ProviderCancellation.objects.filter(provider_subscription=stripe_id)
+    cancellation = cancelled.select_related("account").first()
+    if cancellation is not None:
+        return cancellation.account
+    order = find_order(payload) or find_order(details)
     return order.account if order else None
 
 
-def payment_in(invoice: Thing) -> str:
-    payments = part_in(invoice, "payments").get("data")
+def get_payment_intent(invoice: Payload) -> str:
+    """Return the payment intent of an invoice. Newer API versions nest it in `payments`."""
+    payments = get_object(invoice, "payments").get("data")
     first = payments[0] if isinstance(payments, list) and payments else {}
-    newer = part_in(first, "payment") if isinstance(first, dict) else {}
-    return text_in(invoice, "payment_intent") or text_in(newer, "payment_intent")
+    payment = get_object(first, "payment") if isinstance(first, dict) else {}
+    return get_text(invoice, "payment_intent") or get_text(payment, "payment_intent")
 
 
-def invoice_behind(charge: Thing) -> str:
-    """Stripe is asked only where our own rows do not know the payment."""
-    payment = text_in(charge, "payment_intent")
-    if not payment or not is_of_our_customer(charge) or order_named_in(charge):
+def find_invoice(charge: Payload) -> str:
+    """Return the invoice of a charge. Asks Stripe only about payments unknown to our orders."""
+    payment = get_text(charge, "payment_intent")
+    if not payment or not is_known_customer(charge) or find_order(charge):
         return ""
     if Order.objects.filter(provider_payment=payment).exists():
         return ""
-    return str(invoice_of_payment(payment))
+    return str(find_invoice_of_payment(payment))
 
 
-def is_of_our_customer(charge: Thing) -> bool:
-    customer = text_in(charge, "customer")
+def is_known_customer(charge: Payload) -> bool:
+    customer = get_text(charge, "customer")
     return bool(customer) and Subscription.objects.filter(provider_customer=customer).exists()
 
 
-def _subscription_details(thing: Thing) -> Thing:
-    """Older versions of Stripe's API name them elsewhere than newer ones."""
-    return part_in(part_in(thing, "parent") or thing, "subscription_details")
+def _get_subscription_details(payload: Payload) -> Payload:
+    """Return the details, which older versions of Stripe's API don't nest in `parent`."""
+    return get_object(get_object(payload, "parent") or payload, "subscription_details")

@@ -1,1 +1,1 @@
-"""Which plan an account has, what it offers, and the free credits of a new account."""
+"""Decide which plan an account has, what it can order, and its free credits."""

@@ -1,4 +1,4 @@
-"""What choosing a pack or a plan now means for an account: a price, credits, and a month."""
+"""Offer a pack or a plan to an account: its price, credits, and period."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -11,50 +11,54 @@ from credits.models import Order, Pack, Plan, Subscription
 from credits.money import with_tax
 from credits.periods import Period
 from credits.plans import subscriptions
-from credits.plans.coverage import month_from
+from credits.plans.coverage import month_starting
 
 Kind, State, Method = Order.Kind, Order.State, Order.Method
 
 
 class OrderRefused(Exception):
-    """What cannot be ordered; the text is for the person who tried."""
+    """Raised if an item can't be ordered. The text is shown to the user."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What choosing a pack or plan now means for this account."""
+    """The terms on which an account can order a pack or a plan today."""
 
     kind: Order.Kind
     description: str
     credits: int
     net_cents: int
-    # Of an upgrade and a renewal: what it is sold for.
+    # Upgrades and renewals only: the period they are sold for.
     month: Period | None = None
 
 
 def make_offer(item: Pack | Plan, subscription: Subscription) -> Offer:
     if isinstance(item, Pack):
         return Offer(Kind.PACK, str(item), item.credits, item.price_cents)
-    now = subscriptions.standing_of(subscription)
+    status = subscriptions.current_status(subscription)
     if item.is_free:
         raise OrderRefused("Free is not bought: it begins when what you paid for ends.")
-    if now.plan is None or now.covered_until is None:
+    if status.plan is None or status.covered_until is None:
         return Offer(Kind.PLAN, f"{item} plan, one month", item.monthly_credits, item.price_cents)
-    if now.is_due:
-        return renewal_of(item, month_from(now.covered_until, subscription.started_on))
-    if item == now.plan:
+    if status.is_due:
+        month = month_starting(status.covered_until, subscription.started_on)
+        return make_renewal_offer(item, month)
+    if item == status.plan:
         raise OrderRefused(f"You have {item} already.")
-    if item.price_cents <= now.plan.price_cents:
-        raise OrderRefused(f"You have {now.plan}: {item} is chosen for when that ends.")
+    if item.price_cents <= status.plan.price_cents:
+        raise OrderRefused(f"You have {status.plan}: {item} is chosen for when that ends.")
     return _upgrade(item, subscription)
 
 
 def _upgrade(item: Plan, subscription: Subscription) -> Offer:
-    """For the months that are covered by less: its price and credits, less those paid for."""
+    """Offer the difference to a higher plan, for all months that a lower plan covers.
+
+    Price and credits are those of the higher plan less what was paid for and granted.
+    """
     today, account = timezone.now().date(), subscription.account
-    until = subscriptions.coverage_of(account).lower_until(today, item)
+    until = subscriptions.load_coverage(account).lower_until(today, item)
     paid = account.orders.filter(state=State.PAID, period_end__gt=today, period_start__lt=until)
-    covering = list(paid.of_plans())
+    covering = list(paid.for_plans())
     months = sum(order.kind != Kind.UPGRADE for order in covering)
     net_cents = item.price_cents * months - sum(order.net_cents for order in covering)
     credits = item.monthly_credits * months - sum(order.credits for order in covering)
@@ -70,7 +74,7 @@ def _upgrade(item: Plan, subscription: Subscription) -> Offer:
     )
 
 
-def renewal_of(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
+def make_renewal_offer(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
     return Offer(
         Kind.RENEWAL,
         f"{plan} plan, {month.start:%d %b %Y} to {_last_day(month.end)}",
@@ -81,7 +85,7 @@ def renewal_of(plan: Plan, month: Period, net_cents: int | None = None) -> Offer
 
 
 def _last_day(end: date) -> str:
-    """People count the last day as part of it."""
+    """Format the last day of a period, which is the day before its end."""
     return f"{end - timedelta(days=1):%d %b %Y}"
 
 
@@ -89,7 +93,8 @@ def price_with_tax(plan: Plan) -> int:
     return with_tax(plan.price_cents, tax_rate()).total_cents
 
 
-def method_in_use() -> str:
+def default_payment_method() -> str:
+    """Return the payment method of new orders."""
     return Method.STRIPE if settings.STRIPE_SECRET_KEY else Method.INVOICE
 
 

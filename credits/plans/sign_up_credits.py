@@ -1,9 +1,8 @@
-"""The first month of the Free plan: once per account, once per mailbox, and for a few accounts per
-domain.
+"""Sign-up credits: the first month of the Free plan.
 
-The owner of a domain has as many mailboxes there as they like. So accounts at one registrable
-domain share a few places, each of which is free again after 30 days: a large company is not shut
-out for good. Free providers have no such limit.
+Each account and each mailbox gets them once. A domain owner can create any number of mailboxes, so
+accounts at one registrable domain share a few places. A place is free again after 30 days, so that
+large companies aren't locked out permanently. Free email providers have no such limit.
 """
 
 from datetime import timedelta
@@ -16,30 +15,33 @@ from django.utils.crypto import salted_hmac
 from accounts.models import Account, User
 from accounts.roles import Role
 from credits.models import LedgerEntry, Plan, SignUpPlace, Subscription
-from credits.services import book
+from credits.services import post_entry
 from validation.engine.aliases import canonical_address
 from validation.engine.domain_data import BUILT_IN_DATA
-from validation.engine.syntax import Parts, in_unicode, parse_address
+from validation.engine.syntax import AddressParts, parse_address, to_unicode
 
 PERIOD = timedelta(days=30)
 Kind = LedgerEntry.Kind
 
 
 class NoPlaceLeft(Exception):
-    pass
+    """Raised if all places of a domain are taken."""
 
 
 @transaction.atomic
-def give_sign_up_credits(*, user: User, by_operator: bool) -> None:
-    """Seam: an address was confirmed, or the operator vouches for it and for its domain."""
-    account = Account.objects.owned_by(user.email)
-    if account is None or not Account.objects.lock_open(account):
+def grant_sign_up_credits(*, user: User, by_operator: bool) -> None:
+    """Grant the credits once an address is confirmed. A hook.
+
+    An operator who creates the account vouches for the address and its domain.
+    """
+    account = Account.objects.first_owned_by(user.email)
+    if account is None or not Account.objects.lock_if_open(account):
         return
     subscription = Subscription.objects.get(account=account)
     if subscription.gets_free_credits or account.ledger.filter(kind=Kind.SIGNUP).exists():
         return
     try:
-        is_first = _book(account, user.email, by_operator=by_operator)
+        is_first = _post(account, user.email, by_operator=by_operator)
     except NoPlaceLeft:
         subscription.domain_had_free_credits = True
     else:
@@ -49,27 +51,30 @@ def give_sign_up_credits(*, user: User, by_operator: bool) -> None:
 
 
 def domain_without_credits(account: Account) -> str:
-    """Returns the domain whose other accounts had the free credits that this one did not get.
+    """Return the domain whose limit kept this account from getting free credits.
 
-    Empty for accounts that get them, or did not get them for another reason.
+    Empty for accounts that get them, or that don't for another reason.
     """
     subscription = account.subscription
-    if not subscription.domain_had_free_credits or subscription.is_topped_up:
+    if not subscription.domain_had_free_credits or subscription.gets_top_ups:
         return ""
     owner = account.memberships.filter(role=Role.OWNER).select_related("user").first()
-    return in_unicode(BUILT_IN_DATA.owner_of(_domain_of(owner.user.email))) if owner else ""
+    return to_unicode(BUILT_IN_DATA.find_owner(_domain_of(owner.user.email))) if owner else ""
 
 
 def delete_old_places() -> None:
-    """A job of the day."""
+    """Delete places that are free again. A daily job."""
     SignUpPlace.objects.filter(taken_at__lte=timezone.now() - PERIOD).delete()
 
 
 @transaction.atomic
-def _book(account: Account, email: str, *, by_operator: bool) -> bool:
-    """Returns False if the mailbox had its credits. If no place is left, nothing is booked."""
+def _post(account: Account, email: str, *, by_operator: bool) -> bool:
+    """Post the credits. Returns False if the mailbox already had them.
+
+    Raises NoPlaceLeft, which rolls back the entry, if the domain has no place left.
+    """
     free = Plan.objects.free()
-    is_first = book(
+    is_first = post_entry(
         account=account,
         kind=Kind.SIGNUP,
         amount=free.monthly_credits,
@@ -78,39 +83,44 @@ def _book(account: Account, email: str, *, by_operator: bool) -> bool:
         reason=f"The first month of the plan {free}",
     )
     if is_first and not by_operator:
-        _take_place(_domain_of(email))
+        _claim_place(_domain_of(email))
     return is_first
 
 
-def _take_place(domain: str) -> None:
-    """The unique slots hold the limit, however many confirmations come at the same time."""
+def _claim_place(domain: str) -> None:
+    """Claim a place of the domain, or raise NoPlaceLeft.
+
+    The unique constraint on the slots enforces the limit for concurrent confirmations.
+    """
     if domain in BUILT_IN_DATA.free_providers:
         return
-    digest = _digest("credits.domain", BUILT_IN_DATA.owner_of(domain))
+    digest = _digest("credits.domain", BUILT_IN_DATA.find_owner(domain))
     now = timezone.now()
     for slot in range(settings.SIGN_UP_CREDITS_PER_DOMAIN):
         place, is_new = SignUpPlace.objects.get_or_create(
             domain_digest=digest, slot=slot, defaults={"taken_at": now}
         )
-        again = SignUpPlace.objects.filter(pk=place.pk, taken_at__lte=now - PERIOD)
-        if is_new or again.update(taken_at=now):
+        expired = SignUpPlace.objects.filter(pk=place.pk, taken_at__lte=now - PERIOD)
+        if is_new or expired.update(taken_at=now):
             return
     raise NoPlaceLeft
 
 
 def _domain_of(email: str) -> str:
     parts = parse_address(email)
-    return parts.ascii_domain if isinstance(parts, Parts) else email.lower().rpartition("@")[2]
+    return (
+        parts.ascii_domain if isinstance(parts, AddressParts) else email.lower().rpartition("@")[2]
+    )
 
 
 def _mailbox_of(email: str) -> str:
     parts = parse_address(email)
-    if isinstance(parts, Parts):
+    if isinstance(parts, AddressParts):
         return canonical_address(parts.local_part, parts.ascii_domain)
     return email.lower()
 
 
 def _digest(salt: str, text: str) -> str:
-    """Stored in place of the text, which can't be read from it."""
+    """Return a keyed digest to store in place of the text."""
     digest = salted_hmac(salt, text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256")
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Which plan an account has, and what follows from it: its rate limit and what a low balance is."""
+"""Manage the plan of an account, and what depends on it: rate limit and low-balance threshold."""
 
 from datetime import date, timedelta
 
@@ -11,18 +11,25 @@ from accounts import audit
 from accounts.models import Account, User
 from credits import emails
 from credits.models import Order, Plan, ProviderCancellation, Subscription, Wallet
-from credits.periods import Period, period_of
-from credits.plans.coverage import GRACE, Coverage, PaidMonth, Standing, month_from, standing
+from credits.periods import Period, period_containing
+from credits.plans.coverage import (
+    GRACE_PERIOD,
+    Coverage,
+    PaidMonth,
+    PlanStatus,
+    month_starting,
+    plan_status,
+)
 
 Kind, State = Order.Kind, Order.State
 
 
 class PlanRefused(Exception):
-    """What the rules of plans do not allow; the text is for the person who tried."""
+    """Raised if a plan change isn't allowed. The text is shown to the user."""
 
 
-def open_books(*, account: Account, user: User) -> None:
-    """Seam: an account was opened. It begins on the Free plan, with nothing in its wallet."""
+def create_wallet_and_subscription(*, account: Account, user: User) -> None:
+    """Set up a new account with an empty wallet and the Free plan. A hook."""
     free, today = Plan.objects.free(), timezone.now().date()
     Wallet.objects.create(account=account, usual_threshold=free.usual_threshold)
     Subscription.objects.create(
@@ -30,115 +37,131 @@ def open_books(*, account: Account, user: User) -> None:
         plan=free,
         next_plan=free,
         started_on=today,
-        topped_up_until=period_of(today, today).end,
+        topped_up_until=period_containing(today, today).end,
     )
-    set_terms(account)
+    update_limits(account)
 
 
-def close_books(*, account: Account, actor: User) -> None:
-    """Seam: an account was closed. Nothing of it is to be paid any more."""
+def cancel_billing(*, account: Account, actor: User) -> None:
+    """Cancel the pending orders and the renewal of a closed account. A hook."""
     subscription = lock_subscription(account)
     account.orders.pending().cancel()
     cancel_at_provider(subscription)
 
 
 def lock_subscription(account: Account) -> Subscription:
-    """Who changes plans or orders of an account holds its row; callers that charge do not wait."""
+    """Lock the account's row, so that changes of its plan and orders serialize.
+
+    Charges lock the wallet only, and don't wait for this.
+    """
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     return Subscription.objects.with_plans().get(account=account)
 
 
-def set_terms(account: Account) -> None:
-    """The highest limit of the plan and of the packs that are paid for."""
+def update_limits(account: Account) -> None:
+    """Set the rate limit and the low-balance threshold of an account.
+
+    The rate limit is the highest of its plan and of the packs that are paid for.
+    """
     plan = Subscription.objects.select_related("plan").get(account=account).plan
     paid = account.orders.filter(state=State.PAID, kind=Kind.PACK)
-    of_packs = paid.aggregate(most=Max("requests_per_minute"))["most"] or 0
-    limit = max(plan.requests_per_minute, of_packs)
+    pack_limit = paid.aggregate(highest=Max("requests_per_minute"))["highest"] or 0
+    limit = max(plan.requests_per_minute, pack_limit)
     Account.objects.filter(pk=account.pk).update(requests_per_minute=limit)
     Wallet.objects.filter(account=account).update(usual_threshold=plan.usual_threshold)
 
 
-def apply_new_terms(plan: Plan) -> int:
-    """Staff changed a plan: for how many accounts it holds from now on. Each is a transaction of
-    its own, so that a large plan does not hold up its customers."""
+def apply_plan_changes(plan: Plan) -> int:
+    """Update the limits of all accounts on a plan that staff changed. Return their number.
+
+    Each account is a separate transaction, so that no lock is held for long.
+    """
     accounts = Account.objects.filter(subscription__plan=plan).order_by("pk")
     for account in accounts:
         with transaction.atomic():
             lock_subscription(account)
-            set_terms(account)
+            update_limits(account)
     return len(accounts)
 
 
-def coverage_of(account: Account) -> Coverage:
+def load_coverage(account: Account) -> Coverage:
     paid = account.orders.filter(state=State.PAID, period_end__isnull=False).select_related("plan")
-    return Coverage.of(
+    return Coverage.from_months(
         PaidMonth(order.plan, order.period_start, order.period_end, order.kind == Kind.UPGRADE)
         for order in paid
         if order.plan and order.period_start and order.period_end
     )
 
 
-def standing_of(subscription: Subscription, coverage: Coverage | None = None) -> Standing:
-    """`coverage`: for who read it already."""
-    today, coverage = timezone.now().date(), coverage or coverage_of(subscription.account)
-    told_on = _told_on(subscription, coverage.ended(today), today)
-    return standing(coverage, wanted=subscription.next_plan, day=today, told_on=told_on)
+def current_status(subscription: Subscription, coverage: Coverage | None = None) -> PlanStatus:
+    """Return the plan of today. Callers that have loaded the coverage pass it."""
+    today, coverage = timezone.now().date(), coverage or load_coverage(subscription.account)
+    notified_on = _notified_on(subscription, coverage.ended_on(today), today)
+    return plan_status(
+        coverage, next_plan=subscription.next_plan, day=today, notified_on=notified_on
+    )
 
 
-def _told_on(subscription: Subscription, ended: date | None, today: date) -> date:
-    """When its renewal was written first: one that is written anew gives no further days."""
-    if ended is None or subscription.renews_itself:
+def _notified_on(subscription: Subscription, ended_on: date | None, today: date) -> date:
+    """Return when the first renewal order was placed: replacing it must not extend the deadline."""
+    if ended_on is None or subscription.renews_automatically:
         return date.min
-    asked = subscription.account.orders.filter(kind=Kind.RENEWAL, period_start__gte=ended)
-    first = asked.order_by("placed_at").first()
+    renewals = subscription.account.orders.filter(kind=Kind.RENEWAL, period_start__gte=ended_on)
+    first = renewals.order_by("placed_at").first()
     return first.placed_at.date() if first else today
 
 
-def recompute_plan(subscription: Subscription) -> Standing:
-    """After anything that may change the plan, and each day. The account is locked."""
-    now, before = standing_of(subscription), subscription.plan
-    subscription.plan = now.plan or Plan.objects.free()
-    subscription.covered_until = now.covered_until
-    was_not_paid = now.plan is None and not subscription.next_plan.is_free
+def recompute_plan(subscription: Subscription) -> PlanStatus:
+    """Derive and store the current plan, and end a plan that was not paid for.
+
+    Runs after every change that can affect the plan, and daily. The caller has locked the account.
+    """
+    status, previous = current_status(subscription), subscription.plan
+    subscription.plan = status.plan or Plan.objects.free()
+    subscription.covered_until = status.covered_until
+    was_not_paid = status.plan is None and not subscription.next_plan.is_free
     if was_not_paid:
         subscription.next_plan = subscription.plan
-        cancel_waiting(subscription.account)
-    if now.plan is None:
+        cancel_pending_plan_orders(subscription.account)
+    if status.plan is None:
         cancel_at_provider(subscription)
     subscription.save()
-    set_terms(subscription.account)
-    if was_not_paid and not before.is_free:
-        emails.queue_plan_ended(account=subscription.account, plan=before)
-    return now
+    update_limits(subscription.account)
+    if was_not_paid and not previous.is_free:
+        emails.queue_plan_ended(account=subscription.account, plan=previous)
+    return status
 
 
-def place_month(subscription: Subscription) -> Period:
-    """The month that a plan order pays for, which is known when it is paid: the one after what is
-    covered or due; else one that begins today."""
-    today, now = timezone.now().date(), standing_of(subscription)
-    if now.plan is not None and now.covered_until is not None:
-        return month_from(now.covered_until, subscription.started_on)
+def assign_paid_month(subscription: Subscription) -> Period:
+    """Return the month that a plan order pays for, which is decided when it is paid.
+
+    It begins when the coverage ends, also within the grace period. Without a paid plan it begins
+    today, which becomes the first day of the subscription; the caller saves it.
+    """
+    today, status = timezone.now().date(), current_status(subscription)
+    if status.plan is not None and status.covered_until is not None:
+        return month_starting(status.covered_until, subscription.started_on)
     subscription.started_on = today
-    return period_of(today, today)
+    return period_containing(today, today)
 
 
-def deadline(subscription: Subscription, starts: date) -> date:
-    """Until when the month that starts then has to be paid."""
+def renewal_due_date(subscription: Subscription, start: date) -> date:
+    """Return the day on which the plan ends unless the month starting on `start` is paid."""
     today = timezone.now().date()
-    return max(starts, _told_on(subscription, starts, today)) + GRACE
+    return max(start, _notified_on(subscription, start, today)) + GRACE_PERIOD
 
 
 @transaction.atomic
-def choose_plan(
+def schedule_plan(
     *, account: Account, plan: Plan, actor: User, ip: str | None = None
 ) -> Subscription:
-    """From the end of what is paid for: a plan that costs no more than the present one."""
+    """Switch to a plan that costs no more than the current one when the paid months end."""
     subscription = lock_subscription(account)
     if plan.price_cents > subscription.plan.price_cents:
         raise PlanRefused(f"{plan} is not lower than your plan {subscription.plan}: order it.")
     subscription.next_plan = plan
     subscription.save(update_fields=["next_plan"])
-    # An invoice for what will not be is withdrawn; the day's work writes the right one.
+    # Cancels a renewal of another plan. The daily job places one for this plan.
     account.orders.pending().filter(kind=Kind.RENEWAL).exclude(plan=plan).cancel()
     recompute_plan(subscription)
     audit.record(account, actor, "plan.chosen", f"{plan} after {subscription.covered_until}", ip)
@@ -146,27 +169,30 @@ def choose_plan(
 
 
 @transaction.atomic
-def give_plan(
+def assign_plan(
     *, account: Account, plan: Plan, reason: str, actor: User, ip: str | None = None
 ) -> Subscription:
-    """By staff: at once, for a month, without credits, which are a grant. What was paid ends."""
+    """Switch to a plan immediately, for one month and without credits, on behalf of staff.
+
+    Ends the months that are paid for. Staff grant credits separately.
+    """
     subscription = lock_subscription(account)
-    before, today = subscription.plan, timezone.now().date()
-    if before == plan:
+    previous, today = subscription.plan, timezone.now().date()
+    if previous == plan:
         raise PlanRefused(f"{account} has the plan {plan} already.")
-    cancel_waiting(account)
+    cancel_pending_plan_orders(account)
     paid = account.orders.filter(state=State.PAID, period_end__gt=today)
     paid.filter(period_start__gt=today).update(period_start=today)
     paid.update(period_end=today)
     subscription.started_on, subscription.next_plan = today, plan
     if not plan.is_free:
-        _write_gift(account, plan, period_of(today, today), actor)
+        _create_gift_order(account, plan, period_containing(today, today), actor)
     recompute_plan(subscription)
-    audit.record(account, actor, "plan.given_by_staff", f"{before} → {plan}: {reason}", ip)
+    audit.record(account, actor, "plan.given_by_staff", f"{previous} → {plan}: {reason}", ip)
     return subscription
 
 
-def _write_gift(account: Account, plan: Plan, month: Period, actor: User) -> None:
+def _create_gift_order(account: Account, plan: Plan, month: Period, actor: User) -> None:
     now = timezone.now()
     Order.objects.create(
         account=account,
@@ -189,41 +215,45 @@ def _write_gift(account: Account, plan: Plan, month: Period, actor: User) -> Non
     )
 
 
-def cancel_waiting(account: Account) -> None:
-    """Plans that were ordered and not paid; packs wait on."""
-    account.orders.pending().of_plans().cancel()
+def cancel_pending_plan_orders(account: Account) -> None:
+    """Cancel unpaid plan orders. Orders for packs stay pending."""
+    account.orders.pending().for_plans().cancel()
 
 
 def cancel_at_provider(subscription: Subscription) -> None:
-    """Whoever renews it by itself is to stop: told as soon as this is committed, or by the day's
-    work."""
-    known = subscription.provider_subscription
-    if known:
+    """Record that the provider has to stop renewing the plan.
+
+    `sync_with_provider` sends the cancellation, after the commit or in the daily job.
+    """
+    provider_id = subscription.provider_subscription
+    if provider_id:
         ProviderCancellation.objects.get_or_create(
-            provider_subscription=known, defaults={"account": subscription.account}
+            provider_subscription=provider_id, defaults={"account": subscription.account}
         )
         subscription.provider_subscription = subscription.provider_plan = ""
         subscription.save(update_fields=["provider_subscription", "provider_plan"])
 
 
-def coming_change(subscription: Subscription, coverage: Coverage) -> tuple[date, Plan] | None:
-    """What the plan will be next, and when, as far as it is known today."""
+def upcoming_change(subscription: Subscription, coverage: Coverage) -> tuple[date, Plan] | None:
+    """Return when the plan changes next, and to which plan, as far as known today."""
     today = timezone.now().date()
-    paid = coverage.next_change(today)
-    if paid:
-        return paid
-    end = coverage.end(today)
+    paid_change = coverage.next_change(today)
+    if paid_change:
+        return paid_change
+    end = coverage.covered_until(today)
     last = coverage.plan_on(end - timedelta(days=1)) if end > today else None
     return (end, subscription.next_plan) if last and last != subscription.next_plan else None
 
 
 def next_grant(subscription: Subscription) -> tuple[int | None, date | None]:
-    """How many credits the following month brings, and when it begins; nothing where none will
-    come. What is due already comes today."""
+    """Return the credits of the next month and the day it begins, or None for both.
+
+    Credits that are due already come today.
+    """
     plan, today = subscription.next_plan, timezone.now().date()
     if not plan.is_free:
         return plan.monthly_credits, max(subscription.covered_until or today, today)
-    if not subscription.is_topped_up:
+    if not subscription.gets_top_ups:
         return None, None
-    ends = subscription.covered_until if not subscription.plan.is_free else None
-    return plan.monthly_credits, max(ends or subscription.topped_up_until, today)
+    paid_until = subscription.covered_until if not subscription.plan.is_free else None
+    return plan.monthly_credits, max(paid_until or subscription.topped_up_until, today)

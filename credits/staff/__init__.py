@@ -1,1 +1,1 @@
-"""What staff see of credits and money, and what they do about it."""
+"""Staff pages and actions for credits and money."""

@@ -1,4 +1,4 @@
-"""What staff see of one account's credits and money, to look at alone."""
+"""Panels about credits and money on the staff page of an account. Read-only."""
 
 from accounts.models import Account
 from accounts.staff.panels import (
@@ -7,8 +7,8 @@ from accounts.staff.panels import (
     Fact,
     Link,
     Panel,
-    admin_list_url_of_account,
-    cell_of,
+    account_admin_list_url,
+    link_cell,
     require_staff_permissions,
 )
 from credits.models import LedgerEntry, Order
@@ -20,13 +20,13 @@ from credits.wallet.statement import days_left
 @require_staff_permissions("credits.view_wallet", "credits.view_subscription")
 def balance_panel(account: Account) -> Panel:
     wallet, subscription = account.wallet, account.subscription
-    left = days_left(account, wallet.balance)
+    days = days_left(account, wallet.balance)
     return Panel(
         "What do they have?",
         facts=[
             Fact("Balance", Cell(wallet.balance, tone="" if wallet.balance else "bad")),
             Fact("Debt", Cell(wallet.debt, tone="bad" if wallet.debt else "")),
-            Fact("Lasts, in days", Cell("Nothing used lately" if left is None else left)),
+            Fact("Lasts, in days", Cell("Nothing used lately" if days is None else days)),
             Fact("Low below", Cell(wallet.threshold)),
             Fact("Plan", Cell(subscription.plan.name)),
             Fact("Paid until", Cell(subscription.covered_until)),
@@ -41,15 +41,15 @@ def ledger_panel(account: Account) -> Panel:
         "What moved the balance, beside use?",
         "Nothing yet.",
         columns=("When", "Kind", "Amount", "By", "Why"),
-        rows=[_entry(entry) for entry in account.ledger.all()[:MAX_ROWS]],
-        more=Link("The whole ledger", admin_list_url_of_account(LedgerEntry, account)),
+        rows=[_entry_row(entry) for entry in account.ledger.all()[:MAX_ROWS]],
+        more=Link("The whole ledger", account_admin_list_url(LedgerEntry, account)),
     )
 
 
-def _entry(entry: LedgerEntry) -> list[Cell]:
+def _entry_row(entry: LedgerEntry) -> list[Cell]:
     return [
         Cell(entry.at),
-        cell_of(entry, entry.get_kind_display()),
+        link_cell(entry, entry.get_kind_display()),
         Cell(signed(entry.amount), is_amount=True),
         Cell(entry.actor),
         Cell(entry.reason),
@@ -62,22 +62,22 @@ def orders_panel(account: Account) -> Panel:
         "What did they order?",
         "Nothing yet.",
         columns=("Order", "For", "State", "Total", "Placed", "Paid"),
-        rows=[_order(order) for order in account.orders.all()[:MAX_ROWS]],
-        more=Link("All their orders", admin_list_url_of_account(Order, account)),
+        rows=[_order_row(order) for order in account.orders.all()[:MAX_ROWS]],
+        more=Link("All their orders", account_admin_list_url(Order, account)),
     )
 
 
-def _order(order: Order) -> list[Cell]:
+def _order_row(order: Order) -> list[Cell]:
     return [
-        cell_of(order, order.number),
+        link_cell(order, order.number),
         Cell(order.description),
-        _state(order),
+        _state_cell(order),
         Cell(format_money(order.total_cents, order.currency), is_amount=True),
         Cell(order.placed_at),
         Cell(order.paid_at),
     ]
 
 
-def _state(order: Order) -> Cell:
-    words = order.get_state_display()
-    return Cell(f"{words}, overdue", tone="bad") if order.is_overdue else Cell(words)
+def _state_cell(order: Order) -> Cell:
+    state = order.get_state_display()
+    return Cell(f"{state}, overdue", tone="bad") if order.is_overdue else Cell(state)

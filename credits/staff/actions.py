@@ -1,4 +1,7 @@
-"""What staff do about credits and money: each act calls one service and says what happened."""
+"""Staff actions on accounts, orders, and grants.
+
+Each action calls one service, and returns a message that says what happened.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,30 +16,30 @@ from credits import services
 from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
 from credits.models import Order, StaffGrant, Wallet
 from credits.orders import lifecycle, refunds
-from credits.payments import PaymentUnavailable, method_of, sync_with_provider
+from credits.payments import PaymentUnavailable, payment_method_of, sync_with_provider
 from credits.plans import offers, subscriptions
 from credits.staff import grants
 from credits.staff.buttons import StaffAction, StaffActionRefused
 from credits.wallet.charges import format_count
 
-SENT_BEFORE = "This form was sent before: nothing was done twice."
+ALREADY_SENT = "This form was sent before: nothing was done twice."
 
 
 def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
     grant = grants.request_grant(account=account, actor=request.user, ip=request.ip, **data)
     if grant is None:
-        raise StaffActionRefused(SENT_BEFORE)
+        raise StaffActionRefused(ALREADY_SENT)
     if grant.is_pending:
         return (
             f"Waiting for a second person: {format_count(grant.amount)}. Ask a colleague to "
             "confirm the grant under Staff grants."
         )
-    return f"Granted {format_count(grant.amount)}. {_now(account)}"
+    return f"Granted {format_count(grant.amount)}. {_describe_balance(account)}"
 
 
 def _confirm(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
     _decide(grants.confirm_grant, grant, request)
-    return f"Granted {format_count(grant.amount)}. {_now(grant.account)}"
+    return f"Granted {format_count(grant.amount)}. {_describe_balance(grant.account)}"
 
 
 def _reject(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
@@ -52,18 +55,17 @@ def _withdraw(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
 def _decide(decide: Callable[..., None], grant: StaffGrant, request: Any) -> None:
     try:
         decide(grant=grant, actor=request.user, ip=request.ip)
-    except grants.GrantRefused as refusal:
-        raise StaffActionRefused(str(refusal)) from refusal
+    except grants.GrantRefused as error:
+        raise StaffActionRefused(str(error)) from error
 
 
-def _take_back(account: Account, data: dict[str, Any], request: Any) -> str:
-    done = services.deduct(account=account, actor=request.user, ip=request.ip, **data)
-    if not done:
-        raise StaffActionRefused(SENT_BEFORE)
-    return f"Took back {format_count(data['amount'])}. {_now(account)}"
+def _deduct(account: Account, data: dict[str, Any], request: Any) -> str:
+    if not services.deduct(account=account, actor=request.user, ip=request.ip, **data):
+        raise StaffActionRefused(ALREADY_SENT)
+    return f"Took back {format_count(data['amount'])}. {_describe_balance(account)}"
 
 
-def _now(account: Account) -> str:
+def _describe_balance(account: Account) -> str:
     wallet = Wallet.objects.get(account=account)
     debt = f" and the debt {wallet.debt:,}" if wallet.debt else ""
     return f"The balance is {wallet.balance:,}{debt}."
@@ -72,12 +74,12 @@ def _now(account: Account) -> str:
 def _change_plan(account: Account, data: dict[str, Any], request: Any) -> str:
     plan, reason = data["plan"], data["reason"]
     try:
-        subscriptions.give_plan(
+        subscriptions.assign_plan(
             account=account, plan=plan, reason=reason, actor=request.user, ip=request.ip
         )
-    except subscriptions.PlanRefused as refusal:
-        raise StaffActionRefused(str(refusal)) from refusal
-    _tell_provider(account)
+    except subscriptions.PlanRefused as error:
+        raise StaffActionRefused(str(error)) from error
+    _try_sync(account)
     return f"The plan is {plan}. No credits were granted."
 
 
@@ -92,35 +94,36 @@ def _lift(account: Account, data: dict[str, Any], request: Any) -> str:
 
 
 def _mark_paid(order: Order, data: dict[str, Any], request: Any) -> str:
-    if not lifecycle.fulfil_order(order=order, actor=request.user, ip=request.ip):
+    if not lifecycle.fulfill_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} was paid before: nothing was granted again.")
-    return f"{order.number} is paid. {order.credits:,} credits are granted. {_now(order.account)}"
+    balance = _describe_balance(order.account)
+    return f"{order.number} is paid. {order.credits:,} credits are granted. {balance}"
 
 
 def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
     reason = data["reason"]
     try:
-        refunds.refuse_refund(order)
-    except offers.OrderRefused as refusal:
-        raise StaffActionRefused(str(refusal)) from refusal
-    # The provider may tell us of it before this request goes on: who asked for it stands first.
+        refunds.require_refundable(order)
+    except offers.OrderRefused as error:
+        raise StaffActionRefused(str(error)) from error
+    # The provider's event may arrive before this request continues. Records the staff user first.
     audit.record(
         order.account, request.user, "order.refund_asked", f"{order}: {reason}", request.ip
     )
     try:
-        method_of(order).refund(order)
-    except PaymentUnavailable as trouble:
-        raise StaffActionRefused(str(trouble)) from trouble
+        payment_method_of(order).refund(order)
+    except PaymentUnavailable as error:
+        raise StaffActionRefused(str(error)) from error
     refunds.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip)
-    _tell_provider(order.account)
-    return f"{order.number} is refunded. {_now(order.account)}"
+    _try_sync(order.account)
+    return f"{order.number} is refunded. {_describe_balance(order.account)}"
 
 
 def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
     if not lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} does not wait for payment any more.")
     with suppress(PaymentUnavailable):
-        method_of(order).withdraw(order)
+        payment_method_of(order).withdraw(order)
     return f"{order.number} is cancelled."
 
 
@@ -128,8 +131,8 @@ def _is_pending(grant: StaffGrant) -> bool:
     return grant.is_pending
 
 
-def _tell_provider(account: Account) -> None:
-    # What it could not be told now the day's work tells it.
+def _try_sync(account: Account) -> None:
+    # The daily job syncs again if the provider is unavailable.
     with suppress(PaymentUnavailable):
         sync_with_provider(account)
 
@@ -152,7 +155,7 @@ ACCOUNT_ACTIONS = (
         AmountForm,
         "What is left of them goes at once. What was spent already becomes a debt, which the "
         "next credits pay first.",
-        _take_back,
+        _deduct,
     ),
     StaffAction(
         "change-plan",
@@ -242,6 +245,6 @@ GRANT_ACTIONS = (
         _withdraw,
         _is_pending,
         grants.refusal_to_withdraw,
-        explains=False,
+        shows_refusal=False,
     ),
 )

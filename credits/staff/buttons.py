@@ -1,4 +1,4 @@
-"""Buttons on a staff page: each opens a form of its own, and calls one service."""
+"""Buttons on staff pages. Each opens its own form, which calls one service."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 
 from accounts.models import User
-from accounts.staff.own_accounts import refusal_for
+from accounts.staff.own_accounts import own_account_refusal
 
 
 class StaffActionRefused(Exception):
-    """The text is for the person who tried."""
+    """Raised if a staff action isn't possible. The text is shown to the user."""
 
 
 @dataclass(frozen=True)
@@ -26,92 +26,99 @@ class StaffAction:
     label: str
     permission: str
     form: type[Form]
-    # What it does, said on its page.
-    words: str
-    # Handed the object, the form's data and the request; answers what happened.
+    # Shown above the form.
+    description: str
+    # Takes the object, the form's data, and the request; returns a message that says what happened.
     run: Callable[[Any, dict[str, Any], Any], str]
-    # Whether it makes sense for this object now.
-    fits: Callable[[Any], bool] = lambda _: True
-    # Why this user can't do it to this object although it fits. Empty if they can.
-    refusal: Callable[[Any, User], str] = lambda _row, _user: ""
-    # Whether the page gives that reason in place of the button.
-    explains: bool = True
+    # Whether the action makes sense in the object's current state.
+    is_available: Callable[[Any], bool] = lambda _: True
+    # Why this user can't do it although it is available. Empty if they can.
+    refusal: Callable[[Any, User], str] = lambda _object, _user: ""
+    # Whether the page shows that reason in place of the button.
+    shows_refusal: bool = True
 
 
 class StaffActionsAdmin(admin.ModelAdmin[Any]):
-    acts: tuple[StaffAction, ...] = ()
+    staff_actions: tuple[StaffAction, ...] = ()
     change_form_template = "admin/credits/with_acts.html"
 
     def get_urls(self) -> list[Any]:
-        own = [
+        urls = [
             path(
-                f"<path:object_id>/{act.slug}/",
-                self.admin_site.admin_view(partial(self.perform, act=act)),
-                name=self._name(act),
+                f"<path:object_id>/{action.slug}/",
+                self.admin_site.admin_view(partial(self.perform, action=action)),
+                name=self._url_name(action),
             )
-            for act in self.acts
+            for action in self.staff_actions
         ]
-        return own + super().get_urls()
+        return urls + super().get_urls()
 
     def change_view(
         self, request: Any, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        shown = self.get_object(request, object_id)
-        if shown is None:
+        obj = self.get_object(request, object_id)
+        if obj is None:
             return super().change_view(request, object_id, form_url, extra_context)
-        own = refusal_for(request.user, shown)
-        if own and request.method == "POST":
-            messages.error(request, own)
-            return redirect(self._page(object_id))
-        acts = [
-            act for act in self.acts if request.user.has_perm(act.permission) and act.fits(shown)
+        own_refusal = own_account_refusal(request.user, obj)
+        if own_refusal and request.method == "POST":
+            messages.error(request, own_refusal)
+            return redirect(self._change_url(object_id))
+        actions = [
+            action
+            for action in self.staff_actions
+            if request.user.has_perm(action.permission) and action.is_available(obj)
         ]
-        refusals = {act.slug: own or act.refusal(shown, request.user) for act in acts}
+        refusals = {
+            action.slug: own_refusal or action.refusal(obj, request.user) for action in actions
+        }
         links = [
-            (reverse(f"admin:{self._name(act)}", args=[object_id]), act.label)
-            for act in acts
-            if not refusals[act.slug]
+            (reverse(f"admin:{self._url_name(action)}", args=[object_id]), action.label)
+            for action in actions
+            if not refusals[action.slug]
         ]
-        # In the order of the buttons, each reason once.
-        given = [refusals[act.slug] for act in acts if act.explains]
-        reasons = [reason for reason in dict.fromkeys([own, *given]) if reason]
-        context = {**(extra_context or {}), "act_links": links, "act_refusals": reasons}
+        # In the order of the buttons, without duplicates.
+        shown = [
+            own_refusal,
+            *(refusals[action.slug] for action in actions if action.shows_refusal),
+        ]
+        reasons = [reason for reason in dict.fromkeys(shown) if reason]
+        context = {**(extra_context or {}), "action_links": links, "action_refusals": reasons}
         return super().change_view(request, object_id, form_url, context)
 
-    def perform(self, request: Any, object_id: str, act: StaffAction) -> HttpResponse:
-        if not request.user.has_perm(act.permission):
+    def perform(self, request: Any, object_id: str, action: StaffAction) -> HttpResponse:
+        if not request.user.has_perm(action.permission):
             raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
-        found = self.get_object(request, object_id)
-        if found is None:
+        obj = self.get_object(request, object_id)
+        if obj is None:
             raise Http404
-        if not act.fits(found):
-            state = getattr(found, "get_state_display", lambda: "otherwise now")()
-            messages.error(request, f"{act.label} is not possible: {found} is {state.lower()}.")
-            return redirect(self._page(object_id))
-        if refusal := refusal_for(request.user, found) or act.refusal(found, request.user):
+        if not action.is_available(obj):
+            state = getattr(obj, "get_state_display", lambda: "otherwise now")()
+            messages.error(request, f"{action.label} is not possible: {obj} is {state.lower()}.")
+            return redirect(self._change_url(object_id))
+        if refusal := own_account_refusal(request.user, obj) or action.refusal(obj, request.user):
             messages.error(request, refusal)
-            return redirect(self._page(object_id))
-        form = act.form(request.POST or None)
+            return redirect(self._change_url(object_id))
+        form = action.form(request.POST or None)
         if form.is_valid():
             try:
-                messages.success(request, act.run(found, form.cleaned_data, request))
-            except StaffActionRefused as refusal:
-                messages.error(request, str(refusal))
-            return redirect(self._page(object_id))
+                messages.success(request, action.run(obj, form.cleaned_data, request))
+            except StaffActionRefused as error:
+                messages.error(request, str(error))
+            return redirect(self._change_url(object_id))
         context = {
             **self.admin_site.each_context(request),
-            "title": f"{act.label}: {found}",
-            "act": act,
+            "title": f"{action.label}: {obj}",
+            "action": action,
             "form": form,
             "opts": self.opts,
-            "object": found,
-            "page": self._page(object_id),
+            "object": obj,
+            "page": self._change_url(object_id),
         }
         return render(request, "admin/credits/act.html", context)
 
-    def _name(self, act: StaffAction) -> str:
-        return f"{self.opts.app_label}_{self.opts.model_name}_{act.slug}"
+    def _url_name(self, action: StaffAction) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{action.slug}"
 
-    def _page(self, object_id: str) -> str:
+    def _change_url(self, object_id: str) -> str:
         name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
         return reverse(name, args=[object_id])

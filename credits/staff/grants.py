@@ -1,7 +1,7 @@
-"""Grants by staff: small ones take effect, large ones wait for a second staff member.
+"""Grants by staff. Small ones take effect immediately, large ones need a second staff member.
 
-The limit is per person, over all accounts and 24 hours, so that many small grants count as one
-large one. Grants on the command line have no acting user and are the operator's.
+The limit applies per person, over all accounts and 24 hours, so that many small grants count as one
+large one. It doesn't apply to grants on the command line, which operators make.
 """
 
 from django.conf import settings
@@ -20,7 +20,7 @@ REQUESTER_IS_GONE = "The person who asked for this grant no longer exists. Rejec
 
 
 class GrantRefused(Exception):
-    """The text is for the person who tried."""
+    """Raised if a decision isn't allowed. The text is shown to the user."""
 
 
 @transaction.atomic
@@ -33,12 +33,12 @@ def request_grant(
     form_token: str,
     ip: str | None = None,
 ) -> StaffGrant | None:
-    """Grants the credits, or stores the request if it exceeds what the actor may grant alone.
+    """Grant the credits, or store a request if they exceed what the actor may grant alone.
 
-    Returns None if the form was sent before.
+    Returns None if the form was submitted before.
     """
-    services.require_amount(amount)
-    # Two grants by one person at the same time must not both fit below the limit.
+    services.validate_amount(amount)
+    # Locks the user, so that two concurrent grants can't both fit below the limit.
     User.objects.select_for_update(no_key=True).get(pk=actor.pk)
     total = StaffGrant.objects.granted_alone(actor) + amount
     state = State.PENDING if total > settings.STAFF_GRANT_LIMIT else State.WITHIN_LIMIT
@@ -52,7 +52,7 @@ def request_grant(
     if grant.is_pending:
         _record(grant, actor, "grant.requested", ip)
     else:
-        _book(grant, actor, ip)
+        _post(grant, actor, ip)
     return grant
 
 
@@ -62,7 +62,7 @@ def confirm_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> N
         raise GrantRefused(refusal)
     _decide(grant, State.CONFIRMED, actor)
     _record(grant, actor, "grant.confirmed", ip)
-    _book(grant, actor, ip)
+    _post(grant, actor, ip)
 
 
 @transaction.atomic
@@ -82,7 +82,7 @@ def withdraw_grant(*, grant: StaffGrant, actor: User, ip: str | None = None) -> 
 
 
 def refusal_to_confirm(grant: StaffGrant, user: User) -> str:
-    """Returns why the user can't confirm the grant. Empty if they can."""
+    """Return why the user can't confirm the grant, or an empty string."""
     return REQUESTER_IS_GONE if grant.requested_by_id is None else refusal_to_reject(grant, user)
 
 
@@ -95,14 +95,14 @@ def refusal_to_withdraw(grant: StaffGrant, user: User) -> str:
 
 
 def _decide(grant: StaffGrant, state: State, actor: User) -> None:
-    """The condition makes sure that of two decisions at the same time one has an effect."""
-    decided = StaffGrant.objects.pending().filter(pk=grant.pk)
-    if not decided.update(state=state, decided_by=actor, decided_at=timezone.now()):
+    """Store the decision if the grant is still pending, so that only one of two takes effect."""
+    pending = StaffGrant.objects.pending().filter(pk=grant.pk)
+    if not pending.update(state=state, decided_by=actor, decided_at=timezone.now()):
         raise GrantRefused("This grant was decided before. Nothing was changed.")
     grant.refresh_from_db()
 
 
-def _book(grant: StaffGrant, actor: User, ip: str | None) -> None:
+def _post(grant: StaffGrant, actor: User, ip: str | None) -> None:
     services.grant(
         account=grant.account,
         amount=grant.amount,
@@ -114,6 +114,6 @@ def _book(grant: StaffGrant, actor: User, ip: str | None) -> None:
 
 
 def _record(grant: StaffGrant, actor: User, action: str, ip: str | None) -> None:
-    """In no customer's audit log: a request that is rejected never concerned them."""
+    """Record a step without an account: customers don't see requests in their audit log."""
     target = f"{grant.account.public_id}, {grant.amount:,}: {grant.reason}"
     audit.record(None, actor, action, target, ip)

@@ -1,4 +1,4 @@
-"""What staff see first of credits and money: who runs dry, who pays, and who has not paid yet."""
+"""Panels about credits and money on the front page of the admin."""
 
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -12,49 +12,49 @@ from accounts.staff.panels import (
     Fact,
     Link,
     Panel,
+    account_cell,
     admin_list_url,
-    cell_of,
-    cell_of_account,
+    link_cell,
     require_staff_permissions,
 )
 from credits.models import Order, StaffGrant, Subscription, Wallet
 from credits.money import format_money
-from credits.periods import midnight
-from credits.wallet.statement import PACE_DAYS, month_before, next_month
+from credits.wallet.statement import PACE_DAYS
+from runtime.dates import midnight, next_month, previous_month
 
-_MAY_SEE_BALANCES = ("accounts.view_account", "credits.view_wallet", "credits.view_subscription")
+_BALANCE_PERMISSIONS = ("accounts.view_account", "credits.view_wallet", "credits.view_subscription")
 
 
-def week_before() -> date:
-    """The first of the days whose use is the pace: today is one of them."""
+def usage_window_start() -> date:
+    """Return the first of the days that count as recent usage, which include today."""
     return timezone.now().date() - timedelta(days=PACE_DAYS - 1)
 
 
-@require_staff_permissions(*_MAY_SEE_BALANCES)
+@require_staff_permissions(*_BALANCE_PERMISSIONS)
 def low_balances_panel() -> Panel:
-    wallets = Wallet.objects.running_dry(week_before())
-    worst = wallets.select_related("account__subscription__plan")[:MAX_ROWS]
+    wallets = Wallet.objects.running_low(usage_window_start())
+    lowest = wallets.select_related("account__subscription__plan")[:MAX_ROWS]
     return Panel(
         "Who is running dry?",
         "Nobody who used credits in the last 7 days is short of them.",
         columns=("Account", "Balance", "Lasts", "Used in 7 days", "Plan"),
-        rows=[_dry(wallet) for wallet in worst],
+        rows=[_low_balance_row(wallet) for wallet in lowest],
         note="In use, and below the threshold or with less than they used in the last 7 days.",
         more=Link("All who are running dry", admin_list_url(Wallet, "?dry=week&o=2")),
     )
 
 
-def _dry(wallet: Any) -> list[Cell]:
+def _low_balance_row(wallet: Any) -> list[Cell]:
     return [
-        cell_of_account(wallet.account),
+        account_cell(wallet.account),
         Cell(wallet.balance, tone="" if wallet.balance else "bad"),
-        Cell(_days(wallet.balance * PACE_DAYS // wallet.used), is_amount=True),
+        Cell(_format_days(wallet.balance * PACE_DAYS // wallet.used), is_amount=True),
         Cell(wallet.used),
         Cell(str(wallet.account.subscription.plan)),
     ]
 
 
-def _days(days: int) -> str:
+def _format_days(days: int) -> str:
     if days < 1:
         return "under a day"
     return f"{days:,} day{'' if days == 1 else 's'}"
@@ -67,41 +67,46 @@ def revenue_panel() -> Panel:
         "Who pays?",
         "No account is on a paid plan.",
         columns=("Plan", "Accounts", "Price a month"),
-        rows=[_plan(plan) for plan in plans[:MAX_ROWS]],
+        rows=[_plan_row(plan) for plan in plans[:MAX_ROWS]],
         facts=[
             Fact("On paid plans", Cell(sum(plan["accounts"] for plan in plans))),
-            *_money_of_two_months(),
+            *_revenue_facts(),
         ],
         note="Amounts with tax; a refund counts once all of an order is given back.",
         more=Link("All paid orders", admin_list_url(Order, "?state__exact=paid")),
     )
 
 
-def _plan(line: dict[str, Any]) -> list[Cell]:
-    accounts = admin_list_url(Subscription, f"?plan__id__exact={line['plan']}")
-    price = format_money(line["plan__price_cents"], settings.CURRENCY)
-    return [Cell(line["plan__name"]), Cell(line["accounts"], accounts), Cell(price, is_amount=True)]
-
-
-def _money_of_two_months() -> list[Fact]:
-    this = timezone.now().date().replace(day=1)
-    firsts = {"this": this, "last": month_before(this)}
-    lines = list(Order.objects.moved({name: _span(first) for name, first in firsts.items()}))
+def _plan_row(plan: dict[str, Any]) -> list[Cell]:
+    accounts_url = admin_list_url(Subscription, f"?plan__id__exact={plan['plan']}")
+    price = format_money(plan["plan__price_cents"], settings.CURRENCY)
     return [
-        Fact(f"{label} {first:%B}", Cell(_sums(lines, f"{what}_{name}")))
-        for what, label in (("paid", "Paid in"), ("refunded", "Refunded in"))
-        for name, first in firsts.items()
+        Cell(plan["plan__name"]),
+        Cell(plan["accounts"], accounts_url),
+        Cell(price, is_amount=True),
     ]
 
 
-def _span(first: date) -> tuple[datetime, datetime]:
+def _revenue_facts() -> list[Fact]:
+    this_month = timezone.now().date().replace(day=1)
+    months = {"this": this_month, "last": previous_month(this_month)}
+    ranges = {name: _month_range(first) for name, first in months.items()}
+    rows = list(Order.objects.paid_and_refunded(ranges))
+    return [
+        Fact(f"{label} {first:%B}", Cell(_format_sums(rows, f"{column}_{name}")))
+        for column, label in (("paid", "Paid in"), ("refunded", "Refunded in"))
+        for name, first in months.items()
+    ]
+
+
+def _month_range(first: date) -> tuple[datetime, datetime]:
     return midnight(first), midnight(next_month(first))
 
 
-def _sums(lines: list[dict[str, Any]], name: str) -> str:
-    """Each currency by itself."""
-    said = [format_money(line[name], line["currency"]) for line in lines if line[name]]
-    return ", ".join(said) or "Nothing"
+def _format_sums(rows: list[dict[str, Any]], column: str) -> str:
+    """Format a sum for each currency."""
+    sums = [format_money(row[column], row["currency"]) for row in rows if row[column]]
+    return ", ".join(sums) or "Nothing"
 
 
 @require_staff_permissions("credits.view_order", "accounts.view_account")
@@ -111,22 +116,22 @@ def unpaid_orders_panel() -> Panel:
         "Who has not paid yet?",
         "No order waits for payment.",
         columns=("Order", "Account", "Due", "Total"),
-        rows=[_unpaid(order) for order in pending[:MAX_ROWS]],
+        rows=[_unpaid_row(order) for order in pending[:MAX_ROWS]],
         note="The oldest first. When the money of an invoice is there, open it and mark it paid.",
         more=Link("All orders that wait", admin_list_url(Order, "?state__exact=pending&o=7")),
     )
 
 
-def _unpaid(order: Order) -> list[Cell]:
+def _unpaid_row(order: Order) -> list[Cell]:
     return [
-        cell_of(order, order.number),
-        cell_of_account(order.account),
-        _due(order),
+        link_cell(order, order.number),
+        account_cell(order.account),
+        _due_cell(order),
         Cell(format_money(order.total_cents, order.currency), is_amount=True),
     ]
 
 
-def _due(order: Order) -> Cell:
+def _due_cell(order: Order) -> Cell:
     if order.is_overdue:
         return Cell(f"{order.due_on:%d %b %Y}, overdue", tone="bad")
     return Cell(order.due_on)
@@ -139,16 +144,16 @@ def pending_grants_panel() -> Panel:
         "Grants waiting for a second person",
         "No grant is waiting.",
         columns=("Credits", "Account", "Asked for by", "Since"),
-        rows=[_pending(grant) for grant in pending.order_by("requested_at", "pk")[:MAX_ROWS]],
+        rows=[_pending_row(grant) for grant in pending.order_by("requested_at", "pk")[:MAX_ROWS]],
         note="The oldest first. Open one to confirm or reject it.",
         more=Link("All pending grants", admin_list_url(StaffGrant, "?state__exact=pending")),
     )
 
 
-def _pending(grant: StaffGrant) -> list[Cell]:
+def _pending_row(grant: StaffGrant) -> list[Cell]:
     return [
-        cell_of(grant, f"{grant.amount:,}"),
-        cell_of_account(grant.account),
+        link_cell(grant, f"{grant.amount:,}"),
+        account_cell(grant.account),
         Cell(str(grant.requested_by) if grant.requested_by else None),
         Cell(grant.requested_at),
     ]

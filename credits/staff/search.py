@@ -1,32 +1,37 @@
-"""What staff find of orders from the one box of the admin."""
+"""Find orders from the search box of the admin."""
 
 import re
 
-from accounts.staff.panels import MAX_ROWS, Findings, Hit, link_to, require_staff_permissions
+from accounts.staff.panels import (
+    MAX_ROWS,
+    Hit,
+    SearchResults,
+    admin_link,
+    require_staff_permissions,
+)
 from credits.models import Order
 
-# As the invoice has it, or only its number.
+# The invoice number with or without its prefix.
 _INVOICE = re.compile(r"(?:INV-?)?([0-9]{1,9})", re.IGNORECASE | re.ASCII)
 
 
 @require_staff_permissions("credits.view_order", "accounts.view_account")
-def find_orders(text: str) -> Findings:
+def find_orders(text: str) -> SearchResults:
     if text.startswith("ord_"):
-        found = Order.objects.filter(public_id=text)
+        orders = Order.objects.filter(public_id=text)
     elif invoice := _INVOICE.fullmatch(text):
-        found = Order.objects.filter(invoice_number=int(invoice[1]))
+        orders = Order.objects.filter(invoice_number=int(invoice[1]))
     else:
-        found = Order.objects.none()
-    orders = found.select_related("account")[:MAX_ROWS]
-    return Findings(
+        orders = Order.objects.none()
+    return SearchResults(
         "Orders",
         [
             Hit(
-                link_to(order, order.number),
+                admin_link(order, order.number),
                 f"{order.description}, {order.get_state_display().lower()}",
-                [link_to(order.account)],
+                [admin_link(order.account)],
                 is_exact=True,
             )
-            for order in orders
+            for order in orders.select_related("account")[:MAX_ROWS]
         ],
     )

@@ -1,4 +1,4 @@
-"""Billing: the balance, the plan and every movement. Everybody in the account may look."""
+"""Billing pages: balance, plan, and ledger. Every member of the account has read access."""
 
 import re
 from datetime import date
@@ -12,31 +12,32 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts import audit
-from accounts.permissions import form_on_page, require_permission
+from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.forms import ThresholdForm
 from credits.models import Subscription, Wallet
 from credits.plans import sign_up_credits, subscriptions
 from credits.wallet import statement
+from runtime.dates import next_month, previous_month
 
 PAGE = "credits:show-billing"
-SHOWN_MOVEMENTS = 5
+MAX_LINES = 5
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_billing(request: AccountRequest) -> HttpResponse:
-    return _billing_page(request)
+    return _render_billing(request)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.BUY)
 def change_threshold(request: AccountRequest) -> HttpResponse:
     wallet = request.account.wallet
     form = ThresholdForm(wallet.usual_threshold, request.POST)
     if not form.is_valid():
-        return _billing_page(request, form)
+        return _render_billing(request, form)
     threshold = form.cleaned_data["threshold"]
     target = "the plan's" if threshold is None else f"{threshold:,}"
     with transaction.atomic():
@@ -47,43 +48,43 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_ledger(request: AccountRequest) -> HttpResponse:
-    """A month a page, with the balance before and after: a bank statement."""
+    """Show one month per page, with the opening and closing balance."""
     account, this_month = request.account, timezone.now().date().replace(day=1)
     oldest = account.created_at.date().replace(day=1)
-    first = min(max(_month_in(request.GET.get("month", ""), this_month), oldest), this_month)
+    first = min(max(_parse_month(request.GET.get("month", ""), this_month), oldest), this_month)
     context = {
-        "month": statement.month_of(account, first),
-        "before": statement.month_before(first) if first > oldest else None,
-        "after": statement.next_month(first) if first < this_month else None,
+        "month": statement.monthly_statement(account, first),
+        "before": previous_month(first) if first > oldest else None,
+        "after": next_month(first) if first < this_month else None,
         "wallet": account.wallet,
     }
     return render(request, "credits/show_ledger.html", context)
 
 
-def _month_in(text: str, otherwise: date) -> date:
-    found = re.fullmatch(r"(20\d\d)-(0[1-9]|1[0-2])", text)
-    return date(int(found[1]), int(found[2]), 1) if found else otherwise
+def _parse_month(text: str, default: date) -> date:
+    match = re.fullmatch(r"(20\d\d)-(0[1-9]|1[0-2])", text)
+    return date(int(match[1]), int(match[2]), 1) if match else default
 
 
-def _billing_page(request: AccountRequest, form: ThresholdForm | None = None) -> HttpResponse:
+def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) -> HttpResponse:
     account = request.account
     wallet = account.wallet
     subscription = Subscription.objects.select_related("account", "plan", "next_plan").get(
         account=account
     )
-    coverage = subscriptions.coverage_of(account)
-    month = statement.month_of(account, timezone.now().date().replace(day=1))
+    coverage = subscriptions.load_coverage(account)
+    month = statement.monthly_statement(account, timezone.now().date().replace(day=1))
     threshold: dict[str, Any] = {"threshold": wallet.low_balance_threshold}
     context = {
         "wallet": wallet,
         "subscription": subscription,
-        "coming": subscriptions.coming_change(subscription, coverage),
-        "is_due": subscriptions.standing_of(subscription, coverage).is_due,
+        "coming": subscriptions.upcoming_change(subscription, coverage),
+        "is_due": subscriptions.current_status(subscription, coverage).is_due,
         "domain_without_credits": sign_up_credits.domain_without_credits(account),
         "days_left": statement.days_left(account, wallet.balance),
-        "lines": month.lines[:SHOWN_MOVEMENTS],
+        "lines": month.lines[:MAX_LINES],
         "waiting": account.orders.pending(),
         "form": form or ThresholdForm(wallet.usual_threshold, initial=threshold),
     }

@@ -1,5 +1,4 @@
-"""Choosing a pack or a plan, and ordering it. What it costs is read from our rows, never from the
-form."""
+"""Choose and order a pack or a plan. Prices come from the database, never from the form."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -14,7 +13,7 @@ from credits.forms import ConfirmForm, OrderForm
 from credits.models import Order, Pack, Plan
 from credits.money import with_tax
 from credits.orders import lifecycle
-from credits.payments import PaymentUnavailable, method_of, sync_with_provider
+from credits.payments import PaymentUnavailable, payment_method_of, sync_with_provider
 from credits.plans import offers, subscriptions
 from credits.plans.offers import OrderRefused
 
@@ -33,21 +32,21 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.BUY)
 def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
-    return _order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
+    return _place_order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
 
 
 @require_safe
 @require_permission(TeamPermission.BUY)
 def choose_plan(request: AccountRequest) -> HttpResponse:
     subscription = request.account.subscription
-    coverage = subscriptions.coverage_of(request.account)
+    coverage = subscriptions.load_coverage(request.account)
     offered = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
     context = {
         "plans": offered,
         "subscription": subscription,
-        "coming": subscriptions.coming_change(subscription, coverage),
-        "is_due": subscriptions.standing_of(subscription, coverage).is_due,
-        "waiting": request.account.orders.pending().of_plans(),
+        "coming": subscriptions.upcoming_change(subscription, coverage),
+        "is_due": subscriptions.current_status(subscription, coverage).is_due,
+        "waiting": request.account.orders.pending().for_plans(),
     }
     return render(request, "credits/choose_plan.html", context)
 
@@ -55,16 +54,16 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.BUY)
 def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
-    return _order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
+    return _place_order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.BUY)
 def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
-    """For the time after what is paid for: a lower plan, or after all the one there is."""
+    """Schedule a lower plan for when the paid one ends, or keep the current plan after all."""
     subscription = request.account.subscription
-    known = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
-    plan = get_object_or_404(known, code=plan_code)
+    available = Plan.objects.offered() | Plan.objects.filter(pk=subscription.plan_id)
+    plan = get_object_or_404(available, code=plan_code)
     if plan.price_cents > subscription.plan.price_cents:
         return redirect("credits:order-plan", plan_code=plan.code)
     if plan == subscription.plan == subscription.next_plan:
@@ -72,43 +71,43 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
         return redirect("credits:choose-plan")
     form = ConfirmForm(request.POST or None)
     if form.is_valid():
-        _choose(request, plan)
+        _schedule_plan(request, plan)
         return redirect("credits:choose-plan")
     context = {"plan": plan, "subscription": subscription, "form": form}
     return render(request, "credits/choose_later_plan.html", context)
 
 
-def _choose(request: AccountRequest, plan: Plan) -> None:
+def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
     account = request.account
     try:
-        chosen = subscriptions.choose_plan(
+        subscription = subscriptions.schedule_plan(
             account=account, plan=plan, actor=request.user, ip=request.ip
         )
         sync_with_provider(account)
-    except subscriptions.PlanRefused as refusal:
-        messages.error(request, str(refusal))
+    except subscriptions.PlanRefused as error:
+        messages.error(request, str(error))
     except PaymentUnavailable:
         messages.success(
             request, f"{plan} is noted. The payment service is told as soon as it answers again."
         )
     else:
-        until = chosen.covered_until
+        until = subscription.covered_until
         when = f"after what is paid for, on {until:%d %b %Y}" if until else "from now on"
         messages.success(request, f"Saved: your plan is {plan} {when}. Your credits stay.")
 
 
-def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
+def _place_order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     account = request.account
     try:
         offer = offers.make_offer(item, account.subscription)
-    except OrderRefused as refusal:
-        messages.error(request, str(refusal))
+    except OrderRefused as error:
+        messages.error(request, str(error))
         return redirect("credits:choose-plan")
-    last = lifecycle.last_buyer(account)
-    replaced = _would_be_replaced(account, item)
+    buyer = lifecycle.last_buyer(account)
+    replaced = _orders_to_replace(account, item)
     form = OrderForm(
         request.POST or None,
-        initial={"name": last.name, "address": last.address, "tax_id": last.tax_id},
+        initial={"name": buyer.name, "address": buyer.address, "tax_id": buyer.tax_id},
     )
     if form.is_valid():
         try:
@@ -120,36 +119,36 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
                 form_token=form.cleaned_data["form_token"],
                 ip=request.ip,
             )
-        except OrderRefused as refusal:
-            form.add_error(None, str(refusal))
+        except OrderRefused as error:
+            form.add_error(None, str(error))
         else:
-            for former in replaced:
-                messages.info(request, f"{former} is cancelled: this order takes its place.")
-            return _led_to_payment(request, order)
+            for old_order in replaced:
+                messages.info(request, f"{old_order} is cancelled: this order takes its place.")
+            return _redirect_to_payment(request, order)
     context = {
         "item": item,
         "offer": offer,
         "amount": with_tax(offer.net_cents, offers.tax_rate()),
         "tax_rate": offers.tax_rate(),
-        "method": offers.method_in_use(),
+        "method": offers.default_payment_method(),
         "form": form,
         "replaced": replaced,
     }
     return render(request, "credits/place_order.html", context)
 
 
-def _would_be_replaced(account: Account, item: Pack | Plan) -> list[Order]:
-    """Of plans that were ordered and not paid only the last one waits."""
+def _orders_to_replace(account: Account, item: Pack | Plan) -> list[Order]:
+    """Return the pending plan orders that ordering this item cancels."""
     if isinstance(item, Pack):
         return []
-    waiting = account.orders.pending().filter(kind__in=(Order.Kind.PLAN, Order.Kind.UPGRADE))
-    return list(waiting.exclude(plan=item))
+    pending = account.orders.pending().filter(kind__in=(Order.Kind.PLAN, Order.Kind.UPGRADE))
+    return list(pending.exclude(plan=item))
 
 
-def _led_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
+def _redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     try:
         if order.is_pending:
-            method_of(order).begin(order)
-    except PaymentUnavailable as trouble:
-        messages.error(request, str(trouble))
+            payment_method_of(order).begin(order)
+    except PaymentUnavailable as error:
+        messages.error(request, str(error))
     return redirect("credits:show-order", order_id=order.public_id)

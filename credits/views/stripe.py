@@ -11,17 +11,17 @@ from credits.payments import PaymentUnavailable
 @login_not_required
 @require_POST
 def receive_event(request: HttpRequest) -> HttpResponse:
-    """Stripe's webhook: its signature stands for the sign-in. What is not 200 it sends again."""
+    """Receive Stripe's webhook, authenticated by its signature. Stripe retries it until a 200."""
     if not settings.STRIPE_SECRET_KEY:
         raise Http404
-    from credits.payments import stripe_events as stripe
+    from credits.payments import stripe_events
 
     try:
-        stripe.receive_event(request.body, request.headers.get("Stripe-Signature", ""))
-    except stripe.ForgedEvent:
+        stripe_events.receive_event(request.body, request.headers.get("Stripe-Signature", ""))
+    except stripe_events.InvalidSignature:
         return HttpResponse("This event is not signed.", status=400, content_type="text/plain")
-    except stripe.OddEvent:
+    except stripe_events.InvalidEvent:
         return HttpResponse("This is no event.", status=400, content_type="text/plain")
-    except (stripe.EventTooEarly, PaymentUnavailable):
+    except (stripe_events.EventTooEarly, PaymentUnavailable):
         return HttpResponse("Send it again later.", status=503, content_type="text/plain")
     return HttpResponse(status=200)

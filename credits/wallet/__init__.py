@@ -1,1 +1,1 @@
-"""Charge credits, add up what was used, and check that the books agree."""
+"""Charge credits, total usage, and check that ledger and usage match the balances."""

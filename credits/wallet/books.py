@@ -1,4 +1,7 @@
-"""Whether the books agree. Reads only; each line of what it finds is for an operator."""
+"""Check that the books agree: each balance with the ledger and usage, orders with the ledger.
+
+Read-only. Messages are for operators.
+"""
 
 from collections.abc import Iterator
 
@@ -10,46 +13,53 @@ from credits.models import InvoiceCounter, LedgerEntry, Order, Wallet
 Kind, State = LedgerEntry.Kind, Order.State
 
 
-def differences() -> Iterator[str]:
-    """Nothing, when all is well."""
-    yield from _accounts_without_books()
-    yield from _wallets_that_differ()
-    yield from _orders_that_differ()
+def find_discrepancies() -> Iterator[str]:
+    """Yield a message for each discrepancy, and nothing if the books agree."""
+    yield from _accounts_without_wallet()
+    yield from _wrong_balances()
+    yield from _wrong_orders()
     yield from _missing_invoices()
 
 
-def _accounts_without_books() -> Iterator[str]:
+def _accounts_without_wallet() -> Iterator[str]:
     for account in Account.objects.filter(Q(wallet=None) | Q(subscription=None)):
-        yield f"{account.public_id}: has no wallet or no plan."
+        yield f"{account.public_id}: has no wallet or no subscription."
 
 
-def _wallets_that_differ() -> Iterator[str]:
-    wallets = Wallet.objects.with_books().exclude(balance=F("debt") + F("booked") - F("used"))
-    figures = ("account__public_id", "balance", "debt", "booked", "used")
-    for account, balance, debt, booked, used in wallets.values_list(*figures).iterator():
+def _wrong_balances() -> Iterator[str]:
+    wallets = Wallet.objects.with_totals().exclude(
+        balance=F("debt") + F("ledger_total") - F("usage_total")
+    )
+    fields = ("account__public_id", "balance", "debt", "ledger_total", "usage_total")
+    for account_id, balance, debt, ledger, usage in wallets.values_list(*fields).iterator():
         yield (
-            f"{account}: balance {balance} - debt {debt} is not {booked} in the ledger - {used} "
-            "used."
+            f"{account_id}: balance {balance} - debt {debt} does not equal ledger {ledger} - "
+            f"usage {usage}."
         )
 
 
-def _orders_that_differ() -> Iterator[str]:
+def _wrong_orders() -> Iterator[str]:
     entries = LedgerEntry.objects.filter(order=OuterRef("pk"))
     granted = Exists(entries.filter(amount=OuterRef("credits")))
-    taken = Exists(entries.filter(kind=Kind.REFUND))
-    orders = Order.objects.annotate(granted=granted, taken=taken).select_related("account")
+    deducted = Exists(entries.filter(kind=Kind.REFUND))
+    orders = Order.objects.annotate(granted=granted, deducted=deducted).select_related("account")
     for order in orders.filter(state=State.PAID, granted=False, credits__gt=0):
-        yield f"{order.account.public_id}: {order.public_id} is paid, its credits are not granted."
+        yield f"{_name(order)} is paid, but its credits were not granted."
     for order in orders.filter(state__in=(State.PENDING, State.CANCELLED), granted=True):
-        yield f"{order.account.public_id}: {order.public_id} is not paid, its credits are granted."
-    for order in orders.filter(state=State.REFUNDED, granted=True, taken=False):
-        yield f"{order.account.public_id}: {order.public_id} is refunded, its credits are not."
+        yield f"{_name(order)} is not paid, but its credits were granted."
+    for order in orders.filter(state=State.REFUNDED, granted=True, deducted=False):
+        yield f"{_name(order)} is refunded, but its credits were not deducted."
+
+
+def _name(order: Order) -> str:
+    return f"{order.account.public_id}: {order.public_id}"
 
 
 def _missing_invoices() -> Iterator[str]:
-    written = Order.objects.exclude(invoice_number=None)
-    highest = written.aggregate(most=Max("invoice_number"))["most"] or 0
+    invoiced = Order.objects.exclude(invoice_number=None)
+    count = invoiced.count()
+    highest = invoiced.aggregate(highest=Max("invoice_number"))["highest"] or 0
     counter = InvoiceCounter.objects.filter(pk=1).first()
     last = counter.last if counter else 0
-    if not highest == last == written.count():
-        yield f"invoices: {written.count()} are there, the highest is {highest}, {last} were given."
+    if not highest == last == count:
+        yield f"invoices: {count} exist, the highest number is {highest}, the counter is at {last}."

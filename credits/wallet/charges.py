@@ -1,7 +1,7 @@
-"""What a validation costs is taken here: many charges in one transaction, or one.
+"""Charge accounts for validations, one at a time or many in one transaction.
 
-A charge takes from the wallet and is booked as use. The caller records what it was for in the same
-transaction.
+A charge lowers the balance of the wallet and is recorded as usage. The caller records what it was
+for in the same transaction.
 """
 
 import time
@@ -20,35 +20,37 @@ from accounts.models import Account
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits import emails
-from credits.latency import BUCKETS, bucket_of
+from credits.latency import BUCKETS, bucket_for
 from credits.models import UseHour, Wallet
 from runtime.database.raw_sql import BulkInsert, Row
 from runtime.metrics.registry import Counter, Histogram, MetricsSwitch
 
-batches = Counter(
-    "charge_batches", "Transactions that charged one request or many, and booked their use."
+charge_batches = Counter(
+    "charge_batches", "Transactions that charged one or more requests and recorded their usage."
 )
-charged = Counter("credits_charged", "Credits that were charged.")
-seconds = Histogram(
-    "charge_duration_seconds", "How long the charge of a batch took in the database."
+credits_charged = Counter("credits_charged", "Credits charged.")
+charge_seconds = Histogram(
+    "charge_duration_seconds", "Time the database took to charge a batch of requests."
 )
-refused = Counter("charges_refused", "Requests that the balance did not cover: 402.")
+charges_refused = Counter(
+    "charges_refused", "Requests refused with 402 because the balance did not cover them."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Charge:
     account: Account
-    # None: the playground of the dashboard.
+    # None for the playground of the dashboard.
     key: ApiKey | None
     verdict: str
-    # 0 is booked as use as well.
+    # A cost of 0 is recorded as usage too.
     cost: int
     duration_ms: int
 
 
 @dataclass(eq=False)
 class InsufficientCredits(ApiError):
-    """The balance does not cover what a request costs."""
+    """Raised if the balance does not cover the cost of a request."""
 
     code: str = "insufficient_credits"
 
@@ -66,94 +68,121 @@ def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
     )
 
 
-# A flood of requests that nobody can pay for must cost little.
+# Cached, so that refusing a flood of requests stays cheap.
 _path = cache(reverse)
 
 
 @transaction.atomic(savepoint=False)
-def charge(one: Charge) -> int:
-    """The balance after it. A balance that does not cover the cost undoes the transaction."""
-    (balance,) = charge_all([one])
+def charge_account(charge: Charge) -> int:
+    """Charge one request and return the balance left.
+
+    Raises InsufficientCredits, which rolls back the transaction, if the balance is too low.
+    """
+    (balance,) = charge_all([charge])
     if balance is None:
-        refused.add()
-        raise insufficient_credits(required=one.cost, balance=balance_of(one.account))
+        charges_refused.add()
+        raise insufficient_credits(required=charge.cost, balance=get_balance(charge.account))
     return balance
 
 
 @transaction.atomic(savepoint=False)
 def charge_all(charges: Sequence[Charge]) -> list[int | None]:
-    """The balance after each, as if one had come after the other. None for those of an account
-    that cannot pay for all of its own here. Who is to be told about the balance gets a mail."""
+    """Charge many requests and return the balance after each, as if charged one after the other.
+
+    An account is charged for all of its requests or for none: if its balance doesn't cover their
+    sum, the result is None for each of them. Queues low-balance and zero-balance emails.
+    """
     started = time.perf_counter()
-    paid = Wallet.objects.charge_all(_costs(charges))
-    UseHour.objects.add_all(_uses(one for one in charges if one.account.pk in paid))
-    balances = _balances(charges, {account: balance for account, (balance, _) in paid.items()})
-    for one, balance in zip(charges, balances, strict=True):
+    paid = Wallet.objects.charge_all(_costs_by_account(charges))
+    UseHour.objects.add_all(_usage_rows(charge for charge in charges if charge.account.pk in paid))
+    final_balances = {account: balance for account, (balance, _) in paid.items()}
+    balances = _balances_after(charges, final_balances)
+    for charge, balance in zip(charges, balances, strict=True):
         if balance is not None:
-            _tell(one, balance, paid[one.account.pk][1])
-    took = time.perf_counter() - started
-    transaction.on_commit(lambda: _measure(charges, balances, took))
+            _queue_balance_email(charge, balance, paid[charge.account.pk][1])
+    duration = time.perf_counter() - started
+    transaction.on_commit(lambda: _record_metrics(charges, balances, duration))
     return balances
 
 
-def charge_quietly(charges: Sequence[Charge], record: BulkInsert) -> list[int | None]:
-    """The same in one statement, with what is to be recorded of them, for charges of keys. None
-    also for those that have to go another way: see Wallet.objects.charge_quietly."""
+def charge_and_insert(charges: Sequence[Charge], record: BulkInsert) -> list[int | None]:
+    """Charge many API requests, record their usage, and insert `record`, in one statement.
+
+    The fast path of `charge_all`. The result is None for accounts with too few credits, and for
+    those that have to take the slow path: see WalletQuerySet.charge_and_insert.
+    """
     started = time.perf_counter()
-    records = [*UseHour.objects.additions(_uses(charges)), record]
-    balances = _balances(charges, Wallet.objects.charge_quietly(_costs(charges), *records))
-    _measure(charges, balances, time.perf_counter() - started)
+    inserts = [*UseHour.objects.bulk_inserts(_usage_rows(charges)), record]
+    final_balances = Wallet.objects.charge_and_insert(_costs_by_account(charges), *inserts)
+    balances = _balances_after(charges, final_balances)
+    _record_metrics(charges, balances, time.perf_counter() - started)
     return balances
 
 
 @transaction.atomic(savepoint=False)
-def refund(one: Charge, charged_at: datetime) -> None:
-    """Undoes a charge in both books. The call stays counted as use, at no cost."""
-    # In the order in which a charge locks them.
-    Wallet.objects.add(one.account, one.cost)
-    which = (one.account.pk, one.key.pk if one.key else None, _hour(charged_at), one.verdict)
-    UseHour.objects.add_all([(*which, 0, -one.cost, 0, *(0 for _ in BUCKETS))])
+def refund(charge: Charge, charged_at: datetime) -> None:
+    """Undo a charge in the wallet and in the usage. The call stays counted, at no cost."""
+    # Locks the wallet first, in the same order as a charge.
+    Wallet.objects.add(charge.account, charge.cost)
+    UseHour.objects.add_all(
+        [(*_usage_key(charge, _hour(charged_at)), 0, -charge.cost, 0, *(0 for _ in BUCKETS))]
+    )
 
 
-def _measure(charges: Sequence[Charge], balances: Sequence[int | None], took: float) -> None:
+def _record_metrics(
+    charges: Sequence[Charge], balances: Sequence[int | None], duration: float
+) -> None:
     if MetricsSwitch.is_on:
-        batches.add()
-        seconds.add(took)
-        paid = (one.cost for one, left in zip(charges, balances, strict=True) if left is not None)
-        charged.add(amount=sum(paid))
+        charge_batches.add()
+        charge_seconds.add(duration)
+        costs = (
+            charge.cost
+            for charge, balance in zip(charges, balances, strict=True)
+            if balance is not None
+        )
+        credits_charged.add(amount=sum(costs))
 
 
-def _costs(charges: Iterable[Charge]) -> dict[int, int]:
+def _costs_by_account(charges: Iterable[Charge]) -> dict[int, int]:
     costs: dict[int, int] = defaultdict(int)
-    for one in charges:
-        costs[one.account.pk] += one.cost
+    for charge in charges:
+        costs[charge.account.pk] += charge.cost
     return costs
 
 
-def _balances(charges: Sequence[Charge], left: dict[int, int]) -> list[int | None]:
-    """`left`: by account, after all of its charges."""
-    still_to_come = _costs(charges)
+def _balances_after(charges: Sequence[Charge], final_balances: dict[int, int]) -> list[int | None]:
+    """Return the balance after each charge, from the balance of each account after all of them."""
+    later_costs = _costs_by_account(charges)
     balances: list[int | None] = []
-    for one in charges:
-        still_to_come[one.account.pk] -= one.cost
-        balance = left.get(one.account.pk)
-        balances.append(None if balance is None else balance + still_to_come[one.account.pk])
+    for charge in charges:
+        account = charge.account.pk
+        later_costs[account] -= charge.cost
+        final = final_balances.get(account)
+        balances.append(None if final is None else final + later_costs[account])
     return balances
 
 
-def _tell(one: Charge, balance: int, threshold: int) -> None:
-    """Of all charges exactly one crosses the threshold, whatever happens at once."""
-    if one.cost and balance == 0:
-        emails.queue_zero_balance(account=one.account)
-    elif balance <= threshold < balance + one.cost:
-        emails.queue_low_balance(account=one.account, balance=balance, threshold=threshold)
+def _queue_balance_email(charge: Charge, balance: int, threshold: int) -> None:
+    """Queue an email if this charge crossed the threshold, which exactly one charge does.
+
+    The wallet's row is locked, so this also holds for concurrent charges.
+    """
+    if charge.cost and balance == 0:
+        emails.queue_zero_balance(account=charge.account)
+    elif balance <= threshold < balance + charge.cost:
+        emails.queue_low_balance(account=charge.account, balance=balance, threshold=threshold)
 
 
-def _uses(charges: Iterable[Charge]) -> Iterator[Row]:
+def _usage_rows(charges: Iterable[Charge]) -> Iterator[Row]:
     hour = _hour(timezone.now())
-    for one in charges:
-        which = (one.account.pk, one.key.pk if one.key else None, hour, one.verdict)
-        yield (*which, 1, one.cost, one.duration_ms, *_histogram(one.duration_ms))
+    for charge in charges:
+        histogram = _histogram(charge.duration_ms)
+        yield (*_usage_key(charge, hour), 1, charge.cost, charge.duration_ms, *histogram)
+
+
+def _usage_key(charge: Charge, hour: datetime) -> tuple[int, int | None, datetime, str]:
+    key_id = charge.key.pk if charge.key else None
+    return (charge.account.pk, key_id, hour, charge.verdict)
 
 
 def _hour(moment: datetime) -> datetime:
@@ -161,11 +190,11 @@ def _hour(moment: datetime) -> datetime:
 
 
 def _histogram(duration_ms: int) -> list[int]:
-    own = bucket_of(duration_ms)
-    return [int(bucket == own) for bucket in BUCKETS]
+    hit = bucket_for(duration_ms)
+    return [int(bucket == hit) for bucket in BUCKETS]
 
 
-def balance_of(account: Account) -> int:
+def get_balance(account: Account) -> int:
     return Wallet.objects.values_list("balance", flat=True).get(account=account)
 
 

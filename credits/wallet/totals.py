@@ -1,4 +1,4 @@
-"""What was used, read from the second book: whole days from their totals, the rest by the hour."""
+"""Report usage, from daily totals for rolled-up days and from hourly rows for the rest."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -11,138 +11,148 @@ from django.utils import timezone
 
 from accounts.models import Account
 from credits.latency import BUCKETS
-from credits.models.use import COUNTED, UseDay, UseHour
-from credits.periods import midnight
+from credits.models.use import COUNTERS, UseDay, UseHour
+from runtime.dates import midnight
 
-HOURS_KEPT = timedelta(days=396)
-_PLAIN = {f"sum_of_{name}": Sum(name) for name in ("calls", "credits")}
-_WITH_HISTOGRAM = {**_PLAIN, **{f"sum_of_{name}": Sum(name) for name in BUCKETS}}
+HOURLY_RETENTION = timedelta(days=396)
+_COUNT_SUMS = {f"sum_of_{name}": Sum(name) for name in ("calls", "credits")}
+_ALL_SUMS = {**_COUNT_SUMS, **{f"sum_of_{name}": Sum(name) for name in BUCKETS}}
 
 
-class Used(NamedTuple):
-    """A sum, of one verdict."""
+class UsageTotal(NamedTuple):
+    """Usage of one verdict, grouped by day, month, hour, or key."""
 
-    # The day, the hour, or the id of the key (None: the playground); or a tuple of them.
+    # The group: a date, an hour, the id of a key (None for the playground), or a tuple of them.
     of: Any
     verdict: str
     calls: int
     credits: int
-    # How many calls took how long: one count for each of credits.latency.BUCKETS. Empty where use
-    # is told by key.
+    # Calls in each of credits.latency.BUCKETS. Empty for usage grouped by key.
     histogram: tuple[int, ...] = ()
 
 
-def use_by_day(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
-    """A day may come twice: its total, and what was added to it late."""
+def usage_by_day(account: Account, first: date, last: date, **filters: Any) -> Iterator[UsageTotal]:
+    """Yield usage by day. A day can occur twice: its total, and usage added after the roll-up."""
     day, hour = F("day"), F("hour__date")
-    return _whole_book(account, first, last, only, day=day, hour=hour)
+    return _usage(account, first, last, filters, day=day, hour=hour)
 
 
-def use_by_month(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
-    """The first day of each month stands for it."""
+def usage_by_month(
+    account: Account, first: date, last: date, **filters: Any
+) -> Iterator[UsageTotal]:
+    """Yield usage by month, identified by its first day."""
     day, hour = TruncMonth("day"), TruncMonth("hour", output_field=DateField())
-    return _whole_book(account, first, last, only, day=day, hour=hour)
+    return _usage(account, first, last, filters, day=day, hour=hour)
 
 
-def use_by_hour(account: Account, start: datetime, end: datetime, **only: Any) -> Iterator[Used]:
-    """Within the 13 months for which hours are known."""
-    hours = _hours(account, start, end, only).annotate(of=F("hour"))
-    return _used(_sums(hours, ("of",), _WITH_HISTOGRAM))
+def usage_by_hour(
+    account: Account, start: datetime, end: datetime, **filters: Any
+) -> Iterator[UsageTotal]:
+    """Yield usage by hour, within the 13 months for which hourly rows exist."""
+    hours = _hours(account, start, end, filters).annotate(of=F("hour"))
+    return _totals(_sums(hours, ("of",), _ALL_SUMS))
 
 
-def use_by_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
+def usage_by_key(account: Account, first: date, last: date, **filters: Any) -> Iterator[UsageTotal]:
     day = hour = F("key")
-    return _whole_book(account, first, last, only, day=day, hour=hour, sums=_PLAIN)
+    return _usage(account, first, last, filters, day=day, hour=hour, sums=_COUNT_SUMS)
 
 
-def use_of_hours_by_key(
-    account: Account, start: datetime, end: datetime, **only: Any
-) -> Iterator[Used]:
-    hours = _hours(account, start, end, only).annotate(of=F("key"))
-    return _used(_sums(hours, ("of",), _PLAIN))
+def usage_by_key_between(
+    account: Account, start: datetime, end: datetime, **filters: Any
+) -> Iterator[UsageTotal]:
+    hours = _hours(account, start, end, filters).annotate(of=F("key"))
+    return _totals(_sums(hours, ("of",), _COUNT_SUMS))
 
 
-def use_by_day_and_key(account: Account, first: date, last: date, **only: Any) -> Iterator[Used]:
+def usage_by_day_and_key(
+    account: Account, first: date, last: date, **filters: Any
+) -> Iterator[UsageTotal]:
     day, hour, also = F("day"), F("hour__date"), ("key",)
-    return _whole_book(account, first, last, only, day=day, hour=hour, also=also, sums=_PLAIN)
+    return _usage(account, first, last, filters, day=day, hour=hour, also=also, sums=_COUNT_SUMS)
 
 
-def use_by_hour_and_key(
-    account: Account, start: datetime, end: datetime, **only: Any
-) -> Iterator[Used]:
-    hours = _hours(account, start, end, only).annotate(of=F("hour"))
-    return _used(_sums(hours, ("of", "key"), _PLAIN), 2)
+def usage_by_hour_and_key(
+    account: Account, start: datetime, end: datetime, **filters: Any
+) -> Iterator[UsageTotal]:
+    hours = _hours(account, start, end, filters).annotate(of=F("hour"))
+    return _totals(_sums(hours, ("of", "key"), _COUNT_SUMS), 2)
 
 
-def used_since(account: Account, moment: datetime) -> int:
-    """The credits used since then; within the 13 months for which hours are known."""
+def credits_used_since(account: Account, moment: datetime) -> int:
+    """Return the credits used since then, at most 13 months ago: hourly rows go back that far."""
     next_day = moment.date() + timedelta(days=1)
-    in_no_total = Q(summed=False) | Q(hour__lt=midnight(next_day))
-    hours = UseHour.objects.filter(in_no_total, account=account, hour__gte=moment)
+    # The first day counts in part, so its hours are read even if it was rolled up.
+    not_in_days = Q(summed=False) | Q(hour__lt=midnight(next_day))
+    hours = UseHour.objects.filter(not_in_days, account=account, hour__gte=moment)
     days = UseDay.objects.filter(account=account, day__gte=next_day)
     return hours.credits() + days.credits()
 
 
-def sum_up_days() -> None:
-    """A job of the day. A killed one has summed up an account's whole day, or nothing of it."""
+def roll_up_days() -> None:
+    """Add up the hours of finished days. A daily job.
+
+    Each day of an account is one transaction, so a killed job leaves no day half rolled up.
+    """
     today = midnight(timezone.now().date())
-    over = UseHour.objects.open().filter(hour__lt=today).annotate(day=F("hour__date"))
-    for account_id, day in over.order_by().values_list("account_id", "day").distinct():
-        _sum_up(account_id, day)
+    past = UseHour.objects.open().filter(hour__lt=today).annotate(day=F("hour__date"))
+    for account_id, day in past.order_by().values_list("account_id", "day").distinct():
+        _roll_up(account_id, day)
 
 
 def delete_old_hours() -> None:
-    """A job of the day: of what days hold, after 13 months."""
-    before = midnight((timezone.now() - HOURS_KEPT).date())
-    UseHour.objects.filter(summed=True, hour__lt=before).delete()
+    """Delete hours that were rolled up and are older than 13 months. A daily job."""
+    cutoff = midnight((timezone.now() - HOURLY_RETENTION).date())
+    UseHour.objects.filter(summed=True, hour__lt=cutoff).delete()
 
 
 @transaction.atomic
-def _sum_up(account_id: int, day: date) -> None:
-    of_day = UseHour.objects.open().filter(
+def _roll_up(account_id: int, day: date) -> None:
+    hours = UseHour.objects.open().filter(
         account_id=account_id, hour__gte=midnight(day), hour__lt=midnight(day) + timedelta(1)
     )
-    # Held until the end: what is added meanwhile waits, and then makes a row of its own.
-    rows = list(of_day.select_for_update())
+    # Locked until the commit: a late charge waits, finds the row rolled up, and inserts a new one.
+    rows = list(hours.select_for_update())
     UseDay.objects.add_all(
-        (row.account_id, row.key_id, day, row.verdict, *(getattr(row, name) for name in COUNTED))
+        (row.account_id, row.key_id, day, row.verdict, *(getattr(row, name) for name in COUNTERS))
         for row in rows
     )
     UseHour.objects.filter(pk__in=[row.pk for row in rows]).update(summed=True)
 
 
-def _hours(account: Account, start: datetime, end: datetime, only: dict[str, Any]) -> Any:
-    return UseHour.objects.filter(account=account, hour__gte=start, hour__lt=end, **only)
+def _hours(account: Account, start: datetime, end: datetime, filters: dict[str, Any]) -> Any:
+    return UseHour.objects.filter(account=account, hour__gte=start, hour__lt=end, **filters)
 
 
-def _whole_book(
+def _usage(
     account: Account,
     first: date,
     last: date,
-    only: dict[str, Any],
+    filters: dict[str, Any],
     *,
     day: Any,
     hour: Any,
     also: tuple[str, ...] = (),
-    sums: dict[str, Sum] = _WITH_HISTOGRAM,
-) -> Iterator[Used]:
-    """In one statement: between two of them a day might be summed up."""
-    days = UseDay.objects.filter(account=account, day__range=(first, last), **only)
-    hours = _hours(account, midnight(first), midnight(last + timedelta(days=1)), only).open()
-    by = ("of", *also)
-    by_day = _sums(days.annotate(of=day), by, sums)
-    return _used(by_day.union(_sums(hours.annotate(of=hour), by, sums), all=True), len(by))
+    sums: dict[str, Sum] = _ALL_SUMS,
+) -> Iterator[UsageTotal]:
+    """Read days and hours in one statement, because a day can be rolled up between two."""
+    days = UseDay.objects.filter(account=account, day__range=(first, last), **filters)
+    hours = _hours(account, midnight(first), midnight(last + timedelta(days=1)), filters).open()
+    group = ("of", *also)
+    by_day = _sums(days.annotate(of=day), group, sums)
+    by_hour = _sums(hours.annotate(of=hour), group, sums)
+    return _totals(by_day.union(by_hour, all=True), len(group))
 
 
-def _sums(rows: Any, by: tuple[str, ...], sums: dict[str, Sum]) -> Any:
-    """Rows of what they are of, the verdict, and the sums."""
-    summed = rows.order_by().values(*by, "verdict").annotate(**sums)
-    return summed.values_list(*by, "verdict", *sums)
+def _sums(rows: Any, group: tuple[str, ...], sums: dict[str, Sum]) -> Any:
+    """Return rows of the group's columns, the verdict, and the sums."""
+    summed = rows.order_by().values(*group, "verdict").annotate(**sums)
+    return summed.values_list(*group, "verdict", *sums)
 
 
-def _used(rows: Any, width: int = 1) -> Iterator[Used]:
-    """`width`: how many columns say what a row is of."""
+def _totals(rows: Any, width: int = 1) -> Iterator[UsageTotal]:
+    """Convert rows whose first `width` columns are the group."""
     for row in rows:
-        of = row[0] if width == 1 else row[:width]
+        group = row[0] if width == 1 else row[:width]
         verdict, calls, credits, *histogram = row[width:]
-        yield Used(of, verdict, calls, credits, tuple(histogram))
+        yield UsageTotal(group, verdict, calls, credits, tuple(histogram))

@@ -1,4 +1,7 @@
-"""Redis, where several machines share counters and cache: one pool of connections a process."""
+"""Redis backends for the cache and counters that several machines share.
+
+Each process has one connection pool per server.
+"""
 
 import logging
 import os
@@ -16,10 +19,10 @@ from runtime.database.coalescing import Coalescer
 
 logger = logging.getLogger(__name__)
 
-# After a failure nobody asks Redis for so long: each would wait for it in vain.
-_PAUSE_SECONDS = 5.0
+# How long Redis isn't used after a failure: each request would wait for its timeout.
+_RETRY_SECONDS = 5.0
 
-# Each counter's first one sets when it expires. All of them in one round trip.
+# Increments all counters in one round trip. The first increment of a counter sets its expiry.
 _COUNT = """
     local counts = {}
     for place, name in ipairs(KEYS) do
@@ -29,12 +32,15 @@ _COUNT = """
     end
     return counts
 """
-# Which counter, how many more, and for how many seconds it lives.
-_Count = tuple[str, int, int]
+# A counter's key, the increment, and the counter's time to live in seconds.
+_Increment = tuple[str, int, int]
 
 
 class SharedPool(redis.ConnectionPool):
-    """Django makes a cache object for every greenlet, and each would open its own connections."""
+    """Share one pool per process.
+
+    Django creates a cache object for every greenlet, each of which would open its own connections.
+    """
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> redis.ConnectionPool:  # type: ignore[override]
@@ -47,62 +53,68 @@ def _pool(url: str, options: tuple[tuple[str, Any], ...], process: int) -> redis
 
 
 @lru_cache(maxsize=8)
-def _together(pool: redis.ConnectionPool) -> Coalescer[_Count, int]:
-    return Coalescer(partial(_count_all, redis.Redis(connection_pool=pool)))
+def _coalescer(pool: redis.ConnectionPool) -> Coalescer[_Increment, int]:
+    return Coalescer(partial(_increment_all, redis.Redis(connection_pool=pool)))
 
 
-def _count_all(client: redis.Redis, counts: list[_Count]) -> list[int]:
-    names = [name for name, *_ in counts]
-    values = [value for _, *both in counts for value in both]
-    counted: Any = client.eval(_COUNT, len(names), *names, *values)
-    return list(counted)
+def _increment_all(client: redis.Redis, increments: list[_Increment]) -> list[int]:
+    keys = [key for key, *_ in increments]
+    arguments = [argument for _, *pair in increments for argument in pair]
+    counts: Any = client.eval(_COUNT, len(keys), *keys, *arguments)
+    return list(counts)
 
 
-class _Away:
+class _Outage:
     until = 0.0
 
 
-def _or_alone(name: str) -> Callable[..., Any]:
-    """The method of Redis; while that is away, the same of this process's memory."""
+def _with_fallback(name: str) -> Callable[..., Any]:
+    """Return a method that uses Redis and, during an outage, this process's memory."""
 
-    def method(cache: "SturdyRedisCache", *args: Any, **kwargs: Any) -> Any:
-        if time.monotonic() >= _Away.until:
+    def method(cache: "FallbackRedisCache", *args: Any, **kwargs: Any) -> Any:
+        if time.monotonic() >= _Outage.until:
             try:
                 return getattr(RedisCache, name)(cache, *args, **kwargs)
             except (redis.RedisError, OSError) as error:
-                _Away.until = time.monotonic() + _PAUSE_SECONDS
-                logger.warning("Redis does not answer: %s", type(error).__name__)
-        return getattr(cache.alone, name)(*args, **kwargs)
+                _Outage.until = time.monotonic() + _RETRY_SECONDS
+                logger.warning("Redis is unavailable: %s", type(error).__name__)
+        return getattr(cache.fallback, name)(*args, **kwargs)
 
     return method
 
 
-class SturdyRedisCache(RedisCache):
-    """What pages remember, such as failed sign-ins: without Redis each worker does so alone."""
+class FallbackRedisCache(RedisCache):
+    """The cache that pages use, for failed sign-ins for example.
+
+    Without Redis, each worker has a separate one in memory.
+    """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
-        self.alone = LocMemCache("without-redis", params)
+        self.fallback = LocMemCache("without-redis", params)
 
-    add = _or_alone("add")
-    get = _or_alone("get")
-    set = _or_alone("set")
-    touch = _or_alone("touch")
-    delete = _or_alone("delete")
-    has_key = _or_alone("has_key")
-    incr = _or_alone("incr")
-    get_many = _or_alone("get_many")
-    set_many = _or_alone("set_many")
-    delete_many = _or_alone("delete_many")
+    add = _with_fallback("add")
+    get = _with_fallback("get")
+    set = _with_fallback("set")
+    touch = _with_fallback("touch")
+    delete = _with_fallback("delete")
+    has_key = _with_fallback("has_key")
+    incr = _with_fallback("incr")
+    get_many = _with_fallback("get_many")
+    set_many = _with_fallback("set_many")
+    delete_many = _with_fallback("delete_many")
 
 
 class RedisCounters(RedisCache):
-    """Counts in one round trip where the cache takes three: add() leaves it to incr()."""
+    """Count in one round trip instead of the cache's three.
+
+    add() does nothing, because incr() creates a counter that doesn't exist.
+    """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
         options = {
-            name: one for name, one in params.get("OPTIONS", {}).items() if name != "pool_class"
+            name: value for name, value in params.get("OPTIONS", {}).items() if name != "pool_class"
         }
         self._pool = SharedPool.from_url(server, **options)
 
@@ -112,14 +124,17 @@ class RedisCounters(RedisCache):
         return False
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        return _together(self._pool).ask(self._count(key, delta, version))
+        return _coalescer(self._pool).submit(self._increment(key, delta, version))
 
-    def is_well(self) -> bool:
-        """Counts, as a request would: a Redis that answers PING may refuse to write. It does so by
-        itself: while a silent one is waited for, it is no request's turn."""
-        (count,) = _count_all(redis.Redis(connection_pool=self._pool), [self._count("is-well")])
+    def is_healthy(self) -> bool:
+        """Increment a counter, as a request does: a Redis that replies to PING may refuse writes.
+
+        This bypasses the coalescer, so requests don't queue behind a Redis that doesn't respond.
+        """
+        client = redis.Redis(connection_pool=self._pool)
+        (count,) = _increment_all(client, [self._increment("is-well")])
         return count > 0
 
-    def _count(self, key: str, delta: int = 1, version: int | None = None) -> _Count:
+    def _increment(self, key: str, delta: int = 1, version: int | None = None) -> _Increment:
         name = self.make_and_validate_key(key, version=version)
         return name, delta, int(self.get_backend_timeout() or 0)

@@ -1,6 +1,6 @@
-"""A backup is one file: a zip with the database, and with a note on what fits it.
+"""Back up the database to one zip file, with a note on the secrets that the data depends on.
 
-Any tool that opens a zip opens it. It is there whole or not at all, and its check sums tell damage.
+The file is either complete or absent, and its checksums detect damage.
 """
 
 import hmac
@@ -13,31 +13,31 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.conf import settings
 
-from runtime.database.dumps import Dump, dump_of_this_database
+from runtime.database.dumps import Dump, get_dump
 
 NOTE = "note.json"
-# Under each of these stands something in the database.
+# The database contains values that were hashed or encrypted with these.
 SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "API_KEY_PEPPER_PREVIOUS", "ADDRESS_HASH_KEY")
 
 
 class BackupRefused(Exception):
-    """The text is for the operator. Nothing was changed."""
+    """The message explains why, for the operator. Nothing was changed."""
 
 
 def write_backup(path: Path) -> Path:
-    """Where it is a folder, a file in it that is named by the time."""
+    """Write a backup and return its path. In a folder, the file is named by the time."""
     now = datetime.now(UTC)
     if path.is_dir():
         path /= f"email-validation-{now:%Y%m%dT%H%M%SZ}.backup"
     if path.exists():
-        raise BackupRefused(f"{path} is there already.")
+        raise BackupRefused(f"{path} already exists.")
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        _write(draft, dump_of_this_database(), now)
+        _write(draft, get_dump(), now)
         read_note(draft)
         draft.rename(path)
     except OSError as error:
-        raise BackupRefused(f"{path} cannot be written: {error.strerror}.") from error
+        raise BackupRefused(f"Can't write {path}: {error.strerror}.") from error
     finally:
         draft.unlink(missing_ok=True)
     return path
@@ -47,59 +47,69 @@ def _write(draft: Path, dump: Dump, now: datetime) -> None:
     with os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
         with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
             with archive.open(dump.name, "w", force_zip64=True) as target:
-                dump.write(target, beside=draft.parent)
-            note = {"database": dump.name, "made_at": now.isoformat(), "secrets": _marks()}
+                dump.write(target, temporary_dir=draft.parent)
+            secrets = _fingerprints()
+            note = {"database": dump.name, "made_at": now.isoformat(), "secrets": secrets}
             archive.writestr(NOTE, json.dumps(note, indent=2))
         file.flush()
         os.fsync(file.fileno())
 
 
 def read_note(path: Path) -> dict[str, Any]:
-    """Reads the whole file, so that no damage is met half-way through a restore."""
+    """Return the backup's note, after checking the whole file: a restore must not fail halfway."""
     try:
         with ZipFile(path) as archive:
-            damaged = archive.testzip()
+            damaged_name = archive.testzip()
             note: dict[str, Any] = json.loads(archive.read(NOTE))
             archive.getinfo(note["database"])
     except FileNotFoundError:
         raise BackupRefused(f"There is no file {path}.") from None
-    # Whatever a damaged file makes the library raise.
+    # A damaged file can make zipfile and zlib raise almost anything.
     except Exception as error:
-        raise BackupRefused(f"{path} is damaged, or no backup: {error}") from error
-    if damaged:
-        raise BackupRefused(f"{path} is damaged: {damaged} has another check sum.")
+        raise BackupRefused(f"{path} is damaged, or not a backup: {error}") from error
+    if damaged_name:
+        raise BackupRefused(f"{path} is damaged: the checksum of {damaged_name} is wrong.")
     return note
 
 
 def restore_backup(path: Path, *, other_secrets: bool = False) -> None:
-    note, dump = read_note(path), dump_of_this_database()
+    """Restore a backup into an empty database.
+
+    `other_secrets`: restore even if secrets that the backup depends on aren't configured.
+    """
+    note, dump = read_note(path), get_dump()
     if note["database"] != dump.name:
-        raise BackupRefused(f"{path} holds {note['database']}, and this copy uses {dump.name}.")
+        raise BackupRefused(
+            f"{path} contains {note['database']}, but DATABASE_URL needs {dump.name}."
+        )
     if not other_secrets:
-        _refuse_other_secrets(note["secrets"])
-    dump.refuse_what_is_there()
+        _require_same_secrets(note["secrets"])
+    dump.require_empty_target()
     try:
         with ZipFile(path) as archive, archive.open(dump.name) as source:
             dump.restore(source)
     except OSError as error:
-        raise BackupRefused(f"{path} cannot be restored: {error.strerror}.") from error
+        raise BackupRefused(f"Can't restore {path}: {error.strerror}.") from error
 
 
-def _refuse_other_secrets(marks: dict[str, str]) -> None:
-    previous = (_mark(str(one)) for one in settings.SECRET_KEY_FALLBACKS)
-    known = {*_marks().values(), *previous}
-    missing = [name for name, mark in marks.items() if mark not in known]
+def _require_same_secrets(fingerprints: dict[str, str]) -> None:
+    previous = (_fingerprint(str(key)) for key in settings.SECRET_KEY_FALLBACKS)
+    configured = {*_fingerprints().values(), *previous}
+    missing = [name for name, value in fingerprints.items() if value not in configured]
     if missing:
         raise BackupRefused(
-            f"Set the secrets of then first: {', '.join(missing)}. Without them no API key works, "
-            "and no second factor. If they are lost: --with-other-secrets."
+            f"First, set the secrets this backup was made with: {', '.join(missing)}. Without "
+            "them, no API key and no second factor works. If they are lost, use "
+            "--with-other-secrets."
         )
 
 
-def _marks() -> dict[str, str]:
-    return {name: _mark(getattr(settings, name)) for name in SECRETS if getattr(settings, name)}
+def _fingerprints() -> dict[str, str]:
+    return {
+        name: _fingerprint(getattr(settings, name)) for name in SECRETS if getattr(settings, name)
+    }
 
 
-def _mark(secret: str) -> str:
-    """Tells that a secret is another, and nothing of what it is."""
+def _fingerprint(secret: str) -> str:
+    """Return a value that identifies the secret without revealing it."""
     return hmac.digest(secret.encode(), b"Which secret is it?", "sha256").hex()[:16]

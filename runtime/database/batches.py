@@ -1,17 +1,16 @@
-"""Many rows are deleted a few at a time: no lock is held long, and a job that is killed half-way
-loses nothing of what it did."""
+"""Delete many rows in small batches: locks are short, and a killed job keeps its progress."""
 
 from typing import Any
 
 from django.db.models import Model, QuerySet
 
-BATCH = 2_000
+BATCH_SIZE = 2_000
 
 
 def delete_in_batches(rows: QuerySet[Any]) -> int:
-    """How many went. Call it outside a transaction."""
+    """Delete the rows and return their number. Call it outside a transaction."""
     model: type[Model] = rows.model
-    gone = 0
-    while deleted := model._default_manager.filter(pk__in=rows.values("pk")[:BATCH]).delete()[0]:
-        gone += deleted
-    return gone
+    total = 0
+    while n := model._default_manager.filter(pk__in=rows.values("pk")[:BATCH_SIZE]).delete()[0]:
+        total += n
+    return total

@@ -1,9 +1,9 @@
-"""What many ask for at the same moment is done once for all of them. Pure.
+"""Coalesce concurrent calls into groups that one unit of work serves (group commit).
 
-A database answers sixteen questions in little more time than one, and writes sixteen charges to the
-disk in the time of one. So whoever comes while the work is being done waits, and all who wait are
-served together by the next turn. Who comes alone is served at once. Each time one of those who wait
-does the work, in their own thread or greenlet: nothing runs beside the requests.
+A database runs sixteen queries in little more time than one, and writes sixteen charges to disk in
+the time of one. While a group runs, new callers block; the next group serves all of them together.
+A caller that arrives alone is served immediately. One of the waiting callers does the work, in its
+own thread or greenlet: there is no background thread. Independent of Django.
 """
 
 import threading
@@ -15,61 +15,68 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 MAX_GROUP_SIZE = 64
-# For the turn of another kind of work. What takes longer than this is in trouble of its own.
-LONGEST_WAIT_SECONDS = 0.1
+# How long a group waits for groups of other coalescers. Work that takes longer has a problem.
+MAX_WAIT_SECONDS = 0.1
 
-# One kind of work at a time, for kinds that never wait long: meanwhile more come for the next one.
-_turn = threading.Lock()
+# Held by the coalescer whose group runs. While other coalescers wait for it, their groups grow.
+_work_lock = threading.Lock()
 
 
 @contextmanager
-def _in_turn() -> Iterator[None]:
-    """A courtesy, not a rule: a store that is silent holds up nobody who asks another one."""
-    is_ours = _turn.acquire(timeout=LONGEST_WAIT_SECONDS)
+def _one_group_at_a_time() -> Iterator[None]:
+    """Hold the lock if possible.
+
+    After the timeout, the group runs without it: a store that doesn't respond never blocks callers
+    of another one.
+    """
+    is_acquired = _work_lock.acquire(timeout=MAX_WAIT_SECONDS)
     try:
         yield
     finally:
-        if is_ours:
-            _turn.release()
+        if is_acquired:
+            _work_lock.release()
 
 
 def yield_to_others() -> None:
-    """Called before each turn. The web worker says how: config/server/worker.py."""
+    """Let more callers join before a group starts. Replaced by config/server/worker.py."""
 
 
 class WorkInterrupted(RuntimeError):
-    """The caller that did the work of a group was ended before it could say how it went."""
+    """The caller that ran the group was killed, so the outcome of its work is unknown."""
 
 
 class Coalescer(Generic[Argument, Result]):
     def __init__(
         self, work: Callable[[list[Argument]], Sequence[Result]], *, may_wait: bool = False
     ) -> None:
-        """`work` answers each that it is handed, in their order. What it raises is everybody's who
-        waits: if it could not be done for these, the next ones need not find out by waiting.
+        """`work` takes a list of arguments and returns their results in the same order.
 
-        `may_wait`: for work that may wait for somebody else, whom no other work must wait for.
+        If it raises an exception, every caller that waits gets it, including those not in the
+        group: they would only wait to run into the same error.
+
+        `may_wait`: the work may block on a lock. Groups of other coalescers don't wait for it.
         """
         self._work = work
-        self._turn = nullcontext if may_wait else _in_turn
+        self._work_slot = nullcontext if may_wait else _one_group_at_a_time
         self._lock = threading.Lock()
         self._waiting: list[_Call[Argument, Result]] = []
         self._is_busy = False
 
-    def ask(self, asked: Argument) -> Result:
-        call: _Call[Argument, Result] = _Call(asked)
+    def submit(self, argument: Argument) -> Result:
+        """Block until a group has served this call, and return its result."""
+        call: _Call[Argument, Result] = _Call(argument)
         with self._lock:
             self._waiting.append(call)
             is_first, self._is_busy = not self._is_busy, True
-        if is_first or self._is_next(call):
-            self._serve(call)
+        if is_first or self._must_lead(call):
+            self._run_group(call)
         if call.error is not None:
-            # It is raised by many: each would add its own places to those of all before.
+            # All callers raise the same object. Without this, each would add its own frames.
             raise call.error.with_traceback(None)
-        return call.got
+        return call.result
 
-    def _is_next(self, call: "_Call[Argument, Result]") -> bool:
-        """Waits until it is done, or until it is this one's turn to do it."""
+    def _must_lead(self, call: "_Call[Argument, Result]") -> bool:
+        """Wait until the call is served (False), or has to run the next group (True)."""
         try:
             return not call.wait()
         except BaseException:
@@ -77,77 +84,78 @@ class Coalescer(Generic[Argument, Result]):
             raise
 
     def _withdraw(self, call: "_Call[Argument, Result]") -> None:
-        """Whoever is gone is asked for nothing, and does not stop the others."""
-        if self._forget(call) and call.is_next:
-            self._pass_on([], None)
+        """Remove a killed caller's call. If it was about to lead, another one leads."""
+        if self._remove(call) and call.is_leader:
+            self._finish([], None)
 
-    def _serve(self, own: "_Call[Argument, Result]") -> None:
-        """By one of those who wait, for all of them."""
-        calls: list[_Call[Argument, Result]] = []
+    def _run_group(self, own: "_Call[Argument, Result]") -> None:
+        """Run the work for all waiting calls, in the thread of one of them."""
+        group: list[_Call[Argument, Result]] = []
         error: BaseException | None = None
         try:
-            with self._turn():
+            with self._work_slot():
                 yield_to_others()
-                calls = self._take(MAX_GROUP_SIZE)
-                done = self._work([call.asked for call in calls])
-            for call, got in zip(calls, done, strict=True):
-                call.got = got
+                group = self._take(MAX_GROUP_SIZE)
+                results = self._work([call.argument for call in group])
+            for call, result in zip(group, results, strict=True):
+                call.result = result
         except Exception as raised:
             error = raised
-            calls += self._take(None)
+            group += self._take(None)
             raise
         except BaseException:
-            # That the one who works is ended is nobody's fate whom they had not begun to serve.
-            error = WorkInterrupted("The caller that did the work of this group was ended.")
-            self._forget(own)
+            # Only the calls of this group are affected: the others are served by the next leader.
+            error = WorkInterrupted("The caller that ran this group was killed.")
+            self._remove(own)
             raise
         finally:
-            self._pass_on(calls, error)
+            self._finish(group, error)
 
-    def _take(self, most: int | None) -> "list[_Call[Argument, Result]]":
+    def _take(self, limit: int | None) -> "list[_Call[Argument, Result]]":
         with self._lock:
-            taken = self._waiting[:most]
-            del self._waiting[:most]
+            taken = self._waiting[:limit]
+            del self._waiting[:limit]
         return taken
 
-    def _forget(self, call: "_Call[Argument, Result]") -> bool:
-        """Whether it was still waiting."""
+    def _remove(self, call: "_Call[Argument, Result]") -> bool:
+        """Return whether the call was still waiting."""
         with self._lock:
             was_waiting = call in self._waiting
             if was_waiting:
                 self._waiting.remove(call)
         return was_waiting
 
-    def _pass_on(self, calls: "list[_Call[Argument, Result]]", error: BaseException | None) -> None:
+    def _finish(self, group: "list[_Call[Argument, Result]]", error: BaseException | None) -> None:
+        """Wake up the callers of the group, and the leader of the next one."""
         with self._lock:
-            successor = self._waiting[0] if self._waiting else None
-            self._is_busy = successor is not None
-        for call in calls:
-            call.end(error)
-        if successor is not None:
-            successor.take_over()
+            leader = self._waiting[0] if self._waiting else None
+            self._is_busy = leader is not None
+        for call in group:
+            call.finish(error)
+        if leader is not None:
+            leader.lead()
 
 
 class _Call(Generic[Argument, Result]):
-    got: Result
+    result: Result
 
-    def __init__(self, asked: Argument) -> None:
-        self.asked = asked
+    def __init__(self, argument: Argument) -> None:
+        self.argument = argument
         self.error: BaseException | None = None
-        self.is_next = self._is_over = False
-        # A lock is the cheapest thing to wait for.
-        self._bell = threading.Lock()
-        self._bell.acquire()
+        self.is_leader = self._is_done = False
+        # A lock is the cheapest primitive to wait for.
+        self._wake_up = threading.Lock()
+        self._wake_up.acquire()
 
     def wait(self) -> bool:
-        """False when it is not done, but this one's turn to do it."""
-        self._bell.acquire()
-        return self._is_over
+        """Return True when the call is served, and False when it has to lead the next group."""
+        self._wake_up.acquire()
+        return self._is_done
 
-    def end(self, error: BaseException | None) -> None:
-        self.error, self._is_over = error, True
-        self._bell.release()
+    def finish(self, error: BaseException | None) -> None:
+        self.error, self._is_done = error, True
+        self._wake_up.release()
 
-    def take_over(self) -> None:
-        self.is_next = True
-        self._bell.release()
+    def lead(self) -> None:
+        self.is_leader = True
+        self._wake_up.release()

@@ -1,4 +1,4 @@
-"""The whole database as one stream, and back: with what each of the two brings along for it."""
+"""Dump the whole database to a stream and restore it, with the database's own tools."""
 
 import os
 import shutil
@@ -12,29 +12,29 @@ from typing import IO, Any
 
 from django.db import OperationalError, connection
 
-# It may be restored by another user of another server.
-ANYBODYS = ("--no-owner", "--no-privileges")
+# Another user on another server may restore the dump.
+PORTABLE = ("--no-owner", "--no-privileges")
 
 
 class DumpFailed(Exception):
-    """The text is for the operator. Nothing was changed."""
+    """The message explains why, for the operator. Nothing was changed."""
 
 
 class Dump(ABC):
-    # What the stream is, by which any tool knows it.
+    # The dump's file name in a backup. Common tools recognize its extension.
     name: str
 
     @abstractmethod
-    def write(self, target: IO[bytes], *, beside: Path) -> None:
-        """One moment of the database, whoever writes to it meanwhile."""
+    def write(self, target: IO[bytes], *, temporary_dir: Path) -> None:
+        """Write a consistent snapshot, even while other processes write to the database."""
 
     @abstractmethod
-    def refuse_what_is_there(self) -> None:
-        """A database is never written over."""
+    def require_empty_target(self) -> None:
+        """Raise DumpFailed if there is a database that a restore would overwrite."""
 
     @abstractmethod
     def restore(self, source: IO[bytes]) -> None:
-        """All of it, or nothing."""
+        """Restore everything, or nothing."""
 
 
 class SqliteDump(Dump):
@@ -43,27 +43,27 @@ class SqliteDump(Dump):
     def __init__(self) -> None:
         self.file = Path(connection.settings_dict["NAME"])
 
-    def write(self, target: IO[bytes], *, beside: Path) -> None:
+    def write(self, target: IO[bytes], *, temporary_dir: Path) -> None:
         if not self.file.exists():
             raise DumpFailed(f"There is no database at {self.file}.")
-        with TemporaryDirectory(prefix=".backup-", dir=beside) as folder:
+        with TemporaryDirectory(prefix=".backup-", dir=temporary_dir) as folder:
             copy = Path(folder) / self.name
             try:
-                # Unlike a copy of its pages it holds nothing of what was deleted.
+                # Unlike a page-by-page copy, VACUUM INTO leaves deleted rows out.
                 with closing(sqlite3.connect(self.file, timeout=60)) as database:
                     database.execute("VACUUM INTO ?", [str(copy)])
             except sqlite3.Error as error:
                 raise DumpFailed(f"SQLite could not copy {self.file}: {error}.") from error
-            _refuse_unsound(copy)
+            _check_integrity(copy)
             with copy.open("rb") as stream:
                 shutil.copyfileobj(stream, target)
 
-    def refuse_what_is_there(self) -> None:
-        # An old -wal beside a new database would be played into it.
-        there = [path for path in self._files() if path.exists()]
-        if there:
-            names = " ".join(str(path) for path in there)
-            raise DumpFailed(f"A database is there already. Stop the product, then move: {names}")
+    def require_empty_target(self) -> None:
+        # SQLite would replay an old -wal file into the new database.
+        existing = [path for path in self._files() if path.exists()]
+        if existing:
+            names = " ".join(str(path) for path in existing)
+            raise DumpFailed(f"A database already exists. Stop the service, then move: {names}")
 
     def restore(self, source: IO[bytes]) -> None:
         with TemporaryDirectory(prefix=".restore-", dir=self.file.parent) as folder:
@@ -72,78 +72,85 @@ class SqliteDump(Dump):
                 shutil.copyfileobj(source, target)
                 target.flush()
                 os.fsync(target.fileno())
-            _refuse_unsound(copy)
-            self.refuse_what_is_there()
-            # Unlike a renaming it fails where a file has appeared meanwhile.
+            _check_integrity(copy)
+            self.require_empty_target()
+            # Unlike a rename, this fails if another process has created the file by now.
             self.file.hardlink_to(copy)
 
     def _files(self) -> list[Path]:
-        return [Path(f"{self.file}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
+        return [Path(f"{self.file}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")]
 
 
 class PostgresDump(Dump):
     name = "database.pgdump"
 
-    def write(self, target: IO[bytes], *, beside: Path) -> None:
-        # Compressed it is with the rest of the backup.
-        command = ["pg_dump", "--format=custom", "--compress=0", *ANYBODYS]
-        with _started(command, stdout=subprocess.PIPE) as dumping:
-            shutil.copyfileobj(_pipe(dumping.stdout), target)
-        _refuse_failure(dumping)
+    def write(self, target: IO[bytes], *, temporary_dir: Path) -> None:
+        # The backup's zip file compresses it.
+        command = ["pg_dump", "--format=custom", "--compress=0", *PORTABLE]
+        with _start(command, stdout=subprocess.PIPE) as process:
+            shutil.copyfileobj(_pipe(process.stdout), target)
+        _check_exit_status(process)
 
-    def refuse_what_is_there(self) -> None:
+    def require_empty_target(self) -> None:
         name = connection.settings_dict["NAME"]
         try:
             tables = connection.introspection.table_names()
         except OperationalError as error:
-            raise DumpFailed(f"The database {name} cannot be reached: {error}") from error
+            raise DumpFailed(f"Can't connect to the database {name}: {error}") from error
         if tables:
             raise DumpFailed(
-                f"The database {name} is not empty. Make a new one, and name it in DATABASE_URL."
+                f"The database {name} is not empty. Create a new one and set DATABASE_URL to it."
             )
 
     def restore(self, source: IO[bytes]) -> None:
-        self.refuse_what_is_there()
+        self.require_empty_target()
         connection.close()
         name = str(connection.get_connection_params()["dbname"])
-        command = ["pg_restore", "--single-transaction", "--dbname", name, *ANYBODYS]
-        # One that has given up closes its pipe, now or as we do, and says so by its status.
-        with suppress(BrokenPipeError), _started(command, stdin=subprocess.PIPE) as restoring:
-            shutil.copyfileobj(source, _pipe(restoring.stdin))
-        _refuse_failure(restoring)
+        command = ["pg_restore", "--single-transaction", "--dbname", name, *PORTABLE]
+        # If pg_restore gives up, it closes the pipe. Its exit status then reports the failure.
+        with suppress(BrokenPipeError), _start(command, stdin=subprocess.PIPE) as process:
+            shutil.copyfileobj(source, _pipe(process.stdin))
+        _check_exit_status(process)
 
 
-def dump_of_this_database() -> Dump:
+def get_dump() -> Dump:
+    """Return the dump class for the configured database."""
     return PostgresDump() if connection.vendor == "postgresql" else SqliteDump()
 
 
-def _refuse_unsound(file: Path) -> None:
+def _check_integrity(file: Path) -> None:
     try:
         with closing(sqlite3.connect(file)) as database:
-            found = [str(row[0]) for row in database.execute("PRAGMA integrity_check")]
+            results = [str(row[0]) for row in database.execute("PRAGMA integrity_check")]
     except sqlite3.DatabaseError as error:
-        found = [str(error)]
-    if found != ["ok"]:
-        raise DumpFailed(f"This SQLite database is damaged: {found[0]}")
+        results = [str(error)]
+    if results != ["ok"]:
+        raise DumpFailed(f"This SQLite database is damaged: {results[0]}")
 
 
-def _started(command: list[str], **pipes: int) -> "subprocess.Popen[bytes]":
+def _start(command: list[str], **pipes: int) -> "subprocess.Popen[bytes]":
     try:
-        return subprocess.Popen(command, env={**os.environ, **_where()}, **pipes)  # type: ignore[call-overload, no-any-return]
+        return subprocess.Popen(command, env={**os.environ, **_connection_variables()}, **pipes)  # type: ignore[call-overload, no-any-return]
     except FileNotFoundError:
         raise DumpFailed(
-            f"{command[0]} is not there. It comes with PostgreSQL's client programs; take those of "
-            "the server's version."
+            f"{command[0]} was not found. Install PostgreSQL's client programs, in the server's "
+            "version."
         ) from None
 
 
-def _where() -> dict[str, str]:
-    """In the environment: what stands in a command line, everybody on the machine can read."""
-    import psycopg  # A copy on SQLite need not load it.
+def _connection_variables() -> dict[str, str]:
+    """Return libpq's environment variables. Every user of the machine can read a command line."""
+    import psycopg  # Not loaded where only SQLite is used.
 
-    given = connection.get_connection_params()
-    known = [(one.keyword.decode(), one.envvar) for one in psycopg.pq.Conninfo.get_defaults()]
-    return {name.decode(): str(given[word]) for word, name in known if name and given.get(word)}
+    parameters = connection.get_connection_params()
+    options = [
+        (option.keyword.decode(), option.envvar) for option in psycopg.pq.Conninfo.get_defaults()
+    ]
+    return {
+        variable.decode(): str(parameters[keyword])
+        for keyword, variable in options
+        if variable and parameters.get(keyword)
+    }
 
 
 def _pipe(stream: Any) -> IO[bytes]:
@@ -151,6 +158,6 @@ def _pipe(stream: Any) -> IO[bytes]:
     return pipe
 
 
-def _refuse_failure(process: "subprocess.Popen[bytes]") -> None:
+def _check_exit_status(process: "subprocess.Popen[bytes]") -> None:
     if process.returncode:
-        raise DumpFailed(f"PostgreSQL's own program failed, with status {process.returncode}.")
+        raise DumpFailed(f"PostgreSQL's client program failed with status {process.returncode}.")

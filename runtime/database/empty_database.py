@@ -1,7 +1,7 @@
-"""A database in which nothing was migrated yet, and what an operator can do about it.
+"""Detect a database without tables, and tell the operator how to fill it.
 
-In production only `manage.py migrate --new-database` creates tables in one: after a failed restore,
-a service that starts on empty tables would refuse every customer's key.
+In production only `manage.py migrate --new-database` creates tables in an empty database: after a
+failed restore, a service that starts on empty tables would refuse every customer's key.
 """
 
 from pathlib import Path
@@ -13,8 +13,8 @@ from django.db.migrations.recorder import MigrationRecorder
 
 
 def is_empty(database: BaseDatabaseWrapper = connection) -> bool:
-    """Returns whether no migration was ever applied. A database that can't be read isn't."""
-    if _has_no_file(database):
+    """Return whether no migration was ever applied. A database that can't be read isn't empty."""
+    if _is_missing_file(database):
         return True
     try:
         return not MigrationRecorder(database).applied_migrations()
@@ -22,14 +22,14 @@ def is_empty(database: BaseDatabaseWrapper = connection) -> bool:
         return False
 
 
-def _has_no_file(database: BaseDatabaseWrapper) -> bool:
-    """SQLite would create the file, and a restore would then find one that is in the way."""
+def _is_missing_file(database: BaseDatabaseWrapper) -> bool:
+    """Check for SQLite's file before connecting, which would create it and so block a restore."""
     if database.vendor != "sqlite" or database.is_in_memory_db():  # type: ignore[attr-defined]
         return False
     return not Path(database.settings_dict["NAME"]).exists()
 
 
-def what_to_do() -> str:
+def empty_database_message() -> str:
     if settings.PRODUCTION:
         return (
             "The database has no tables yet. Restore a backup (manage.py restore FILE), or create "

@@ -1,8 +1,8 @@
-"""Pages of rows by time, newest first, that stay fast however many rows there are.
+"""Paginate rows by time, newest first, at a cost that doesn't depend on the number of rows.
 
-Nothing is counted, and a page begins where the one before ended. What an index finds is walked
-along; other conditions are applied to a bounded stretch of that walk, whose end the page tells, so
-that one can go on from there.
+Rows are never counted, and a page starts at the cursor where the previous one ended. A query scans
+an index in the order of `at`. Filters without an index are applied to at most SCAN_LIMIT rows of
+that scan; the page reports where the scan stopped, so the reader can continue from there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,16 +15,16 @@ from django.db.models import Model, Q, QuerySet
 from runtime.database.pool import release_connection
 from runtime.dates import from_microseconds, to_microseconds
 
-PAGE = 50
+PAGE_SIZE = 50
 SCAN_LIMIT = 10_000
-# Rows that one query of a download brings.
-BATCH = 2_000
+# Rows per query of a download.
+BATCH_SIZE = 2_000
 
 Row = TypeVar("Row", bound=Model)
 
 
 class Cursor(NamedTuple):
-    """Where a page begins: at this moment, after so many rows of the same moment."""
+    """Where a page starts: at a timestamp, after `seen` rows that have exactly this timestamp."""
 
     at: datetime
     seen: int = 0
@@ -36,64 +36,68 @@ class Cursor(NamedTuple):
     def parse(cls, text: str) -> Self | None:
         number, _, seen = text.partition("-")
         at = from_microseconds(number)
-        plain = seen.isascii() and seen.isdecimal() and len(seen) < 5
-        return cls(at, int(seen)) if at and plain else None
+        is_number = seen.isascii() and seen.isdecimal() and len(seen) < 5
+        return cls(at, int(seen)) if at and is_number else None
 
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
     entries: list[Row]
-    # Where the next one begins.
+    # The cursor of the next page.
     older: Cursor | None = None
-    # Nothing older than this was looked at, though there is more.
+    # Set if the scan limit was reached: older rows exist, but weren't filtered yet.
     looked_back_to: datetime | None = None
 
 
 def paginate(
-    walked: QuerySet[Row],
-    others: Sequence[Q] = (),
+    rows: QuerySet[Row],
+    filters: Sequence[Q] = (),
     before: Cursor | None = None,
     *,
-    stretch: int | None = None,
+    scan_limit: int | None = None,
 ) -> Page[Row]:
-    """Of rows that an index finds in the order of `at`; the other conditions have none."""
-    most = stretch or SCAN_LIMIT
-    rows = _from(walked, before).order_by("-at", "-pk")
-    end: datetime | None = None
-    if others:
-        moments: Any = rows.values_list("at", flat=True)
-        end = moments[most : most + 1].first()
-        rows = rows.filter(*others, **{"at__gte": end} if end else {})
+    """Return one page of `rows`, which an index returns in the order of `at`.
+
+    `filters`: conditions without an index.
+    """
+    limit = scan_limit or SCAN_LIMIT
+    rows = _from(rows, before).order_by("-at", "-pk")
+    scan_end: datetime | None = None
+    if filters:
+        timestamps: Any = rows.values_list("at", flat=True)
+        scan_end = timestamps[limit : limit + 1].first()
+        rows = rows.filter(*filters, **{"at__gte": scan_end} if scan_end else {})
     seen = before.seen if before else 0
-    found = list(rows[seen : seen + PAGE + 1])
-    shown = found[:PAGE]
-    if len(found) > PAGE:
-        return Page(shown, _after(shown, _at(shown[-1]), before))
-    return Page(shown, _after(shown, end, before) if end else None, end)
+    # One more row than the page shows says whether there is a next page.
+    matches = list(rows[seen : seen + PAGE_SIZE + 1])
+    entries = matches[:PAGE_SIZE]
+    if len(matches) > PAGE_SIZE:
+        return Page(entries, _cursor_after(entries, _at(entries[-1]), before))
+    return Page(entries, _cursor_after(entries, scan_end, before) if scan_end else None, scan_end)
 
 
-def iterate_all(walked: QuerySet[Row], others: Sequence[Q] = ()) -> Iterator[Row]:
-    """For a download, in batches: whoever reads slowly holds no connection meanwhile."""
-    rows = walked.filter(*others).order_by("-at", "-pk")
-    batch = list(rows[:BATCH])
+def iterate_all(rows: QuerySet[Row], filters: Sequence[Q] = ()) -> Iterator[Row]:
+    """Yield all rows in batches, for a download. A slow client holds no database connection."""
+    rows = rows.filter(*filters).order_by("-at", "-pk")
+    batch = list(rows[:BATCH_SIZE])
     while batch:
         release_connection()
         yield from batch
         last = batch[-1]
         older = Q(at__lt=_at(last)) | Q(at=_at(last), pk__lt=last.pk)
-        # The first condition says the same more loosely, and is what the index understands.
-        batch = list(rows.filter(Q(at__lte=_at(last)), older)[:BATCH])
+        # `older` implies at <= last, but only the plain condition lets the database use the index.
+        batch = list(rows.filter(Q(at__lte=_at(last)), older)[:BATCH_SIZE])
 
 
 def _from(rows: QuerySet[Row], before: Cursor | None) -> QuerySet[Row]:
     return rows.filter(at__lte=before.at) if before else rows
 
 
-def _after(shown: list[Row], at: datetime, before: Cursor | None) -> Cursor:
-    of_this_moment = sum(_at(row) == at for row in shown)
+def _cursor_after(entries: list[Row], at: datetime, before: Cursor | None) -> Cursor:
+    seen = sum(_at(row) == at for row in entries)
     if before and before.at == at:
-        of_this_moment += before.seen
-    return Cursor(at, of_this_moment)
+        seen += before.seen
+    return Cursor(at, seen)
 
 
 def _at(row: Any) -> datetime:

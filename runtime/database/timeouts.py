@@ -1,19 +1,22 @@
-"""How long a web request waits for one answer of PostgreSQL. Nothing else is imported here: the web
-worker sets it before Django is there."""
+"""Time limits for PostgreSQL, in seconds.
+
+The web worker sets them for each request, before Django is loaded: keep this module free of it.
+"""
 
 from contextvars import ContextVar
 
-# A caller of the API is told within two seconds that it has to come back; a page may take longer.
-API_SECONDS, PAGE_SECONDS = 1.5, 15.0
-# How long a page waits for a connection, or for a sign of life of one, while the database says
-# nothing at all. The visitor then gets a 503 within two seconds.
-GREETING_SECONDS = 1.5
-# How often a worker asks again for a database that was silent. Other requests fail until then.
+# API clients get a 503 within two seconds; a page may take longer.
+API_QUERY_TIMEOUT, PAGE_QUERY_TIMEOUT = 1.5, 15.0
+# How long a page waits for a connection, or for the reply to a liveness check, while the database
+# doesn't respond at all. The visitor then gets a 503 within two seconds.
+LIVENESS_TIMEOUT = 1.5
+# How often a worker retries a database that didn't respond. Other requests fail until then.
 RETRY_SECONDS = 0.5
-# A migration that waits for a table makes everybody wait behind it: no longer than callers do.
-MIGRATION_SECONDS = 1.0
+# Queries queue behind a migration that waits for its table lock, so it must give up earlier than
+# callers do.
+MIGRATION_LOCK_TIMEOUT = 1.0
 
-# Whether a page is being made, which leaves some connections of the pool to the API.
-serves_page: ContextVar[bool] = ContextVar("serves_page", default=False)
-# None: as long as it takes, for commands and the background worker.
-database_seconds: ContextVar[float | None] = ContextVar("database_seconds", default=None)
+# Whether the request is for a page. Pages leave some connections of the pool to the API.
+is_page_request: ContextVar[bool] = ContextVar("is_page_request", default=False)
+# None, for commands and the background worker: no limit.
+query_timeout: ContextVar[float | None] = ContextVar("query_timeout", default=None)

@@ -1,6 +1,6 @@
-"""What nobody waits for is written a moment later, many at a time, by the web worker itself.
+"""Buffer rows that no caller waits for, and write them in batches about a second later.
 
-It is written when a worker stops, too. A worker that is killed loses what it had not written yet.
+A web worker also writes its buffers when it stops. A worker that is killed loses them.
 """
 
 import logging
@@ -18,86 +18,88 @@ logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 
-SECONDS = 1.0
+DELAY_SECONDS = 1.0
 BATCH_SIZE = 500
-# While the database is away. What comes after that is lost.
+# Reached only while the database is unavailable. Further items are dropped.
 MAX_BUFFERED = 20_000
 
-_all: "list[WriteBuffer[object]]" = []
+_buffers: "list[WriteBuffer[object]]" = []
 
 
 class WriteBuffer(Generic[Item]):
     def __init__(self, write: Callable[[list[Item]], None]) -> None:
         self._write = write
-        self._things: list[Item] = []
+        self._items: list[Item] = []
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
-        _all.append(self)  # type: ignore[arg-type]
+        _buffers.append(self)  # type: ignore[arg-type]
 
-    def add(self, thing: Item) -> None:
+    def add(self, item: Item) -> None:
         with self._lock:
-            if len(self._things) < MAX_BUFFERED:
-                self._things.append(thing)
-            self._write_soon()
+            if len(self._items) < MAX_BUFFERED:
+                self._items.append(item)
+            self._schedule()
 
-    def write(self) -> None:
-        """What cannot be written because the database is away is written later."""
-        while things := self._take():
-            parts = [things]
+    def flush(self) -> None:
+        """Write all items. While the database is unavailable, they stay in the buffer."""
+        while items := self._take():
+            batches = [items]
             try:
-                while parts:
-                    parts[-1:] = self._write_or_halve(parts[-1])
+                while batches:
+                    batches[-1:] = self._write_or_split(batches[-1])
             except UNAVAILABLE as error:
                 times_unavailable.add("later")
-                logger.warning("What was to be written waits for the database", exc_info=error)
+                logger.warning("Database unavailable, keeping buffered rows", exc_info=error)
                 with self._lock:
-                    self._things = [*chain(*parts), *self._things][:MAX_BUFFERED]
-                    self._write_soon()
+                    self._items = [*chain(*batches), *self._items][:MAX_BUFFERED]
+                    self._schedule()
                 return
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         with self._lock:
-            self._things = []
+            self._items = []
 
-    def _write_or_halve(self, things: list[Item]) -> list[list[Item]]:
-        """What is left to be written of them."""
+    def _write_or_split(self, items: list[Item]) -> list[list[Item]]:
+        """Write the items; return the batches that are still to be written.
+
+        If one item can't be written, halving the batch finds it, and the others are written.
+        """
         try:
-            self._write(things)
+            self._write(items)
         except UNAVAILABLE:
             raise
-        # One of them cannot be written: it must not take the others with it.
         except Exception as error:
-            if len(things) > 1:
-                middle = len(things) // 2
-                return [things[middle:], things[:middle]]
-            logger.warning("Something could not be written", exc_info=error)
+            if len(items) > 1:
+                middle = len(items) // 2
+                return [items[middle:], items[:middle]]
+            logger.warning("Dropped a buffered row that can't be written", exc_info=error)
         return []
 
     def _take(self) -> list[Item]:
         with self._lock:
-            taken, self._things = self._things[:BATCH_SIZE], self._things[BATCH_SIZE:]
+            taken, self._items = self._items[:BATCH_SIZE], self._items[BATCH_SIZE:]
         return taken
 
-    def _write_soon(self) -> None:
+    def _schedule(self) -> None:
         if settings.SERVES_WEB and self._timer is None:
-            self._timer = threading.Timer(SECONDS, self._write_now)
+            self._timer = threading.Timer(DELAY_SECONDS, self._flush_in_thread)
             self._timer.daemon = True
             self._timer.start()
 
-    def _write_now(self) -> None:
+    def _flush_in_thread(self) -> None:
         try:
-            self.write()
+            self.flush()
         finally:
-            # This thread's own.
+            # Django opened it for this thread.
             connection.close()
             with self._lock:
-                # Not sooner: one at a time waits for a database that is silent.
+                # Only now: while the database doesn't respond, at most one thread waits for it.
                 self._timer = None
-                if self._things:
-                    self._write_soon()
+                if self._items:
+                    self._schedule()
 
 
 def flush_all() -> None:
-    """A worker that stops."""
-    for later in _all:
-        later.write()
+    """Write all buffers of a worker that stops."""
+    for buffer in _buffers:
+        buffer.flush()

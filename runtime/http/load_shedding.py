@@ -1,40 +1,43 @@
-"""How many requests of the API a web worker has in hand at most. Pure.
+"""Limit how many API requests a web worker handles concurrently.
 
-Whoever offers more than it can answer would make everybody wait: the longer, the more of them there
-are. So what comes beyond is refused at once, and what was taken on is answered soon.
+Without a limit, an overload makes every request slow, and the more clients retry, the slower. So
+requests above the limit are refused immediately, and admitted ones get a response soon.
 """
 
 from contextvars import ContextVar
 
-# What a worker answers in less than a second, also a slow one; and more than come at the same
-# moment by chance.
+# Even a slow worker handles this many in less than a second, and they are more than arrive together
+# by chance.
 MAX_CONCURRENT_REQUESTS = 256
 
-_has_a_place: ContextVar[bool] = ContextVar("has_a_place", default=False)
+_holds_slot: ContextVar[bool] = ContextVar("holds_slot", default=False)
 
 
 class ConcurrencyLimit:
-    def __init__(self, most: int = MAX_CONCURRENT_REQUESTS) -> None:
-        self.most = most
-        self.in_hand = 0
-        # All requests that ever had a place.
-        self.entered = 0
+    def __init__(self, limit: int = MAX_CONCURRENT_REQUESTS) -> None:
+        self.limit = limit
+        self.in_progress = 0
+        # The number of requests admitted since the process started.
+        self.admitted = 0
 
     def enter(self) -> bool:
-        """Whether there was a place for the request of this thread or greenlet."""
-        if self.in_hand >= self.most:
+        """Return whether the request of this thread or greenlet is admitted."""
+        if self.in_progress >= self.limit:
             return False
-        self.in_hand += 1
-        self.entered += 1
-        _has_a_place.set(True)
+        self.in_progress += 1
+        self.admitted += 1
+        _holds_slot.set(True)
         return True
 
     def leave(self) -> None:
-        """Once the request is answered, or before it waits for what is no work of this process:
-        those who wait for a slow name server must not keep others out."""
-        if _has_a_place.get():
-            _has_a_place.set(False)
-            self.in_hand -= 1
+        """Free the request's slot, if it still has one.
+
+        Called when the request is done, and earlier if it has to wait for another server: requests
+        that wait for a slow name server must not use up the slots.
+        """
+        if _holds_slot.get():
+            _holds_slot.set(False)
+            self.in_progress -= 1
 
 
 concurrency_limit = ConcurrencyLimit()

@@ -1,4 +1,4 @@
-"""Middleware for every request: its id and address, and what protects the reader of a page."""
+"""Middleware for every request: id and client address, access record, protection of pages."""
 
 import re
 import time
@@ -18,11 +18,14 @@ from runtime.unicode import INVISIBLE_IN_BYTES, show_invisible_in_html
 
 Handler = Callable[[IdentifiedRequest], HttpResponse]
 
-_CLIENTS_OWN_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 class IdentifyRequestMiddleware:
-    """Says which request this is and whence, so that page, log line and audit entry agree."""
+    """Set the request's id and client address, and add its access record.
+
+    Pages, logs, and audit entries all show the same id and address.
+    """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -30,40 +33,45 @@ class IdentifyRequestMiddleware:
     def __call__(self, request: IdentifiedRequest) -> HttpResponse:
         request.id = choose_request_id(request.META.get("HTTP_X_REQUEST_ID", ""))
         request.ip = client_address(request.META, settings.TRUSTED_PROXIES)
-        # Never reset: Django logs a crash after the last middleware has returned.
-        formatters.request_id.set(request.id)
-        formatters.account_id.set(formatters.NO_ID)
+        # Not reset afterwards: Django logs a crash after the last middleware has returned.
+        formatters.current_request_id.set(request.id)
+        formatters.current_account_id.set(formatters.NO_ID)
         request.refusal, request.in_access_log = "", False
         started = time.perf_counter()
-        AccessLog.in_hand += 1
+        AccessLog.in_progress += 1
         try:
             response = self.get_response(request)
         finally:
-            AccessLog.in_hand -= 1
-        if AccessLog.is_open and not request.in_access_log:
-            add_record(_answer(request, response, time.perf_counter() - started))
+            AccessLog.in_progress -= 1
+        if AccessLog.is_enabled and not request.in_access_log:
+            add_record(_access_record(request, response, time.perf_counter() - started))
         if response.status_code < 500:
-            # Django would write another record of each refusal.
+            # Keeps Django from logging each refusal as well.
             response._has_been_logged = True  # type: ignore[attr-defined]
         response["X-Request-Id"] = request.id
         response["Cross-Origin-Resource-Policy"] = "same-origin"
         return response
 
 
-def choose_request_id(given: str) -> str:
-    """The client's, if it is well formed and no key: it goes into logs and answers."""
-    if _CLIENTS_OWN_ID.fullmatch(given) and not _knows_secrets()(given):
-        return given
+def choose_request_id(client_id: str) -> str:
+    """Return the client's id if it is well-formed and contains no secret, or a new one.
+
+    The id is written to logs and responses.
+    """
+    if _CLIENT_ID.fullmatch(client_id) and not _contains_secret()(client_id):
+        return client_id
     return ids.request_id()
 
 
 @cache
-def _knows_secrets() -> Callable[[str], bool]:
-    knows: Callable[[str], bool] = import_string(settings.KNOWS_SECRETS)
-    return knows
+def _contains_secret() -> Callable[[str], bool]:
+    function: Callable[[str], bool] = import_string(settings.API_KEY_DETECTOR)
+    return function
 
 
-def _answer(request: IdentifiedRequest, response: HttpResponse, seconds: float) -> AccessRecord:
+def _access_record(
+    request: IdentifiedRequest, response: HttpResponse, seconds: float
+) -> AccessRecord:
     account = getattr(request, "account", None)
     return AccessRecord(
         time.time(),
@@ -81,7 +89,7 @@ def _answer(request: IdentifiedRequest, response: HttpResponse, seconds: float) 
 
 
 class PermissionsPolicyMiddleware:
-    """For pages and files. Responses of the API have the header from the start."""
+    """Set Permissions-Policy on pages and files. API responses are created with it."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -93,7 +101,7 @@ class PermissionsPolicyMiddleware:
 
 
 class ShowInvisibleCharactersMiddleware:
-    """Whatever a page shows, no character of it hides, or turns the order of the others."""
+    """Show invisible characters in pages: they could hide or reorder the text around them."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

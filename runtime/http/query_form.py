@@ -1,4 +1,4 @@
-"""Forms whose fields are the query string of a page: filters that can be linked to and reloaded."""
+"""Forms for a page's query string: filters that can be linked to and reloaded."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -9,7 +9,10 @@ from django.utils import timezone
 
 
 class DayField(forms.DateField):
-    """Of the years in which there may be anything: the first and the last there are overflow."""
+    """A date in a plausible year.
+
+    Calculations with the first and last representable years overflow.
+    """
 
     widget = forms.DateInput(attrs={"type": "date"})
 
@@ -21,11 +24,11 @@ class DayField(forms.DateField):
 
 class QueryForm(forms.Form):
     @property
-    def given(self) -> dict[str, str]:
-        """What was asked; a field that is empty stands in no address."""
-        asked = {name: self.data.get(name) for name in self.fields}
-        return {name: value for name, value in asked.items() if value}
+    def params(self) -> dict[str, str]:
+        """Return the query parameters as submitted, without empty ones."""
+        values = {name: self.data.get(name) for name in self.fields}
+        return {name: value for name, value in values.items() if value}
 
     @property
     def query(self) -> str:
-        return urlencode(self.given)
+        return urlencode(self.params)

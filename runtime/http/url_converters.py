@@ -1,4 +1,4 @@
-"""The form of what stands in URLs: what has another one is no page, and asks no database."""
+"""Path converters: a malformed id is a 404 without a database query."""
 
 
 class PublicId:
@@ -12,7 +12,7 @@ class PublicId:
 
 
 class RequestId(PublicId):
-    """Ours, or a client's own."""
+    """An id that the product generated, or a client's X-Request-Id."""
 
     regex = "[A-Za-z0-9_-]{8,64}"
 

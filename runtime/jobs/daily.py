@@ -1,4 +1,4 @@
-"""The work of a day, done once by whichever background worker holds the lease."""
+"""Run the daily jobs once per day, in the background worker that holds the lease."""
 
 import logging
 import time
@@ -14,64 +14,73 @@ from runtime.metrics.registry import Counter, Gauge
 
 logger = logging.getLogger(__name__)
 
-NAME = "daily"
+LEASE_NAME = "daily"
 LEASE_SECONDS = 3600
 RETRY_SECONDS = 900
 
 ran_at = Gauge(
     "daily_job_run_timestamp_seconds",
-    "When each job of the day last ended, as a Unix time.",
+    "When each daily job last ended, as a Unix timestamp.",
     ("job",),
     mode="mostrecent",
 )
 took = Gauge(
     "daily_job_duration_seconds",
-    "How long each job of the day took the last time.",
+    "Duration of the last run of each daily job.",
     ("job",),
     mode="mostrecent",
 )
-failures = Counter("daily_job_failures", "Jobs of the day that failed.", ("job",))
+failures = Counter("daily_job_failures", "Failed runs of daily jobs.", ("job",))
 
 
 class DailyWorkError(Exception):
-    """Names the jobs that failed; the others are done."""
+    """Lists the jobs that failed; the others succeeded."""
 
 
 def run_daily() -> None:
-    """Every job, each in its own right: one that fails does not keep the others from running."""
+    """Run every job, including those after one that fails."""
     failed = []
     for path in settings.ON_EVERY_DAY:
+        # Dashboards and alerts know a job by its function, which stays when its module moves.
+        job = path.rpartition(".")[2]
         started = time.monotonic()
         try:
             import_string(path)()
         except Exception:
-            logger.exception("The daily job %s failed", path)
+            logger.exception("Daily job %s failed", path)
             failed.append(path)
-            failures.add(path)
-        took.set(time.monotonic() - started, path)
-        ran_at.set(time.time(), path)
+            failures.add(job)
+        took.set(time.monotonic() - started, job)
+        ran_at.set(time.time(), job)
     if failed:
         raise DailyWorkError(f"These daily jobs failed: {', '.join(failed)}")
 
 
 def run_daily_if_due(holder: str) -> bool:
-    """True when this worker did the day's work. After a failure it rests before the next try."""
+    """Return True if this worker ran the day's jobs.
+
+    After a failure, no worker retries before RETRY_SECONDS have passed.
+    """
     today = timezone.now().date()
-    if not _take_the_day(holder, today):
+    if not _acquire_lease(holder, today):
         return False
     try:
         run_daily()
     except DailyWorkError:
-        Lease.objects.rest(NAME, holder, seconds=RETRY_SECONDS)
+        Lease.objects.back_off(LEASE_NAME, holder, seconds=RETRY_SECONDS)
         return False
-    Lease.objects.finish(NAME, holder, day=today)
+    Lease.objects.complete(LEASE_NAME, holder, day=today)
     return True
 
 
 @transaction.atomic
-def _take_the_day(holder: str, today: date) -> bool:
-    """Asked again once the lease is held: another worker may just have finished."""
-    if Lease.objects.is_done_for(NAME, today):
+def _acquire_lease(holder: str, today: date) -> bool:
+    """Acquire the lease, unless the day is done.
+
+    The second check is needed because another worker may have finished between the first one and
+    the lease.
+    """
+    if Lease.objects.is_done_for(LEASE_NAME, today):
         return False
-    taken = Lease.objects.take(NAME, holder, seconds=LEASE_SECONDS)
-    return taken and not Lease.objects.is_done_for(NAME, today)
+    is_acquired = Lease.objects.acquire(LEASE_NAME, holder, seconds=LEASE_SECONDS)
+    return is_acquired and not Lease.objects.is_done_for(LEASE_NAME, today)

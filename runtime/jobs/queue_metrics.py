@@ -1,54 +1,53 @@
-"""How much waits to be done: told by the background worker, for all processes.
+"""Measure the queues and the daily work, in the background worker, for all processes.
 
-Whoever looks at metrics, however often, asks the database nothing.
+The measurements are taken on a schedule, so scraping the metrics never queries the database.
 """
 
 import time
-from datetime import UTC, datetime
 
 from django.db.models import Count, Min
 from django.utils import timezone
 
-from runtime.jobs.daily import NAME
+from runtime.dates import midnight
+from runtime.jobs.daily import LEASE_NAME
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail
 from runtime.metrics.registry import Gauge, MetricsSwitch
 
-SECONDS = 15.0
+INTERVAL_SECONDS = 15.0
 
-waiting = Gauge("mails_waiting", "Mails that are not sent yet.", mode="mostrecent")
-oldest = Gauge(
-    "mails_oldest_waiting_seconds", "For how long the oldest of them has waited.", mode="mostrecent"
-)
+waiting = Gauge("mails_waiting", "Emails that are not sent yet.", mode="mostrecent")
+oldest = Gauge("mails_oldest_waiting_seconds", "Age of the oldest unsent email.", mode="mostrecent")
 overdue = Gauge(
     "mails_overdue_seconds",
-    "For how long one of them could have been sent. A mail that failed waits for its next try.",
+    "How long the longest overdue email is past its next attempt. A retry that isn't due doesn't "
+    "count.",
     mode="mostrecent",
 )
 done = Gauge(
     "daily_work_done_for_timestamp_seconds",
-    "The last day whose work is done: its beginning as a Unix time, or 0.",
+    "Start of the last day whose jobs are done, as a Unix timestamp, or 0.",
     mode="mostrecent",
 )
 seen = Gauge(
     "background_worker_seen_timestamp_seconds",
-    "When the background worker last looked after its work, as a Unix time.",
+    "When the background worker last took these measurements, as a Unix timestamp.",
     mode="mostrecent",
 )
 
 
-class _Next:
-    look = 0.0
+class _Schedule:
+    next_at = 0.0
 
 
 def measure_if_due() -> None:
-    if MetricsSwitch.is_on and time.monotonic() >= _Next.look:
-        _Next.look = time.monotonic() + SECONDS
+    if MetricsSwitch.is_on and time.monotonic() >= _Schedule.next_at:
+        _Schedule.next_at = time.monotonic() + INTERVAL_SECONDS
         measure()
 
 
 def measure() -> None:
-    # Both from the index of what waits, whatever is kept of what was sent.
+    # The partial index of unsent emails serves this query, however many sent ones are stored.
     queue = Mail.objects.waiting().aggregate(
         mails=Count("pk"), since=Min("created_at"), due=Min("next_attempt_at")
     )
@@ -56,6 +55,6 @@ def measure() -> None:
     waiting.set(queue["mails"])
     for gauge, since in ((oldest, queue["since"]), (overdue, queue["due"])):
         gauge.set(max(0.0, (now - since).total_seconds()) if since else 0)
-    done_for = Lease.objects.filter(name=NAME).values_list("done_for", flat=True).first()
-    done.set(datetime.combine(done_for, datetime.min.time(), UTC).timestamp() if done_for else 0)
+    done_for = Lease.objects.filter(name=LEASE_NAME).values_list("done_for", flat=True).first()
+    done.set(midnight(done_for).timestamp() if done_for else 0)
     seen.set(now.timestamp())

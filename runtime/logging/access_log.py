@@ -1,7 +1,7 @@
-"""One record for each request that was answered, and the metrics of all requests.
+"""Write one access record per request, and derive the HTTP metrics from the records.
 
-A request hands over what is known about it, and is done: that costs no more than a tuple in a list.
-runtime/flusher.py makes of them lines of the log and metrics, many at a time.
+A request only appends a tuple to a list. runtime/flusher.py turns the tuples into log lines and
+metrics in batches.
 """
 
 import collections
@@ -17,115 +17,113 @@ from runtime.logging import formatters
 from runtime.logging.handler import StderrWriter
 from runtime.metrics.registry import Counter, Gauge, Histogram, MetricsSwitch
 
-# More than a worker answers in many seconds.
-MOST_KEPT = 20_000
-AT_ONCE = 200
+# More than a worker handles in many seconds.
+MAX_BUFFERED = 20_000
+BATCH_SIZE = 200
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_PART = re.compile(r"\(\?P(<\w+>)[^)]*\)")
-_SYNTAX = re.compile(r"\(\?:.*|/\?\$|\\Z|[\^$\\]")
+_NAMED_GROUP = re.compile(r"\(\?P(<\w+>)[^)]*\)")
+_REGEX_SYNTAX = re.compile(r"\(\?:.*|/\?\$|\\Z|[\^$\\]")
 
-answers = Counter(
+requests = Counter(
     "http_requests",
-    "Requests that were answered: api, page, static, or server (which could not read them).",
+    "Requests, by part: api, page, static, or server (refused before Django).",
     ("part", "route", "method", "status", "code"),
 )
-seconds = Histogram(
-    "http_request_duration_seconds", "How long answers took, by part of the site.", ("part",)
-)
-unwritten = Counter(
-    "answers_dropped", "Requests that were answered while too many waited to be told about."
+durations = Histogram("http_request_duration_seconds", "Request duration, by part.", ("part",))
+dropped_records = Counter(
+    "answers_dropped", "Requests missing from access log and metrics because the buffer was full."
 )
 
-
-_counted = itemgetter(1, 7, 6, 8, 10, 11)
+# part, route, method, status, code, is_sandbox
+_metric_fields = itemgetter(1, 7, 6, 8, 10, 11)
 
 
 class AccessRecord(NamedTuple):
     at: float
-    # api, page, static; or server: refused by it, before anybody else read it.
+    # api, page, or static; server: refused by the web server before Django saw it.
     part: str
     request_id: str
     account_id: str | None
-    # The public one.
+    # The public id.
     key_id: str | None
     ip: str
     method: str
-    # Of urls.py; "" where there is none, and the path stands nowhere.
+    # The pattern from urls.py, or "" if none matched. The path itself is never recorded.
     route: str
     status: int
     seconds: float
     code: str
-    # A refusal that was asked for in the sandbox.
+    # Whether the sandbox simulated this error.
     is_sandbox: bool = False
     verdict: str | None = None
     message: str = "answered"
 
 
 class AccessLog:
-    """Of this process."""
+    """The state of this process's access log."""
 
-    # Whether anybody wants to know: else there is nothing to note.
-    is_open = False
-    # Whether each is a record of the log as well.
-    is_logged = False
-    answers: list[AccessRecord] = []
-    in_hand = 0
+    # Whether records are collected: they are needed for log lines or for metrics.
+    is_enabled = False
+    # Whether each record becomes a log line.
+    writes_lines = False
+    records: list[AccessRecord] = []
+    in_progress = 0
 
 
 Gauge(
     "http_requests_in_hand",
-    "Requests that are being answered.",
-    read=lambda: AccessLog.in_hand,
+    "Requests in progress.",
+    read=lambda: AccessLog.in_progress,
 )
 
 
-def configure(*, is_logged: bool) -> None:
-    """In a process that tells what it collects: runtime/flusher.py."""
-    AccessLog.is_logged = is_logged
-    AccessLog.is_open = is_logged or MetricsSwitch.is_on
+def configure(*, writes_lines: bool) -> None:
+    """Enable the access log in a process that flushes it (runtime/flusher.py)."""
+    AccessLog.writes_lines = writes_lines
+    AccessLog.is_enabled = writes_lines or MetricsSwitch.is_on
 
 
-def add_record(answer: AccessRecord) -> None:
-    """Where the desk is open."""
-    if len(AccessLog.answers) < MOST_KEPT:
-        AccessLog.answers.append(answer)
+def add_record(record: AccessRecord) -> None:
+    """Buffer a record. Callers check `AccessLog.is_enabled` first."""
+    if len(AccessLog.records) < MAX_BUFFERED:
+        AccessLog.records.append(record)
     else:
-        unwritten.add()
+        dropped_records.add()
 
 
 def take_records() -> list[AccessRecord]:
-    taken, AccessLog.answers = AccessLog.answers, []
+    taken, AccessLog.records = AccessLog.records, []
     return taken
 
 
-def flush(outlet: StderrWriter, *, as_json: bool) -> None:
-    """Others of the worker come in between."""
-    taken = take_records()
-    line = json_line if as_json else text_line
-    for start in range(0, len(taken), AT_ONCE):
-        part = taken[start : start + AT_ONCE]
-        if AccessLog.is_logged:
-            outlet.write(map(line, part))
+def flush(writer: StderrWriter, *, as_json: bool) -> None:
+    """Write log lines and update metrics, in batches between which requests can run."""
+    records = take_records()
+    format_line = json_line if as_json else text_line
+    for start in range(0, len(records), BATCH_SIZE):
+        batch = records[start : start + BATCH_SIZE]
+        if AccessLog.writes_lines:
+            writer.write(map(format_line, batch))
         if MetricsSwitch.is_on:
-            _measure(part)
+            _update_metrics(batch)
         time.sleep(0)
 
 
-def _measure(part: list[AccessRecord]) -> None:
-    for answer, number in collections.Counter(map(_counted, part)).items():
-        site_part, route, method, status, code, is_rehearsed = answer
-        code = "sandbox" if is_rehearsed else code
+def _update_metrics(batch: list[AccessRecord]) -> None:
+    for fields, count in collections.Counter(map(_metric_fields, batch)).items():
+        part, route, method, status, code, is_sandbox = fields
+        code = "sandbox" if is_sandbox else code
         method = method if method in METHODS else "other"
-        answers.add(site_part, route, method, str(status), code, amount=number)
-    for site_part in {one.part for one in part}:
-        seconds.add_all([one.seconds for one in part if one.part == site_part], site_part)
+        requests.add(part, route, method, str(status), code, amount=count)
+    for part in {record.part for record in batch}:
+        durations.add_all([record.seconds for record in batch if record.part == part], part)
 
 
-def json_line(one: AccessRecord) -> bytes:
-    # Taken apart at once: this is what each request costs.
-    at, part, request, account, key, ip, method, route, status, took, code, *others = one
-    is_rehearsed, verdict, message = others
-    told: dict[str, Any] = {
+def json_line(record: AccessRecord) -> bytes:
+    # Unpacking is faster than attribute access, and this runs for every request.
+    at, part, request, account, key, ip, method, route, status, seconds, code, *others = record
+    is_sandbox, verdict, message = others
+    fields: dict[str, Any] = {
         "time": formatters.iso_timestamp(at),
         "level": "info",
         "logger": part,
@@ -134,43 +132,47 @@ def json_line(one: AccessRecord) -> bytes:
         "account_id": account,
         "key_id": key,
         "ip": ip,
-        "method": (method if method in METHODS else _method(method)) or None,
+        "method": (method if method in METHODS else _safe_method(method)) or None,
         "route": route or None,
         "status": status,
-        "duration_ms": int(took * 10_000) / 10,
+        "duration_ms": int(seconds * 10_000) / 10,
         "code": code or None,
         "verdict": verdict,
     }
-    if is_rehearsed:
-        told["sandbox"] = True
-    return orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE)
+    if is_sandbox:
+        fields["sandbox"] = True
+    return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def text_line(one: AccessRecord) -> bytes:
-    """As runtime/logging/formatters.py writes the others."""
-    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.at))
+def text_line(record: AccessRecord) -> bytes:
+    """Format a record like the lines of formatters.LineFormatter."""
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.at))
+    no_id = formatters.NO_ID
     words = (
-        f"{at},{int(one.at % 1 * 1000):03d} INFO {one.part}",
-        f"[{one.request_id} {one.account_id or formatters.NO_ID}]",
-        f"{_method(one.method) or formatters.NO_ID} {one.route or formatters.NO_ID} {one.status}",
-        f"{one.code or formatters.NO_ID} {one.key_id or formatters.NO_ID} {one.ip}",
-        f"{one.seconds * 1000:.1f} ms",
-        one.verdict or one.message,
+        f"{at},{int(record.at % 1 * 1000):03d} INFO {record.part}",
+        f"[{record.request_id} {record.account_id or no_id}]",
+        f"{_safe_method(record.method) or no_id} {record.route or no_id} {record.status}",
+        f"{record.code or no_id} {record.key_id or no_id} {record.ip}",
+        f"{record.seconds * 1000:.1f} ms",
+        record.verdict or record.message,
     )
     return f"{' '.join(words)}\n".encode()
 
 
 def route_of(match: Any) -> str:
-    """What urls.py says, in words that people can read: no more of them than it has lines."""
+    """Return the URL pattern that matched, in readable form.
+
+    There are only as many routes as patterns, so they can be metric labels.
+    """
     return _readable(match.route) if match is not None else ""
 
 
 @lru_cache(maxsize=4096)
 def _readable(route: str) -> str:
-    named = _PART.sub(r"\1", route)
-    return f"/{_SYNTAX.sub('', named)}"
+    with_names = _NAMED_GROUP.sub(r"\1", route)
+    return f"/{_REGEX_SYNTAX.sub('', with_names)}"
 
 
-def _method(given: str) -> str:
-    """A client may call it as it likes."""
-    return given if given in METHODS else formatters.redact(given)[:20]
+def _safe_method(method: str) -> str:
+    """Shorten and redact a non-standard method: clients can send any text."""
+    return method if method in METHODS else formatters.redact(method)[:20]

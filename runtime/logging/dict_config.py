@@ -1,4 +1,4 @@
-"""Where log records go, and in which form: one line each, on standard error. Without Django."""
+"""Configure logging: one line per record, on standard error. Independent of Django."""
 
 from typing import Any
 
@@ -24,12 +24,12 @@ def log_settings(level: str, form: str) -> dict[str, Any]:
         },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
-            # Without its own handlers Django's loggers follow the root: never a mail.
+            # Removes Django's handlers, which would email errors to ADMINS.
             "django": {"handlers": [], "level": level, "propagate": True},
-            # What is refused stands in the record of the request: here are crashes alone.
+            # Crashes only: the access log has a record of each refusal.
             "django.request": {"level": "ERROR", "filters": ["without path"]},
             "django.security": {"level": "CRITICAL"},
-            # It warns that the answer to each HEAD had a body, which it has not sent.
+            # It warns about the body of each HEAD response, although it doesn't send the body.
             "gunicorn.http.wsgi": {"level": "ERROR"},
         },
     }

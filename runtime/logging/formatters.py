@@ -1,7 +1,7 @@
-"""What stands in every log record: the id of the request at hand and of its account, and no secret.
+"""Format log records: one line each, with the ids of the request and its account, and no secrets.
 
-A record is one line whatever it holds, and a crash is the places it went through: the text of a
-traceback would carry what the program had in its hands into the log.
+A crash is logged as a list of code locations. Exception messages are left out because they can
+contain personal data or secrets.
 """
 
 import logging
@@ -19,11 +19,12 @@ from typing import Any
 import orjson
 
 NO_ID = "-"
-request_id: ContextVar[str] = ContextVar("request_id", default=NO_ID)
-account_id: ContextVar[str] = ContextVar("account_id", default=NO_ID)
+# The request that the current thread or greenlet handles, and its account.
+current_request_id: ContextVar[str] = ContextVar("current_request_id", default=NO_ID)
+current_account_id: ContextVar[str] = ContextVar("current_account_id", default=NO_ID)
 
-# Links that open something, and keys, also without their prefix or oddly written: a refused request
-# is logged with its path. The request's own id is known to be none, and stays whole.
+# Links that give access, and API keys, including keys without their prefix or mistyped: messages
+# can contain the path of a refused request. Request ids are checked to contain no key.
 _SECRETS = re.compile(
     r"(/accounts/(?:invitations|password/reset/key)/|(?i:svc.?live.?))[^/\s'\"\\]+"
     r"|[0-9A-Za-z]{38,}"
@@ -31,68 +32,68 @@ _SECRETS = re.compile(
 _UNPRINTABLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-# What may be an address is looked at word by word: a pattern of the whole would go over a long text
-# again and again. A quoted local part may hold spaces.
+# Email addresses are searched for word by word, because a pattern for the whole text would take
+# quadratic time. A quoted local part may contain spaces.
 _QUOTED = re.compile(r"\"[^\"]{0,200}\"(?=@|%40)")
 _WORD = re.compile(r"[^\s<>()\[\],;:'\"\\/=&?|]+")
 _AT = re.compile(r"@|%40|\uff20|\ufe6b")
-# More is no message. What it would have said, the places of a crash say.
-_LONGEST = 2000
+# Longer messages are cut off.
+_MAX_MESSAGE_LENGTH = 2000
 _ROOT = f"{Path(__file__).resolve().parents[2]}/"
-_PLACES = 6
+_MAX_LOCATIONS = 6
 _FRACTIONS = [f"{number:03d}" for number in range(1000)]
 
 
 class LineFormatter(logging.Formatter):
-    """For people."""
+    """Format records as text."""
 
     def format(self, record: logging.LogRecord) -> str:
-        record.request_id, record.account_id = request_id.get(), account_id.get()
+        record.request_id, record.account_id = current_request_id.get(), current_account_id.get()
         record.message = redact(record.getMessage())
         record.asctime = self.formatTime(record, self.datefmt)
         line = self.formatMessage(record)
         if error := _error_of(record):
-            places = " < ".join(error_places(error)) or "an unknown place"
-            line += f" | {error_name(error)} at {places}"
-        return _UNPRINTABLE.sub(_escaped, line)
+            locations = " < ".join(error_locations(error)) or "an unknown location"
+            line += f" | {error_name(error)} at {locations}"
+        return _UNPRINTABLE.sub(_escape, line)
 
 
 class JsonFormatter(logging.Formatter):
-    """For programs: an object a line."""
+    """Format records as JSON, one object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "time": iso_timestamp(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": redact(record.getMessage()),
-            "request_id": known(request_id.get()),
-            "account_id": known(account_id.get()),
+            "request_id": id_or_none(current_request_id.get()),
+            "account_id": id_or_none(current_account_id.get()),
         }
         if error := _error_of(record):
-            told |= {"error": error_name(error), "places": error_places(error)}
-        return orjson.dumps(told).decode()
+            fields |= {"error": error_name(error), "places": error_locations(error)}
+        return orjson.dumps(fields).decode()
 
 
 def mask_secrets(text: str) -> str:
-    return _SECRETS.sub(_masked, text)
+    return _SECRETS.sub(_mask, text)
 
 
 def redact(text: str) -> str:
-    """Without what is nobody's business, and on one line."""
-    text = _SECRETS.sub(_masked, text[: 10 * _LONGEST])
+    """Mask secrets and email addresses, escape control characters, and limit the length."""
+    text = _SECRETS.sub(_mask, text[: 10 * _MAX_MESSAGE_LENGTH])
     if _AT.search(text):
-        text = _WORD.sub(_masked_address, _QUOTED.sub('"…"', text))
-    return _UNPRINTABLE.sub(_escaped, text[:_LONGEST])
+        text = _WORD.sub(_mask_address, _QUOTED.sub('"…"', text))
+    return _UNPRINTABLE.sub(_escape, text[:_MAX_MESSAGE_LENGTH])
 
 
 def iso_timestamp(seconds: float) -> str:
-    """In UTC, to the millisecond."""
+    """Format a Unix timestamp in UTC, with milliseconds."""
     milliseconds = int(seconds * 1000)
     return f"{_second(milliseconds // 1000)}.{_FRACTIONS[milliseconds % 1000]}Z"
 
 
-def known(text: str) -> str | None:
+def id_or_none(text: str) -> str | None:
     return None if text == NO_ID else text
 
 
@@ -100,24 +101,26 @@ def error_name(error: BaseException) -> str:
     return f"{type(error).__name__}{_code_of(error)}"
 
 
-def error_places(error: BaseException) -> list[str]:
-    """Where it was, innermost place first. Not its text, which may hold anything."""
+def error_locations(error: BaseException) -> list[str]:
+    """Return the code locations of a traceback, innermost first.
+
+    These are the innermost frame and the project's own frames; frames of libraries are left out.
+    """
     frames = traceback.extract_tb(error.__traceback__)[::-1]
-    # The innermost, and after it our own: what lies between them is a library's.
-    told = [frame for frame in frames if frame is frames[0] or _is_ours(frame.filename)]
+    shown = [frame for frame in frames if frame is frames[0] or _is_ours(frame.filename)]
     return [
         f"{frame.filename.removeprefix(_ROOT)}:{frame.lineno} {frame.name}"
-        for frame in told[:_PLACES]
+        for frame in shown[:_MAX_LOCATIONS]
     ]
 
 
 def log_uncaught() -> None:
-    """What nobody caught ends as a record too. Python would print the texts of errors."""
+    """Log uncaught exceptions and warnings. Python would print their messages."""
 
-    def of_thread(arguments: Any) -> None:
+    def log_thread_crash(arguments: Any) -> None:
         log_crash(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
 
-    sys.excepthook, threading.excepthook = log_crash, of_thread
+    sys.excepthook, threading.excepthook = log_crash, log_thread_crash
     logging.captureWarnings(True)
 
 
@@ -130,7 +133,7 @@ def log_crash(
 
 
 class WithoutPath(logging.Filter):
-    """Django ends its messages with the path that was asked for, which may hold anything."""
+    """Replace the request path in Django's log messages: clients can put anything into it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         path = getattr(getattr(record, "request", None), "path", None)
@@ -153,18 +156,18 @@ def _is_ours(file: str) -> bool:
 
 
 def _code_of(error: BaseException) -> str:
-    """What the database calls it: SQLSTATE, or SQLite's name of the error."""
+    """Return the database's error code: an SQLSTATE, or SQLite's error name."""
     cause = error.__cause__
     code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)
     return f" ({code})" if code else ""
 
 
-def _masked(match: re.Match[str]) -> str:
+def _mask(match: re.Match[str]) -> str:
     return f"{match[1] or ''}…"
 
 
-def _masked_address(match: re.Match[str]) -> str:
-    """`j…@shop.example`: which mail server it was about is worth knowing, whose mailbox is not."""
+def _mask_address(match: re.Match[str]) -> str:
+    """Mask the local part, as in `j…@shop.example`. The domain helps to debug mail delivery."""
     parts = _AT.split(match[0])
     if len(parts) == 1:
         return match[0]
@@ -172,5 +175,5 @@ def _masked_address(match: re.Match[str]) -> str:
     return f"{first}…@{parts[-1]}"
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode()

@@ -1,8 +1,8 @@
-"""Where log records leave: standard error, which somebody may have stopped reading.
+"""Write log records to standard error without ever blocking.
 
-A pipe that is full would stop whoever writes into it, and with them every request of their worker.
-So nobody waits here: what cannot be written at once is kept for a moment, and if that is too much,
-it is dropped, counted, and said as soon as somebody reads again.
+A write to a full pipe blocks until the reader continues, and with it every request of the worker.
+So what can't be written immediately is buffered. Records beyond the buffer's limit are dropped and
+counted; a warning reports their number as soon as writing works again.
 """
 
 import _socket
@@ -19,136 +19,141 @@ from collections.abc import Callable, Iterable
 
 from runtime.metrics.registry import Counter
 
-# So much a pipe takes whole, or not at all (POSIX): a line of one worker never breaks another's.
-PIECE = 4096
-MOST_KEPT = 4 * 1024 * 1024
-# A worker that stops waits for a slow reader for so long.
-FAREWELL_SECONDS = 1.0
+# POSIX: a pipe takes this many bytes whole or not at all (PIPE_BUF), so lines of several workers
+# don't mix.
+CHUNK_BYTES = 4096
+MAX_BUFFERED_BYTES = 4 * 1024 * 1024
+# How long a worker that stops waits for a slow reader.
+CLOSE_TIMEOUT = 1.0
 
 dropped_records = Counter(
-    "log_records_dropped", "Log records that were lost because nobody read standard error."
+    "log_records_dropped", "Log records dropped because standard error was not read."
 )
 
 
 class StderrWriter:
     def __init__(self, file: int) -> None:
-        self._send, end = _sender(file)
-        # The file it opened for itself, not before the process has said its last.
-        weakref.finalize(self, end).atexit = False
+        self._send, close = _open_sender(file)
+        # Closes what _open_sender opened, but not at exit: the process may still log.
+        weakref.finalize(self, close).atexit = False
         self._lock = threading.RLock()
-        self._pieces: deque[bytes] = deque()
-        self._kept = self._dropped = 0
+        self._chunks: deque[bytes] = deque()
+        self._buffered_bytes = self._dropped = 0
 
     def write(self, lines: Iterable[bytes]) -> None:
-        """Each with its end."""
+        """Write lines, each of which ends with a newline."""
         with self._lock:
-            for piece in _pieces(lines):
-                self._keep(piece)
+            for chunk in _join_lines(lines):
+                self._buffer(chunk)
             self.flush()
 
     def flush(self) -> None:
-        """As much as is taken at once."""
+        """Write as much as possible without blocking."""
         with self._lock:
-            is_read = bool(self._pieces)
-            while self._pieces and is_read:
-                is_read = self._send_next()
-            if is_read and self._dropped:
+            is_writable = bool(self._chunks)
+            while self._chunks and is_writable:
+                is_writable = self._send_next()
+            if is_writable and self._dropped:
                 dropped, self._dropped = self._dropped, 0
-                logger.warning("%s log records were lost: nobody read them.", dropped)
+                logger.warning("Dropped %s log records: standard error was not read", dropped)
 
     def close(self) -> None:
-        until = time.monotonic() + FAREWELL_SECONDS
+        deadline = time.monotonic() + CLOSE_TIMEOUT
         self.flush()
-        while self._pieces and time.monotonic() < until:
+        while self._chunks and time.monotonic() < deadline:
             time.sleep(0.01)
             self.flush()
 
     def _send_next(self) -> bool:
-        piece = self._pieces.popleft()
-        self._kept -= len(piece)
+        """Return whether a whole chunk was written."""
+        chunk = self._chunks.popleft()
+        self._buffered_bytes -= len(chunk)
         try:
-            rest = piece[self._send(piece) :]
+            rest = chunk[self._send(chunk) :]
         except OSError:
-            # A disk that is full, or a pipe whose reader is gone.
-            self._drop(piece)
+            # The disk is full, or the pipe's reader is gone.
+            self._drop(chunk)
             return False
         if rest:
-            self._pieces.appendleft(rest)
-            self._kept += len(rest)
+            self._chunks.appendleft(rest)
+            self._buffered_bytes += len(rest)
         return not rest
 
-    def _keep(self, piece: bytes) -> None:
-        if self._kept + len(piece) > MOST_KEPT:
-            self._drop(piece)
+    def _buffer(self, chunk: bytes) -> None:
+        if self._buffered_bytes + len(chunk) > MAX_BUFFERED_BYTES:
+            self._drop(chunk)
             return
-        self._pieces.append(piece)
-        self._kept += len(piece)
+        self._chunks.append(chunk)
+        self._buffered_bytes += len(chunk)
 
-    def _drop(self, piece: bytes) -> None:
-        lines = piece.count(b"\n")
+    def _drop(self, chunk: bytes) -> None:
+        lines = chunk.count(b"\n")
         self._dropped += lines
         dropped_records.add(amount=lines)
 
 
 class StderrHandler(logging.Handler):
-    """Records of Python's logging are rare, and leave at once."""
+    """Write each record immediately: unlike access records, they are rare."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             stderr_writer.write([f"{self.format(record)}\n".encode(errors="backslashreplace")])
-        # A record that cannot be told must not become anybody's answer.
+        # A failure to log must not fail the request.
         except Exception:
             self.handleError(record)
 
 
-def _pieces(lines: Iterable[bytes]) -> list[bytes]:
-    """As many lines together as a pipe takes whole."""
-    pieces: list[bytes] = []
-    together: list[bytes] = []
+def _join_lines(lines: Iterable[bytes]) -> list[bytes]:
+    """Join lines to chunks that a pipe takes whole."""
+    chunks: list[bytes] = []
+    chunk: list[bytes] = []
     size = 0
     for line in lines:
-        if together and size + len(line) > PIECE:
-            pieces.append(b"".join(together))
-            together, size = [], 0
-        together.append(line)
+        if chunk and size + len(line) > CHUNK_BYTES:
+            chunks.append(b"".join(chunk))
+            chunk, size = [], 0
+        chunk.append(line)
         size += len(line)
-    if together:
-        pieces.append(b"".join(together))
-    return pieces
+    if chunk:
+        chunks.append(b"".join(chunk))
+    return chunks
 
 
-def _sender(file: int) -> tuple[Callable[[bytes], int], Callable[[], object]]:
-    """What takes bytes without waiting, and says how many; and what ends it. The file itself is
-    never switched to this manner: other processes write into it as well, and would stumble."""
+def _open_sender(file: int) -> tuple[Callable[[bytes], int], Callable[[], object]]:
+    """Return a function that writes without blocking, and one that closes what this one opened.
+
+    The first returns the number of bytes written. The file descriptor itself is never made
+    non-blocking: other processes share it, and their writes would fail.
+    """
     mode = os.fstat(file).st_mode
     if stat.S_ISREG(mode):
-        return lambda piece: os.write(file, piece), bool
+        return lambda chunk: os.write(file, chunk), bool
     if stat.S_ISSOCK(mode):
-        # Not gevent's, which would switch the file, and wait.
+        # gevent's socket class would make the descriptor non-blocking, and wait.
         connection = _socket.socket(fileno=os.dup(file))
         return (
-            lambda piece: _or_nothing(lambda: connection.send(piece, _socket.MSG_DONTWAIT)),
+            lambda chunk: _zero_if_blocked(lambda: connection.send(chunk, _socket.MSG_DONTWAIT)),
             connection.close,
         )
     try:
-        # The same pipe or terminal, opened once more.
+        # Opening the pipe or terminal again gives a description with flags that aren't shared.
         own = os.open(f"/proc/self/fd/{file}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError:
-        return lambda piece: _where_there_is_room(file, piece), bool
-    return lambda piece: _or_nothing(lambda: os.write(own, piece)), lambda: os.close(own)
+        return lambda chunk: _write_if_writable(file, chunk), bool
+    return lambda chunk: _zero_if_blocked(lambda: os.write(own, chunk)), lambda: os.close(own)
 
 
-def _or_nothing(send: Callable[[], int]) -> int:
+def _zero_if_blocked(send: Callable[[], int]) -> int:
     try:
         return send()
     except BlockingIOError:
         return 0
 
 
-def _where_there_is_room(file: int, piece: bytes) -> int:
+def _write_if_writable(file: int, chunk: bytes) -> int:
     poll = select.poll()
     poll.register(file, select.POLLOUT)
-    return os.write(file, piece[:PIECE]) if poll.poll(0) else 0
+    return os.write(file, chunk[:CHUNK_BYTES]) if poll.poll(0) else 0
 
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from django.core.mail.backends import filebased
 
 
 class EmailBackend(filebased.EmailBackend):
-    """Each mail is a file of its own, and the newest has the last name."""
+    """Write each email to a file. Names sort by time, so the newest email comes last."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         for message in email_messages:

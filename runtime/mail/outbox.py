@@ -1,8 +1,9 @@
-"""The outbox: a mail is a row, written in the transaction of what it tells, sent by the worker.
+"""Send emails through an outbox table.
 
-So a slow or dead mail server holds nobody up and tells nobody anything, and a mail that was
-promised is not lost with a process. A worker leases a row before it sends; when it dies in
-between, the row is sent again after the lease, with the same Message-ID.
+An email is a row, created in the transaction of the event it is about, and sent by the background
+worker. So requests don't wait for a mail server, response times reveal nothing about it, and no
+email is lost when a process dies. A worker leases a row before it sends the email. If the worker
+dies, another one sends the email again after the lease, with the same Message-ID.
 """
 
 import logging
@@ -23,13 +24,13 @@ logger = logging.getLogger(__name__)
 
 attempts = Counter(
     "mail_attempts",
-    "Tries to send a mail, by outcome: sent, failed (it is tried again), given_up.",
+    "Attempts to send an email, by outcome: sent, failed (will be retried), given_up.",
     ("outcome",),
-    at_first=("sent", "failed", "given_up"),
+    initial_labels=("sent", "failed", "given_up"),
 )
 
 LEASE = timedelta(minutes=2)
-# After the n-th failed attempt the next one waits this long; after the last one it is given up.
+# The delay after the nth failed attempt. After the last retry fails, the email is given up.
 RETRY_AFTER = [
     timedelta(minutes=1),
     timedelta(minutes=5),
@@ -39,11 +40,11 @@ RETRY_AFTER = [
     timedelta(hours=12),
     timedelta(hours=24),
 ]
-BATCH = 50
-# No mail waits longer for its next attempt, and none is leased for longer. What says otherwise was
-# written while the clock was ahead: it is due now, instead of when the clock gets there.
-LONGEST_WAIT = RETRY_AFTER[-1] + timedelta(hours=1)
-LONGEST_LEASE = LEASE + timedelta(hours=1)
+BATCH_SIZE = 50
+# Times further in the future than these were written while the clock was ahead: such an email is
+# due now.
+MAX_DELAY = RETRY_AFTER[-1] + timedelta(hours=1)
+MAX_LEASE = LEASE + timedelta(hours=1)
 
 
 class MailQuerySet(models.QuerySet["Mail"]):
@@ -54,13 +55,13 @@ class MailQuerySet(models.QuerySet["Mail"]):
         now = timezone.now()
         return (
             self.waiting()
-            .filter(_is_past("next_attempt_at", now, LONGEST_WAIT))
-            .filter(Q(leased_until=None) | _is_past("leased_until", now, LONGEST_LEASE))
+            .filter(_is_past("next_attempt_at", now, MAX_DELAY))
+            .filter(Q(leased_until=None) | _is_past("leased_until", now, MAX_LEASE))
             .order_by("next_attempt_at", "pk")
         )
 
     def lease(self, mail: "Mail") -> bool:
-        """True for the one worker that may send this mail now."""
+        """Return True for exactly one worker, which may then send this email."""
         until = timezone.now() + LEASE
         return (
             self.due()
@@ -71,21 +72,21 @@ class MailQuerySet(models.QuerySet["Mail"]):
         )
 
     def send_again(self) -> int:
-        """For staff: what was given up starts afresh."""
+        """Queue emails that were given up again, and return their number."""
         return self.exclude(given_up_at=None).update(
             given_up_at=None, attempts=0, next_attempt_at=timezone.now()
         )
 
 
-def _is_past(name: str, now: datetime, longest: timedelta) -> Q:
-    return Q((f"{name}__lte", now)) | Q((f"{name}__gt", now + longest))
+def _is_past(field: str, now: datetime, max_ahead: timedelta) -> Q:
+    return Q((f"{field}__lte", now)) | Q((f"{field}__gt", now + max_ahead))
 
 
 class Mail(models.Model):
     to = models.EmailField(max_length=254)
     subject = models.CharField(max_length=200)
-    # Bodies may hold codes and links that open an account: staff never see them, and they are
-    # blanked once sent.
+    # Bodies may contain codes and links that give access to an account: staff can't see them, and
+    # they are deleted once the email is sent.
     text = models.TextField(blank=True)
     html = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -126,17 +127,17 @@ class Mail(models.Model):
         message.attach_alternative(self.html, "text/html")
         return message
 
-    def note_sent(self) -> None:
+    def mark_sent(self) -> None:
         self.sent_at = timezone.now()
         self.text = self.html = self.last_error = ""
         self.leased_until = None
         self.save(update_fields=["sent_at", "text", "html", "last_error", "leased_until"])
 
-    def note_failure(self, error: Exception) -> None:
+    def record_failure(self, error: Exception) -> None:
         now = timezone.now()
         self.last_error = f"{type(error).__name__}: {error}"[:300]
         self.leased_until = None
-        if _is_final(error) or self.attempts > len(RETRY_AFTER):
+        if _is_permanent(error) or self.attempts > len(RETRY_AFTER):
             self.given_up_at = now
         else:
             self.next_attempt_at = now + RETRY_AFTER[self.attempts - 1]
@@ -144,23 +145,24 @@ class Mail(models.Model):
 
 
 def queue_mail(*, to: str, subject: str, text: str, html: str) -> Mail:
-    return Mail.objects.create(to=to, subject=_in_a_line(subject)[:200], text=text, html=html)
+    return Mail.objects.create(to=to, subject=_single_line(subject)[:200], text=text, html=html)
 
 
-def _in_a_line(subject: str) -> str:
-    return " ".join("".join(one if one.isprintable() else " " for one in subject).split())
+def _single_line(subject: str) -> str:
+    printable = "".join(letter if letter.isprintable() else " " for letter in subject)
+    return " ".join(printable.split())
 
 
-def send_due(stopping: Callable[[], bool] = lambda: False) -> int:
-    """Sends what is due, one batch; how many mails left."""
-    mails = list(Mail.objects.due()[:BATCH])
+def send_due(is_stopping: Callable[[], bool] = lambda: False) -> int:
+    """Send one batch of due emails, and return the number sent."""
+    mails = list(Mail.objects.due()[:BATCH_SIZE])
     if not mails:
         return 0
     connection = get_connection()
     sent = 0
     try:
         for mail in mails:
-            if stopping() or not _deliver(mail, connection):
+            if is_stopping() or not _deliver(mail, connection):
                 break
             sent += mail.sent_at is not None
     finally:
@@ -169,33 +171,36 @@ def send_due(stopping: Callable[[], bool] = lambda: False) -> int:
 
 
 def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
-    """False when the server cannot be talked to: the rest of the batch need not try."""
+    """Send one email. Return False if the mail server is unreachable, so the batch ends."""
     if not Mail.objects.lease(mail):
         return True
     mail.refresh_from_db()
     try:
         mail.message(connection).send()
-    # Whatever a mail server does, the worker goes on.
+    # Whatever happens to one email, the worker continues.
     except Exception as error:
-        mail.note_failure(error)
+        mail.record_failure(error)
         attempts.add("given_up" if mail.given_up_at else "failed")
-        logger.warning("Mail %s was not sent (attempt %s): %s", mail.pk, mail.attempts, error)
+        logger.warning("Email %s was not sent (attempt %s): %s", mail.pk, mail.attempts, error)
         connection.close()
-        # What is wrong with this mail alone keeps no other from being sent.
-        return _is_of_the_mail(error)
-    mail.note_sent()
+        return _is_about_this_email(error)
+    mail.mark_sent()
     attempts.add("sent")
     return True
 
 
-def _is_of_the_mail(error: Exception) -> bool:
-    answered = isinstance(error, SMTPResponseException | SMTPRecipientsRefused)
-    return answered or isinstance(error, ValueError)
+def _is_about_this_email(error: Exception) -> bool:
+    """Return whether other emails may be sent in spite of this error."""
+    is_smtp_reply = isinstance(error, SMTPResponseException | SMTPRecipientsRefused)
+    return is_smtp_reply or isinstance(error, ValueError)
 
 
-def _is_final(error: Exception) -> bool:
-    """A server that answers with a 5xx will answer the same tomorrow, and what is no address, or
-    would break out of its header, is none then either."""
+def _is_permanent(error: Exception) -> bool:
+    """Return whether a retry would fail too.
+
+    That is the case if the mail server replied with a permanent error (5xx), or the email has an
+    invalid address or header (ValueError).
+    """
     if isinstance(error, ValueError):
         return True
     if isinstance(error, SMTPRecipientsRefused):

@@ -1,7 +1,7 @@
-"""Limits how many emails that a stranger can trigger one mailbox receives.
+"""Limit how many emails that strangers can trigger one mailbox receives.
 
 Signing up, asking for a password reset, inviting, and changing to a new address all send an email
-to an address that someone else typed. Without this limit, the product could be used to flood a
+to an address that someone else typed. Without this limit, an attacker could use them to flood a
 mailbox.
 """
 
@@ -15,8 +15,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from runtime.metrics.registry import Counter
-from validation.engine.aliases import canonical_address, without_plus
-from validation.engine.syntax import Parts, parse_address
+from validation.engine.aliases import canonical_address, strip_plus_tag
+from validation.engine.syntax import AddressParts, parse_address
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 dropped = Counter(
     "emails_dropped",
-    "Emails that were not sent because the recipient's limit was reached, by kind.",
+    "Emails not sent because the recipient's limit was reached, by kind.",
     ("kind",),
 )
 
@@ -42,15 +42,18 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
         in_this_hour = sum(age < HOUR.total_seconds() for age in ages)
         if in_this_hour >= PER_HOUR or len(ages) >= PER_DAY:
             dropped.add(kind)
-            logger.warning("An email (%s) to %s was dropped: limit reached.", kind, email)
+            logger.warning("Dropped an email (%s) to %s: recipient limit reached", kind, email)
             return False
         limit.sent_at = [now.timestamp() - age for age in ages] + [now.timestamp()]
         limit.save(update_fields=["sent_at"])
         return True
 
     def _locked(self, recipient: str, now: datetime) -> "RecipientLimit":
-        """Return the recipient's row. Concurrent transactions wait for each other here: an upsert
-        locks the row in PostgreSQL, and SQLite has one writer at a time."""
+        """Return the recipient's row.
+
+        Concurrent transactions wait for each other here: an upsert locks the row in PostgreSQL, and
+        SQLite has one writer at a time.
+        """
         self.bulk_create(
             [RecipientLimit(recipient=recipient, updated_at=now)],
             update_conflicts=True,
@@ -91,10 +94,10 @@ def _mailbox(email: str) -> str:
     """
     local_part, _, domain = email.rpartition("@")
     if local_part.startswith('"') and local_part.endswith('"'):
-        # Quotes and backslashes mean nothing by themselves (RFC 5321, 4.1.2).
+        # Quotes and backslashes aren't part of the local part's value (RFC 5321, 4.1.2).
         email = re.sub(r"\\(.)", r"\1", local_part[1:-1]) + f"@{domain}"
     parts = parse_address(email)
-    if not isinstance(parts, Parts):
+    if not isinstance(parts, AddressParts):
         return email.lower()
     local_part, _, domain = canonical_address(parts.local_part, parts.ascii_domain).rpartition("@")
-    return f"{without_plus(local_part)}@{domain}"
+    return f"{strip_plus_tag(local_part)}@{domain}"

@@ -1,4 +1,4 @@
-"""Delete old emails and what is remembered of their recipients, once a day."""
+"""Delete old emails and recipient counts, once per day."""
 
 from datetime import timedelta
 
@@ -10,11 +10,11 @@ from runtime.mail.recipient_limits import RecipientLimit
 
 
 def delete_old_mails() -> None:
-    """Delete emails that were sent or given up; an email that waits is kept, however old it is."""
+    """Delete emails that were sent or given up. Waiting emails stay, however old they are."""
     before = timezone.now() - timedelta(days=settings.MAIL_RETENTION_DAYS)
     Mail.objects.filter(created_at__lt=before).exclude(sent_at=None, given_up_at=None).delete()
 
 
 def delete_old_recipient_limits() -> None:
-    """Delete the counts of recipients who got no email for a day."""
+    """Delete the counts of recipients who received no email for a day."""
     RecipientLimit.objects.delete_old()

@@ -2,13 +2,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from runtime.database.empty_database import is_empty, what_to_do
+from runtime.database.empty_database import empty_database_message, is_empty
 
 
 class DatabaseCommand(BaseCommand):
-    """A command that works with the product's tables, and says so where there are none."""
+    """A command that needs the database's tables, and reports in one line if there are none."""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         if is_empty():
-            raise CommandError(what_to_do())
+            raise CommandError(empty_database_message())
         return super().execute(*args, **options)

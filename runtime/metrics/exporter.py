@@ -1,6 +1,6 @@
-"""`/metrics`, on a port of its own: what all processes of this machine counted, for Prometheus.
+"""Serve `/metrics` for Prometheus: the totals of all processes on this machine.
 
-It is served by the process that watches over the others, and knows no request of a customer.
+The supervisor process serves it, on a separate port that no customer request reaches.
 """
 
 import platform
@@ -21,16 +21,16 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from runtime.metrics.process_files import merge_dead_process_files
 from runtime.metrics.registry import PREFIX
 
-CLIENT_SECONDS = 10
+CLIENT_TIMEOUT = 10
 
 
 class BuildInfo:
     name = f"{PREFIX}_build_info"
-    says = "Always 1; which program this is, by its labels."
+    help_text = "Always 1; labels identify the running version."
 
     def collect(self) -> Iterable[Metric]:
         project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
-        info = GaugeMetricFamily(self.name, self.says, labels=("version", "python", "django"))
+        info = GaugeMetricFamily(self.name, self.help_text, labels=("version", "python", "django"))
         info.add_metric((project["version"], platform.python_version(), django.__version__), 1)
         yield info
 
@@ -39,51 +39,52 @@ class MetricsExporter(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, address: tuple[str, int], folder: Path) -> None:
-        """Raises OSError where the address is taken."""
+        """Raise OSError if the address is in use."""
         self.address_family = AF_INET6 if ":" in address[0] else AF_INET
         super().__init__(address, Handler)
         self._folder = folder
         self._registry = CollectorRegistry()
         self._registry.register(BuildInfo())
         MultiProcessCollector(self._registry, str(folder))
-        # The files of the dead are moved by one at a time.
+        # Only one request at a time may merge the files of dead processes.
         self._lock = threading.Lock()
 
-    def begin(self) -> None:
+    def start(self) -> None:
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def page(self, accepts: str) -> tuple[bytes, str]:
-        encode, kind = choose_encoder(accepts)
+    def render(self, accept: str) -> tuple[bytes, str]:
+        """Return the metrics and their content type, for a client's Accept header."""
+        encode, content_type = choose_encoder(accept)
         with self._lock:
             merge_dead_process_files(self._folder)
-            return encode(self._registry), kind
+            return encode(self._registry), content_type
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Who went away in the middle of an answer is nobody's trouble."""
+        """Ignore clients that disconnect during a response."""
 
 
 class Handler(BaseHTTPRequestHandler):
     server: MetricsExporter
-    timeout = CLIENT_SECONDS
+    timeout = CLIENT_TIMEOUT
     server_version, sys_version = "metrics", ""
 
     def do_GET(self) -> None:
         if self.path.partition("?")[0] != "/metrics":
             self.send_error(404)
             return
-        body, kind = self.server.page(self.headers.get("Accept", ""))
+        body, content_type = self.server.render(self.headers.get("Accept", ""))
         self.send_response(200)
-        self.send_header("Content-Type", kind)
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
-        """Scrapes are no requests."""
+        """Keep scrapes out of the access log."""
 
 
-def empty(folder: Path) -> None:
-    """The numbers of processes that were here before are other processes' now."""
+def delete_metric_files(folder: Path) -> None:
+    """Delete the files of an earlier run, whose process ids belong to other processes now."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for path in [*folder.glob("*.db"), *folder.glob("*.new")]:
         path.unlink()

@@ -1,7 +1,7 @@
-"""Where the processes of one machine keep what they counted: files of prometheus-client's form,
-whose collector adds them up for the one process that is asked (runtime/metrics/exporter.py).
+"""Store each process's metrics in memory-mapped files, in prometheus-client's format.
 
-What a process counted stays when it is gone: its files are then put into those of the dead.
+The exporter's process sums them up (runtime/metrics/exporter.py). When a process has ended, its
+counts are merged into a set of files for all dead processes, so totals never decrease.
 """
 
 import os
@@ -20,16 +20,16 @@ from runtime.metrics.registry import (
     before_each_flush,
 )
 
-# No process has this number.
-THE_DEAD = 0
+# The process id in the names of the merged files. No process has it.
+DEAD_PROCESSES = 0
 KINDS = ("counter", "histogram", "gauge_livesum", "gauge_livemax", "gauge_mostrecent")
-# Room that is taken when a file is made: many times what is needed.
-BYTES = 512 * 1024
-_LONGEST_SERIES = 4096
+# The size of every file: many times what is needed.
+FILE_BYTES = 512 * 1024
+_MAX_SERIES_BYTES = 4096
 
 
 class File(MmapedDict):  # type: ignore[misc]
-    """Of one kind of metrics of one process, mapped into its memory."""
+    """One process's metrics of one kind, mapped into its memory."""
 
     def add(self, key: str, amount: float) -> None:
         if self._has_room_for(key):
@@ -40,21 +40,21 @@ class File(MmapedDict):  # type: ignore[misc]
             self.write_value(key, value, at)
 
     def _has_room_for(self, key: str) -> bool:
-        """What does not fit is left out: the file must not grow, see _take_room."""
-        return key in self._positions or self._used + _LONGEST_SERIES < BYTES
+        """Return False for a new series that doesn't fit. The file must not grow: see _allocate."""
+        return key in self._positions or self._used + _MAX_SERIES_BYTES < FILE_BYTES
 
 
 class MetricFiles:
-    """Those of one process."""
+    """The files of one process."""
 
     def __init__(self, folder: Path, process: int) -> None:
-        """Raises OSError where there is no room for them."""
+        """Raise OSError if the disk has no room for them."""
         self._files = {kind: _open(folder / f"{kind}_{process}.db") for kind in KINDS}
 
     def write(self) -> None:
-        """What was added since the last time."""
-        for add in before_each_flush:
-            add()
+        """Write what was added since the last call."""
+        for collect in before_each_flush:
+            collect()
         for metric in all_metrics:
             if isinstance(metric, Counter):
                 self._add_count(metric)
@@ -63,8 +63,8 @@ class MetricFiles:
             elif isinstance(metric, Gauge):
                 self._set_gauge(metric)
 
-    def take_over(self, path: Path) -> None:
-        """What a process that is gone has left behind."""
+    def merge(self, path: Path) -> None:
+        """Add the counts of a dead process's file, and delete it."""
         kind = path.stem.rpartition("_")[0]
         if not kind.startswith("gauge_live"):
             for key, value, at, _ in File.read_all_values_from_file(str(path)):
@@ -80,57 +80,60 @@ class MetricFiles:
 
     def _add_count(self, metric: Counter) -> None:
         added = metric.take()
-        for values in metric.known:
+        for values in metric.initial:
             added.setdefault(values, 0)
-        metric.known = []
+        metric.initial = []
         for values, amount in added.items():
             self._files["counter"].add(_key(metric, f"{metric.name}_total", values), amount)
 
     def _add_histogram(self, metric: Histogram) -> None:
         file = self._files["histogram"]
         bounds = [*map(floatToGoString, metric.bounds), "+Inf"]
-        for values, spread in metric.take().items():
-            for bound, count in zip(bounds, spread.counts, strict=True):
-                # Also those with nothing: a bucket that is absent is no zero.
+        for values, buckets in metric.take().items():
+            for bound, count in zip(bounds, buckets.counts, strict=True):
+                # Zeros too: Prometheus needs every bucket.
                 file.add(_key(metric, f"{metric.name}_bucket", values, le=bound), count)
-            file.add(_key(metric, f"{metric.name}_sum", values), spread.sum)
+            file.add(_key(metric, f"{metric.name}_sum", values), buckets.sum)
 
     def _set_gauge(self, metric: Gauge) -> None:
-        for values, now in metric.take().items():
+        for values, value in metric.take().items():
             key = _key(metric, metric.name, values)
-            self._files[f"gauge_{metric.mode}"].set(key, now, time.time())
+            self._files[f"gauge_{metric.mode}"].set(key, value, time.time())
 
 
 def merge_dead_process_files(folder: Path) -> None:
-    """By the one process that is asked for metrics."""
+    """Merge the files of all dead processes. Only the exporter's process may call this."""
     dead = [path for path in sorted(folder.glob("*.db")) if not _is_alive(_process_of(path))]
     if dead:
-        files = MetricFiles(folder, THE_DEAD)
+        files = MetricFiles(folder, DEAD_PROCESSES)
         try:
             for path in dead:
-                files.take_over(path)
+                files.merge(path)
         finally:
             files.close()
 
 
-def _key(metric: Metric, sample: str, values: tuple[str, ...], **more: str) -> str:
-    names = [*metric.labels, *more]
-    key: str = mmap_key(metric.name, sample, names, [*values, *more.values()], metric.says)
+def _key(metric: Metric, sample: str, values: tuple[str, ...], **extra: str) -> str:
+    names = [*metric.labels, *extra]
+    key: str = mmap_key(metric.name, sample, names, [*values, *extra.values()], metric.help_text)
     return key
 
 
 def _open(path: Path) -> File:
     if not path.exists():
-        _take_room(path)
+        _allocate(path)
     return File(str(path))
 
 
-def _take_room(path: Path) -> None:
-    """All of it is written: on a disk that is full this raises an error, while a mapped page that
-    the disk has no room for ends the process by a signal. Whoever reads sees it whole or not."""
+def _allocate(path: Path) -> None:
+    """Create a file by writing all its bytes.
+
+    On a full disk this raises OSError. Writing to a mapped page that has no room on the disk would
+    kill the process instead (SIGBUS). The rename hides the incomplete file from readers.
+    """
     draft = path.with_suffix(".new")
     try:
-        draft.write_bytes(bytes(BYTES))
+        draft.write_bytes(bytes(FILE_BYTES))
         draft.rename(path)
     except OSError:
         draft.unlink(missing_ok=True)
@@ -142,11 +145,11 @@ def _process_of(path: Path) -> int:
 
 
 def _is_alive(process: int) -> bool:
-    if process == THE_DEAD:
+    if process == DEAD_PROCESSES:
         return True
     try:
         os.kill(process, 0)
+    # PermissionError: the id belongs to another user's process by now.
     except (ProcessLookupError, PermissionError):
-        # Or it is somebody else's now, with a number that was ours.
         return False
     return True

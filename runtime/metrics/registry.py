@@ -1,10 +1,11 @@
-"""What is counted and measured, for whoever watches over the service.
+"""Define and update metrics.
 
-Each part of the program counts its own things, in plain Python: to add costs a fraction of a
-microsecond, and nothing where metrics are off. Once a second process_files.py hands on what was
-added. No lock: in a web worker all threads are greenlets, which give way only when they wait.
+Each module defines its own metrics. An update is plain Python and takes a fraction of a
+microsecond, or nothing if metrics are off. process_files.py writes the updates once per second. No
+locks are needed: all threads of a web worker are greenlets, which only switch when they wait.
 
-No label may hold what a caller chooses or who they are: each set of labels is kept for ever.
+Label values must not identify callers or be chosen by them: every combination of values is stored
+until the service stops.
 """
 
 from bisect import bisect_left
@@ -12,14 +13,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal
 
 PREFIX = "emailvalidation"
-# 1 ms … 10 s
+# From 1 ms to 10 s.
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 Labels = tuple[str, ...]
 
 
 class MetricsSwitch:
-    """Whether this process adds anything up."""
+    """Whether this process records metrics."""
 
     is_on = False
 
@@ -27,35 +28,43 @@ class MetricsSwitch:
 class Metric:
     kind: Literal["counter", "histogram", "gauge"]
 
-    def __init__(self, name: str, says: str, labels: Labels) -> None:
+    def __init__(self, name: str, help_text: str, labels: Labels) -> None:
         self.name = f"{PREFIX}_{name}"
-        self.says = says
+        self.help_text = help_text
         self.labels = labels
         all_metrics.append(self)
 
 
 class Counter(Metric):
-    """What only grows. It is shown as `<name>_total`."""
+    """A value that only increases. It is exported as `<name>_total`."""
 
     kind = "counter"
 
-    def __init__(self, name: str, says: str, labels: Labels = (), *, at_first: Iterable[str] = ()):
-        """`at_first`: the values of the one label that are 0 from the beginning, and not absent."""
-        super().__init__(name, says, labels)
+    def __init__(
+        self,
+        name: str,
+        help_text: str,
+        labels: Labels = (),
+        *,
+        initial_labels: Iterable[str] = (),
+    ) -> None:
+        """`initial_labels`: values of a single label, exported as 0 before the first update."""
+        super().__init__(name, help_text, labels)
         self.added: dict[Labels, float] = {}
-        self.known: list[Labels] = [(value,) for value in at_first] if labels else [()]
+        self.initial: list[Labels] = [(value,) for value in initial_labels] if labels else [()]
 
     def add(self, *values: str, amount: float = 1) -> None:
         if MetricsSwitch.is_on:
             self.added[values] = self.added.get(values, 0) + amount
 
     def take(self) -> dict[Labels, float]:
+        """Return what was added since the last call."""
         taken, self.added = self.added, {}
         return taken
 
 
 class Buckets:
-    """How often a value was below each bound, and the sum of all."""
+    """The number of values up to each bound, and the sum of all values."""
 
     __slots__ = ("counts", "sum")
 
@@ -65,41 +74,41 @@ class Buckets:
 
 
 class Histogram(Metric):
-    """Seconds, or another measure that is named."""
+    """A distribution of values: seconds, unless the name says otherwise."""
 
     kind = "histogram"
 
     def __init__(
-        self, name: str, says: str, labels: Labels = (), *, bounds: tuple[float, ...] = BOUNDS
+        self, name: str, help_text: str, labels: Labels = (), *, bounds: tuple[float, ...] = BOUNDS
     ) -> None:
-        super().__init__(name, says, labels)
+        super().__init__(name, help_text, labels)
         self.bounds = bounds
         self.added: dict[Labels, Buckets] = {}
 
     def add(self, value: float, *values: str) -> None:
         self.add_all((value,), *values)
 
-    def add_all(self, many: Collection[float], *values: str) -> None:
+    def add_all(self, measurements: Collection[float], *values: str) -> None:
         if MetricsSwitch.is_on:
-            spread = self.added.get(values)
-            if spread is None:
-                spread = self.added[values] = Buckets(len(self.bounds))
-            spread.sum += sum(many)
-            counts, bounds = spread.counts, self.bounds
-            for value in many:
-                counts[bisect_left(bounds, value)] += 1
+            buckets = self.added.get(values)
+            if buckets is None:
+                buckets = self.added[values] = Buckets(len(self.bounds))
+            buckets.sum += sum(measurements)
+            counts, bounds = buckets.counts, self.bounds
+            for measurement in measurements:
+                counts[bisect_left(bounds, measurement)] += 1
 
     def take(self) -> dict[Labels, Buckets]:
+        """Return what was added since the last call."""
         taken, self.added = self.added, {}
         return taken
 
 
 class Gauge(Metric):
-    """What is so at this moment.
+    """A current value.
 
-    `mode` says how the processes' values become one. Those that begin with "live" end with their
-    process: `livesum` is what all have together, `livemax` what one of them has at most;
-    `mostrecent` is what was said last, by whichever process.
+    `mode` combines the values of several processes. `livesum` and `livemax` are the sum and the
+    maximum over the running processes; `mostrecent` is the value that any process set last.
     """
 
     kind = "gauge"
@@ -107,30 +116,31 @@ class Gauge(Metric):
     def __init__(
         self,
         name: str,
-        says: str,
+        help_text: str,
         labels: Labels = (),
         *,
         mode: Literal["livesum", "livemax", "mostrecent"] = "livesum",
         read: Callable[[], float] | None = None,
     ) -> None:
-        """`read`: asked each second; else it is what was set."""
-        super().__init__(name, says, labels)
+        """`read`: called once per second to get the value. Without it, call `set`."""
+        super().__init__(name, help_text, labels)
         self.mode = mode
         self.read = read
-        self.now: dict[Labels, float] = {}
+        self.values: dict[Labels, float] = {}
 
     def set(self, value: float, *values: str) -> None:
         if MetricsSwitch.is_on:
-            self.now[values] = value
+            self.values[values] = value
 
     def take(self) -> Mapping[Labels, float]:
+        """Return what was set since the last call, or the value that `read` returns."""
         if self.read is not None:
             return {(): float(self.read())}
-        taken, self.now = self.now, {}
+        taken, self.values = self.values, {}
         return taken
 
 
-# Of this process: all that the modules it loaded have.
+# The metrics of all modules that this process has loaded.
 all_metrics: list[Metric] = []
-# Called before what was added is handed on: who counts by themselves add it now.
+# Called before metrics are written, so that modules that count by other means can update theirs.
 before_each_flush: list[Callable[[], None]] = []

@@ -25,38 +25,39 @@ def close(account: Account, owner: User, days_ago: int = 0) -> None:
     account.refresh_from_db()
 
 
-def test_an_account_is_renamed(owner: User, account: Account) -> None:
+def test_account_can_be_renamed(owner: User, account: Account) -> None:
     signed_in(owner).post("/accounts/account/rename/", {"name": "The Better Shop"})
     account.refresh_from_db()
     assert account.name == "The Better Shop"
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\u202eb", "a\nb", "a\u200bb", "x" * 101])
-def test_a_name_that_cannot_be_shown_is_refused(owner: User, account: Account, name: str) -> None:
-    answer = signed_in(owner).post("/accounts/account/rename/", {"name": name})
-    assert b"errorlist" in answer.content
+def test_unprintable_or_empty_name_is_refused(owner: User, account: Account, name: str) -> None:
+    response = signed_in(owner).post("/accounts/account/rename/", {"name": name})
+    assert b"errorlist" in response.content
     account.refresh_from_db()
     assert account.name == "The Shop"
 
 
-def test_markup_in_a_name_stays_text(owner: User) -> None:
+def test_markup_in_a_name_is_escaped(owner: User) -> None:
     client = signed_in(owner)
     client.post("/accounts/account/rename/", {"name": "<script>alert(1)</script>"})
     assert b"<script>alert" not in client.get("/accounts/team/").content
 
 
-def test_the_export_holds_what_the_account_holds(owner: User, account: Account) -> None:
-    answer = signed_in(owner).post("/accounts/account/export/")
-    export = json.loads(answer.content)
+def test_export_contains_the_data_of_the_account(owner: User, account: Account) -> None:
+    response = signed_in(owner).post("/accounts/account/export/")
+    export = json.loads(response.content)
     assert (
-        answer.headers["Content-Disposition"] == f'attachment; filename="{account.public_id}.json"'
+        response.headers["Content-Disposition"]
+        == f'attachment; filename="{account.public_id}.json"'
     )
     assert export["account"]["name"] == "The Shop"
     assert export["members"][0]["email"] == owner.email
     assert "account.exported" in [entry["action"] for entry in export["audit_log"]]
 
 
-def test_upper_floors_add_their_sections_to_the_export(
+def test_hooks_add_sections_to_the_export(
     account: Account, owner: User, settings: Settings
 ) -> None:
     settings.ON_ACCOUNT_EXPORTED = ["tests.accounts.test_account_life.export_keys"]
@@ -67,7 +68,7 @@ def export_keys(account: Account) -> dict[str, list[str]]:
     return {"keys": [account.public_id]}
 
 
-def test_closing_asks_for_the_name(owner: User, account: Account) -> None:
+def test_closing_requires_the_account_name(owner: User, account: Account) -> None:
     client = signed_in(owner)
     client.post("/accounts/account/close/", {"name": "the shop"})
     account.refresh_from_db()
@@ -77,7 +78,7 @@ def test_closing_asks_for_the_name(owner: User, account: Account) -> None:
     assert not account.is_open
 
 
-def test_nobody_of_a_closed_account_is_signed_in_or_can_sign_in(
+def test_closing_signs_out_all_members_and_refuses_their_sign_in(
     owner: User, account: Account
 ) -> None:
     developer = make_member(account, Role.DEVELOPER)
@@ -86,19 +87,19 @@ def test_nobody_of_a_closed_account_is_signed_in_or_can_sign_in(
     assert not Session.objects.exists()
     for client in sessions:
         assert client.get("/validation/").status_code == 302
-    answer = Client().post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
-    assert answer.headers["Location"] == "/accounts/account/closed/"
+    response = Client().post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+    assert response.headers["Location"] == "/accounts/account/closed/"
 
 
-def test_a_wrong_password_does_not_tell_that_the_account_is_closed(
+def test_wrong_password_does_not_reveal_that_the_account_is_closed(
     owner: User, account: Account
 ) -> None:
     close(account, owner)
-    answer = Client().post("/accounts/login/", {"login": owner.email, "password": "wrong"})
-    assert answer.status_code == 200
+    response = Client().post("/accounts/login/", {"login": owner.email, "password": "wrong"})
+    assert response.status_code == 200
 
 
-def test_who_has_another_account_goes_on_there(
+def test_member_of_another_account_stays_signed_in_there(
     owner: User, account: Account, stranger: User
 ) -> None:
     Membership.objects.create(account=account, user=stranger, role=Role.ADMIN)
@@ -108,32 +109,32 @@ def test_who_has_another_account_goes_on_there(
     assert b"Elsewhere" in client.get("/validation/").content
 
 
-def test_the_owners_get_a_mail_that_names_the_day_of_erasure(owner: User, account: Account) -> None:
+def test_owners_receive_an_email_with_the_day_of_erasure(owner: User, account: Account) -> None:
     close(account, owner)
     last_day = timezone.now() + timedelta(days=30)
     assert f"{last_day:%-d %b %Y}" in Mail.objects.get(to=owner.email).text
 
 
-def test_closing_tells_the_upper_floors_once(
+def test_closing_twice_runs_the_hooks_once(
     owner: User, account: Account, settings: Settings
 ) -> None:
-    settings.ON_ACCOUNT_CLOSED = ["tests.accounts.test_account_life.note_closing"]
+    settings.ON_ACCOUNT_CLOSED = ["tests.accounts.test_account_life.record_closing"]
     close(account, owner)
     close(account, owner)
-    assert AuditEntry.objects.filter(action="test.told").count() == 1
+    assert AuditEntry.objects.filter(action="test.closed").count() == 1
 
 
-def note_closing(account: Account, actor: User) -> None:
-    AuditEntry.objects.create(account=account, actor=actor, action="test.told")
+def record_closing(account: Account, actor: User) -> None:
+    AuditEntry.objects.create(account=account, actor=actor, action="test.closed")
 
 
-def test_a_reopened_account_works_again(owner: User, account: Account, staff: User) -> None:
+def test_reopened_account_works_again(owner: User, account: Account, staff: User) -> None:
     close(account, owner)
     services.reopen_account(account=account, actor=staff)
     assert signed_in(owner).get("/validation/").status_code == 200
 
 
-def test_after_thirty_days_the_personal_data_is_gone(owner: User, account: Account) -> None:
+def test_personal_data_is_erased_after_thirty_days(owner: User, account: Account) -> None:
     make_member(account, Role.VIEWER)
     close(account, owner, days_ago=31)
     retention.erase_closed_accounts()
@@ -145,13 +146,13 @@ def test_after_thirty_days_the_personal_data_is_gone(owner: User, account: Accou
     assert not Mail.objects.exists()
 
 
-def test_before_that_nothing_is_erased(owner: User, account: Account) -> None:
+def test_nothing_is_erased_before_thirty_days(owner: User, account: Account) -> None:
     close(account, owner, days_ago=29)
     retention.erase_closed_accounts()
     assert User.objects.filter(pk=owner.pk).exists()
 
 
-def test_an_erased_account_cannot_be_reopened(owner: User, account: Account, staff: User) -> None:
+def test_erased_account_cannot_be_reopened(owner: User, account: Account, staff: User) -> None:
     close(account, owner, days_ago=31)
     retention.erase_closed_accounts()
     services.reopen_account(account=account, actor=staff)
@@ -159,7 +160,7 @@ def test_an_erased_account_cannot_be_reopened(owner: User, account: Account, sta
     assert not account.is_open
 
 
-def test_an_account_reopened_while_the_work_is_done_is_not_erased(
+def test_account_reopened_during_the_erasure_job_is_not_erased(
     owner: User, account: Account, staff: User
 ) -> None:
     close(account, owner, days_ago=31)
@@ -170,7 +171,7 @@ def test_an_account_reopened_while_the_work_is_done_is_not_erased(
     assert (account.name, account.erased_at) == ("The Shop", None)
 
 
-def test_an_erased_person_leaves_no_trace_in_other_accounts(
+def test_erased_user_leaves_no_trace_in_other_accounts(
     owner: User, account: Account, stranger: User
 ) -> None:
     elsewhere = stranger.memberships.get().account
@@ -178,26 +179,26 @@ def test_an_erased_person_leaves_no_trace_in_other_accounts(
     AuditEntry.objects.create(actor=owner, actor_name=owner.email, action="x", ip="192.0.2.1")
     close(account, owner, days_ago=31)
     retention.erase_closed_accounts()
-    kept = AuditEntry.objects.values_list("actor_name", "target", "ip")
-    assert not [entry for entry in kept if owner.email in entry or "192.0.2.1" in entry]
+    entries = AuditEntry.objects.values_list("actor_name", "target", "ip")
+    assert not [entry for entry in entries if owner.email in entry or "192.0.2.1" in entry]
     assert not Invitation.objects.exists()
 
 
-def test_a_switched_off_user_is_not_told_of_a_closing(owner: User) -> None:
+def test_deactivated_user_is_not_sent_to_the_closed_account_page(owner: User) -> None:
     User.objects.update(is_active=False)
-    answer = Client().post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
-    assert b"was switched off" in Client().get(answer.headers["Location"]).content
+    response = Client().post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
+    assert b"was switched off" in Client().get(response.headers["Location"]).content
 
 
-def test_one_person_owns_five_accounts_at_most(owner: User) -> None:
+def test_user_owns_at_most_five_accounts(owner: User) -> None:
     client = signed_in(owner)
     for number in range(5):
-        answer = client.post("/accounts/account/open/", {"name": f"Another {number}"})
-    assert b"the most one may" in answer.content
+        response = client.post("/accounts/account/open/", {"name": f"Another {number}"})
+    assert b"the most one may" in response.content
     assert owner.memberships.count() == 5
 
 
-def test_who_belongs_elsewhere_too_is_not_erased(
+def test_member_of_another_account_is_not_erased(
     owner: User, account: Account, stranger: User
 ) -> None:
     Membership.objects.create(account=account, user=stranger, role=Role.VIEWER)
@@ -206,7 +207,7 @@ def test_who_belongs_elsewhere_too_is_not_erased(
     assert list(User.objects.all()) == [stranger]
 
 
-def test_an_expired_session_leaves_no_trace_of_its_browser(owner: User) -> None:
+def test_browser_of_an_expired_session_is_deleted(owner: User) -> None:
     signed_in(owner)
     signed_in(owner)
     long_ago = timezone.now() - timedelta(days=15)
@@ -217,11 +218,13 @@ def test_an_expired_session_leaves_no_trace_of_its_browser(owner: User) -> None:
     assert UserSession.objects.get() != expired
 
 
-def test_a_sign_up_that_was_never_confirmed_frees_its_address() -> None:
+def test_unconfirmed_sign_up_is_deleted_after_a_week() -> None:
     long_ago = timezone.now() - timedelta(days=8)
-    forgotten = User.objects.create_user("forgot@shop.example", PASSWORD, date_joined=long_ago)
-    services.open_account(user=forgotten)
-    make_user("kept@shop.example", date_joined=long_ago)
+    unconfirmed = User.objects.create_user(
+        "unconfirmed@shop.example", PASSWORD, date_joined=long_ago
+    )
+    services.open_account(user=unconfirmed)
+    make_user("confirmed@shop.example", date_joined=long_ago)
     retention.delete_unconfirmed_users()
-    assert list(User.objects.values_list("email", flat=True)) == ["kept@shop.example"]
+    assert list(User.objects.values_list("email", flat=True)) == ["confirmed@shop.example"]
     assert not Account.objects.exists()

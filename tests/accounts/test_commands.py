@@ -15,35 +15,37 @@ def create_account(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_it_prints_address_and_password_on_one_line_and_they_open_the_door() -> None:
+def test_create_account_prints_a_working_address_and_password_on_one_line() -> None:
     line = create_account("Jane@Shop.example")
     email, password = line.strip().split(" ")
     assert email == "jane@shop.example"
-    answer = Client().post("/accounts/login/", {"login": email, "password": password})
-    assert answer.headers["Location"] == "/validation/"
+    response = Client().post("/accounts/login/", {"login": email, "password": password})
+    assert response.headers["Location"] == "/validation/"
 
 
-def test_staff_and_the_own_limit_are_set_when_asked_for() -> None:
+def test_create_account_sets_staff_status_and_rate_limit() -> None:
     create_account("jane@shop.example", "--staff", "--requests-per-minute", "7")
     assert User.objects.get().is_staff
     assert Account.objects.get().requests_per_minute_override == 7
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
-        (["not an address"], "is not an e-mail address"),
+        (["not an address"], "is not a valid email address"),
         (["jane@shop.example", "--requests-per-minute", "0"], "must be 1 to 1,000,000"),
         (["jane@shop.example", "--requests-per-minute", str(10**20)], "must be 1 to 1,000,000"),
     ],
 )
-def test_bad_input_is_named_and_leaves_nothing(arguments: list[str], sentence: str) -> None:
-    with pytest.raises(CommandError, match=sentence):
+def test_create_account_names_invalid_input_and_creates_nothing(
+    arguments: list[str], message: str
+) -> None:
+    with pytest.raises(CommandError, match=message):
         create_account(*arguments)
     assert not User.objects.exists()
 
 
-def test_an_address_that_is_taken_is_named() -> None:
+def test_create_account_refuses_an_existing_address() -> None:
     create_account("jane@shop.example")
-    with pytest.raises(CommandError, match="has an account already"):
+    with pytest.raises(CommandError, match="already has an account"):
         create_account("JANE@shop.example")

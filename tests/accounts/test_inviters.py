@@ -1,4 +1,4 @@
-"""An invitation counts as long as its inviter may still give its role."""
+"""An invitation is valid as long as its inviter may still assign its role."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from accounts.roles import Role
 from accounts.services import open_account
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user
-from tests.support.fresh_database import at_once
+from tests.support.fresh_database import run_concurrently
 
 INVITED = "new@shop.example"
 
@@ -26,10 +26,10 @@ def invite(account: Account, actor: User, role: Role, email: str = INVITED) -> I
     return team.invite_member(account=account, email=email, role=role, actor=actor)
 
 
-def link() -> str:
-    found = re.search(r"/accounts/invitations/\S+", Mail.objects.latest("pk").text)
-    assert found
-    return found[0]
+def link_in_email() -> str:
+    match = re.search(r"/accounts/invitations/\S+", Mail.objects.latest("pk").text)
+    assert match
+    return match[0]
 
 
 def remove(membership: Membership, owner: User) -> None:
@@ -46,22 +46,22 @@ def demote(membership: Membership, owner: User) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", [remove, leave, demote])
-def test_who_goes_or_loses_the_role_takes_their_invitations_along(
+def test_removed_or_demoted_inviter_loses_their_pending_invitations(
     account: Account, owner: User, admin: User, change: Callable[[Membership, User], None]
 ) -> None:
-    invite(account, owner, Role.VIEWER, "of.the.owner@shop.example")
+    invite(account, owner, Role.VIEWER, "invited.by.owner@shop.example")
     invite(account, admin, Role.VIEWER)
-    path = link()
+    path = link_in_email()
     change(account.memberships.get(user=admin), owner)
-    kept = Invitation.objects.waiting().get()
-    assert kept.email == "of.the.owner@shop.example"
+    remaining = Invitation.objects.pending().get()
+    assert remaining.email == "invited.by.owner@shop.example"
     entry = AuditEntry.objects.get(action="invitation.withdrawn")
     assert (entry.target, entry.account) == (INVITED, account)
     assert Client().get(path).status_code == 404
 
 
 @pytest.mark.django_db
-def test_an_owner_who_becomes_admin_keeps_the_invitations_an_admin_may_give(
+def test_owner_demoted_to_admin_keeps_invitations_an_admin_may_send(
     account: Account, owner: User
 ) -> None:
     second = make_member(account, Role.OWNER)
@@ -73,7 +73,7 @@ def test_an_owner_who_becomes_admin_keeps_the_invitations_an_admin_may_give(
 
 
 @pytest.mark.django_db
-def test_an_accepted_invitation_outlives_its_inviter(
+def test_accepted_invitation_outlives_its_inviter(
     account: Account, owner: User, admin: User
 ) -> None:
     invitation = invite(account, admin, Role.VIEWER)
@@ -101,17 +101,17 @@ def be_deleted(admin: User) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", [lose_the_role, lose_the_membership, be_deactivated, be_deleted])
-def test_an_invitation_that_was_not_withdrawn_is_checked_when_it_is_used(
+def test_invitation_is_checked_again_when_it_is_used(
     account: Account, admin: User, change: Callable[[User], None]
 ) -> None:
-    """Staff and the erasure of people change users without the team page."""
+    """Staff and erasure change users without withdrawing their invitations."""
     invitation = invite(account, admin, Role.DEVELOPER)
-    path = link()
+    path = link_in_email()
     browser = Client()
     browser.get(path)
     change(admin)
     assert Client().get(path).status_code == 404
-    # The link proves no mailbox to the sign-up either.
+    # The link doesn't confirm the address for the sign-up either.
     browser.post("/accounts/signup/", {"email": INVITED, "password1": PASSWORD})
     assert browser.get("/validation/").status_code == 302
     with pytest.raises(team.TeamError, match="no longer valid"):
@@ -120,17 +120,17 @@ def test_an_invitation_that_was_not_withdrawn_is_checked_when_it_is_used(
 
 
 @pytest.mark.usefixtures("fresh_database")
-def test_an_invitation_accepted_while_its_inviter_is_removed_counts_or_is_refused() -> None:
+def test_invitation_accepted_while_its_inviter_is_removed_either_counts_or_is_refused() -> None:
     owner = make_user("owner@shop.example")
     account = open_account(user=owner, name="The Shop")
     admin = make_member(account, Role.ADMIN)
     invitation, invited = invite(account, admin, Role.VIEWER), make_user(INVITED)
-    acts: list[Callable[[], object]] = [
+    actions: list[Callable[[], object]] = [
         lambda: team.accept_invitation(invitation=invitation, user=invited),
         lambda: team.remove_member(membership=account.memberships.get(user=admin), actor=owner),
     ]
-    accepted, _ = at_once(2, lambda number: acts[number]())
+    accepted, _ = run_concurrently(2, lambda number: actions[number]())
     joined = account.memberships.filter(user=invited).exists()
     assert joined == isinstance(accepted, Membership)
     assert joined or isinstance(accepted, team.TeamError)
-    assert not Invitation.objects.waiting().exists()
+    assert not Invitation.objects.pending().exists()

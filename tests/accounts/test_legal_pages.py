@@ -1,4 +1,4 @@
-"""Terms, privacy notice and data processing agreement: templates, until the operator fills them."""
+"""Terms, privacy notice, and data processing agreement, before and after they are filled in."""
 
 import re
 from html import unescape
@@ -7,14 +7,14 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.terms import legal_pages_are_complete
+from accounts.terms import check_legal_pages
 
 pytestmark = pytest.mark.django_db
 
 PAGES = ["/accounts/terms/", "/accounts/privacy/", "/accounts/data-processing/"]
 IS_A_TEMPLATE = "This is a template, not yet a legal text."
-# Where each is said.
-SAID_ON = {
+# The pages that contain each setting.
+PAGES_BY_SETTING = {
     "GOVERNING_LAW": ["/accounts/terms/", "/accounts/data-processing/"],
     "HOSTING": ["/accounts/privacy/", "/accounts/data-processing/"],
     "SUBPROCESSORS": ["/accounts/privacy/", "/accounts/data-processing/"],
@@ -25,31 +25,31 @@ SAID_ON = {
 
 
 def read(client: Client, page: str) -> str:
-    answer = client.get(page)
-    assert answer.status_code == 200
-    return unescape(answer.content.decode())
+    response = client.get(page)
+    assert response.status_code == 200
+    return unescape(response.content.decode())
 
 
 @pytest.fixture
 def filled_in(settings: Settings) -> None:
-    settings.TO_FILL_IN = []
+    settings.MISSING_LEGAL_SETTINGS = []
     settings.GOVERNING_LAW = "the law of Exampleland"
     settings.HOSTING = "Example Hosting Ltd, in Exampleton"
     settings.SUBPROCESSORS = ["Example Mail Ltd, mails, Exampleton"]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_is_missing_is_marked_and_the_page_called_a_template(
+def test_missing_details_are_highlighted_and_the_page_is_marked_as_a_template(
     client: Client, page: str
 ) -> None:
     text = read(client, page)
     assert IS_A_TEMPLATE in text
-    for name, pages in SAID_ON.items():
+    for name, pages in PAGES_BY_SETTING.items():
         assert (f": {name}]</mark>" in text) is (page in pages)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_that_lacks_nothing_is_no_template(
+def test_complete_page_is_not_marked_as_a_template(
     client: Client, page: str, filled_in: None
 ) -> None:
     text = read(client, page)
@@ -58,7 +58,7 @@ def test_a_page_that_lacks_nothing_is_no_template(
     assert "Example Validation Ltd" in text
 
 
-def test_what_the_operator_says_stands_in_the_texts(client: Client, filled_in: None) -> None:
+def test_legal_pages_contain_the_operators_details(client: Client, filled_in: None) -> None:
     assert "under the law of Exampleland." in read(client, PAGES[0])
     for page in PAGES[1:]:
         text = read(client, page)
@@ -66,14 +66,14 @@ def test_what_the_operator_says_stands_in_the_texts(client: Client, filled_in: N
         assert "<li>Example Mail Ltd, mails, Exampleton</li>" in text
 
 
-def test_to_have_no_sub_processors_is_said(
+def test_empty_list_of_subprocessors_is_stated(
     client: Client, filled_in: None, settings: Settings
 ) -> None:
     settings.SUBPROCESSORS = []
     assert "Nobody at the moment." in read(client, "/accounts/data-processing/")
 
 
-def test_the_days_are_those_that_hold(client: Client, settings: Settings) -> None:
+def test_retention_periods_come_from_the_settings(client: Client, settings: Settings) -> None:
     settings.LOG_RETENTION_DAYS = 77
     settings.MAIL_RETENTION_DAYS = 41
     settings.CLOSED_ACCOUNT_DAYS = 43
@@ -81,28 +81,30 @@ def test_the_days_are_those_that_hold(client: Client, settings: Settings) -> Non
     assert "77 days" in read(client, "/accounts/data-processing/")
 
 
-def test_stripe_is_named_where_it_takes_the_money(client: Client, settings: Settings) -> None:
+def test_privacy_notice_names_stripe_if_it_takes_payments(
+    client: Client, settings: Settings
+) -> None:
     assert "Stripe" not in read(client, "/accounts/privacy/")
     settings.STRIPE_SECRET_KEY = "sk_test_invented"
     assert "the pages of Stripe" in read(client, "/accounts/privacy/")
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_contents_lead_to_every_section(client: Client, page: str) -> None:
+def test_table_of_contents_links_to_every_section(client: Client, page: str) -> None:
     text = read(client, page)
     assert re.findall(r'<li><a href="#([\w-]+)">', text) == re.findall(r'<section id="(\w+)"', text)
 
 
 @pytest.mark.parametrize("page", ["/", "/accounts/signup/", "/accounts/login/"])
-def test_they_are_linked_where_people_decide(client: Client, page: str) -> None:
+def test_legal_pages_are_linked_from_landing_sign_up_and_sign_in(client: Client, page: str) -> None:
     text = read(client, page)
-    for linked in PAGES:
-        assert f'href="{linked}"' in text
+    for url in PAGES:
+        assert f'href="{url}"' in text
 
 
-def test_the_deploy_check_names_what_is_missing(settings: Settings) -> None:
-    settings.TO_FILL_IN = ["HOSTING", "GOVERNING_LAW"]
-    (warning,) = legal_pages_are_complete()
-    assert warning.msg == "The legal pages lack HOSTING, GOVERNING_LAW."
-    settings.TO_FILL_IN = []
-    assert not legal_pages_are_complete()
+def test_deploy_check_lists_the_missing_settings(settings: Settings) -> None:
+    settings.MISSING_LEGAL_SETTINGS = ["HOSTING", "GOVERNING_LAW"]
+    (warning,) = check_legal_pages()
+    assert warning.msg == "The legal pages are missing HOSTING, GOVERNING_LAW."
+    settings.MISSING_LEGAL_SETTINGS = []
+    assert not check_legal_pages()

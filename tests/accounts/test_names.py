@@ -1,4 +1,4 @@
-"""Names hold no links, and no email turns one into a link."""
+"""Names can't contain links, and emails don't turn names into links."""
 
 import re
 from typing import Any
@@ -21,7 +21,7 @@ REFUSED = [
     *("Go to WWW.evil.example", "jane@shop.example", "@jane", "evil.example/login", "bit.ly/abc"),
     *("http:evil.example", "evil.example?x=1", "evil.example:80", "evil.example#1", "tel:+491"),
     *("mailto:x", "1.1.1.1", "[2001:db8::1]", "evil。example/login", "WWW｡evil.example"),
-    # What a mail client may read as the same.
+    # Look-alikes that a mail client may normalize, and control characters.
     *(
         "https：//evil.example",
         "ｗｗｗ.evil.example",
@@ -41,17 +41,17 @@ ALLOWED = [
     "Awwww. Hi",
     "#1",
 ]
-FOR_LINKS = re.compile(r"://|www\.|@|\w[.。．]\w")
+LINK = re.compile(r"://|www\.|@|\w[.。．]\w")
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_name_with_a_link_an_address_or_a_control_character_is_refused(name: str) -> None:
+def test_name_with_a_link_an_address_or_a_control_character_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         validate_name(name)
 
 
 @pytest.mark.parametrize("name", ALLOWED)
-def test_a_usual_name_is_accepted(name: str) -> None:
+def test_ordinary_name_is_accepted(name: str) -> None:
     validate_name(name)
     assert in_email(name) == name
 
@@ -61,7 +61,7 @@ def test_a_usual_name_is_accepted(name: str) -> None:
     "name", ["Support https://evil.example", "www.evil.example", "a@b.example"]
 )
 @pytest.mark.parametrize(
-    ("path", "more"),
+    ("path", "other_fields"),
     [
         ("/accounts/profile/", {}),
         ("/accounts/account/rename/", {}),
@@ -69,10 +69,10 @@ def test_a_usual_name_is_accepted(name: str) -> None:
         ("/apikeys/create/", {"form_token": "x" * 32, "lifetime": ""}),
     ],
 )
-def test_each_form_refuses_such_a_name(
-    owner: User, path: str, more: dict[str, str], name: str
+def test_each_form_refuses_a_name_with_a_link(
+    owner: User, path: str, other_fields: dict[str, str], name: str
 ) -> None:
-    page = signed_in(owner).post(path, {"name": name, **more})
+    page = signed_in(owner).post(path, {"name": name, **other_fields})
     assert "A name can’t hold a link or an email address." in page.content.decode()
     assert not Account.objects.filter(name=name).exists()
     assert not User.objects.filter(name=name).exists()
@@ -80,26 +80,26 @@ def test_each_form_refuses_such_a_name(
 
 
 @pytest.mark.django_db
-def test_the_command_refuses_such_a_name(owner: User) -> None:
+def test_create_key_refuses_a_name_with_a_link(owner: User) -> None:
     with pytest.raises(CommandError, match="link"):
         call_command("create_key", owner.email, name="https://evil.example")
 
 
 @pytest.mark.django_db
-def test_an_address_that_would_make_such_a_name_names_no_account() -> None:
+def test_address_that_looks_like_a_link_does_not_become_the_account_name() -> None:
     user = make_user("www.evil.example@shop.example")
     assert services.open_account(user=user).name == "My account"
 
 
 def parts_of(mail: Mail) -> list[str]:
-    """Subject, text, and HTML, without the links that are meant."""
-    own = r"http://127\.0\.0\.1:8000\S*|support@example\.com|email-validation\.\w+"
+    """Return subject, text, and HTML, without the product's own links."""
+    own_links = r"http://127\.0\.0\.1:8000\S*|support@example\.com|email-validation\.\w+"
     html = re.sub(r"<[^>]*>", "", mail.html)
-    return [re.sub(own, "", part) for part in (mail.subject, mail.text, html)]
+    return [re.sub(own_links, "", part) for part in (mail.subject, mail.text, html)]
 
 
-def with_names(user: User, name: str) -> Account:
-    """As rows may be that are older than the rule."""
+def rename_without_validation(user: User, name: str) -> Account:
+    """Save a name without validation, as in rows older than the rule."""
     account = user.memberships.get().account
     user.name = account.name = name
     user.save()
@@ -116,12 +116,12 @@ def with_names(user: User, name: str) -> Account:
         *("paypal.com", "evil。example", "a\n\nhttps://evil.example\n\nb", "x" * 100),
     ],
 )
-def test_an_invitation_holds_no_link_but_its_own(owner: User, name: str) -> None:
-    account = with_names(owner, name)
+def test_invitation_email_contains_no_link_but_its_own(owner: User, name: str) -> None:
+    account = rename_without_validation(owner, name)
     team.invite_member(account=account, email="new@shop.example", role=Role.VIEWER, actor=owner)
     mail = Mail.objects.get()
     for part in parts_of(mail):
-        assert not FOR_LINKS.search(part), part
+        assert not LINK.search(part), part
     assert len(mail.subject) < 150
     assert mail.html.count("<a ") == 1
     assert mail.subject.startswith("Email Validation: “")
@@ -131,14 +131,14 @@ def test_an_invitation_holds_no_link_but_its_own(owner: User, name: str) -> None
 @pytest.mark.parametrize(
     "name", ["Support https://evil.example", "www.evil.example", "a@b.example"]
 )
-def test_other_emails_break_the_links_in_older_names(owner: User, name: str) -> None:
-    account = with_names(owner, name)
+def test_other_emails_break_up_links_in_older_names(owner: User, name: str) -> None:
+    account = rename_without_validation(owner, name)
     emails.queue_account_closed(account=account, to=owner.email)
     emails.queue_member_removed(account=account, to=owner.email)
     create_key(account=account, name=name, actor=owner)
     for mail in Mail.objects.all():
         for part in parts_of(mail):
-            assert not FOR_LINKS.search(part), part
+            assert not LINK.search(part), part
     assert Mail.objects.count() == 3
 
 
@@ -152,7 +152,9 @@ def test_other_emails_break_the_links_in_older_names(owner: User, name: str) -> 
         (f"{'x' * 50}@shop.example", "A team member"),
     ],
 )
-def test_an_inviter_without_a_name_is_shown_by_a_plain_address(email: str, shown: str) -> None:
+def test_inviter_without_a_name_is_shown_by_address_only_if_it_is_plain(
+    email: str, shown: str
+) -> None:
     user = make_user(email)
     account = services.open_account(user=user, name="The Shop")
     team.invite_member(account=account, email="new@shop.example", role=Role.VIEWER, actor=user)
@@ -169,22 +171,22 @@ def test_an_inviter_without_a_name_is_shown_by_a_plain_address(email: str, shown
         ("  a \n b ", "“a b”"),
     ],
 )
-def test_a_name_is_quoted(name: str, shown: str) -> None:
+def test_name_is_quoted_and_shortened(name: str, shown: str) -> None:
     assert quoted_name(name) == shown
 
 
 @pytest.mark.django_db
-def test_the_subject_of_each_email_a_stranger_can_trigger_names_the_product_first(
+def test_subject_of_each_rate_limited_email_starts_with_the_product_name(
     owner: User, account: Account
 ) -> None:
     contexts: dict[str, dict[str, Any]] = {
         "accounts/mails/invitation": {"account": account, "inviter": "“Jane”"},
     }
-    own = {one for one in emails.TRIGGERED_BY_STRANGERS if not one.endswith(SWITCHED_OFF)}
-    for template in sorted(own):
+    templates = {name for name in emails.RATE_LIMITED_TEMPLATES if not name.endswith(DISABLED)}
+    for template in sorted(templates):
         to = f"{template.rpartition('/')[2]}@shop.example"
         assert emails.queue_email(to, template, contexts.get(template, {}))
         assert Mail.objects.get(to=to).subject.startswith("Email Validation: ")
 
 
-SWITCHED_OFF = ("login_code", "unknown_account")
+DISABLED = ("login_code", "unknown_account")

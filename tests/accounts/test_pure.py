@@ -1,8 +1,8 @@
-"""The pure modules of the ground floor, as tables."""
+"""Tables for functions without I/O."""
 
 import pytest
 
-from accounts.authentication.browsers import describe
+from accounts.authentication.browsers import describe_browser
 from accounts.models import account_id
 from runtime.http.client_ip import client_address, is_address
 
@@ -25,19 +25,19 @@ PEER = "192.0.2.1"
         ("", 1, PEER),
     ],
 )
-def test_proxies_are_believed_as_far_as_configured(
+def test_only_as_many_proxies_as_configured_are_trusted(
     forwarded: str, trusted: int, address: str
 ) -> None:
     meta = {"REMOTE_ADDR": PEER, "HTTP_X_FORWARDED_FOR": forwarded}
     assert client_address(meta, trusted) == address
 
 
-def test_a_request_from_a_unix_socket_has_an_address_too() -> None:
+def test_request_from_a_unix_socket_has_a_placeholder_address() -> None:
     assert client_address({"REMOTE_ADDR": ""}, 0) == "0.0.0.0"  # noqa: S104
 
 
 @pytest.mark.parametrize(
-    ("host", "known"),
+    ("host", "expected"),
     [
         ("127.0.0.1:8000", True),
         ("[::1]:8000", True),
@@ -45,12 +45,12 @@ def test_a_request_from_a_unix_socket_has_an_address_too() -> None:
         ("a.example", False),
     ],
 )
-def test_a_host_is_told_from_an_address(host: str, known: bool) -> None:
-    assert is_address(host) is known
+def test_ip_addresses_are_distinguished_from_host_names(host: str, expected: bool) -> None:
+    assert is_address(host) is expected
 
 
 @pytest.mark.parametrize(
-    ("user_agent", "words"),
+    ("user_agent", "description"),
     [
         ("Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko Firefox/130.0", "Firefox on Linux"),
         ("Mozilla/5.0 (Windows NT 10.0) Chrome/130.0 Safari/537.36 Edg/130.0", "Edge on Windows"),
@@ -61,11 +61,11 @@ def test_a_host_is_told_from_an_address(host: str, known: bool) -> None:
         ("<script>", "Unknown browser"),
     ],
 )
-def test_a_browser_is_named_in_words(user_agent: str, words: str) -> None:
-    assert describe(user_agent) == words
+def test_user_agent_is_described_by_browser_and_system(user_agent: str, description: str) -> None:
+    assert describe_browser(user_agent) == description
 
 
-def test_public_ids_are_random_and_say_what_they_name() -> None:
-    made = {account_id() for _ in range(1000)}
-    assert len(made) == 1000
-    assert all(name.startswith("acc_") and len(name) == 24 for name in made)
+def test_public_ids_are_random_and_have_a_type_prefix() -> None:
+    ids = {account_id() for _ in range(1000)}
+    assert len(ids) == 1000
+    assert all(public_id.startswith("acc_") and len(public_id) == 24 for public_id in ids)

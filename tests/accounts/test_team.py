@@ -10,35 +10,37 @@ from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.roles import Role
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
-from tests.support.log_records import Records
+from tests.support.log_records import LogCapture
 
 pytestmark = pytest.mark.django_db
 
 
-def link_in_mail() -> str:
-    found = re.search(r"^http://127.0.0.1:8000(/\S+)$", Mail.objects.latest("pk").text, re.M)
-    assert found
-    return found[1]
+def link_in_email() -> str:
+    match = re.search(r"^http://127.0.0.1:8000(/\S+)$", Mail.objects.latest("pk").text, re.M)
+    assert match
+    return match[1]
 
 
 def invite(account: Account, owner: User, email: str = "new@shop.example") -> str:
     team.invite_member(account=account, email=email, role=Role.DEVELOPER, actor=owner)
-    return link_in_mail()
+    return link_in_email()
 
 
-def test_who_holds_the_link_signs_up_and_joins(account: Account, owner: User) -> None:
+def test_invitation_link_allows_sign_up_without_a_code_and_joining(
+    account: Account, owner: User
+) -> None:
     path = invite(account, owner)
     client = Client()
     client.get(path)
     sign_up = {"email": "new@shop.example", "password1": PASSWORD, "next": path}
-    # The link proved the mailbox: no code is asked for.
+    # The link confirmed the address, so no code is required.
     assert client.post("/accounts/signup/", sign_up).headers["Location"] == path
     client.post(path)
     memberships = Membership.objects.filter(user__email="new@shop.example")
     assert [(m.account, m.role) for m in memberships] == [(account, Role.DEVELOPER)]
 
 
-def test_an_existing_user_joins_and_keeps_their_own_account(
+def test_existing_user_joins_and_keeps_their_own_account(
     account: Account, owner: User, stranger: User
 ) -> None:
     path = invite(account, owner, stranger.email)
@@ -48,64 +50,64 @@ def test_an_existing_user_joins_and_keeps_their_own_account(
     assert b"The Shop" in client.get("/validation/").content
 
 
-def test_the_link_serves_only_the_invited_address(
+def test_invitation_link_works_only_for_the_invited_address(
     account: Account, owner: User, stranger: User
 ) -> None:
     path = invite(account, owner)
-    answer = signed_in(stranger).post(path)
-    assert b"you are signed in as" in answer.content
+    response = signed_in(stranger).post(path)
+    assert b"you are signed in as" in response.content
     assert not account.memberships.filter(user=stranger).exists()
 
 
-def test_a_sign_up_with_another_address_still_needs_its_code(account: Account, owner: User) -> None:
+def test_sign_up_with_another_address_still_requires_a_code(account: Account, owner: User) -> None:
     client = Client()
     client.get(invite(account, owner))
     client.post("/accounts/signup/", {"email": "other@shop.example", "password1": PASSWORD})
     assert client.get("/validation/").status_code == 302
 
 
-@pytest.mark.parametrize("why", ["used", "withdrawn", "expired", "replaced", "invented"])
-def test_a_link_that_is_no_longer_valid_says_so(account: Account, owner: User, why: str) -> None:
+@pytest.mark.parametrize("reason", ["used", "withdrawn", "expired", "replaced", "unknown"])
+def test_invalid_invitation_link_shows_why(account: Account, owner: User, reason: str) -> None:
     path = invite(account, owner)
     invitation = Invitation.objects.get()
-    if why == "used":
+    if reason == "used":
         team.accept_invitation(invitation=invitation, user=make_user("new@shop.example"))
-    elif why == "withdrawn":
+    elif reason == "withdrawn":
         team.withdraw_invitation(invitation=invitation, actor=owner)
-    elif why == "expired":
+    elif reason == "expired":
         Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    elif why == "replaced":
+    elif reason == "replaced":
         invite(account, owner)
     else:
         path = f"/accounts/invitations/{'x' * 43}/"
-    answer = Client().get(path)
-    assert answer.status_code == 404
-    assert b"no longer valid" in answer.content
+    response = Client().get(path)
+    assert response.status_code == 404
+    assert b"no longer valid" in response.content
 
 
-def test_the_token_of_an_invitation_is_nowhere_in_the_database(
-    account: Account, owner: User
-) -> None:
+def test_database_does_not_contain_the_invitation_token(account: Account, owner: User) -> None:
     token = invite(account, owner).split("/")[-2]
     assert token not in Invitation.objects.get().token
 
 
-def test_nobody_is_invited_twice_at_once(account: Account, owner: User) -> None:
+def test_repeated_invitation_replaces_the_first_and_members_cannot_be_invited(
+    account: Account, owner: User
+) -> None:
     invite(account, owner)
     invite(account, owner)
-    assert Invitation.objects.waiting().count() == 1
+    assert Invitation.objects.pending().count() == 1
     with pytest.raises(team.TeamError, match="already in this account"):
         invite(account, owner, owner.email)
 
 
-def test_an_account_may_have_twenty_invitations_waiting(account: Account, owner: User) -> None:
+def test_account_has_at_most_twenty_pending_invitations(account: Account, owner: User) -> None:
     for number in range(20):
         invite(account, owner, f"new{number}@shop.example")
     with pytest.raises(team.TeamError, match="Withdraw one first"):
         invite(account, owner, "one.more@shop.example")
 
 
-def test_an_account_sends_fifty_invitations_a_day(account: Account, owner: User) -> None:
+def test_user_sends_at_most_fifty_invitations_per_day(account: Account, owner: User) -> None:
     for _ in range(50):
         invite(account, owner)
     with pytest.raises(team.TeamError, match="Try again tomorrow"):
@@ -113,7 +115,7 @@ def test_an_account_sends_fifty_invitations_a_day(account: Account, owner: User)
 
 
 @pytest.mark.parametrize("change", ["demote", "remove", "leave"])
-def test_the_last_owner_stays(account: Account, owner: User, change: str) -> None:
+def test_last_owner_cannot_leave_or_be_demoted(account: Account, owner: User, change: str) -> None:
     membership = account.memberships.get()
     client = signed_in(owner)
     page = f"/accounts/team/members/{membership.public_id}/"
@@ -125,7 +127,7 @@ def test_the_last_owner_stays(account: Account, owner: User, change: str) -> Non
     assert account.memberships.get().role == Role.OWNER
 
 
-def test_an_owner_may_go_when_there_is_another(account: Account, owner: User) -> None:
+def test_owner_can_leave_if_another_owner_remains(account: Account, owner: User) -> None:
     make_member(account, Role.OWNER)
     membership = account.memberships.get(user=owner)
     client = signed_in(owner)
@@ -133,29 +135,32 @@ def test_an_owner_may_go_when_there_is_another(account: Account, owner: User) ->
     assert client.get("/validation/").headers["Location"] == "/accounts/account/open/"
 
 
-def test_an_admin_can_neither_make_nor_unmake_an_owner(account: Account, owner: User) -> None:
+def test_admin_can_neither_promote_nor_demote_owners(account: Account, owner: User) -> None:
     client = signed_in(make_member(account, Role.ADMIN))
     viewer = make_member(account, Role.VIEWER).memberships.get()
-    owners = account.memberships.get(user=owner)
-    for membership, role in ((viewer, "owner"), (owners, "viewer")):
+    owner_membership = account.memberships.get(user=owner)
+    for membership, role in ((viewer, "owner"), (owner_membership, "viewer")):
         page = f"/accounts/team/members/{membership.public_id}/role/"
         assert client.post(page, {"role": role}).status_code == 403
-    assert client.post(f"/accounts/team/members/{owners.public_id}/remove/").status_code == 403
+    assert (
+        client.post(f"/accounts/team/members/{owner_membership.public_id}/remove/").status_code
+        == 403
+    )
     invitation = {"email": "new@shop.example", "role": "owner"}
     assert client.post("/accounts/team/invite/", invitation).status_code == 403
 
 
-def test_a_role_is_judged_as_it_is_and_not_as_it_was_shown(account: Account, owner: User) -> None:
-    shown = make_member(account, Role.VIEWER).memberships.get()
-    Membership.objects.filter(pk=shown.pk).update(role=Role.OWNER)
+def test_current_role_counts_instead_of_the_displayed_one(account: Account, owner: User) -> None:
+    displayed = make_member(account, Role.VIEWER).memberships.get()
+    Membership.objects.filter(pk=displayed.pk).update(role=Role.OWNER)
     team.remove_member(membership=account.memberships.get(user=owner), actor=owner)
     with pytest.raises(team.TeamError, match="needs an owner"):
-        team.change_role(membership=shown, role=Role.DEVELOPER, actor=shown.user)
+        team.change_role(membership=displayed, role=Role.DEVELOPER, actor=displayed.user)
     with pytest.raises(team.TeamError, match="needs an owner"):
-        team.remove_member(membership=shown, actor=shown.user)
+        team.remove_member(membership=displayed, actor=displayed.user)
 
 
-def test_who_is_gone_already_is_named(account: Account, owner: User) -> None:
+def test_change_of_a_removed_member_is_refused_by_name(account: Account, owner: User) -> None:
     member = make_member(account, Role.VIEWER).memberships.get()
     client = signed_in(owner)
     page = f"/accounts/team/members/{member.public_id}/"
@@ -165,7 +170,7 @@ def test_who_is_gone_already_is_named(account: Account, owner: User) -> None:
         team.remove_member(membership=member, actor=owner)
 
 
-def test_a_closed_account_neither_invites_nor_is_joined(account: Account, owner: User) -> None:
+def test_closed_account_can_neither_invite_nor_be_joined(account: Account, owner: User) -> None:
     path = invite(account, owner)
     invitation = Invitation.objects.get()
     services.close_account(account=account, actor=owner)
@@ -176,7 +181,7 @@ def test_a_closed_account_neither_invites_nor_is_joined(account: Account, owner:
     assert Client().get(path).status_code == 404
 
 
-def test_the_link_of_a_withdrawn_invitation_proves_no_mailbox(
+def test_link_of_a_withdrawn_invitation_does_not_confirm_the_address(
     account: Account, owner: User
 ) -> None:
     client = Client()
@@ -187,19 +192,15 @@ def test_the_link_of_a_withdrawn_invitation_proves_no_mailbox(
     assert Membership.objects.get(user__email="new@shop.example").role == Role.OWNER
 
 
-def test_the_token_of_a_link_is_in_no_log_line(
-    account: Account, owner: User, records: Records
-) -> None:
+def test_invitation_token_is_not_logged(account: Account, owner: User, records: LogCapture) -> None:
     path = invite(account, owner)
     Client().put(path)
-    (record,) = records.of_requests()
+    (record,) = records.access_records()
     assert record["route"] == "/accounts/invitations/<token:token>/"
     assert path.split("/")[-2] not in records.text
 
 
-def test_who_is_removed_loses_the_account_on_the_next_request(
-    account: Account, owner: User
-) -> None:
+def test_removed_member_loses_access_on_the_next_request(account: Account, owner: User) -> None:
     member = make_member(account, Role.DEVELOPER)
     client = signed_in(member)
     team.remove_member(membership=member.memberships.get(), actor=owner)
@@ -207,7 +208,7 @@ def test_who_is_removed_loses_the_account_on_the_next_request(
     assert Mail.objects.latest("pk").to == member.email
 
 
-def test_a_user_of_two_accounts_switches(account: Account, owner: User, stranger: User) -> None:
+def test_member_of_two_accounts_can_switch(account: Account, owner: User, stranger: User) -> None:
     Membership.objects.create(account=account, user=stranger, role=Role.VIEWER)
     client = signed_in(stranger)
     assert b">Elsewhere</span>" in client.get("/accounts/team/").content.split(b"</summary>")[0]
@@ -215,15 +216,13 @@ def test_a_user_of_two_accounts_switches(account: Account, owner: User, stranger
     assert b">The Shop</span>" in client.get("/accounts/team/").content.split(b"</summary>")[0]
 
 
-def test_switching_to_an_account_of_others_changes_nothing(
-    account: Account, stranger: User
-) -> None:
+def test_switching_to_a_foreign_account_changes_nothing(account: Account, stranger: User) -> None:
     client = signed_in(stranger)
     client.post("/accounts/account/switch/", {"account": account.public_id})
     assert b"The Shop" not in client.get("/validation/").content
 
 
-def test_every_change_is_in_the_audit_log(account: Account, owner: User) -> None:
+def test_every_team_change_is_in_the_audit_log(account: Account, owner: User) -> None:
     invite(account, owner)
     team.withdraw_invitation(invitation=Invitation.objects.get(), actor=owner)
     member = make_member(account, Role.VIEWER).memberships.get()

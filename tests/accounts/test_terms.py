@@ -1,4 +1,4 @@
-"""What was agreed to at sign-up is noted, and newer terms are asked for."""
+"""Sign-up records agreement to the terms, and a banner asks for agreement to newer ones."""
 
 import json
 from datetime import date
@@ -22,7 +22,7 @@ from tests.conftest import signed_in
 pytestmark = pytest.mark.django_db
 
 VERSION = date(2026, 11, 20)
-ASKING = b"Our terms changed on"
+BANNER = b"Our terms changed on"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def agreed(owner: User, account: Account) -> User:
     return owner
 
 
-def test_who_signs_up_agrees_to_the_terms_of_that_day(client: Client) -> None:
+def test_sign_up_records_agreement_to_the_current_terms(client: Client) -> None:
     sign_up(client, "jane@shop.example")
     user = User.objects.get()
     assert user.terms_version == VERSION
@@ -42,7 +42,9 @@ def test_who_signs_up_agrees_to_the_terms_of_that_day(client: Client) -> None:
     assert (entry.target, entry.ip) == ("version of 2026-11-20", "127.0.0.1")
 
 
-def test_so_does_who_comes_by_an_invitation(client: Client, owner: User, account: Account) -> None:
+def test_invited_sign_up_records_agreement_to_the_current_terms(
+    client: Client, owner: User, account: Account
+) -> None:
     email = "colleague@shop.example"
     invitation = team.invite_member(account=account, email=email, role=Role.DEVELOPER, actor=owner)
     session: Any = client.session
@@ -55,43 +57,43 @@ def test_so_does_who_comes_by_an_invitation(client: Client, owner: User, account
     assert AuditEntry.objects.get(action="user.terms_agreed").actor == invited
 
 
-def test_the_page_says_what_its_button_does(client: Client) -> None:
+def test_sign_up_page_states_the_agreement_before_the_button(client: Client) -> None:
     page = client.get("/accounts/signup/").content.decode()
     sentence, button = "By creating the account you agree to the", "Create account</button>"
     assert page.index(sentence) < page.index(button)
 
 
-def test_newer_terms_are_asked_for_until_they_are_agreed_to(
+def test_banner_asks_for_newer_terms_until_the_user_agrees(
     agreed: User, account: Account, settings: Settings
 ) -> None:
     client = signed_in(agreed)
-    assert ASKING not in client.get("/validation/").content
+    assert BANNER not in client.get("/validation/").content
     settings.TERMS_VERSION = date(2027, 3, 1)
     assert b"Our terms changed on 1 Mar 2027." in client.get("/validation/").content
-    answer = client.post("/accounts/terms/agree/", follow=True)
-    assert b"your agreement to the terms is noted" in answer.content
-    assert ASKING not in answer.content
+    response = client.post("/accounts/terms/agree/", follow=True)
+    assert b"your agreement to the terms is noted" in response.content
+    assert BANNER not in response.content
     agreed.refresh_from_db()
     assert agreed.terms_version == date(2027, 3, 1)
     assert account.audit_entries.filter(action="user.terms_agreed").count() == 2
 
 
-def test_an_older_version_is_not_asked_for(agreed: User, settings: Settings) -> None:
+def test_older_version_does_not_show_the_banner(agreed: User, settings: Settings) -> None:
     settings.TERMS_VERSION = date(2026, 1, 1)
-    assert ASKING not in signed_in(agreed).get("/validation/").content
+    assert BANNER not in signed_in(agreed).get("/validation/").content
 
 
-def test_who_was_made_by_the_operator_is_never_asked(settings: Settings) -> None:
-    call_command("create_account", "made@shop.example")
+def test_user_created_by_the_operator_never_sees_the_banner(settings: Settings) -> None:
+    call_command("create_account", "created@shop.example")
     user = User.objects.get()
     assert (user.terms_version, user.terms_agreed_at) == (None, None)
     settings.TERMS_VERSION = date(2027, 3, 1)
     client = Client()
     client.force_login(user)
-    assert ASKING not in client.get("/validation/").content
+    assert BANNER not in client.get("/validation/").content
 
 
-def test_asking_costs_no_query(agreed: User, settings: Settings) -> None:
+def test_banner_costs_no_query(agreed: User, settings: Settings) -> None:
     client = signed_in(agreed)
     counts = []
     for version in (VERSION, date(2027, 3, 1)):
@@ -102,7 +104,7 @@ def test_asking_costs_no_query(agreed: User, settings: Settings) -> None:
     assert counts[0] == counts[1]
 
 
-def test_the_export_says_who_agreed_to_what(agreed: User) -> None:
+def test_export_contains_the_agreements(agreed: User) -> None:
     export = json.loads(signed_in(agreed).post("/accounts/account/export/").content)
     (member,) = export["members"]
     assert member["terms_version"] == "2026-11-20"

@@ -1,4 +1,4 @@
-"""401: who is nobody, and what it costs to find out."""
+"""Authentication: which keys are accepted, and the queries that it takes."""
 
 from datetime import timedelta
 
@@ -14,79 +14,77 @@ from apikeys.authentication import find_key
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey, KeyLookup
 from tests.conftest import make_user
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
 MISTYPED = "svc_live_" + "a" * 38
 
 
-def test_a_valid_key_is_let_in(caller: ApiClient) -> None:
+def test_valid_key_is_accepted(caller: ApiClient) -> None:
     assert caller.get("/v1/me").status_code == 200
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-def test_the_case_of_the_scheme_does_not_matter(secret: str, scheme: str) -> None:
+def test_scheme_is_case_insensitive(secret: str, scheme: str) -> None:
     assert ApiClient().get("/v1/me", Authorization=f"{scheme} {secret}").status_code == 200
 
 
 @pytest.mark.parametrize(
     "authorization", [None, "", "Bearer", "Bearer ", "Basic {}", "Token {}", "{}"]
 )
-def test_without_a_bearer_token_the_key_is_missing(secret: str, authorization: str | None) -> None:
+def test_request_without_bearer_token_has_no_key(secret: str, authorization: str | None) -> None:
     headers = {} if authorization is None else {"Authorization": authorization.format(secret)}
-    answer = ApiClient().get("/v1/me", **headers)
-    assert (answer.status_code, code_of(answer)) == (401, "missing_api_key")
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="api"'
+    response = ApiClient().get("/v1/me", **headers)
+    assert (response.status_code, error_code(response)) == (401, "missing_api_key")
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="api"'
 
 
 @pytest.mark.parametrize(
     "token", [MISTYPED, "{}x", "x{}", "{} {}", "{},{}", "{}\t", "svc_live_", "é", '"{}"', "a b"]
 )
-def test_what_is_no_key_is_invalid(secret: str, token: str) -> None:
-    answer = ApiClient().get("/v1/me", Authorization=f"Bearer {token.format(secret, secret)}")
-    assert (answer.status_code, code_of(answer)) == (401, "invalid_api_key")
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="api", error="invalid_token"'
-    assert "svc_live_" in answer.json()["error"]["message"]
+def test_malformed_key_is_invalid(secret: str, token: str) -> None:
+    response = ApiClient().get("/v1/me", Authorization=f"Bearer {token.format(secret, secret)}")
+    assert (response.status_code, error_code(response)) == (401, "invalid_api_key")
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="api", error="invalid_token"'
+    assert "svc_live_" in response.json()["error"]["message"]
 
 
-def test_a_key_anywhere_else_is_not_looked_at(secret: str) -> None:
+def test_key_outside_the_authorization_header_is_ignored(secret: str) -> None:
     caller = ApiClient()
     caller.client.cookies["api_key"] = secret
-    tries = [
+    responses = [
         caller.get(f"/v1/me?api_key={secret}&key={secret}&access_token={secret}"),
         caller.get("/v1/me", X_API_Key=secret),
         caller.get("/v1/me", Proxy_Authorization=f"Bearer {secret}"),
         caller.send(f'{{"email": "a@b.co", "api_key": "{secret}"}}'.encode()),
         caller.get(f"/v1/{secret}"),
     ]
-    assert {code_of(answer) for answer in tries} == {"missing_api_key"}
-    assert not any(secret in answer.content.decode() for answer in tries)
+    assert {error_code(response) for response in responses} == {"missing_api_key"}
+    assert not any(secret in response.content.decode() for response in responses)
 
 
-def test_a_revoked_key_is_told_so_only_once_its_secret_has_matched(
-    key: ApiKey, caller: ApiClient
-) -> None:
+def test_revoked_key_is_refused(key: ApiKey, caller: ApiClient) -> None:
     assert caller.get("/v1/me").status_code == 200
     services.revoke_key(key=key, actor=None)
-    answer = caller.get("/v1/me")
-    assert (answer.status_code, code_of(answer)) == (401, "api_key_revoked")
-    assert 'error="invalid_token"' in answer.headers["WWW-Authenticate"]
+    response = caller.get("/v1/me")
+    assert (response.status_code, error_code(response)) == (401, "api_key_revoked")
+    assert 'error="invalid_token"' in response.headers["WWW-Authenticate"]
 
 
-def test_an_expired_key_is_told_so(key: ApiKey, caller: ApiClient) -> None:
+def test_expired_key_is_refused(key: ApiKey, caller: ApiClient) -> None:
     ApiKey.objects.update(expires_at=timezone.now())
-    assert code_of(caller.get("/v1/me")) == "api_key_expired"
+    assert error_code(caller.get("/v1/me")) == "api_key_expired"
 
 
-def test_a_session_in_the_dashboard_opens_nothing_of_the_api(owner: User) -> None:
+def test_dashboard_session_does_not_authenticate_api_requests(owner: User) -> None:
     caller = ApiClient()
     caller.client.force_login(owner)
-    assert code_of(caller.get("/v1/me")) == "missing_api_key"
+    assert error_code(caller.get("/v1/me")) == "missing_api_key"
     assert "Set-Cookie" not in caller.get("/v1/me").headers
 
 
-def test_a_mistyped_key_asks_no_database(
+def test_mistyped_key_is_refused_without_a_query(
     django_assert_num_queries: DjangoAssertNumQueries, secret: str
 ) -> None:
     with django_assert_num_queries(0):
@@ -94,11 +92,11 @@ def test_a_mistyped_key_asks_no_database(
         assert ApiClient(secret[:-1]).get("/v1/me").status_code == 401
 
 
-def test_any_other_key_asks_the_database_once(
+def test_well_formed_key_takes_one_query(
     django_assert_num_queries: DjangoAssertNumQueries, key: ApiKey, caller: ApiClient
 ) -> None:
     caller.get("/v1/me")
-    # And its plan; and the row of the request log, which the product writes later.
+    # Two more for the plan and for the request log, which the product writes in batches.
     with django_assert_num_queries(1 + 2):
         assert caller.get("/v1/me").status_code == 200
     with django_assert_num_queries(1):
@@ -108,7 +106,7 @@ def test_any_other_key_asks_the_database_once(
         assert caller.get("/v1/me").status_code == 401
 
 
-def test_a_key_made_under_the_previous_pepper_works_and_moves_to_the_new_one(
+def test_key_of_the_previous_pepper_works_and_moves_to_the_new_one(
     django_assert_num_queries: DjangoAssertNumQueries, settings: Settings, secret: str, key: ApiKey
 ) -> None:
     settings.API_KEY_PEPPER_PREVIOUS, settings.API_KEY_PEPPER = settings.API_KEY_PEPPER, "new"
@@ -119,10 +117,10 @@ def test_a_key_made_under_the_previous_pepper_works_and_moves_to_the_new_one(
     assert ApiClient(secret).get("/v1/me").status_code == 200
 
 
-def test_a_pepper_is_replaced_machine_by_machine(
+def test_pepper_can_be_replaced_one_machine_at_a_time(
     settings: Settings, secret: str, key: ApiKey
 ) -> None:
-    """First the new one is known everywhere as the second, then the two are swapped."""
+    """Add the new pepper as the previous one everywhere, then swap both, then drop the old one."""
     old, new = settings.API_KEY_PEPPER, "new"
     machines = {"first": (old, new), "second": (old, new)}
 
@@ -140,13 +138,13 @@ def test_a_pepper_is_replaced_machine_by_machine(
     assert [call("first"), call("second")] == [200, 200]
 
 
-def test_under_another_pepper_no_key_is_known(settings: Settings, secret: str) -> None:
+def test_key_is_unknown_under_another_pepper(settings: Settings, secret: str) -> None:
     settings.API_KEY_PEPPER = "another"
     with pytest.raises(ApiError, match="invalid_api_key"):
         find_key(secret, KeyLookup())
 
 
-def test_the_last_use_is_noted_once_a_minute(key: ApiKey, secret: str) -> None:
+def test_last_use_is_recorded_once_a_minute(key: ApiKey, secret: str) -> None:
     ApiClient(secret, ip="198.51.100.1").get("/v1/me")
     key.refresh_from_db()
     first = key.last_used_at
@@ -160,7 +158,9 @@ def test_the_last_use_is_noted_once_a_minute(key: ApiKey, secret: str) -> None:
     assert key.last_used_ip == "198.51.100.2"
 
 
-def test_what_was_refused_is_no_use(account: Account, key: ApiKey, caller: ApiClient) -> None:
+def test_refused_request_is_not_recorded_as_a_use(
+    account: Account, key: ApiKey, caller: ApiClient
+) -> None:
     Account.objects.update(suspended_at=timezone.now())
     ApiKey.objects.update(allowed_networks=["203.0.113.0/24"])
     caller.get("/v1/me")
@@ -168,29 +168,29 @@ def test_what_was_refused_is_no_use(account: Account, key: ApiKey, caller: ApiCl
     assert key.last_used_at is None
 
 
-def test_a_suspended_accounts_keys_answer_403_until_it_is_lifted(
+def test_keys_of_a_suspended_account_get_403_until_the_suspension_is_lifted(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
     accounts.suspend_account(account=account, actor=owner)
-    answer = caller.get("/v1/me")
-    assert (answer.status_code, code_of(answer)) == (403, "account_suspended")
-    assert answer.headers["X-RateLimit-Remaining"] == "59"
+    response = caller.get("/v1/me")
+    assert (response.status_code, error_code(response)) == (403, "account_suspended")
+    assert response.headers["X-RateLimit-Remaining"] == "59"
     accounts.lift_suspension(account=account, actor=owner)
     assert caller.get("/v1/me").status_code == 200
 
 
-def test_a_closed_accounts_keys_are_dead_also_when_it_is_opened_again(
+def test_keys_of_a_closed_account_stay_revoked_after_it_is_reopened(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
     staff = make_user("staff@service.example", is_staff=True)
     accounts.close_account(account=account, actor=owner)
-    assert code_of(caller.get("/v1/me")) == "api_key_revoked"
+    assert error_code(caller.get("/v1/me")) == "api_key_revoked"
     account.refresh_from_db()
     accounts.reopen_account(account=account, actor=staff)
-    assert code_of(caller.get("/v1/me")) == "api_key_revoked"
+    assert error_code(caller.get("/v1/me")) == "api_key_revoked"
 
 
-def test_a_network_the_key_does_not_allow_is_refused_and_counted_by_address(
+def test_key_used_from_a_network_it_does_not_allow_is_limited_by_address(
     account: Account, owner: User
 ) -> None:
     networks = ["203.0.113.0/24", "2001:db8::/32"]
@@ -200,20 +200,20 @@ def test_a_network_the_key_does_not_allow_is_refused_and_counted_by_address(
     assert ApiClient(secret, ip="203.0.113.9").get("/v1/me").status_code == 200
     assert ApiClient(secret, ip="2001:db8::1").get("/v1/me").status_code == 200
     elsewhere = ApiClient(secret, ip="198.51.100.7")
-    answer = elsewhere.get("/v1/me")
-    assert (answer.status_code, code_of(answer)) == (403, "ip_not_allowed")
-    assert answer.headers["RateLimit"].startswith('"address"')
+    response = elsewhere.get("/v1/me")
+    assert (response.status_code, error_code(response)) == (403, "ip_not_allowed")
+    assert response.headers["RateLimit"].startswith('"address"')
     for _ in range(59):
         elsewhere.get("/v1/me")
     assert elsewhere.get("/v1/me").status_code == 429
 
 
-def test_plain_http_is_refused_in_production_and_never_redirected(
+def test_plain_http_is_refused_in_production_and_not_redirected(
     settings: Settings, secret: str
 ) -> None:
     settings.PRODUCTION = settings.SECURE_SSL_REDIRECT = True
-    answer = ApiClient(secret).get("/v1/me")
-    assert (answer.status_code, code_of(answer)) == (403, "https_required")
+    response = ApiClient(secret).get("/v1/me")
+    assert (response.status_code, error_code(response)) == (403, "https_required")
     assert ApiClient().get("/v1/me").status_code == 401
     assert ApiClient(secret).client.get("/v1/me", secure=True).status_code == 401
     assert ApiClient(secret).client.get("/accounts/login/").status_code == 301

@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import Account, User
 from accounts.services import open_account
-from apikeys.models import MOST_ACTIVE, ApiKey
+from apikeys.models import MAX_ACTIVE_KEYS, ApiKey
 from tests.conftest import make_user, signed_in
 from tests.support.api_client import ApiClient
 
@@ -19,20 +19,20 @@ def create_key(email: str, name: str = "Server") -> str:
     return printed.getvalue()
 
 
-def test_create_key_prints_the_key_alone(account: Account, owner: User) -> None:
+def test_create_key_prints_only_the_key(account: Account, owner: User) -> None:
     printed = create_key(owner.email.upper())
     assert re.fullmatch(r"svc_live_[0-9A-Za-z]{38}\n", printed)
     assert ApiClient(printed.strip()).get("/v1/me").json()["account"]["name"] == account.name
     assert ApiKey.objects.get().created_by is None
 
 
-def test_create_key_takes_the_account_that_was_owned_first(account: Account, owner: User) -> None:
+def test_create_key_uses_the_first_account_of_the_owner(account: Account, owner: User) -> None:
     open_account(user=owner, name="The second")
     secret = create_key(owner.email).strip()
     assert ApiClient(secret).get("/v1/me").json()["account"]["name"] == account.name
 
 
-def test_create_key_says_what_is_wrong(account: Account, owner: User) -> None:
+def test_create_key_reports_invalid_arguments(account: Account, owner: User) -> None:
     with pytest.raises(CommandError, match=r"nobody@shop.example owns no open account"):
         create_key("nobody@shop.example")
     with pytest.raises(CommandError, match="valid email"):
@@ -42,21 +42,21 @@ def test_create_key_says_what_is_wrong(account: Account, owner: User) -> None:
             create_key(owner.email, name)
     with pytest.raises(CommandError, match="cannot be shown"):
         create_key(owner.email, "a\nb")
-    for _ in range(MOST_ACTIVE):
+    for _ in range(MAX_ACTIVE_KEYS):
         create_key(owner.email)
     with pytest.raises(CommandError, match="at most 20 active keys"):
         create_key(owner.email)
 
 
-def test_staff_find_a_key_by_what_a_customer_can_tell(
+def test_staff_can_search_keys_by_what_customers_know(
     staff: User, key: ApiKey, account: Account, owner: User
 ) -> None:
     client = signed_in(staff)
-    for words in (key.last_four, key.public_id, account.public_id, owner.email, key.name):
-        assert key.display in client.get("/admin/apikeys/apikey/", {"q": words}).content.decode()
+    for query in (key.last_four, key.public_id, account.public_id, owner.email, key.name):
+        assert key.display in client.get("/admin/apikeys/apikey/", {"q": query}).content.decode()
 
 
-def test_staff_see_neither_secret_nor_digest(staff: User, key: ApiKey, secret: str) -> None:
+def test_admin_shows_neither_secret_nor_digest(staff: User, key: ApiKey, secret: str) -> None:
     page = signed_in(staff).get(f"/admin/apikeys/apikey/{key.pk}/change/").content.decode()
     assert key.display in page
     assert key.digest not in page
@@ -65,19 +65,19 @@ def test_staff_see_neither_secret_nor_digest(staff: User, key: ApiKey, secret: s
     assert filtered.status_code in {302, 400}
 
 
-def test_staff_revoke_a_key(staff: User, key: ApiKey, caller: ApiClient) -> None:
+def test_staff_can_revoke_a_key(staff: User, key: ApiKey, caller: ApiClient) -> None:
     chosen = {"action": "revoke", "_selected_action": [key.pk]}
-    answer = signed_in(staff).post("/admin/apikeys/apikey/", chosen, follow=True)
-    assert "Revoked: The Shop&#x27;s server." in answer.content.decode()
+    response = signed_in(staff).post("/admin/apikeys/apikey/", chosen, follow=True)
+    assert "Revoked: The Shop&#x27;s server." in response.content.decode()
     assert caller.get("/v1/me").status_code == 401
 
 
-def test_support_may_look_and_revoke_but_finance_only_look(key: ApiKey) -> None:
+def test_support_can_view_and_revoke_keys_but_finance_can_only_view_them(key: ApiKey) -> None:
     from django.contrib.auth.models import Group
 
-    for name, may in (("Support", True), ("Finance", False)):
+    for name, can_revoke in (("Support", True), ("Finance", False)):
         user = make_user(f"{name.lower()}@service.example", is_staff=True)
         user.groups.add(Group.objects.get(name=name))
         page = signed_in(user).get("/admin/apikeys/apikey/").content.decode()
         assert key.display in page
-        assert ('value="revoke"' in page) is may
+        assert ('value="revoke"' in page) is can_revoke

@@ -1,4 +1,4 @@
-"""Docs and code are held together: each code is documented, each documented code exists."""
+"""The error codes in the code, the contract and the docs are the same."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from django.test import Client
 from apikeys.errors import REFUSALS, ApiError
 
 ROOT = Path(__file__).resolve().parents[2]
-# The contract's table: codes are append-only.
+# From the contract. Codes are append-only.
 STATUSES = {
     **dict.fromkeys(["invalid_json", "missing_field", "invalid_field", "unknown_field"], 400),
     "bad_request": 400,
@@ -44,21 +44,21 @@ def raised_codes() -> set[str]:
     return {a or b for source in sources for a, b in re.findall(raising, source)}
 
 
-def test_the_codes_and_their_statuses_are_those_that_were_promised() -> None:
+def test_codes_and_statuses_match_the_contract() -> None:
     assert {code: refusal.status for code, refusal in REFUSALS.items()} == STATUSES
 
 
-def test_every_code_the_program_raises_is_documented() -> None:
+def test_every_raised_code_is_documented() -> None:
     raised = raised_codes()
     assert raised <= REFUSALS.keys()
     assert len(raised) > 15
 
 
 @pytest.mark.django_db
-def test_the_errors_page_has_one_anchor_a_code_with_cause_and_cure() -> None:
+def test_errors_page_has_a_section_with_cause_and_cure_for_each_code() -> None:
     page = Client().get("/docs/errors/").content.decode()
     sections = re.findall(r'<section id="(\w+)" class="entry">(.*?)</section>', page, re.S)
-    # Before them, the shape that they share.
+    # The first section describes the shape of all errors.
     assert [code for code, _ in sections] == ["shape", *REFUSALS]
     for code, text in sections[1:]:
         assert len(re.findall(rf'id="{code}"', page)) == 1
@@ -68,7 +68,7 @@ def test_the_errors_page_has_one_anchor_a_code_with_cause_and_cure() -> None:
 
 
 @pytest.mark.parametrize("code", REFUSALS)
-def test_every_message_is_a_sentence_that_says_what_to_do(code: str) -> None:
+def test_every_default_message_is_a_sentence(code: str) -> None:
     message = REFUSALS[code].message
     assert message[0].isupper()
     assert len(message) > 20

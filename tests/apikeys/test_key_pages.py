@@ -1,4 +1,4 @@
-"""Settings → API Keys: what is shown, and what never again."""
+"""Settings → API Keys: creating, changing, rotating and revoking keys."""
 
 import re
 
@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from apikeys import services
-from apikeys.models import MOST_ACTIVE, ApiKey
+from apikeys.models import MAX_ACTIVE_KEYS, ApiKey
 from runtime.models import Mail
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
@@ -19,18 +19,18 @@ SECRET = re.compile(r"svc_live_[0-9A-Za-z]{38}")
 
 
 def token_of(page: bytes) -> str:
-    found = re.search(r'name="form_token" value="(\w+)"', page.decode())
-    assert found
-    return found[1]
+    match = re.search(r'name="form_token" value="(\w+)"', page.decode())
+    assert match
+    return match[1]
 
 
 def create(client: Client, **fields: str) -> tuple[str, dict[str, str]]:
-    """The page after the form was sent, and what was sent."""
+    """Submit the form. Return the response's page and the submitted data."""
     token = token_of(client.get("/apikeys/create/").content)
     sent = {"name": "Sign-up form", "form_token": token, **fields}
-    answer = client.post("/apikeys/create/", sent)
-    assert answer.status_code == 200
-    return answer.content.decode(), sent
+    response = client.post("/apikeys/create/", sent)
+    assert response.status_code == 200
+    return response.content.decode(), sent
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def client(owner: User) -> Client:
     return signed_in(owner)
 
 
-def test_the_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None:
+def test_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None:
     page, _ = create(client)
     secret = SECRET.findall(page)[0]
     assert f"export SVC_API_KEY={secret}" in page
@@ -49,15 +49,15 @@ def test_the_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None
     assert ApiClient(secret).get("/v1/me").json()["key"]["name"] == "Sign-up form"
 
 
-def test_the_page_of_the_new_key_is_kept_nowhere(client: Client) -> None:
+def test_secret_is_neither_cached_nor_stored_in_the_session(client: Client) -> None:
     token = token_of(client.get("/apikeys/create/").content)
-    answer = client.post("/apikeys/create/", {"name": "Kept nowhere", "form_token": token})
-    assert "no-store" in answer.headers["Cache-Control"]
-    secret = SECRET.findall(answer.content.decode())[0]
+    response = client.post("/apikeys/create/", {"name": "Kept nowhere", "form_token": token})
+    assert "no-store" in response.headers["Cache-Control"]
+    secret = SECRET.findall(response.content.decode())[0]
     assert secret not in repr(dict(client.session))
 
 
-def test_sent_again_the_form_makes_no_second_key_and_shows_nothing(client: Client) -> None:
+def test_resubmitted_form_creates_no_second_key_and_shows_no_secret(client: Client) -> None:
     page, sent = create(client)
     secret = SECRET.findall(page)[0]
     again = client.post("/apikeys/create/", sent).content.decode()
@@ -66,14 +66,14 @@ def test_sent_again_the_form_makes_no_second_key_and_shows_nothing(client: Clien
     assert ApiKey.objects.count() == 1
 
 
-def test_a_form_without_its_token_makes_no_key(client: Client) -> None:
+def test_form_without_a_valid_token_creates_no_key(client: Client) -> None:
     for token in ("", "short", "x" * 33, "<script>"):
         page = client.post("/apikeys/create/", {"name": "A name", "form_token": token})
         assert "Open this page again" in page.content.decode()
     assert not ApiKey.objects.exists()
 
 
-def test_the_list_shows_each_key_and_no_secret(client: Client) -> None:
+def test_list_shows_keys_without_secrets(client: Client) -> None:
     page, _ = create(client, expires_at="30", allowed_networks="203.0.113.7, 2001:db8::/32")
     secret = SECRET.findall(page)[0]
     ApiClient(secret, ip="203.0.113.7").get("/v1/me")
@@ -85,7 +85,7 @@ def test_the_list_shows_each_key_and_no_secret(client: Client) -> None:
     assert key.digest not in listed
 
 
-def test_the_settings_of_the_form_are_the_keys(client: Client) -> None:
+def test_form_sets_the_settings_of_the_key(client: Client) -> None:
     create(
         client,
         expires_at="90",
@@ -116,7 +116,7 @@ def test_the_settings_of_the_form_are_the_keys(client: Client) -> None:
         ({"expires_at": "7"}, "Select a valid choice"),
     ],
 )
-def test_wrong_input_is_explained_and_loses_nothing(
+def test_invalid_input_is_explained_and_preserved(
     client: Client, fields: dict[str, str], sentence: str
 ) -> None:
     page, sent = create(client, **fields)
@@ -124,33 +124,33 @@ def test_wrong_input_is_explained_and_loses_nothing(
     assert not ApiKey.objects.exists()
     if "name" not in fields:
         assert 'value="Sign-up form"' in page
-    # Corrected, the same page works.
+    # The same form works once it's corrected.
     corrected = {**sent, "name": "Sign-up form", "expires_at": "", **dict.fromkeys(fields, "")}
-    answer = client.post("/apikeys/create/", {**corrected, "name": "Corrected"})
-    assert SECRET.search(answer.content.decode())
+    response = client.post("/apikeys/create/", {**corrected, "name": "Corrected"})
+    assert SECRET.search(response.content.decode())
 
 
-def test_a_name_is_text_and_never_markup(client: Client) -> None:
+def test_name_is_escaped(client: Client) -> None:
     create(client, name="<b>bold</b>&<script>")
     listed = client.get("/apikeys/").content.decode()
     assert "&lt;b&gt;bold&lt;/b&gt;&amp;&lt;script&gt;" in listed
     assert "<b>bold" not in listed
 
 
-def test_revoking_asks_first_and_takes_effect_at_once(
+def test_revoking_asks_for_confirmation_and_takes_effect_immediately(
     client: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/revoke/"
     assert b"A revoked key never works again" in client.get(path).content
     assert caller.get("/v1/me").status_code == 200
-    answer = client.post(path, follow=True)
-    assert b"is revoked. Requests with it are refused from now on." in answer.content
-    assert b"No longer working" in answer.content
+    response = client.post(path, follow=True)
+    assert b"is revoked. Requests with it are refused from now on." in response.content
+    assert b"No longer working" in response.content
     assert caller.get("/v1/me").status_code == 401
     assert b"was revoked before" in client.post(path, follow=True).content
 
 
-def test_rotating_shows_the_new_key_once_and_keeps_the_old_for_the_grace(
+def test_rotation_shows_the_new_key_once_and_keeps_the_old_one_for_the_grace_period(
     client: Client, key: ApiKey, secret: str
 ) -> None:
     path = f"/apikeys/{key.public_id}/rotate/"
@@ -169,7 +169,7 @@ def test_rotating_shows_the_new_key_once_and_keeps_the_old_for_the_grace(
     assert "in 1\xa0hour" in listed
 
 
-def test_what_a_key_may_is_changed_for_the_next_request(
+def test_changed_settings_apply_to_the_next_request(
     client: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/change/"
@@ -185,7 +185,7 @@ def test_what_a_key_may_is_changed_for_the_next_request(
     assert "from 203.0.113.0/24 only, for 7 requests a minute" in Mail.objects.latest("pk").text
 
 
-def test_wrong_settings_change_nothing(client: Client, key: ApiKey, owner: User) -> None:
+def test_invalid_settings_change_nothing(client: Client, key: ApiKey, owner: User) -> None:
     path = f"/apikeys/{key.public_id}/change/"
     for sent in ({"name": ""}, {"name": "x", "allowed_networks": "nowhere"}):
         assert "errorlist" in client.post(path, sent).content.decode()
@@ -196,7 +196,7 @@ def test_wrong_settings_change_nothing(client: Client, key: ApiKey, owner: User)
     assert key.name == "The Shop's server"
 
 
-def test_a_key_that_cannot_be_rotated_says_why(client: Client, key: ApiKey, owner: User) -> None:
+def test_rotation_of_a_revoked_key_is_explained(client: Client, key: ApiKey, owner: User) -> None:
     path = f"/apikeys/{key.public_id}/rotate/"
     token = token_of(client.get(path).content)
     services.revoke_key(key=key, actor=owner)
@@ -204,8 +204,10 @@ def test_a_key_that_cannot_be_rotated_says_why(client: Client, key: ApiKey, owne
     assert "This key does not work any more" in page
 
 
-def test_at_20_keys_the_page_says_what_to_do(client: Client, account: Account, owner: User) -> None:
-    for number in range(MOST_ACTIVE):
+def test_page_explains_the_maximum_of_20_keys(
+    client: Client, account: Account, owner: User
+) -> None:
+    for number in range(MAX_ACTIVE_KEYS):
         services.create_key(account=account, name=f"Server {number}", actor=owner)
     page = client.get("/apikeys/").content.decode()
     assert "20 keys are active, the most an account may have" in page
@@ -214,14 +216,14 @@ def test_at_20_keys_the_page_says_what_to_do(client: Client, account: Account, o
     assert "An account has at most 20 active keys" in refused
 
 
-def test_without_a_key_the_page_says_what_will_be_there(client: Client) -> None:
+def test_empty_list_offers_to_create_a_key(client: Client) -> None:
     page = client.get("/apikeys/").content.decode()
     assert "No key yet." in page
     assert "Create Key" in page
 
 
 @pytest.mark.parametrize("role", Role)
-def test_the_link_is_there_for_who_may(account: Account, role: Role) -> None:
+def test_navigation_links_to_keys_for_roles_that_manage_them(account: Account, role: Role) -> None:
     page = signed_in(make_member(account, role)).get("/validation/").content
-    may = role in {Role.OWNER, Role.ADMIN, Role.DEVELOPER}
-    assert (b"API Keys" in page) is may
+    can_manage = role in {Role.OWNER, Role.ADMIN, Role.DEVELOPER}
+    assert (b"API Keys" in page) is can_manage

@@ -1,4 +1,4 @@
-"""The life of a key, with what is recorded and who is told."""
+"""Creating, rotating and revoking keys, with audit entries and emails."""
 
 from datetime import timedelta
 
@@ -11,19 +11,19 @@ from accounts.models import Account, AuditEntry, User
 from accounts.retention import erase_account
 from accounts.roles import Role
 from apikeys import services
-from apikeys.models import MOST_ACTIVE, AlreadyRotated, ApiKey, TooManyKeys
+from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, TooManyKeys
 from apikeys.services import KeyIsNotActive
 from runtime.models import Mail
 from tests.conftest import make_member
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
 HOUR = timedelta(hours=1)
 
 
-def whole_database() -> str:
-    """Everything that is stored, as one text."""
+def dump_database() -> str:
+    """Return all rows of all tables as one string."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         texts = []
@@ -33,11 +33,9 @@ def whole_database() -> str:
     return "\n".join(texts)
 
 
-def test_nothing_of_the_secret_is_stored_but_a_digest_and_its_ends(
-    key: ApiKey, secret: str
-) -> None:
+def test_only_a_digest_and_the_mask_of_a_secret_are_stored(key: ApiKey, secret: str) -> None:
     ApiClient(secret).validate("deliverable@sandbox.test", Idempotency_Key="one")
-    stored = whole_database()
+    stored = dump_database()
     assert key.digest in stored
     assert secret not in stored
     for start in range(len("svc_live_") + 1, len(secret) - 8):
@@ -45,7 +43,7 @@ def test_nothing_of_the_secret_is_stored_but_a_digest_and_its_ends(
     assert key.display == f"svc_live_{secret[9:13]}…{secret[-4:]}"
 
 
-def test_a_new_key_is_recorded_and_its_owners_and_admins_are_told(
+def test_new_key_is_recorded_and_owners_admins_and_creator_get_an_email(
     account: Account, owner: User
 ) -> None:
     developer = make_member(account, Role.DEVELOPER)
@@ -63,9 +61,7 @@ def test_a_new_key_is_recorded_and_its_owners_and_admins_are_told(
     assert all(key.display in mail.text for mail in mails)
 
 
-def test_customers_are_not_told_who_of_the_staff_it_was(
-    key: ApiKey, owner: User, staff: User
-) -> None:
+def test_email_does_not_name_the_staff_user(key: ApiKey, owner: User, staff: User) -> None:
     services.revoke_key(key=key, actor=staff)
     mail = Mail.objects.latest("pk")
     assert "Our support revoked the API key" in mail.text
@@ -73,7 +69,7 @@ def test_customers_are_not_told_who_of_the_staff_it_was(
     assert AuditEntry.objects.latest("pk").actor == staff
 
 
-def test_a_creator_who_left_the_account_is_told_nothing_more(account: Account, owner: User) -> None:
+def test_creator_who_left_the_account_gets_no_email(account: Account, owner: User) -> None:
     developer = make_member(account, Role.DEVELOPER)
     key, _ = services.create_key(account=account, name="Sign-up form", actor=developer)
     developer.memberships.all().delete()
@@ -82,7 +78,7 @@ def test_a_creator_who_left_the_account_is_told_nothing_more(account: Account, o
     assert [mail.to for mail in Mail.objects.all()] == [owner.email]
 
 
-def test_a_key_is_revoked_once(key: ApiKey, owner: User) -> None:
+def test_second_revocation_changes_nothing(key: ApiKey, owner: User) -> None:
     assert services.revoke_key(key=key, actor=owner) is True
     first = ApiKey.objects.get().revoked_at
     assert services.revoke_key(key=ApiKey.objects.get(), actor=owner) is False
@@ -91,7 +87,7 @@ def test_a_key_is_revoked_once(key: ApiKey, owner: User) -> None:
     assert Mail.objects.filter(subject__startswith="API key revoked").count() == 1
 
 
-def test_a_rotated_key_has_a_follower_with_the_same_settings(account: Account, owner: User) -> None:
+def test_replacement_has_the_settings_of_the_rotated_key(account: Account, owner: User) -> None:
     old, old_secret = services.create_key(
         account=account,
         name="Sign-up form",
@@ -112,75 +108,75 @@ def test_a_rotated_key_has_a_follower_with_the_same_settings(account: Account, o
     assert ApiClient(old_secret).get("/v1/me").status_code == 200
     assert ApiClient(new_secret).get("/v1/me").status_code == 200
     ApiKey.objects.filter(pk=old.pk).update(expires_at=timezone.now())
-    assert code_of(ApiClient(old_secret).get("/v1/me")) == "api_key_expired"
+    assert error_code(ApiClient(old_secret).get("/v1/me")) == "api_key_expired"
 
 
-@pytest.mark.parametrize("grace", services.GRACES[1:])
-def test_the_old_key_lives_on_for_as_long_as_was_chosen(
-    key: ApiKey, owner: User, grace: timedelta
-) -> None:
+@pytest.mark.parametrize("grace", services.GRACE_PERIODS[1:])
+def test_rotated_key_works_for_the_grace_period(key: ApiKey, owner: User, grace: timedelta) -> None:
     services.rotate_key(key=key, grace=grace, actor=owner)
     assert key.expires_at is not None
     assert grace - HOUR / 2 < key.expires_at - timezone.now() <= grace
 
 
-def test_without_grace_the_old_key_stops_at_once(key: ApiKey, secret: str, owner: User) -> None:
+def test_rotated_key_without_a_grace_period_is_revoked(
+    key: ApiKey, secret: str, owner: User
+) -> None:
     services.rotate_key(key=key, grace=timedelta(0), actor=owner)
-    assert code_of(ApiClient(secret).get("/v1/me")) == "api_key_revoked"
+    assert error_code(ApiClient(secret).get("/v1/me")) == "api_key_revoked"
     assert "stopped working at once" in Mail.objects.latest("pk").text
 
 
-def test_grace_never_lengthens_a_life(account: Account, owner: User) -> None:
+def test_grace_period_does_not_extend_an_expiry(account: Account, owner: User) -> None:
     soon = timezone.now() + HOUR
     key, _ = services.create_key(account=account, name="Short", actor=owner, expires_at=soon)
     services.rotate_key(key=key, grace=timedelta(days=7), actor=owner)
     assert key.expires_at == soon
 
 
-def test_a_key_is_rotated_once(key: ApiKey, owner: User) -> None:
+def test_rotated_key_cannot_be_rotated_again(key: ApiKey, owner: User) -> None:
     services.rotate_key(key=key, grace=HOUR, actor=owner)
     with pytest.raises(AlreadyRotated):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
 
 
-def test_a_revoked_key_cannot_be_rotated_into_a_living_one(key: ApiKey, owner: User) -> None:
+def test_revoked_key_cannot_be_rotated(key: ApiKey, owner: User) -> None:
     services.revoke_key(key=key, actor=owner)
     with pytest.raises(KeyIsNotActive):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
 
 
-def fill(account: Account, owner: User) -> None:
-    for number in range(MOST_ACTIVE - account.api_keys.active().count()):
+def create_maximum_of_keys(account: Account, owner: User) -> None:
+    for number in range(MAX_ACTIVE_KEYS - account.api_keys.active().count()):
         services.create_key(account=account, name=f"Server {number}", actor=owner)
 
 
-def test_an_account_has_at_most_20_active_keys(account: Account, owner: User) -> None:
-    fill(account, owner)
+def test_account_has_at_most_20_active_keys(account: Account, owner: User) -> None:
+    create_maximum_of_keys(account, owner)
     with pytest.raises(TooManyKeys):
         services.create_key(account=account, name="One too many", actor=owner)
     services.revoke_key(key=account.api_keys.latest("pk"), actor=owner)
     services.create_key(account=account, name="In its place", actor=owner)
 
 
-def test_also_rotation_keeps_to_20(account: Account, owner: User) -> None:
-    fill(account, owner)
+def test_rotation_does_not_exceed_20_keys(account: Account, owner: User) -> None:
+    create_maximum_of_keys(account, owner)
     key = account.api_keys.latest("pk")
-    with pytest.raises(services.NoRoomForBoth, match="Stop the old one at once"):
+    with pytest.raises(services.NoRoomForReplacement, match="Stop the old one at once"):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
     key.refresh_from_db()
     assert key.is_active
     assert key.expires_at is None
     services.rotate_key(key=key, grace=timedelta(0), actor=owner)
-    assert account.api_keys.active().count() == MOST_ACTIVE
+    assert account.api_keys.active().count() == MAX_ACTIVE_KEYS
 
 
-def test_a_closed_account_gets_no_key(account: Account, owner: User) -> None:
+def test_closed_account_gets_no_key(account: Account, owner: User) -> None:
     accounts.close_account(account=account, actor=owner)
     with pytest.raises(services.AccountIsClosed):
         services.create_key(account=account, name="Late", actor=owner)
 
 
-def test_closing_an_account_revokes_its_keys_on_record(
+def test_closing_an_account_revokes_its_keys_and_records_it(
     account: Account, owner: User, key: ApiKey
 ) -> None:
     accounts.close_account(account=account, actor=owner)
@@ -189,7 +185,7 @@ def test_closing_an_account_revokes_its_keys_on_record(
     assert AuditEntry.objects.filter(action="key.revoked", target=str(key)).exists()
 
 
-def test_erasing_an_account_leaves_the_rows_without_what_tells_of_people(
+def test_erasing_an_account_removes_personal_data_from_its_keys(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
     caller.get("/v1/me")
@@ -201,28 +197,26 @@ def test_erasing_an_account_leaves_the_rows_without_what_tells_of_people(
     assert (key.name, key.created_by, key.last_used_ip) == ("erased", None, None)
 
 
-def test_the_export_names_the_keys_without_their_digests(
-    account: Account, owner: User, key: ApiKey
-) -> None:
+def test_export_contains_keys_without_digests(account: Account, owner: User, key: ApiKey) -> None:
     export = accounts.export_account(account=account, actor=owner)
     (exported,) = export["api_keys"]
     assert (exported["id"], exported["display"]) == (key.public_id, key.display)
     assert key.digest not in repr(export)
 
 
-def test_an_expiry_is_announced_once_a_week_before(account: Account, owner: User) -> None:
+def test_expiry_is_announced_once_a_week_ahead(account: Account, owner: User) -> None:
     for name, days in (("Soon", 6), ("Later", 8)):
         end = timezone.now() + timedelta(days=days)
         services.create_key(account=account, name=name, actor=owner, expires_at=end)
     Mail.objects.all().delete()
-    services.announce_expiries()
-    services.announce_expiries()
+    services.send_expiry_notices()
+    services.send_expiry_notices()
     (mail,) = Mail.objects.all()
     assert mail.subject == "API key expires soon in The Shop: Soon"
 
 
 @pytest.mark.parametrize("days", [None, 3])
-def test_the_end_of_a_rotated_key_is_not_announced(
+def test_expiry_of_a_rotated_key_is_not_announced(
     account: Account, owner: User, days: int | None
 ) -> None:
     end = days and timezone.now() + timedelta(days=days)
@@ -230,5 +224,5 @@ def test_the_end_of_a_rotated_key_is_not_announced(
     services.rotate_key(key=key, grace=timedelta(days=7), actor=owner)
     ApiKey.objects.exclude(pk=key.pk).update(expires_at=None)
     Mail.objects.all().delete()
-    services.announce_expiries()
+    services.send_expiry_notices()
     assert not Mail.objects.exists()

@@ -1,11 +1,11 @@
-"""A key in the wrong place opens nothing; the 401 says where it was seen and never repeats it."""
+"""Misplaced keys: the 401 says where the key was seen, without repeating it."""
 
 import base64
 from typing import Any
 
 import pytest
 
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
@@ -14,12 +14,12 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def refusal(answer: Any, secret: str) -> tuple[str, str | None]:
-    """The message, and the place in `details`."""
-    assert code_of(answer) == "missing_api_key"
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="api"'
-    assert secret[9:] not in answer.content.decode() + str(answer.headers)
-    error = answer.json()["error"]
+def refusal(response: Any, secret: str) -> tuple[str, str | None]:
+    """Return the message and `details.key_seen_in`."""
+    assert error_code(response) == "missing_api_key"
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="api"'
+    assert secret[9:] not in response.content.decode() + str(response.headers)
+    error = response.json()["error"]
     return error["message"], error["details"].get("key_seen_in")
 
 
@@ -31,7 +31,7 @@ def refusal(answer: Any, secret: str) -> tuple[str, str | None]:
         ("Api-Key", "api_key_header"),
     ],
 )
-def test_a_key_in_another_header_is_located(secret: str, name: str, place: str) -> None:
+def test_key_in_another_header_is_located(secret: str, name: str, place: str) -> None:
     message, seen_in = refusal(ApiClient().get("/v1/me", **{name: secret}), secret)
     assert seen_in == place
     assert "Authorization: Bearer <API key>" in message
@@ -41,17 +41,17 @@ def test_a_key_in_another_header_is_located(secret: str, name: str, place: str) 
 @pytest.mark.parametrize(
     "scheme", ["{}", "Token {}", "ApiKey {}", "Bearer: {}", "key={}", "Bearer{}"]
 )
-def test_a_key_without_the_bearer_scheme_is_located(secret: str, scheme: str) -> None:
-    answer = ApiClient().get("/v1/me", Authorization=scheme.format(secret))
-    message, seen_in = refusal(answer, secret)
+def test_key_without_the_bearer_scheme_is_located(secret: str, scheme: str) -> None:
+    response = ApiClient().get("/v1/me", Authorization=scheme.format(secret))
+    message, seen_in = refusal(response, secret)
     assert seen_in == "authorization_header"
     assert "without the Bearer scheme" in message
 
 
 @pytest.mark.parametrize("as_user", [True, False])
-def test_a_key_in_http_basic_is_located(secret: str, as_user: bool) -> None:
-    given = basic(secret, "") if as_user else basic("api", secret)
-    message, seen_in = refusal(ApiClient().get("/v1/me", Authorization=given), secret)
+def test_key_in_http_basic_is_located(secret: str, as_user: bool) -> None:
+    authorization = basic(secret, "") if as_user else basic("api", secret)
+    message, seen_in = refusal(ApiClient().get("/v1/me", Authorization=authorization), secret)
     assert seen_in == "http_basic"
     assert "HTTP Basic" in message
 
@@ -59,12 +59,12 @@ def test_a_key_in_http_basic_is_located(secret: str, as_user: bool) -> None:
 @pytest.mark.parametrize(
     "query", ["api_key={}", "{}", "{}=1", "a=b&token={}", "key=%73vc_live_{tail}"]
 )
-def test_a_key_in_the_query_string_is_located(secret: str, query: str) -> None:
-    answer = ApiClient().get("/v1/me?" + query.format(secret, tail=secret[9:]))
-    message, seen_in = refusal(answer, secret)
+def test_key_in_the_query_string_is_located(secret: str, query: str) -> None:
+    response = ApiClient().get("/v1/me?" + query.format(secret, tail=secret[9:]))
+    message, seen_in = refusal(response, secret)
     assert seen_in == "query_string"
     assert "query string" in message
-    # URLs are written to logs on the way.
+    # As URLs are logged.
     assert "replace" in message.lower()
 
 
@@ -79,19 +79,17 @@ def test_a_key_in_the_query_string_is_located(secret: str, query: str) -> None:
         {"Authorization": "Token abc"},
     ],
 )
-def test_what_is_not_one_of_our_keys_is_just_a_missing_key(headers: dict[str, str]) -> None:
-    answer = ApiClient().get("/v1/me?key=abc", **headers)
-    assert answer.json()["error"]["details"] == {}
-    assert code_of(answer) == "missing_api_key"
+def test_other_credentials_are_a_missing_key(headers: dict[str, str]) -> None:
+    response = ApiClient().get("/v1/me?key=abc", **headers)
+    assert response.json()["error"]["details"] == {}
+    assert error_code(response) == "missing_api_key"
 
 
-def test_a_valid_key_in_the_header_works_whatever_else_holds_one(
-    caller: ApiClient, secret: str
-) -> None:
+def test_valid_bearer_token_works_despite_a_misplaced_key(caller: ApiClient, secret: str) -> None:
     assert caller.get("/v1/me", X_API_Key=secret).status_code == 200
 
 
-def test_a_misplaced_key_counts_against_the_address_alone(secret: str, caller: ApiClient) -> None:
+def test_misplaced_key_counts_only_against_the_address(secret: str, caller: ApiClient) -> None:
     for _ in range(60):
         assert ApiClient().get("/v1/me", X_API_Key=secret).status_code == 401
     assert ApiClient().get("/v1/me", X_API_Key=secret).status_code == 429
@@ -100,10 +98,10 @@ def test_a_misplaced_key_counts_against_the_address_alone(secret: str, caller: A
 
 @pytest.mark.parametrize("place", ["x_api_key", "query", "basic"])
 def test_every_message_has_at_most_two_sentences(secret: str, place: str) -> None:
-    answers = {
+    responses = {
         "x_api_key": lambda: ApiClient().get("/v1/me", X_API_Key=secret),
         "query": lambda: ApiClient().get(f"/v1/me?key={secret}"),
         "basic": lambda: ApiClient().get("/v1/me", Authorization=basic(secret, "")),
     }
-    message, _ = refusal(answers[place](), secret)
+    message, _ = refusal(responses[place](), secret)
     assert message.count(". ") == 1

@@ -1,1 +1,1 @@
-"""Measurements, as `python -m tests.bench`. What they found: docs/performance.md."""
+"""Benchmarks. Run them with `python -m tests.bench`. Results: docs/performance.md."""

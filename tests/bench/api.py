@@ -1,7 +1,7 @@
-"""What a metered call costs, against an empty one under the same web worker.
+"""Measure what a metered call costs, compared with an empty view under the same web worker.
 
-The product stands on PostgreSQL and Redis, and once more on SQLite alone; beside it an empty view.
-All are measured in turns: whatever else the machine does changes from minute to minute.
+Contenders are the product on PostgreSQL and Redis, the product on SQLite ("embedded"), and an empty
+view. They are measured in turns, because the machine's other load changes from minute to minute.
 """
 
 import json
@@ -31,20 +31,20 @@ WINDOW_SECONDS = 2.0
 CALLERS = 16
 WORKERS = "2"
 DOMAINS = 50
-# A second: of who calls now and then, and of another who sends 6,000 requests in a minute.
+# Requests per second of a customer with little traffic, and of one who sends 6,000 per minute.
 CALM_RATE, BURST_RATE = 50.0, 100.0
-# The slow calls start this much earlier than the calls that are counted beside them.
+# The slow calls start this much earlier than the calls that are measured at the same time.
 _LEAD_SECONDS = 2 * DNS_SECONDS
-# What a call is refused with, and what a caller may be answered on the way there.
+# Each refusal, with the statuses that its callers may get: those beyond a rate limit get 200 first.
 REFUSALS = {"401": (401,), "402": (402,), "429": (429, 200)}
 _WRONG_CHECKSUM = "svc_live_" + "x" * 38
-_fresh = count()
+_slow_domain_numbers = count()
 
 
 @dataclass
 class Contender:
     address: Address
-    # Of all that works for it: web workers, background worker, database, counters.
+    # Its processes: web workers, background worker, database, Redis.
     pids: list[int]
     requests: dict[str, tuple[bytes, ...]]
     secrets: tuple[str, ...] = ()
@@ -62,10 +62,10 @@ class Measured:
 
     @property
     def cpu_per_request(self) -> float:
-        return self.cpu_seconds / len(self.outcome.answered)
+        return self.cpu_seconds / len(self.outcome.latencies)
 
     @property
-    def tail(self) -> float:
+    def tail_ratio(self) -> float:
         return self.outcome.percentile(99) / self.outcome.percentile(50)
 
 
@@ -77,18 +77,18 @@ Contenders = dict[str, Contender]
 def contenders() -> Iterator[Contenders]:
     with (
         TemporaryDirectory(prefix="bench-") as folder,
-        quick_resolver(0.0005, slowly=DNS_SECONDS) as resolver,
+        quick_resolver(0.0005, slow_delay=DNS_SECONDS) as resolver,
         postgres_server() as postgres,
         redis_server() as redis,
     ):
-        # All that is measured comes from one address.
-        given = {"DNS_RESOLVERS": resolver.address, "ANONYMOUS_REQUESTS_PER_MINUTE": "1000000"}
-        given["WEB_WORKERS"] = WORKERS
-        shared = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
+        # All measured requests come from one network address.
+        environment = {"ANONYMOUS_REQUESTS_PER_MINUTE": "1000000", "WEB_WORKERS": WORKERS}
+        environment["DNS_RESOLVERS"] = resolver.address
+        stores = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
         with (
             _empty() as empty,
-            product(Path(folder) / "shared", **given, **shared) as on_postgres,
-            product(Path(folder) / "embedded", **given) as on_sqlite,
+            product(Path(folder) / "shared", **environment, **stores) as on_postgres,
+            product(Path(folder) / "embedded", **environment) as on_sqlite,
         ):
             ours = _contender(on_postgres, postgres.pid, redis.pid)
             ours.postgres = postgres
@@ -123,14 +123,14 @@ def validate(number: int, key: str, domain: str = "", host: str = "127.0.0.1") -
     return build_request("POST", "/v1/validate", body, key, host)
 
 
-def warm_up(executor: Executor, all_of_them: Contenders) -> None:
-    for contender in all_of_them.values():
+def warm_up(executor: Executor, contenders: Contenders) -> None:
+    for contender in contenders.values():
         for kind in contender.requests:
             call(executor, contender, kind)
 
 
-def measure_round(executor: Executor, all_of_them: Contenders) -> Round:
-    empty, ours, embedded = (all_of_them[name] for name in ("empty", "product", "embedded"))
+def measure_round(executor: Executor, contenders: Contenders) -> Round:
+    empty, ours, embedded = (contenders[name] for name in ("empty", "product", "embedded"))
     measured = {
         "empty": call(executor, empty, "empty"),
         "many accounts": call(executor, ours, "many accounts"),
@@ -140,8 +140,8 @@ def measure_round(executor: Executor, all_of_them: Contenders) -> Round:
     measured |= {kind: call(executor, ours, kind) for kind in REFUSALS}
     half = measured["many accounts"].rate / 2
     measured["half the rate"] = call(executor, ours, "many accounts", rate=half)
-    measured |= _beside_a_burst(executor, ours, half)
-    return measured | _beside_slow_dns(executor, ours)
+    measured |= _measure_during_bursts(executor, ours, half)
+    return measured | _measure_during_slow_dns(executor, ours)
 
 
 def call(
@@ -154,65 +154,68 @@ def call(
     return Measured(outcome, cpu_seconds(contender.pids) - before)
 
 
-def _beside_a_burst(executor: Executor, contender: Contender, half: float) -> Round:
-    """A customer with a call now and then, while others send far more than their limit: one of them
-    6,000 requests a minute, or many half of what the machine can answer."""
+def _measure_during_bursts(executor: Executor, contender: Contender, half: float) -> Round:
+    """Measure a customer with little traffic while others exceed their rate limits.
+
+    In the burst, one customer sends 6,000 requests per minute. In the flood, many customers send
+    half of what the machine can answer.
+    """
     refused = contender.requests["429"]
     return {
         "alone": call(executor, contender, "one account", rate=CALM_RATE),
-        "beside a burst": _beside(executor, contender, refused[:1], BURST_RATE),
-        "beside a flood": _beside(executor, contender, refused, half),
+        "during a burst": _measure_during(executor, contender, refused[:1], BURST_RATE),
+        "during a flood": _measure_during(executor, contender, refused, half),
     }
 
 
-def _beside(
+def _measure_during(
     executor: Executor, contender: Contender, refused: tuple[bytes, ...], rate: float
 ) -> Measured:
     burst = Load(
         *(contender.address, refused, CALLERS, WINDOW_SECONDS + 1, 100, REFUSALS["429"]),
         rate=rate,
     )
-    beside_it = executor.submit(generate, burst)
+    background = executor.submit(generate, burst)
     time.sleep(0.5)
     measured = call(executor, contender, "one account", rate=CALM_RATE)
-    beside_it.result()
+    background.result()
     return measured
 
 
-def _beside_slow_dns(executor: Executor, contender: Contender) -> Round:
+def _measure_during_slow_dns(executor: Executor, contender: Contender) -> Round:
     before = call(executor, contender, "many accounts")
-    domains = (f"slow{next(_fresh)}.com" for _ in range(10 * SLOW_CALLS))
+    domains = (f"slow{next(_slow_domain_numbers)}.com" for _ in range(10 * SLOW_CALLS))
     requests = tuple(map(validate, count(), cycle(contender.secrets), domains))
     slow = Load(contender.address, requests, SLOW_CALLS, _LEAD_SECONDS + WINDOW_SECONDS + 0.2)
-    beside_it = executor.submit(generate, slow)
+    background = executor.submit(generate, slow)
     time.sleep(_LEAD_SECONDS)
-    beside = call(executor, contender, "many accounts")
-    beside_it.result()
-    return {"before DNS": before, "beside DNS": beside}
+    during = call(executor, contender, "many accounts")
+    background.result()
+    return {"before DNS": before, "during DNS": during}
 
 
 def statements_per_call(executor: Executor, contender: Contender) -> float:
-    """As PostgreSQL's own log has them. Transactions begun and ended are not counted."""
+    """Count the statements in PostgreSQL's own log, without BEGIN and COMMIT."""
     assert contender.postgres is not None
     with psycopg.connect(contender.postgres.url, autocommit=True) as database:
         database.execute("ALTER SYSTEM SET log_statement = 'all'")
         database.execute("SELECT pg_reload_conf()")
         time.sleep(0.5)
         start = contender.postgres.log.stat().st_size
-        answered = len(call(executor, contender, "many accounts").outcome.answered)
+        calls = len(call(executor, contender, "many accounts").outcome.latencies)
         database.execute("ALTER SYSTEM RESET log_statement")
         database.execute("SELECT pg_reload_conf()")
     with contender.postgres.log.open() as log:
         log.seek(start)
-        return sum(_is_statement(line) for line in log) / answered
+        return sum(_is_statement(line) for line in log) / calls
 
 
 def _is_statement(line: str) -> bool:
-    _, said, statement = line.partition("LOG:  ")
-    if not said or not statement.startswith(("statement: ", "execute ")):
+    _, separator, statement = line.partition("LOG:  ")
+    if not separator or not statement.startswith(("statement: ", "execute ")):
         return False
-    words = statement.partition(": ")[2].strip().upper()
-    return bool(words) and not words.startswith(("BEGIN", "COMMIT", "ALTER SYSTEM"))
+    sql = statement.partition(": ")[2].strip().upper()
+    return bool(sql) and not sql.startswith(("BEGIN", "COMMIT", "ALTER SYSTEM"))
 
 
 def megabytes_of_workers(contender: Contender) -> list[float]:

@@ -1,4 +1,4 @@
-"""The yardstick: an empty DRF view and one that waits for DNS, without database or middleware."""
+"""The baseline: an empty DRF view, and one that waits for DNS. No database, no middleware."""
 
 import os
 from typing import Any
@@ -22,7 +22,7 @@ settings.configure(
 )
 django.setup()
 
-# These read the settings when they are imported.
+# These modules read the settings at import.
 from django.core.handlers.wsgi import WSGIHandler  # noqa: E402
 from django.urls import path  # noqa: E402
 from dns.resolver import Resolver  # noqa: E402
@@ -43,13 +43,13 @@ class EmptyView(APIView):
 
 class SlowDnsView(APIView):
     def get(self, request: Request) -> Response:
-        answer = _resolver.resolve("example.com", "MX")
-        return _echo({"hosts": len(answer)})
+        hosts = _resolver.resolve("example.com", "MX")
+        return _echo({"hosts": len(hosts)})
 
 
 def _echo(data: Any) -> Response:
     response = Response(data)
-    # No middleware counts the body, and gunicorn would send it in chunks.
+    # There is no middleware to set the length, and without it gunicorn sends the body in chunks.
     response.add_post_render_callback(_set_length)
     return response
 

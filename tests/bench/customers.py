@@ -1,5 +1,8 @@
-"""`python -m tests.bench.customers 200`: fills the database of DATABASE_URL with accounts to
-measure with, and prints the secrets of their keys as JSON, each kind in a list of its own."""
+"""Create accounts for benchmarks, with `python -m tests.bench.customers 200`.
+
+The command writes to the database of DATABASE_URL and prints the secrets of the accounts' keys as
+JSON: a list for each kind of account.
+"""
 
 import json
 import os
@@ -9,13 +12,13 @@ import sys
 from tests.servers.product import ROOT, Product
 
 ACCOUNTS = 200
-# More than any run counts or uses up.
+# More than any run uses.
 NO_LIMIT, CREDITS = 1_000_000_000, 1_000_000_000
 
 
 def make_customers(site: Product, accounts: int = ACCOUNTS) -> dict[str, list[str]]:
-    """So many of each kind."""
-    ended = subprocess.run(
+    """Create this many accounts of each kind, and return the secrets of their keys."""
+    result = subprocess.run(
         [sys.executable, "-m", "tests.bench.customers", str(accounts)],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], **site.environment},
@@ -23,7 +26,7 @@ def make_customers(site: Product, accounts: int = ACCOUNTS) -> dict[str, list[st
         text=True,
         check=True,
     )
-    secrets: dict[str, list[str]] = json.loads(ended.stdout)
+    secrets: dict[str, list[str]] = json.loads(result.stdout)
     return secrets
 
 
@@ -48,8 +51,8 @@ def _make_key(name: str, credits: int, requests_per_minute: int) -> str:
     account.requests_per_minute_override = requests_per_minute
     account.save(update_fields=["requests_per_minute_override"])
     if credits:
-        grant(account=account, amount=credits, reason="To be used", actor=None)
-    _, secret = ApiKey.objects.create_key(account=account, name="Measured")
+        grant(account=account, amount=credits, reason="Benchmark", actor=None)
+    _, secret = ApiKey.objects.create_key(account=account, name="Benchmark")
     return str(secret)
 
 

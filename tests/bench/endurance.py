@@ -1,22 +1,24 @@
-"""What a web worker has in memory after 100,000 calls over 50,000 domains."""
+"""Measure a web worker's memory after 100,000 calls over 50,000 domains."""
 
 from concurrent.futures import Executor
 
 from tests.bench.api import CALLERS, Contender, megabytes_of_workers, validate
 from tests.bench.load import Load, generate
 
-CALLS, DOMAINS, A_STEP = 100_000, 50_000, 10_000
+CALLS, DOMAINS, BATCH_SIZE = 100_000, 50_000, 10_000
 
 
 def measure(executor: Executor, contender: Contender) -> tuple[float, float]:
-    """The largest worker, in MB: after half of the calls, which saw each domain once; and after
-    all of them."""
+    """Return the size of the largest worker in MB, after half of the calls and after all of them.
+
+    The first half contains each domain once.
+    """
     halfway = 0.0
-    for start in range(0, CALLS, A_STEP):
-        requests = tuple(_request(contender, number) for number in range(start, start + A_STEP))
-        load = Load(contender.address, requests, CALLERS, seconds=600, most=A_STEP)
+    for start in range(0, CALLS, BATCH_SIZE):
+        requests = tuple(_request(contender, number) for number in range(start, start + BATCH_SIZE))
+        load = Load(contender.address, requests, CALLERS, seconds=600, max_requests=BATCH_SIZE)
         executor.submit(generate, load).result()
-        if start + A_STEP == CALLS // 2:
+        if start + BATCH_SIZE == CALLS // 2:
             halfway = max(megabytes_of_workers(contender))
     return halfway, max(megabytes_of_workers(contender))
 

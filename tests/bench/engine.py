@@ -1,4 +1,4 @@
-"""What a check of the engine costs, against what its libraries cost alone. On one core."""
+"""Measure what a check by the engine costs, compared with its libraries alone, on one core."""
 
 import json
 import os
@@ -12,16 +12,16 @@ import dns.message
 import dns.query
 from email_validator import validate_email
 
-from tests.bench.quick_resolver import QuickResolver, most_for_one_record, quick_resolver
+from tests.bench.quick_resolver import QuickResolver, max_queries_for_one_record, quick_resolver
 from tests.bench.server import REPOSITORY
-from tests.bench.table import Line
+from tests.bench.table import Metric
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
 ROUNDS, THREADS = 5, 64
 DOMAINS, WARM_CHECKS, COLD_CALLERS = 1_000, 5_000, 10_000
 DNS_SECONDS = 0.02
-# What the engine is built on, as far as it needs it; and the engine on top.
+# Modules that the engine imports. Their cost is not part of the engine's.
 _LIBRARIES = "import email_validator, email_validator.syntax, dns.name, dns.exception, threading\n"
 _LIBRARIES += "import concurrent.futures, socket, select, secrets, logging, ipaddress\n"
 _MEASURE_IMPORT = """
@@ -30,35 +30,45 @@ import json, resource, time
 def megabytes():
     with open("/proc/self/statm") as pages:
         return int(pages.read().split()[1]) * resource.getpagesize() / 1_000_000
-before, began = megabytes(), time.perf_counter()
+before, start = megabytes(), time.perf_counter()
 import validation.engine.check
-took = time.perf_counter() - began
-print(json.dumps([took * 1000, megabytes() - before]))
+seconds = time.perf_counter() - start
+print(json.dumps([seconds * 1000, megabytes() - before]))
 """
 
 
-def measure() -> list[Line]:
+def measure() -> list[Metric]:
     _stay_on_one_core()
     with quick_resolver(DNS_SECONDS) as resolver:
-        colds = [_cold(resolver, number) for number in range(ROUNDS)]
-        many = [_many_domains(resolver, number) for number in range(ROUNDS)]
-        one = [float(_one_cold_domain(resolver, number)) for number in range(ROUNDS)]
+        cold_checks = [_check_cold_domain(resolver, number) for number in range(ROUNDS)]
+        ratios = [_check_many_domains(resolver, number) for number in range(ROUNDS)]
+        queries = [float(_check_one_domain(resolver, number)) for number in range(ROUNDS)]
     imports = [_import() for _ in range(ROUNDS)]
     return [
-        Line("warm domain: checks/s, against syntax alone", _warm(), at_least=0.3),
-        Line(
-            "cold domain, resolver at 20 ms: one check, ms", [took for took, _ in colds], at_most=50
+        Metric("warm domain: checks/s, against syntax alone", _check_warm_domain(), at_least=0.3),
+        Metric(
+            "cold domain, resolver at 20 ms: one check, ms",
+            [milliseconds for milliseconds, _ in cold_checks],
+            at_most=50,
         ),
-        Line("cold domain: round trips", [float(trips) for _, trips in colds], at_most=2),
-        Line(
+        Metric("cold domain: round trips", [float(trips) for _, trips in cold_checks], at_most=2),
+        Metric(
             "1,000 cold domains, 64 threads: against as many bare queries",
-            _first(many),
+            [ratio for ratio, _ in ratios],
             at_most=2.5,
         ),
-        Line("the same, against 1,000 bare queries", [alone for _, alone in many], at_most=2.5),
-        Line("10,000 checks of one cold domain, 64 threads: most for one record", one, at_most=1),
-        Line("import, over its libraries: ms", [took for took, _ in imports], at_most=40),
-        Line("import, over its libraries: MB", [size for _, size in imports], at_most=10),
+        Metric("the same, against 1,000 bare queries", [ratio for _, ratio in ratios], at_most=2.5),
+        Metric(
+            "10,000 checks of one cold domain, 64 threads: most for one record", queries, at_most=1
+        ),
+        Metric(
+            "import, over its libraries: ms",
+            [milliseconds for milliseconds, _ in imports],
+            at_most=40,
+        ),
+        Metric(
+            "import, over its libraries: MB", [megabytes for _, megabytes in imports], at_most=10
+        ),
     ]
 
 
@@ -66,17 +76,14 @@ def _stay_on_one_core() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def _first(pairs: list[tuple[float, float]]) -> list[float]:
-    return [one for one, _ in pairs]
-
-
 def _seconds(run: Callable[[], object]) -> float:
-    began = time.perf_counter()
+    start = time.perf_counter()
     run()
-    return time.perf_counter() - began
+    return time.perf_counter() - start
 
 
-def _warm() -> list[float]:
+def _check_warm_domain() -> list[float]:
+    """Return the rate of checks, as a share of the rate of syntax checks alone."""
     email = "Jane.Doe+news@warm-domain.com"
     with quick_resolver(0) as resolver:
         engine = Engine(Resolver([resolver.address]))
@@ -93,48 +100,54 @@ def _warm() -> list[float]:
         return [_seconds(syntax) / _seconds(checks) for _ in range(ROUNDS)]
 
 
-def _cold(resolver: QuickResolver, number: int) -> tuple[float, int]:
+def _check_cold_domain(resolver: QuickResolver, number: int) -> tuple[float, int]:
+    """Return the milliseconds and the round trips of a check."""
     engine = Engine(Resolver([resolver.address]))
-    resolver.asked()
-    took = _seconds(lambda: engine.check(f"jane@cold{number}.com"))
-    times = [when for when, _ in resolver.asked()]
-    return took * 1000, len({int((when - times[0]) / DNS_SECONDS) for when in times})
+    resolver.take_queries()
+    seconds = _seconds(lambda: engine.check(f"jane@cold{number}.com"))
+    times = [at for at, _ in resolver.take_queries()]
+    return seconds * 1000, len({int((at - times[0]) / DNS_SECONDS) for at in times})
 
 
-def _many_domains(resolver: QuickResolver, number: int) -> tuple[float, float]:
-    """Against the same number of queries as it sent, and against one for each domain."""
+def _check_many_domains(resolver: QuickResolver, number: int) -> tuple[float, float]:
+    """Return the time of the checks, as a multiple of two numbers of bare queries.
+
+    The first number is that of the queries which the checks sent, the second is one per domain.
+    """
     engine = Engine(Resolver([resolver.address]))
-    resolver.asked()
+    resolver.take_queries()
     with ThreadPoolExecutor(THREADS) as pool:
 
         def check(domain: int) -> None:
             assert engine.check(f"jane@many{number}x{domain}.com").reason == "domain_accepts_mail"
 
-        def ask(domain: int) -> None:
+        def send_query(domain: int) -> None:
             query = dns.message.make_query(f"bare{number}x{domain}.com", "MX")
             dns.query.udp(query, "127.0.0.1", port=resolver.port, timeout=5)
 
-        took = _seconds(lambda: list(pool.map(check, range(DOMAINS))))
-        sent = len(resolver.asked())
-        as_many = _seconds(lambda: list(pool.map(ask, range(sent))))
-        alone = _seconds(lambda: list(pool.map(ask, range(DOMAINS))))
-    return took / as_many, took / alone
+        seconds = _seconds(lambda: list(pool.map(check, range(DOMAINS))))
+        count = len(resolver.take_queries())
+        same_count_seconds = _seconds(lambda: list(pool.map(send_query, range(count))))
+        per_domain_seconds = _seconds(lambda: list(pool.map(send_query, range(DOMAINS))))
+    return seconds / same_count_seconds, seconds / per_domain_seconds
 
 
-def _one_cold_domain(resolver: QuickResolver, number: int) -> int:
+def _check_one_domain(resolver: QuickResolver, number: int) -> int:
+    """Check one domain for many callers, and return the queries for its most requested record."""
     engine = Engine(Resolver([resolver.address]))
-    resolver.asked()
+    resolver.take_queries()
     with ThreadPoolExecutor(THREADS) as pool:
         list(
             pool.map(lambda caller: engine.check(f"{caller}@one{number}.com"), range(COLD_CALLERS))
         )
-    return most_for_one_record(resolver.asked())
+    return max_queries_for_one_record(resolver.take_queries())
 
 
 def _import() -> tuple[float, float]:
+    """Return the milliseconds and megabytes of importing the engine after its libraries."""
     script = _MEASURE_IMPORT.format(libraries=_LIBRARIES)
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, check=True
     )
-    took, size = json.loads(done.stdout)
-    return took, size
+    milliseconds, megabytes = json.loads(result.stdout)
+    return milliseconds, megabytes

@@ -1,4 +1,4 @@
-"""The load generator: lean, so that what it measures is the server and not itself."""
+"""A load generator with little overhead of its own, so that it measures the server."""
 
 import math
 import re
@@ -22,30 +22,33 @@ class Address(NamedTuple):
     port: int
 
 
-class UnexpectedAnswer(Exception):
-    """Another status than was expected, or no answer: such a run measures nothing."""
+class UnexpectedResponse(Exception):
+    """The server sent an unexpected status or no response, so the run measures nothing."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Each caller sends the next request when its last one is answered; with a rate, when that
-    request is due."""
+    """A number of callers that send requests to a server.
+
+    Each caller sends its next request as soon as its last one is answered. With a rate, it also
+    waits until that request is due.
+    """
 
     address: Address
-    # Sent in turn, by whichever caller is free.
+    # Callers send these in order, again and again.
     requests: tuple[bytes, ...]
     callers: int
     seconds: float
-    # Then the caller connects anew: over connections that live for ever, the chance by which
-    # gunicorn's workers took them would decide the whole run.
+    # After this many requests, a caller opens a new connection. With permanent connections, their
+    # random distribution over gunicorn's workers would decide the whole run.
     requests_per_connection: int = 100
-    # What they may be answered with. None: with anything, or with nothing.
+    # Expected statuses. None: any status, or a connection closed without a response.
     statuses: tuple[int, ...] | None = (200,)
-    # Requests a second, of all callers together. None: as many as are answered.
+    # Requests per second of all callers together. None: as many as are answered.
     rate: float | None = None
-    # Then it is over, however much time is left.
-    most: int | None = None
-    # Over TLS: the file with the server's certificate, and its name.
+    # Stop after this many responses, even before the time is over.
+    max_requests: int | None = None
+    # For TLS: the file with the server's certificate, and the server's name.
     certificate: str = ""
     name: str = ""
 
@@ -53,26 +56,26 @@ class Load:
 @dataclass(frozen=True)
 class Outcome:
     seconds: float
-    # The share of one core that the generator itself needed.
+    # The share of one core that the generator itself used.
     generator_share: float
-    answered: list[float]
-    # How long the calls had waited that were unanswered at the end. Left out, a server that
-    # answers nothing would seem to have no delays.
-    waiting: list[float]
-    # The same as `answered`, by status; 0: the connection ended without an answer.
+    latencies: list[float]
+    # How long the unanswered requests had waited at the end. Without these, a server that answers
+    # nothing would seem to have no delays.
+    pending: list[float]
+    # The same as `latencies`, by status. 0: the connection was closed without a response.
     by_status: dict[int, list[float]]
 
     @property
     def rate(self) -> float:
-        return len(self.answered) / self.seconds
+        return len(self.latencies) / self.seconds
 
     def percentile(self, percent: int) -> float:
         return percentile([self], percent)
 
 
 def percentile(outcomes: Iterable[Outcome], percent: int) -> float:
-    """Of the calls of all of them."""
-    times = sorted(chain(*(one.answered + one.waiting for one in outcomes)))
+    """Return a percentile over the requests of all outcomes."""
+    times = sorted(chain(*(outcome.latencies + outcome.pending for outcome in outcomes)))
     return times[len(times) * percent // 100]
 
 
@@ -95,31 +98,32 @@ def generate(load: Load) -> Outcome:
 
 
 def _drive(callers: list["Caller"], selector: selectors.BaseSelector, load: Load) -> Outcome:
-    answered: list[float] = []
+    latencies: list[float] = []
     by_status: dict[int, list[float]] = defaultdict(list)
     requests, free = cycle(load.requests), deque(callers)
     cpu_before = time.process_time()
     start = now = due = time.perf_counter()
-    while (left := start + load.seconds - now) > 0 and len(answered) < (load.most or math.inf):
+    max_requests = load.max_requests or math.inf
+    while (left := start + load.seconds - now) > 0 and len(latencies) < max_requests:
         while free and due <= now:
-            # From when it was due: a server that lags behind is not spared its delays.
-            free.popleft().ask(next(requests), due if load.rate else now)
+            # Measure from the due time, so that a server that lags behind shows its full delay.
+            free.popleft().send(next(requests), due if load.rate else now)
             due += 1 / load.rate if load.rate else 0
         for key, _ in selector.select(min(left, due - now) if free else left):
             caller = key.data
-            status = caller.hear()
+            status = caller.receive()
             if status is not None:
-                answered.append(time.perf_counter() - caller.asked_at)
-                by_status[status].append(answered[-1])
+                latencies.append(time.perf_counter() - caller.started_at)
+                by_status[status].append(latencies[-1])
                 free.append(caller)
         now = time.perf_counter()
     share = (time.process_time() - cpu_before) / (now - start)
-    waiting = [now - caller.asked_at for caller in callers if caller not in free]
-    return Outcome(now - start, share, answered, waiting, dict(by_status))
+    pending = [now - caller.started_at for caller in callers if caller not in free]
+    return Outcome(now - start, share, latencies, pending, dict(by_status))
 
 
 class Caller:
-    """One kept-alive connection at a time, with at most one request under way."""
+    """One keep-alive connection at a time, with at most one request in flight."""
 
     def __init__(self, load: Load, selector: selectors.BaseSelector) -> None:
         self.load = load
@@ -141,51 +145,51 @@ class Caller:
         self.selector.unregister(self.connection)
         self.connection.close()
 
-    def ask(self, request: bytes, asked_at: float) -> None:
+    def send(self, request: bytes, started_at: float) -> None:
         self.received = b""
-        self.asked_at = asked_at
+        self.started_at = started_at
         if not self.requests_left:
             self.hang_up()
             self.connect()
         self.requests_left -= 1
-        # A request is far smaller than the socket's buffer, so it never goes out in part.
+        # A request is far smaller than the socket's buffer, so it is never sent partially.
         self.connection.send(request)
 
-    def hear(self) -> int | None:
-        """The status, when the answer is complete by now."""
+    def receive(self) -> int | None:
+        """Return the status if the response is complete."""
         while not is_complete(self.received):
             try:
-                piece = self.connection.recv(65536)
+                chunk = self.connection.recv(65536)
             except (BlockingIOError, ssl.SSLWantReadError):
                 return None
             except ConnectionError:
-                piece = b""
-            if not piece:
-                return self._is_left()
-            self.received += piece
+                chunk = b""
+            if not chunk:
+                return self._handle_close()
+            self.received += chunk
         return self._status()
 
     def _status(self) -> int:
         status = int(self.received[9:12])
         if self.load.statuses is not None and status not in self.load.statuses:
-            raise UnexpectedAnswer(self.received[:500].decode("latin-1"))
+            raise UnexpectedResponse(self.received[:500].decode("latin-1"))
         if b"\r\nConnection: close\r\n" in self.received:
             self.requests_left = 0
         return status
 
-    def _is_left(self) -> int:
+    def _handle_close(self) -> int:
         if self.load.statuses is not None:
-            raise UnexpectedAnswer("The server closed a connection.")
+            raise UnexpectedResponse("The server closed a connection.")
         self.hang_up()
         self.connect()
         return 0
 
 
-def is_complete(answer: bytes) -> bool:
-    head_size = answer.find(b"\r\n\r\n") + 4
+def is_complete(response: bytes) -> bool:
+    head_size = response.find(b"\r\n\r\n") + 4
     if head_size < 4:
         return False
-    length = _LENGTH.search(answer, 0, head_size)
-    if length is None or not answer.startswith(b"HTTP/1.1 "):
-        raise UnexpectedAnswer(answer[:500].decode("latin-1"))
-    return len(answer) >= head_size + int(length[1])
+    length = _LENGTH.search(response, 0, head_size)
+    if length is None or not response.startswith(b"HTTP/1.1 "):
+        raise UnexpectedResponse(response[:500].decode("latin-1"))
+    return len(response) >= head_size + int(length[1])

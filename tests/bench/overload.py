@@ -1,7 +1,7 @@
-"""Twice as much is asked as the product can answer, and then little again.
+"""Overload the product with twice its top rate, then measure how fast it recovers.
 
-The top rate is what a few callers get who ask as fast as they are answered. Then a thousand ask, by
-the clock: whether they are answered or not.
+The top rate is what a few callers reach when each sends its next request as soon as the last one is
+answered. During the overload, a thousand callers send requests at a fixed rate.
 """
 
 import time
@@ -18,46 +18,46 @@ from tests.bench.customers import ACCOUNTS, make_customers
 from tests.bench.load import Address, Load, Outcome, generate
 from tests.bench.processes import workers
 from tests.bench.quick_resolver import quick_resolver
-from tests.bench.table import Line
+from tests.bench.table import Metric
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 from tests.servers.redis import redis_server
 
-TIMES, SECONDS = 2, 60.0
-CALLERS, FEW, LIGHT = 1000, 16, 4
+OVERLOAD_FACTOR, SECONDS = 2, 60.0
+CALLERS, TOP_RATE_CALLERS, LIGHT_LOAD_CALLERS = 1000, 16, 4
 TOP_SECONDS = 5.0
-# Some customers keep their connections, others connect for each call.
+# Between customers who keep their connections and customers who connect for each call.
 REQUESTS_PER_CONNECTION = 10
-# After it: one look a second, for so long at most.
-LOOKS = 10
-MAY_SAY = {200, 429, 503}
-# What counts as being back: the median of a second's light load, against the one before.
-BACK = 1.5
-# For so many accounts there is one that has used up its limit.
-LIMITED = 10
+# After the overload, a light load measures the recovery each second, for at most this long.
+MAX_RECOVERY_SECONDS = 10
+EXPECTED_STATUSES = {200, 429, 503}
+# Recovered: the light load's median in a second is at most this multiple of the one before.
+RECOVERED_FACTOR = 1.5
+# One account in this many has exhausted its rate limit.
+ACCOUNTS_PER_LIMITED = 10
 
 
 @dataclass
 class Overload:
     top: Outcome
     before: Outcome
-    over: Outcome
-    # The largest worker, in MB, every second of it.
+    during: Outcome
+    # The size of the largest worker in MB, for each second of the overload.
     megabytes: list[float]
     after: list[Outcome] = field(default_factory=list)
 
     @property
-    def odd_statuses(self) -> set[int]:
-        return set(self.over.by_status) - MAY_SAY
+    def unexpected_statuses(self) -> set[int]:
+        return set(self.during.by_status) - EXPECTED_STATUSES
 
     @property
-    def growth(self) -> float:
-        """From the end of its first third to its end: by then all there is to fill is full."""
+    def memory_growth(self) -> float:
+        """Return the growth since the first third of the overload, when all caches have filled."""
         return self.megabytes[-1] / self.megabytes[len(self.megabytes) // 3]
 
     @property
     def seconds_until_normal(self) -> float:
-        normal = BACK * self.before.percentile(50)
+        normal = RECOVERED_FACTOR * self.before.percentile(50)
         for second, outcome in enumerate(self.after):
             if outcome.percentile(50) <= normal:
                 return float(second)
@@ -74,11 +74,11 @@ def stores(
         postgres_server() as postgres,
         redis_server() as redis,
     ):
-        given = {"DNS_RESOLVERS": resolver.address, "WEB_WORKERS": "2"}
+        environment = {"DNS_RESOLVERS": resolver.address, "WEB_WORKERS": "2"}
         shared = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
         with (
-            product(Path(folder) / "shared", **given, **shared) as on_postgres,
-            product(Path(folder) / "embedded", **given) as on_sqlite,
+            product(Path(folder) / "shared", **environment, **shared) as on_postgres,
+            product(Path(folder) / "embedded", **environment) as on_sqlite,
         ):
             yield {"PostgreSQL, Redis": on_postgres, "SQLite": on_sqlite}
 
@@ -86,7 +86,8 @@ def stores(
 def _requests_to(site: Product, accounts: int) -> tuple[bytes, ...]:
     secrets = make_customers(site, accounts)
     paid = map(validate, count(), secrets["paid"])
-    return tuple(chain(paid, map(validate, count(), secrets["limited"][: accounts // LIMITED])))
+    limited = secrets["limited"][: accounts // ACCOUNTS_PER_LIMITED]
+    return tuple(chain(paid, map(validate, count(), limited)))
 
 
 def overload(
@@ -98,25 +99,26 @@ def overload(
 ) -> Overload:
     address, requests = Address("127.0.0.1", site.port), _requests_to(site, accounts)
 
-    def ask(callers: int, seconds: float, rate: float | None = None) -> "Future[Outcome]":
-        often = REQUESTS_PER_CONNECTION
-        load = Load(address, requests, callers, seconds, often, statuses=None, rate=rate)
+    def start(callers: int, seconds: float, rate: float | None = None) -> "Future[Outcome]":
+        per_connection = REQUESTS_PER_CONNECTION
+        load = Load(address, requests, callers, seconds, per_connection, statuses=None, rate=rate)
         return executor.submit(generate, load)
 
-    ask(FEW, 1.0).result()
-    top = ask(FEW, top_seconds).result()
-    before = ask(LIGHT, top_seconds, top.rate / 10).result()
-    over = ask(CALLERS, seconds, TIMES * top.rate)
-    megabytes = _watch(site, over)
-    result = Overload(top, before, over.result(), megabytes)
-    for _ in range(LOOKS):
-        result.after.append(ask(LIGHT, 1.0, top.rate / 10).result())
+    # Warm up.
+    start(TOP_RATE_CALLERS, 1.0).result()
+    top = start(TOP_RATE_CALLERS, top_seconds).result()
+    before = start(LIGHT_LOAD_CALLERS, top_seconds, top.rate / 10).result()
+    during = start(CALLERS, seconds, OVERLOAD_FACTOR * top.rate)
+    megabytes = _watch_memory(site, during)
+    result = Overload(top, before, during.result(), megabytes)
+    for _ in range(MAX_RECOVERY_SECONDS):
+        result.after.append(start(LIGHT_LOAD_CALLERS, 1.0, top.rate / 10).result())
         if result.seconds_until_normal < len(result.after):
             break
     return result
 
 
-def _watch(site: Product, load: "Future[Outcome]") -> list[float]:
+def _watch_memory(site: Product, load: "Future[Outcome]") -> list[float]:
     megabytes = [largest_worker_megabytes(site)]
     while not load.done():
         time.sleep(1)
@@ -129,29 +131,32 @@ def largest_worker_megabytes(site: Product) -> float:
     return max(sizes) / 1e6
 
 
-def measure(executor: Executor, tell: Callable[[str], None]) -> list[Line]:
-    lines: list[Line] = []
+def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
+    metrics: list[Metric] = []
     with stores() as sites:
         for name, site in sites.items():
-            tell(f"{name}: {SECONDS:g} s at {TIMES} times the top rate…")
-            lines += _lines(name, overload(executor, site))
-    return lines
+            print_progress(f"{name}: {SECONDS:g} s at {OVERLOAD_FACTOR} times the top rate…")
+            metrics += _metrics(name, overload(executor, site))
+    return metrics
 
 
-def _lines(store: str, seen: Overload) -> list[Line]:
-    over = seen.over
-    share = {status: len(times) / len(over.answered) for status, times in over.by_status.items()}
-    answered = sorted(over.by_status.get(200, [0.0]))
+def _metrics(store: str, result: Overload) -> list[Metric]:
+    during, top_rate = result.during, result.top.rate
+    count = len(during.latencies)
+    share = {status: len(times) / count for status, times in during.by_status.items()}
+    latencies = sorted(during.by_status.get(200, [0.0]))
     return [
-        Line(f"{store}: top rate, requests/s", [seen.top.rate]),
-        Line("asked, times the top rate", [(len(over.answered) / over.seconds) / seen.top.rate]),
-        Line("answered 200, against the top rate", [share.get(200, 0) * over.rate / seen.top.rate]),
-        Line("answered 503, of all", [share.get(503, 0)]),
-        Line("answered neither 200, 429 nor 503", [float(len(seen.odd_statuses))], at_most=0),
-        Line("200: p50, ms", [1000 * answered[len(answered) // 2]]),
-        Line("200: p99, ms", [1000 * answered[len(answered) * 99 // 100]]),
-        Line("memory at the end, times after a third", [seen.growth], at_most=1.1),
-        Line("seconds until it is as before", [seen.seconds_until_normal], at_most=5),
-        Line("light load before: p50, ms", [1000 * seen.before.percentile(50)]),
-        Line("light load after: p50, ms", [1000 * seen.after[-1].percentile(50)]),
+        Metric(f"{store}: top rate, requests/s", [top_rate]),
+        Metric("asked, times the top rate", [during.rate / top_rate]),
+        Metric("answered 200, against the top rate", [share.get(200, 0) * during.rate / top_rate]),
+        Metric("answered 503, of all", [share.get(503, 0)]),
+        Metric(
+            "answered neither 200, 429 nor 503", [float(len(result.unexpected_statuses))], at_most=0
+        ),
+        Metric("200: p50, ms", [1000 * latencies[len(latencies) // 2]]),
+        Metric("200: p99, ms", [1000 * latencies[len(latencies) * 99 // 100]]),
+        Metric("memory at the end, times after a third", [result.memory_growth], at_most=1.1),
+        Metric("seconds until it is as before", [result.seconds_until_normal], at_most=5),
+        Metric("light load before: p50, ms", [1000 * result.before.percentile(50)]),
+        Metric("light load after: p50, ms", [1000 * result.after[-1].percentile(50)]),
     ]

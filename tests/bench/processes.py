@@ -1,17 +1,20 @@
-"""What servers cost: the CPU of a process and of all that it started, and its web workers."""
+"""Find a server's web workers, and the CPU time of its processes."""
 
 import psutil
 
 
 def cpu_seconds(pids: list[int]) -> float:
-    """Also of those that have ended meanwhile, as far as their parents have noticed."""
+    """Return the CPU time of processes and their descendants.
+
+    Descendants that have ended count once their parents have reaped them.
+    """
     return sum(_cpu(process) for pid in pids for process in _family(pid))
 
 
 def workers(pid: int) -> list[psutil.Process]:
-    """Those that serve: the children of gunicorn's first process."""
-    servers = [one for one in _family(pid) if "gunicorn" in " ".join(one.cmdline())]
-    return [one for one in servers if one.parent() in servers]
+    """Return the web workers: gunicorn processes whose parent is a gunicorn process."""
+    servers = [process for process in _family(pid) if "gunicorn" in " ".join(process.cmdline())]
+    return [process for process in servers if process.parent() in servers]
 
 
 def _family(pid: int) -> list[psutil.Process]:

@@ -1,7 +1,9 @@
-"""A DNS server in a process of its own, quick enough not to be what is measured: every domain has
-one mail host with one address, each answer after the same delay; those whose names begin with
-"slow" after another one. It counts what it is asked. Below .invalid it has nothing: the engine
-would not believe it."""
+"""A DNS server in a separate process, fast enough not to limit what is measured.
+
+Every domain has one mail host with one address. Replies come after a fixed delay, or after another
+one if the domain starts with "slow". The server records its queries. Names below .invalid don't
+exist, because the engine distrusts resolvers that claim they do.
+"""
 
 import heapq
 import multiprocessing
@@ -15,14 +17,14 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
-_LONGEST_WAIT = 0.05
+_MAX_WAIT_SECONDS = 0.05
 _RECORD = struct.Struct("!HHIH")
-# A pointer to the name in the question.
+# A compression pointer to the name in the question section.
 _SAME_NAME = b"\xc0\x0c"
 _SLOW, _INVALID = b"slow", b"\x07invalid\0"
 _SOA_TYPE = 6
 _TTL = 300
-# Of what there is not. Its names are those of the question, its last number the TTL.
+# For negative replies. Its names are that of the question, and its last number is the TTL.
 _SOA = _SAME_NAME * 2 + struct.pack("!5I", 1, 2, 3, 4, _TTL)
 _DATA = {15: struct.pack("!H", 10) + b"\x02mx" + _SAME_NAME, 1: bytes((8, 8, 4, 4))}
 
@@ -35,18 +37,18 @@ class QuickResolver:
         self.address = f"127.0.0.1:{port}"
         self._parent = parent
 
-    def asked(self) -> list[tuple[float, Question]]:
-        """When it was asked what, since it was asked this last."""
-        self._parent.send("asked")
-        asked: list[tuple[float, Question]] = self._parent.recv()
-        return asked
+    def take_queries(self) -> list[tuple[float, Question]]:
+        """Return the time and question of each query since the last call."""
+        self._parent.send("take_queries")
+        queries: list[tuple[float, Question]] = self._parent.recv()
+        return queries
 
 
 @contextmanager
-def quick_resolver(delay: float, *, slowly: float = 0) -> Iterator[QuickResolver]:
+def quick_resolver(delay: float, *, slow_delay: float = 0) -> Iterator[QuickResolver]:
     spawn: Any = multiprocessing.get_context("spawn")
     parent, child = spawn.Pipe()
-    process = spawn.Process(target=_serve, args=(child, delay, slowly), daemon=True)
+    process = spawn.Process(target=_serve, args=(child, delay, slow_delay), daemon=True)
     process.start()
     try:
         yield QuickResolver(parent.recv(), parent)
@@ -55,14 +57,14 @@ def quick_resolver(delay: float, *, slowly: float = 0) -> Iterator[QuickResolver
         process.join()
 
 
-def most_for_one_record(asked: list[tuple[float, Question]]) -> int:
-    return max(Counter(question for _, question in asked).values())
+def max_queries_for_one_record(queries: list[tuple[float, Question]]) -> int:
+    return max(Counter(question for _, question in queries).values())
 
 
-def _serve(parent: Connection, delay: float, slowly: float) -> None:
-    # Whoever measures stays on one core; a resolver is another machine.
+def _serve(parent: Connection, delay: float, slow_delay: float) -> None:
+    # Use all cores, even if the benchmark has bound itself to one: this acts as another machine.
     os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    asked: list[tuple[float, Question]] = []
+    queries: list[tuple[float, Question]] = []
     due: list[tuple[float, bytes, Any]] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 23)
@@ -70,31 +72,32 @@ def _serve(parent: Connection, delay: float, slowly: float) -> None:
         parent.send(udp.getsockname()[1])
         while True:
             while due and due[0][0] <= time.monotonic():
-                _, answer, client = heapq.heappop(due)
-                udp.sendto(answer, client)
+                _, reply, client = heapq.heappop(due)
+                udp.sendto(reply, client)
             if not due and parent.poll():
                 if parent.recv() == "stop":
                     return
-                parent.send(asked)
-                asked = []
-            wait = due[0][0] - time.monotonic() if due else _LONGEST_WAIT
-            udp.settimeout(min(max(wait, 0.0001), _LONGEST_WAIT))
+                parent.send(queries)
+                queries = []
+            wait = due[0][0] - time.monotonic() if due else _MAX_WAIT_SECONDS
+            udp.settimeout(min(max(wait, 0.0001), _MAX_WAIT_SECONDS))
             try:
                 query, client = udp.recvfrom(512)
             except TimeoutError:
                 continue
-            question, answer = _answer(query)
+            question, reply = _reply_to(query)
             now = time.monotonic()
-            asked.append((now, question))
-            wait = slowly if _SLOW in question[0] else delay
-            heapq.heappush(due, (now + wait, answer, client))
+            queries.append((now, question))
+            wait = slow_delay if _SLOW in question[0] else delay
+            heapq.heappush(due, (now + wait, reply, client))
 
 
-def _answer(query: bytes) -> tuple[Question, bytes]:
+def _reply_to(query: bytes) -> tuple[Question, bytes]:
     end = query.index(b"\0", 12) + 1
-    kind = int.from_bytes(query[end : end + 2], "big")
-    data = b"" if query[:end].endswith(_INVALID) else _DATA.get(kind, b"")
-    told, shown = (kind, data) if data else (_SOA_TYPE, _SOA)
-    answer = _SAME_NAME + _RECORD.pack(told, 1, _TTL, len(shown)) + shown
+    query_type = int.from_bytes(query[end : end + 2], "big")
+    data = b"" if query[:end].endswith(_INVALID) else _DATA.get(query_type, b"")
+    record_type, record_data = (query_type, data) if data else (_SOA_TYPE, _SOA)
+    record = _SAME_NAME + _RECORD.pack(record_type, 1, _TTL, len(record_data)) + record_data
     counts = struct.pack("!HHHH", 1, bool(data), not data, 0)
-    return (query[12:end], kind), query[:2] + b"\x81\x80" + counts + query[12 : end + 4] + answer
+    reply = query[:2] + b"\x81\x80" + counts + query[12 : end + 4] + record
+    return (query[12:end], query_type), reply

@@ -1,7 +1,8 @@
-"""Fills a database with the rows of years: a request log of any length, and totals of five years.
+"""Fill a database with a request log of any length and with totals of five years.
 
-One account has three fifths of the log and all of the totals, as a service's largest customer may.
-Rows come in the order of time, as they would, and the indexes after them, which is faster.
+One account has three fifths of the log and by far the most totals, like a service's largest
+customer. Rows are inserted in the order of time, as in production. Indexes are built afterwards,
+which is faster.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Account, User
-from accounts.services import note_confirmed, open_account
+from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey
 from credits.latency import BUCKETS
 from credits.models import UseDay, UseHour
@@ -52,11 +53,11 @@ FROM (
     FROM (
         SELECT n, abs(hashint8(n)::bigint) AS h FROM generate_series(%(first)s, %(last)s) n
     ) hashed
-) given
+) rows
 """
 _USE = """
 INSERT INTO {table}
-    (account_id, key_id, {moment}, verdict, calls, credits, duration_ms, {buckets}{more})
+    (account_id, key_id, {period}, verdict, calls, credits, duration_ms, {buckets}{extra})
 SELECT account, nullif(key, 0), at{cast}, verdict, 1000, 10, 30000, 500, 300, 100, 50, 40, 10{value}
 FROM generate_series(%(start)s::timestamptz, %(end)s::timestamptz, %(step)s::interval) at,
     unnest(%(accounts)s::bigint[]) account,
@@ -74,66 +75,81 @@ FROM generate_series(%(start)s::timestamptz, %(end)s::timestamptz, %(step)s::int
 
 
 @dataclass
-class Filled:
+class BenchmarkData:
     user: User
     account: Account
     keys: list[ApiKey]
     others: list[Account]
 
 
-def make_accounts() -> Filled:
+def make_accounts() -> BenchmarkData:
     user = User.objects.create_user("large@shop.example", "unused password")
     account = open_account(user=user, name="A large shop")
-    note_confirmed(user=user)
-    grant(account=account, amount=1_000_000, reason="To be used", actor=None)
+    run_email_confirmed_hooks(user=user)
+    grant(account=account, amount=1_000_000, reason="Benchmark", actor=None)
     keys = [
         ApiKey.objects.create_key(account=account, name=f"Server {number}")[0]
         for number in range(KEYS)
     ]
     ApiKey.objects.update(last_used_at=timezone.now())
     others = [Account.objects.create(name=f"Shop {number}") for number in range(OTHERS)]
-    return Filled(user, account, keys, others)
+    return BenchmarkData(user, account, keys, others)
 
 
-def fill_totals(filled: Filled) -> None:
+def fill_totals(data: BenchmarkData) -> None:
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    keys = [0, *(key.pk for key in filled.keys)]
-    given: dict[str, Any] = {"end": midnight - timedelta(hours=1)}
-    hours = {**given, "start": midnight - timedelta(days=DAYS_OF_HOURS), "step": "1 hour"}
-    days = {**given, "start": midnight - timedelta(days=DAYS_OF_TOTALS), "step": "1 day"}
-    large = {"accounts": [filled.account.pk], "keys": keys}
-    others = {"accounts": [one.pk for one in filled.others[:OTHERS_WITH_TOTALS]], "keys": [0]}
-    for whose in (large, others):
-        _fill_use(UseHour, "hour", "", (", summed", ", true"), {**hours, **whose})
-        _fill_use(UseDay, "day", "::date", ("", ""), {**days, **whose})
-        refusals = {**hours, **whose, "start": midnight - timedelta(days=DAYS_OF_REFUSALS)}
+    keys = [0, *(key.pk for key in data.keys)]
+    end = midnight - timedelta(hours=1)
+    hours: dict[str, Any] = {
+        "end": end,
+        "start": midnight - timedelta(days=DAYS_OF_HOURS),
+        "step": "1 hour",
+    }
+    days: dict[str, Any] = {
+        "end": end,
+        "start": midnight - timedelta(days=DAYS_OF_TOTALS),
+        "step": "1 day",
+    }
+    large = {"accounts": [data.account.pk], "keys": keys}
+    others = {
+        "accounts": [account.pk for account in data.others[:OTHERS_WITH_TOTALS]],
+        "keys": [0],
+    }
+    for accounts in (large, others):
+        _fill_use(UseHour, "hour", "", (", summed", ", true"), {**hours, **accounts})
+        _fill_use(UseDay, "day", "::date", ("", ""), {**days, **accounts})
+        refusals = {**hours, **accounts, "start": midnight - timedelta(days=DAYS_OF_REFUSALS)}
         with connection.cursor() as cursor:
             cursor.execute(_REFUSALS, refusals)
     _analyze()
 
 
 def _fill_use(
-    model: type[UseHour | UseDay], moment: str, cast: str, more: tuple[str, str], given: Any
+    model: type[UseHour | UseDay],
+    period: str,
+    cast: str,
+    extra: tuple[str, str],
+    parameters: dict[str, Any],
 ) -> None:
     statement = _USE.format(
         table=model._meta.db_table,
-        moment=moment,
+        period=period,
         cast=cast,
         buckets=", ".join(BUCKETS),
-        more=more[0],
-        value=more[1],
+        extra=extra[0],
+        value=extra[1],
     )
     with connection.cursor() as cursor:
-        cursor.execute(statement, given)
+        cursor.execute(statement, parameters)
 
 
-def fill_log(filled: Filled, first: int, last: int, rows: int) -> None:
-    """Those from the first to the last of so many rows of the whole log, which ends now."""
-    given: dict[str, Any] = {
-        "large": filled.account.pk,
-        "others": [account.pk for account in filled.others],
-        "count": len(filled.others),
-        "keys": [key.pk for key in filled.keys],
+def fill_log(data: BenchmarkData, first: int, last: int, rows: int) -> None:
+    """Insert the rows from `first` to `last` of a log of `rows` rows that ends now."""
+    parameters: dict[str, Any] = {
+        "large": data.account.pk,
+        "others": [account.pk for account in data.others],
+        "count": len(data.others),
+        "keys": [key.pk for key in data.keys],
         "start": timezone.now() - timedelta(days=DAYS_OF_LOG) + timedelta(minutes=10),
         "days": DAYS_OF_LOG,
         "rows": rows,
@@ -141,9 +157,9 @@ def fill_log(filled: Filled, first: int, last: int, rows: int) -> None:
         "last": last,
     }
     with _without_indexes(LogEntry._meta.db_table), connection.cursor() as cursor:
-        # The percent signs of the statement's own sums.
+        # Escape the modulo operators.
         statement = _LOG.replace(" % ", " %% ")
-        cursor.execute(statement, given)
+        cursor.execute(statement, parameters)
     _analyze()
 
 

@@ -1,4 +1,4 @@
-"""Starts the web servers that are measured, each on a free port of loopback, and stops them."""
+"""Start and stop the measured web servers, each on a free loopback port."""
 
 import os
 import socket
@@ -30,20 +30,23 @@ class ServerDidNotStart(Exception):
 def gunicorn(
     application: str, arguments: Sequence[str], environment: dict[str, str], first_request: bytes
 ) -> Iterator[Server]:
-    """Ready when the first request is answered: gunicorn listens long before its workers work."""
+    """Run gunicorn, and yield when the first request is answered.
+
+    gunicorn listens long before its workers are ready.
+    """
     address = _free_address()
     options = ["--bind", f"{address.host}:{address.port}", "--log-level", "warning"]
-    # gunicorn writes its control socket into the home folder.
+    # gunicorn would write its control socket into the home folder.
     options.append("--no-control-socket")
     process = subprocess.Popen(
         [sys.executable, "-m", "gunicorn", *options, *arguments, application],
         cwd=REPOSITORY,
-        # Nothing is inherited: no shell's settings may decide what is measured.
+        # Don't inherit the shell's environment, which could change what is measured.
         env={"PATH": os.environ["PATH"], **environment},
         stdout=subprocess.DEVNULL,
     )
     try:
-        _wait_until_it_answers(process, address, first_request)
+        _wait_until_ready(process, address, first_request)
         yield Server(address, process.pid)
     finally:
         _stop(process)
@@ -55,9 +58,7 @@ def _free_address() -> Address:
         return Address(*probe.getsockname())
 
 
-def _wait_until_it_answers(
-    process: "subprocess.Popen[bytes]", address: Address, request: bytes
-) -> None:
+def _wait_until_ready(process: "subprocess.Popen[bytes]", address: Address, request: bytes) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         try:
@@ -67,7 +68,7 @@ def _wait_until_it_answers(
                     return
         except ConnectionError:
             time.sleep(0.05)
-    raise ServerDidNotStart(f"Nothing answers on {address.host}:{address.port}.")
+    raise ServerDidNotStart(f"No server answers on {address.host}:{address.port}.")
 
 
 def _stop(process: "subprocess.Popen[bytes]") -> None:

@@ -1,7 +1,7 @@
-"""Measure what strangers who try passwords cost the customers of the API.
+"""Measure how strangers who try passwords affect customers of the API.
 
-200 callers, each from a network address of its own, try wrong passwords as fast as they are
-answered, while 16 others validate addresses. Each round compares with the seconds before it.
+200 strangers, each from their own network address, try wrong passwords as fast as they get answers,
+while 16 callers validate addresses. Each round compares with the seconds before it.
 """
 
 import time
@@ -19,7 +19,7 @@ from tests.bench.customers import make_customers
 from tests.bench.load import Address, Load, Outcome, generate, percentile
 from tests.bench.overload import largest_worker_megabytes
 from tests.bench.quick_resolver import quick_resolver
-from tests.bench.table import Line
+from tests.bench.table import Metric
 from tests.servers.browser import PlainBrowser
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
@@ -28,7 +28,7 @@ from tests.servers.redis import redis_server
 ROUNDS, SECONDS = 7, 5.0
 CALLERS, STRANGERS = 16, 200
 LOGIN, OWNER = "/accounts/login/", "owner@example.com"
-# Any will do, as long as cookie and form have the same: strangers have no session yet.
+# Any token works if cookie and form contain the same one, because strangers have no session.
 CSRF_TOKEN = "c" * 32
 
 
@@ -37,7 +37,7 @@ class Round:
     before: Outcome
     during: Outcome
     strangers: Outcome
-    # Of the largest web worker.
+    # The size of the largest web worker.
     megabytes_before: float
     megabytes_during: float
     # From the click to the dashboard, in a browser that has signed in before.
@@ -74,7 +74,7 @@ def seconds_to_sign_in(browser: PlainBrowser, password: str) -> float:
 
 
 def wrong_sign_in(number: int) -> tuple[bytes, bytes]:
-    """Return the two requests of a stranger: for the page, and with a wrong password."""
+    """Return a stranger's two requests: one for the page, and one with a wrong password."""
     head = (
         f"HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 10.{number // 250}.{number % 250}.7\r\n"
         f"Cookie: csrf={CSRF_TOKEN}\r\n"
@@ -92,8 +92,8 @@ def measure_round(
     address = Address("127.0.0.1", site.port)
     customers = Load(address, calls, CALLERS, SECONDS, statuses=(200, 503))
     before = executor.submit(generate, customers).result()
-    megabytes = largest_worker_megabytes(site)
-    # In this order each of them asks for the page, then sends the form.
+    megabytes_before = largest_worker_megabytes(site)
+    # In this order, each stranger requests the page and then sends the form.
     attempts = tuple(wrong_sign_in(number)[step] for step in (0, 1) for number in range(STRANGERS))
     strangers = executor.submit(
         generate, Load(address, attempts, STRANGERS, SECONDS + 2, 10, statuses=None)
@@ -101,12 +101,19 @@ def measure_round(
     time.sleep(1)
     during = executor.submit(generate, customers)
     time.sleep(SECONDS / 2)
-    seconds = seconds_to_sign_in(browser, site.owner_password())
-    during_megabytes = largest_worker_megabytes(site)
-    return Round(before, during.result(), strangers.result(), megabytes, during_megabytes, seconds)
+    known_browser_seconds = seconds_to_sign_in(browser, site.owner_password())
+    megabytes_during = largest_worker_megabytes(site)
+    return Round(
+        before,
+        during.result(),
+        strangers.result(),
+        megabytes_before,
+        megabytes_during,
+        known_browser_seconds,
+    )
 
 
-def measure(executor: Executor, tell: Callable[[str], None]) -> list[Line]:
+def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
     rounds: list[Round] = []
     with site() as running:
         paid = make_customers(running)["paid"]
@@ -116,37 +123,42 @@ def measure(executor: Executor, tell: Callable[[str], None]) -> list[Line]:
         measure_round(executor, running, calls, browser)
         for number in range(1, ROUNDS + 1):
             rounds.append(measure_round(executor, running, calls, browser))
-            tell(f"Round {number} of {ROUNDS} is done.")
-    return _lines(rounds)
+            print_progress(f"Round {number} of {ROUNDS} is done.")
+    return _metrics(rounds)
 
 
-def _lines(rounds: list[Round]) -> list[Line]:
-    def line(label: str, value: Callable[[Round], float], **target: float) -> Line:
-        return Line(label, [value(one) for one in rounds], **target)
+def _metrics(rounds: list[Round]) -> list[Metric]:
+    def metric(label: str, value: Callable[[Round], float], **target: float) -> Metric:
+        return Metric(label, [value(measured) for measured in rounds], **target)
 
-    def share(status: int) -> Callable[[Round], float]:
-        return lambda one: len(one.strangers.by_status.get(status, [])) / one.strangers.seconds
+    def rate(status: int) -> Callable[[Round], float]:
+        return lambda measured: (
+            len(measured.strangers.by_status.get(status, [])) / measured.strangers.seconds
+        )
 
-    p99 = [percentile((getattr(one, name) for one in rounds), 99) for name in ("before", "during")]
+    p99_before = percentile((measured.before for measured in rounds), 99)
+    p99_during = percentile((measured.during for measured in rounds), 99)
     return [
-        line("validate: requests/s without sign-ins", lambda one: one.before.rate),
-        line("rate kept", lambda one: one.during.rate / one.before.rate, at_least=0.9),
-        Line("p99 of all rounds, times what it is without", [p99[1] / p99[0]], at_most=2),
-        line(
+        metric("validate: requests/s without sign-ins", lambda measured: measured.before.rate),
+        metric(
+            "rate kept", lambda measured: measured.during.rate / measured.before.rate, at_least=0.9
+        ),
+        Metric("p99 of all rounds, times what it is without", [p99_during / p99_before], at_most=2),
+        metric(
             "calls with a valid key that got a 503",
-            lambda one: float(len(one.during.by_status.get(503, []))),
+            lambda measured: float(len(measured.during.by_status.get(503, []))),
             at_most=0,
         ),
-        line("sign-in pages shown, per second", share(200)),
-        line("sign-ins refused, per second", share(503)),
-        line(
+        metric("sign-in pages shown, per second", rate(200)),
+        metric("sign-ins refused, per second", rate(503)),
+        metric(
             "memory of the largest worker, times what it is without",
-            lambda one: one.megabytes_during / one.megabytes_before,
+            lambda measured: measured.megabytes_during / measured.megabytes_before,
             at_most=1.5,
         ),
-        line(
+        metric(
             "seconds to sign in with a known browser",
-            lambda one: one.known_browser_seconds,
+            lambda measured: measured.known_browser_seconds,
             at_most=3,
         ),
     ]

@@ -25,5 +25,5 @@ def slow_clients(
             connection.sendall(sent)
         time.sleep(_ACCEPT_SECONDS)
         yield
-    # The next measurement begins when the server has noticed that they are gone.
+    # Let the server notice the closed connections before the next measurement.
     time.sleep(_ACCEPT_SECONDS)

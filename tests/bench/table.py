@@ -1,4 +1,4 @@
-"""From the rounds of a measurement to its table: medians, spread and what was missed."""
+"""Turn the rounds of a measurement into a table: medians, spread and missed targets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,28 +7,30 @@ from statistics import median
 
 from tests.bench.load import Outcome
 
-# What each contender achieved in each measurement of one round.
+# The outcomes of one round, by contender and measurement.
 Round = Mapping[str, Mapping[str, Outcome]]
-# One number of one contender in one round.
+# Computes a row's number for one contender in one round.
 Value = Callable[[Round, str], float]
 
 
 @dataclass(frozen=True)
 class Row:
+    """A row of the table that compares contenders."""
+
     label: str
     value: Value
     at_least: float | None = None
 
     def values(self, rounds: Sequence[Round], contender: str) -> list[float]:
-        return [self.value(one_round, contender) for one_round in rounds]
+        return [self.value(outcomes, contender) for outcomes in rounds]
 
     def is_missed(self, rounds: Sequence[Round], contender: str) -> bool:
         return self.at_least is not None and median(self.values(rounds, contender)) < self.at_least
 
 
 @dataclass(frozen=True)
-class Line:
-    """One number, measured in several rounds."""
+class Metric:
+    """A number measured in one or several rounds, with an optional target."""
 
     label: str
     values: list[float]
@@ -38,8 +40,8 @@ class Line:
     @property
     def is_met(self) -> bool:
         value = median(self.values)
-        enough = self.at_least is None or value >= self.at_least
-        return enough and (self.at_most is None or value <= self.at_most)
+        is_enough = self.at_least is None or value >= self.at_least
+        return is_enough and (self.at_most is None or value <= self.at_most)
 
     def cells(self) -> list[str]:
         measured = _spread(self.values) if len(self.values) > 1 else _number(self.values[0])
@@ -52,15 +54,15 @@ class Line:
         return [self.label, measured, f"{target}{verdict}" if target else ""]
 
 
-def name_missed_lines(lines: Sequence[Line]) -> str:
-    missed = [line.label for line in lines if not line.is_met]
+def summarize_missed_metrics(metrics: Sequence[Metric]) -> str:
+    missed = [metric.label for metric in metrics if not metric.is_met]
     return f"Missed: {'; '.join(missed)}." if missed else "Every target is met."
 
 
 def render(
     rows: Sequence[Row], rounds: Sequence[Round], contenders: Sequence[str], chosen: str
 ) -> str:
-    """In Markdown. Only the chosen contender has targets."""
+    """Return the table as Markdown. Only the chosen contender has targets."""
     cells = [["", *contenders, f"target for {chosen}"]]
     for row in rows:
         spreads = [_spread(row.values(rounds, contender)) for contender in contenders]
@@ -69,13 +71,13 @@ def render(
 
 
 def markdown(cells: Sequence[Sequence[str]]) -> str:
-    """The first row is the table's head."""
+    """Return a Markdown table. The first row is its header."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    head, *rows = cells
-    return "\n".join(_line(line, widths) for line in (head, ["-" * w for w in widths], *rows))
+    header, *rows = cells
+    return "\n".join(_line(row, widths) for row in (header, ["-" * w for w in widths], *rows))
 
 
-def name_missed(rows: Sequence[Row], rounds: Sequence[Round], chosen: str) -> str:
+def summarize_missed_rows(rows: Sequence[Row], rounds: Sequence[Round], chosen: str) -> str:
     missed = [row.label for row in rows if row.is_missed(rounds, chosen)]
     if not missed:
         return f"{chosen} meets every target."
@@ -83,12 +85,12 @@ def name_missed(rows: Sequence[Row], rounds: Sequence[Round], chosen: str) -> st
 
 
 def write_between_markers(document: Path, name: str, text: str) -> None:
-    """Between `<!-- name -->` and `<!-- end of name -->`: the prose around it stays."""
+    """Replace the text between `<!-- name -->` and `<!-- end of name -->` in a document."""
     start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
     before, _, rest = document.read_text().partition(start)
-    _, found, after = rest.partition(end)
-    if not found:
-        raise ValueError(f"{document.name} has no markers for {name}.")
+    _, separator, after = rest.partition(end)
+    if not separator:
+        raise ValueError(f"{document.name} contains no markers for {name}.")
     document.write_text(f"{before}{start}\n{text}\n\n{end}{after}")
 
 

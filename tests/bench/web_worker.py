@@ -1,4 +1,4 @@
-"""Which of gunicorn's workers? The contenders serve one small application, side by side."""
+"""Compare gunicorn's worker classes, which serve the same small application in turns."""
 
 import time
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ WINDOW_SECONDS = 1.0
 SLOW_CLIENTS = 200
 SLOW_CALLS = 64
 DNS_SECONDS = 0.5
-# The slow calls start this much earlier than the calls that are counted beside them.
+# The slow calls start this much earlier than the calls that are measured at the same time.
 _LEAD_SECONDS = 2 * DNS_SECONDS
-# The calls that the generator gave up are still worked on, by gthread's 32 threads.
+# gthread's 32 threads still process the calls that the generator has abandoned.
 _DRAIN_SECONDS = SLOW_CALLS / 32 * DNS_SECONDS
 
 EMPTY = build_request("POST", "/empty", b'{"email": "someone@example.com"}')
@@ -43,7 +43,7 @@ def measure(executor: Executor) -> Iterator[Round]:
                 for name in names:
                     outcomes[name] |= measurement(executor, addresses[name])
             yield outcomes
-            # Nobody is always the first, in case the other work of the machine has a rhythm.
+            # Rotate the order, in case the machine's other load is periodic.
             names.append(names.pop(0))
 
 
@@ -64,30 +64,30 @@ def _measure_busy(executor: Executor, address: Address) -> dict[str, Outcome]:
     return {"busy": _call_empty(executor, address, callers=16)}
 
 
-# Each disturbance is compared with the undisturbed calls of the seconds before it: whatever else
-# the machine does changes from minute to minute.
+# Each disturbance is compared with undisturbed calls just before it, because the machine's other
+# load changes from minute to minute.
 
 
 def _measure_silent(executor: Executor, address: Address) -> dict[str, Outcome]:
     before = _call_empty(executor, address, callers=4)
     with slow_clients(address, SLOW_CLIENTS, SILENCE):
-        beside = _call_empty(executor, address, callers=4)
-    return {"before silent": before, "silent": beside}
+        during = _call_empty(executor, address, callers=4)
+    return {"before silent": before, "silent": during}
 
 
 def _measure_half_sent(executor: Executor, address: Address) -> dict[str, Outcome]:
     before = _call_empty(executor, address, callers=4)
     with slow_clients(address, SLOW_CLIENTS, HALF_A_HEAD):
-        beside = _call_empty(executor, address, callers=4)
-    return {"before half-sent": before, "half-sent": beside}
+        during = _call_empty(executor, address, callers=4)
+    return {"before half-sent": before, "half-sent": during}
 
 
 def _measure_dns(executor: Executor, address: Address) -> dict[str, Outcome]:
     before = _call_empty(executor, address, callers=4)
     slow_calls = executor.submit(generate, _slow_load(address))
     time.sleep(_LEAD_SECONDS)
-    beside = _call_empty(executor, address, callers=4)
-    outcomes = {"before DNS": before, "DNS": beside, "calls to slow DNS": slow_calls.result()}
+    during = _call_empty(executor, address, callers=4)
+    outcomes = {"before DNS": before, "DNS": during, "calls to slow DNS": slow_calls.result()}
     time.sleep(_DRAIN_SECONDS)
     return outcomes
 
@@ -98,6 +98,6 @@ def _call_empty(executor: Executor, address: Address, callers: int) -> Outcome:
 
 
 def _slow_load(address: Address) -> Load:
-    # A connection for each call: 64 that live long could all sit in one of the two processes.
+    # One connection per call: 64 permanent ones could all be accepted by one of the two processes.
     seconds = _LEAD_SECONDS + WINDOW_SECONDS + 0.2
     return Load(address, (SLOW_DNS,), SLOW_CALLS, seconds, requests_per_connection=1)

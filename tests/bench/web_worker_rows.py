@@ -1,4 +1,4 @@
-"""What the table about the web worker shows, and what the chosen worker has to reach."""
+"""The table that compares web workers, with the targets for the chosen one."""
 
 from tests.bench.table import Round, Row, Value
 from tests.bench.web_worker import DNS_SECONDS
@@ -10,7 +10,7 @@ def _rate(measurement: str) -> Value:
     return lambda outcomes, contender: outcomes[contender][measurement].rate
 
 
-def _rate_against_gthread(outcomes: Round, contender: str) -> float:
+def _rate_relative_to_gthread(outcomes: Round, contender: str) -> float:
     return outcomes[contender]["busy"].rate / outcomes["gthread"]["busy"].rate
 
 
@@ -26,7 +26,7 @@ def _milliseconds(measurement: str, percent: int) -> Value:
     return lambda outcomes, contender: 1000 * outcomes[contender][measurement].percentile(percent)
 
 
-def _p99_against_undisturbed(measurement: str) -> Value:
+def _p99_relative_to_undisturbed(measurement: str) -> Value:
     def value(outcomes: Round, contender: str) -> float:
         own = outcomes[contender]
         return own[measurement].percentile(99) / own[f"before {measurement}"].percentile(99)
@@ -34,7 +34,7 @@ def _p99_against_undisturbed(measurement: str) -> Value:
     return value
 
 
-def _slow_call_against_resolver(outcomes: Round, contender: str) -> float:
+def _slow_call_relative_to_resolver(outcomes: Round, contender: str) -> float:
     return outcomes[contender]["calls to slow DNS"].percentile(99) / DNS_SECONDS
 
 
@@ -44,7 +44,7 @@ def _generator_share(outcomes: Round, contender: str) -> float:
 
 ROWS = [
     Row("16 callers: requests/s", _rate("busy")),
-    Row("16 callers: requests/s, against gthread", _rate_against_gthread, at_least=0.9),
+    Row("16 callers: requests/s, against gthread", _rate_relative_to_gthread, at_least=0.9),
     Row("16 callers: p50, ms", _milliseconds("busy", 50)),
     Row("16 callers: p99, ms", _milliseconds("busy", 99)),
     Row("16 callers: CPU of the load generator, cores", _generator_share),
@@ -52,10 +52,12 @@ ROWS = [
     Row("4 callers, undisturbed: p50, ms", _milliseconds("before silent", 50)),
     Row("4 callers, undisturbed: p99, ms", _milliseconds("before silent", 99)),
     Row("200 silent connections: rate kept", _rate_kept("silent"), at_least=0.8),
-    Row("200 silent connections: p99, times undisturbed", _p99_against_undisturbed("silent")),
+    Row("200 silent connections: p99, times undisturbed", _p99_relative_to_undisturbed("silent")),
     Row("200 half-sent heads: rate kept", _rate_kept("half-sent"), at_least=0.8),
-    Row("200 half-sent heads: p99, times undisturbed", _p99_against_undisturbed("half-sent")),
+    Row("200 half-sent heads: p99, times undisturbed", _p99_relative_to_undisturbed("half-sent")),
     Row("64 calls waiting for DNS: rate kept", _rate_kept("DNS"), at_least=0.8),
-    Row("64 calls waiting for DNS: p99, times undisturbed", _p99_against_undisturbed("DNS")),
-    Row("64 calls waiting for DNS: their p99, times the resolver's", _slow_call_against_resolver),
+    Row("64 calls waiting for DNS: p99, times undisturbed", _p99_relative_to_undisturbed("DNS")),
+    Row(
+        "64 calls waiting for DNS: their p99, times the resolver's", _slow_call_relative_to_resolver
+    ),
 ]

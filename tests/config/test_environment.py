@@ -12,12 +12,12 @@ from config.settings.mail import mail_settings
 from tests.servers.product import ROOT
 
 
-def read(**values: str) -> Environment:
+def environment(**values: str) -> Environment:
     return Environment(values)
 
 
-def test_what_is_not_given_has_its_default() -> None:
-    env = read(EMPTY="  ")
+def test_unset_variable_has_its_default() -> None:
+    env = environment(EMPTY="  ")
     assert env.integer("PORT", 8000, minimum=1, maximum=65535) == 8000
     assert env.text("EMPTY", "default") == "default"
     assert env.flag("SCHEDULER", True) is True
@@ -25,16 +25,16 @@ def test_what_is_not_given_has_its_default() -> None:
 
 
 @pytest.mark.parametrize("value", ["abc", "0", "65536", "8000.5", "1e3", "8000x", "8_000"])
-def test_a_number_out_of_bounds_is_named(value: str) -> None:
-    env = read(PORT=value)
+def test_invalid_integer_is_reported(value: str) -> None:
+    env = environment(PORT=value)
     env.integer("PORT", 8000, minimum=1, maximum=65535)
     with pytest.raises(ImproperlyConfigured, match="PORT must be a whole number from 1 to 65535"):
-        env.stop_if_wrong()
+        env.raise_problems()
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "31", "three", "1e0", "1_0"])
-def test_a_number_that_is_none_is_named(value: str) -> None:
-    env = read(DNS_TIMEOUT=value)
+def test_invalid_number_is_reported(value: str) -> None:
+    env = environment(DNS_TIMEOUT=value)
     env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
     assert env.problems
 
@@ -43,15 +43,15 @@ def test_a_number_that_is_none_is_named(value: str) -> None:
     "value",
     ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://a b"],
 )
-def test_a_web_address_is_a_scheme_and_a_host(value: str) -> None:
-    env = read(BASE_URL=value)
+def test_invalid_web_address_is_reported(value: str) -> None:
+    env = environment(BASE_URL=value)
     env.web_address("BASE_URL", "http://127.0.0.1:8000")
     assert env.problems
 
 
 @pytest.mark.parametrize("value", ["https://a.example:99999", "http://x:0abc"])
-def test_a_port_that_does_not_exist_is_named(value: str) -> None:
-    env = read(BASE_URL=value)
+def test_invalid_port_is_reported(value: str) -> None:
+    env = environment(BASE_URL=value)
     env.web_address("BASE_URL", "http://127.0.0.1:8000")
     assert env.problems
 
@@ -67,21 +67,21 @@ def test_a_port_that_does_not_exist_is_named(value: str) -> None:
         "nonsense",
     ],
 )
-def test_a_database_that_cannot_be_read_is_named_without_its_password(url: str) -> None:
-    env = read(DATABASE_URL=url)
+def test_invalid_database_url_is_reported_without_its_password(url: str) -> None:
+    env = environment(DATABASE_URL=url)
     database_settings(env, Path("db.sqlite3"), pool_size=0)
     assert env.problems[0].startswith("DATABASE_URL must be of the form")
     assert "u:p@" not in env.problems[0]
 
 
-def test_the_file_of_the_database_lies_where_the_folder_is_whatever_its_name() -> None:
+def test_database_path_may_contain_special_characters() -> None:
     file = Path("/tmp/od d#x%20y?/db.sqlite3")  # noqa: S108
-    assert database_settings(read(), file, pool_size=0)["NAME"] == str(file)
+    assert database_settings(environment(), file, pool_size=0)["NAME"] == str(file)
 
 
 @pytest.mark.parametrize("value", ["not a resolver", "127.0.0.1:0", "127.0.0.1:x", "a.example"])
-def test_a_resolver_is_an_address(value: str) -> None:
-    env = read(DNS_RESOLVERS=value)
+def test_invalid_resolver_is_reported(value: str) -> None:
+    env = environment(DNS_RESOLVERS=value)
     env.resolvers("DNS_RESOLVERS")
     assert env.problems
 
@@ -90,7 +90,7 @@ def test_a_resolver_is_an_address(value: str) -> None:
     "value", ["127.0.0.1", "127.0.0.1:5353", "2001:db8::1", "[2001:db8::1]:53,127.0.0.1"]
 )
 def test_resolvers_are_read_with_and_without_port(value: str) -> None:
-    env = read(DNS_RESOLVERS=value)
+    env = environment(DNS_RESOLVERS=value)
     assert env.resolvers("DNS_RESOLVERS") == value.split(",")
     assert not env.problems
 
@@ -105,10 +105,10 @@ def test_resolvers_are_read_with_and_without_port(value: str) -> None:
         ("[::1]:9100", ("::1", 9100)),
     ],
 )
-def test_a_listener_is_a_port_or_an_address_with_one(
+def test_listener_is_a_port_or_an_address_with_a_port(
     value: str, address: tuple[str, int] | None
 ) -> None:
-    env = read(METRICS_PORT=value)
+    env = environment(METRICS_PORT=value)
     assert env.listener("METRICS_PORT") == address
     assert not env.problems
 
@@ -116,54 +116,54 @@ def test_a_listener_is_a_port_or_an_address_with_one(
 @pytest.mark.parametrize(
     "value", ["0", "on", "65536", "host:9100", "9100x", "127.0.0.1", ":", "-1"]
 )
-def test_a_listener_that_is_none_is_named(value: str) -> None:
-    env = read(METRICS_PORT=value)
+def test_invalid_listener_is_reported(value: str) -> None:
+    env = environment(METRICS_PORT=value)
     assert env.listener("METRICS_PORT") is None
     assert bool(env.problems) is (value != "0")
 
 
 @pytest.mark.parametrize("value", ["nonsense", '"><b>', "a@b@c d", "Name <nobody>"])
-def test_a_sender_is_an_address(value: str) -> None:
-    env = read(DEFAULT_FROM_EMAIL=value)
+def test_invalid_sender_is_reported(value: str) -> None:
+    env = environment(DEFAULT_FROM_EMAIL=value)
     env.sender("DEFAULT_FROM_EMAIL", "a@b.example")
     assert env.problems
 
 
-def test_a_sender_may_have_a_name_where_it_is_allowed() -> None:
-    env = read(FROM="Us <us@a.example>")
+def test_sender_has_a_name_only_where_allowed() -> None:
+    env = environment(FROM="Us <us@a.example>")
     assert env.sender("FROM", "") == "Us <us@a.example>"
     env.sender("FROM", "", name_allowed=False)
     assert env.problems
 
 
 @pytest.mark.parametrize("folder", [".", "..", "/", "/etc/passwd"])
-def test_a_data_folder_is_a_folder_of_its_own(folder: str) -> None:
-    env = read(DATA_DIR=folder)
+def test_data_folder_must_not_contain_the_program(folder: str) -> None:
+    env = environment(DATA_DIR=folder)
     env.folder("DATA_DIR", Path("var"), outside=ROOT)
     assert env.problems[0].startswith("DATA_DIR must")
 
 
-def test_a_data_folder_that_cannot_be_written_to_is_named_with_the_way_out() -> None:
-    # Not even root writes there.
-    env = read(DATA_DIR="/proc/sys")
+def test_unwritable_data_folder_is_reported_with_a_solution() -> None:
+    # Not even root can write there.
+    env = environment(DATA_DIR="/proc/sys")
     env.folder("DATA_DIR", Path("var"), outside=ROOT)
     (problem,) = env.problems
-    assert problem.startswith("DATA_DIR must be a folder that can be written to, and /proc/sys")
+    assert problem.startswith("DATA_DIR must be a writable folder, which /proc/sys")
     assert problem.endswith("or set DATA_DIR to another folder.")
 
 
-def test_a_start_that_is_refused_makes_no_secret(tmp_path: Path) -> None:
-    env = read(DATA_DIR="/proc/sys")
+def test_no_secret_is_generated_after_a_problem(tmp_path: Path) -> None:
+    env = environment(DATA_DIR="/proc/sys")
     env.folder("DATA_DIR", tmp_path, outside=ROOT)
     assert env.local_secret("SECRET_KEY", tmp_path) == ""
     assert not list(tmp_path.iterdir())
 
 
-def test_a_secret_that_cannot_be_kept_is_named_with_its_file() -> None:
-    env = read()
+def test_secret_that_cannot_be_stored_is_reported_with_its_file() -> None:
+    env = environment()
     assert env.local_secret("SECRET_KEY", Path("/proc/sys/secrets")) == ""
     (problem,) = env.problems
-    assert problem.startswith("SECRET_KEY must be set, or kept in /proc/sys/secrets/SECRET_KEY: ")
+    assert problem.startswith("SECRET_KEY must be set, or stored in /proc/sys/secrets/SECRET_KEY: ")
 
 
 @pytest.mark.process
@@ -184,7 +184,7 @@ def test_a_secret_that_cannot_be_kept_is_named_with_its_file() -> None:
     ],
     ids=["manage", "serve", "web"],
 )
-def test_every_start_names_a_data_folder_that_cannot_be_written_to(command: list[str]) -> None:
+def test_every_command_reports_an_unwritable_data_folder(command: list[str]) -> None:
     ended = subprocess.run(
         [sys.executable, *command],
         cwd=ROOT,
@@ -195,26 +195,26 @@ def test_every_start_names_a_data_folder_that_cannot_be_written_to(command: list
         check=False,
     )
     assert ended.returncode != 0
-    assert "- DATA_DIR must be a folder that can be written to, and /proc/sys" in ended.stderr
+    assert "- DATA_DIR must be a writable folder, which /proc/sys" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_all_problems_are_listed_at_once() -> None:
-    env = read(PORT="x", SCHEDULER="maybe", LOG_LEVEL="loud")
+def test_all_problems_are_reported_together() -> None:
+    env = environment(PORT="x", SCHEDULER="maybe", LOG_LEVEL="loud")
     env.integer("PORT", 8000, minimum=1, maximum=65535)
     env.flag("SCHEDULER", True)
     env.choice("LOG_LEVEL", "info", ("debug", "info"))
     with pytest.raises(ImproperlyConfigured) as error:
-        env.stop_if_wrong()
+        env.raise_problems()
     assert all(name in str(error.value) for name in ("PORT", "SCHEDULER", "LOG_LEVEL"))
 
 
-def test_a_local_secret_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) -> None:
-    first = read().local_secret("SECRET_KEY", tmp_path / "secrets")
-    assert first == read().local_secret("SECRET_KEY", tmp_path / "secrets")
+def test_local_secret_is_generated_once_and_readable_only_by_its_owner(tmp_path: Path) -> None:
+    first = environment().local_secret("SECRET_KEY", tmp_path / "secrets")
+    assert first == environment().local_secret("SECRET_KEY", tmp_path / "secrets")
     assert len(first) >= 50
     assert (tmp_path / "secrets/SECRET_KEY").stat().st_mode & 0o077 == 0
-    assert read(SECRET_KEY="given").local_secret("SECRET_KEY", tmp_path) == "given"
+    assert environment(SECRET_KEY="given").local_secret("SECRET_KEY", tmp_path) == "given"
 
 
 @pytest.mark.parametrize(
@@ -229,8 +229,8 @@ def test_a_local_secret_is_made_once_and_is_for_its_owner_alone(tmp_path: Path) 
         ("smtp://mail.example:465?ssl=true", 465, False, True),
     ],
 )
-def test_a_mail_server_is_read_from_its_url(url: str, port: int, tls: bool, ssl: bool) -> None:
-    env = read(EMAIL_URL=url)
+def test_mail_server_is_read_from_its_url(url: str, port: int, tls: bool, ssl: bool) -> None:
+    env = environment(EMAIL_URL=url)
     mail = mail_settings(env, Path("mail"))
     assert not env.problems
     assert (mail["EMAIL_HOST"], mail["EMAIL_PORT"]) == ("mail.example", port)
@@ -242,7 +242,7 @@ def test_a_mail_server_is_read_from_its_url(url: str, port: int, tls: bool, ssl:
 @pytest.mark.parametrize(
     "url", ["mail.example", "http://mail.example", "smtp://", "smtp://a:x", "smtp://[::1:25"]
 )
-def test_a_url_that_names_no_mail_server_is_a_problem(url: str) -> None:
-    env = read(EMAIL_URL=url)
+def test_invalid_email_url_is_reported(url: str) -> None:
+    env = environment(EMAIL_URL=url)
     mail_settings(env, Path("mail"))
     assert env.problems[0].startswith("EMAIL_URL must be of the form")

@@ -1,4 +1,4 @@
-"""A worker that has just started gives /readyz the same answer as one that has run for hours."""
+"""/readyz of a worker that has just started is the same as that of one that has run for hours."""
 
 import os
 import signal
@@ -11,16 +11,16 @@ from urllib.parse import parse_qs, urlsplit
 import psutil
 import pytest
 
-from tests.servers.client import HttpAnswer, HttpCaller, until_ready
+from tests.servers.client import ClientResponse, HttpCaller, wait_until_ready
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.relay import Relay, relay
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
-# One answer of the database then takes 0.4 s. The first check of a worker needs several, and so
-# takes longer than a caller of /readyz waits, as it does on a busy machine.
-SLOW = 0.2
+# With this delay in each direction, a query takes 0.4 s. A worker's first check takes several
+# queries, and so longer than /readyz waits, as on a busy machine.
+DELAY = 0.2
 
 
 @contextmanager
@@ -34,13 +34,13 @@ def product_behind_a_relay(folder: Path) -> Iterator[tuple[Product, Relay]]:
 
 
 def web_workers(site: Product) -> set[int]:
-    ours = psutil.Process(site.process.pid).children(recursive=True)
-    gunicorn = {one.pid for one in ours if one.ppid() == site.process.pid}
-    return {one.pid for one in ours if one.ppid() in gunicorn}
+    processes = psutil.Process(site.process.pid).children(recursive=True)
+    gunicorn = {process.pid for process in processes if process.ppid() == site.process.pid}
+    return {process.pid for process in processes if process.ppid() in gunicorn}
 
 
-def ask(site: Product) -> HttpAnswer:
-    """On a connection of its own: old and new workers both get some."""
+def check(site: Product) -> ClientResponse:
+    """Request /readyz on a new connection, so that old and new workers both get some."""
     caller = HttpCaller(site, None)
     try:
         return caller.get("/readyz")
@@ -48,32 +48,34 @@ def ask(site: Product) -> HttpAnswer:
         caller.close()
 
 
-def reload_and_ask(site: Product) -> list[HttpAnswer]:
-    """Asks /readyz until the old worker is gone, and once more."""
+def reload_and_check(site: Product) -> list[ClientResponse]:
+    """Request /readyz until the old worker has ended, and once more."""
     old = web_workers(site)
     os.kill(site.process.pid, signal.SIGHUP)
-    deadline, answers = time.monotonic() + 60, [ask(site)]
+    deadline, responses = time.monotonic() + 60, [check(site)]
     while old & web_workers(site) or not web_workers(site):
         assert time.monotonic() < deadline
-        answers.append(ask(site))
+        responses.append(check(site))
         time.sleep(0.05)
-    return [*answers, ask(site)]
+    return [*responses, check(site)]
 
 
-def test_every_answer_during_a_reload_with_a_slow_database_is_ready(tmp_path: Path) -> None:
+def test_every_health_check_during_a_reload_with_a_slow_database_is_ready(tmp_path: Path) -> None:
     with product_behind_a_relay(tmp_path) as (site, between):
-        until_ready(HttpCaller(site, None))
-        between.delay = SLOW
-        answers = reload_and_ask(site)
+        wait_until_ready(HttpCaller(site, None))
+        between.delay = DELAY
+        responses = reload_and_check(site)
         between.delay = 0.0
-    assert {(answer.status, answer.document["database"]) for answer in answers} == {(200, "ok")}
+    assert {(response.status, response.document["database"]) for response in responses} == {
+        (200, "ok")
+    }
 
 
-def test_a_worker_starts_without_its_database_and_says_so(tmp_path: Path) -> None:
+def test_worker_starts_without_its_database_and_reports_it(tmp_path: Path) -> None:
     with product_behind_a_relay(tmp_path) as (site, between):
         between.cut()
-        away = reload_and_ask(site)[-1]
-        between.mend()
-        until_ready(HttpCaller(site, None))
-    assert (away.status, away.document["database"]) == (503, "unavailable")
-    assert away.seconds < 2
+        last = reload_and_check(site)[-1]
+        between.restore()
+        wait_until_ready(HttpCaller(site, None))
+    assert (last.status, last.document["database"]) == (503, "unavailable")
+    assert last.seconds < 2

@@ -1,4 +1,4 @@
-"""What load balancers ask: /healthz and /readyz, without a key, a session or a known host."""
+"""/healthz and /readyz, without a key, a session or a known host."""
 
 import socket
 import threading
@@ -12,12 +12,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from accounts.engine import engine
+from accounts.engine import get_engine
 from apikeys.throttling import limits
 from config import health
-from config.health import NEEDED, USEFUL
+from config.health import OPTIONAL, REQUIRED
 from runtime.health_check_cache import HealthCheckCache
-from tests.servers.dns import World, dns_server, packets
+from tests.servers.dns import FakeDns, dns_server, packet_server
 
 pytestmark = pytest.mark.django_db
 
@@ -26,22 +26,22 @@ NAMES = ["status", "database", "migrations", "counters", "resolver"]
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_known() -> Iterator[None]:
-    kept = [*NEEDED.values(), *USEFUL.values()]
-    for one in kept:
-        one.forget()
-    engine.cache_clear()
+def _no_cached_results() -> Iterator[None]:
+    checks = [*REQUIRED.values(), *OPTIONAL.values()]
+    for check in checks:
+        check.reset()
+    get_engine.cache_clear()
     yield
-    engine.cache_clear()
-    for one in kept:
-        # Whoever still looks would do so in the next test's database.
-        one.found()
-        one.forget()
+    get_engine.cache_clear()
+    for check in checks:
+        # Wait for running checks, which would otherwise query the next test's database.
+        check.is_healthy()
+        check.reset()
 
 
 @pytest.fixture
-def world(settings: Settings) -> Iterator[World]:
-    scripted = World()
+def fake_dns(settings: Settings) -> Iterator[FakeDns]:
+    scripted = FakeDns()
     with dns_server(scripted) as server:
         settings.DNS_RESOLVERS = [server]
         yield scripted
@@ -49,45 +49,45 @@ def world(settings: Settings) -> Iterator[World]:
 
 @pytest.fixture
 def balancer() -> Client:
-    """It asks by address, over plain HTTP."""
+    """A client that sends an address as host, over plain HTTP."""
     return Client(headers={"host": "10.0.0.7:8000"})
 
 
 def states(balancer: Client, status: int = 200) -> dict[str, str]:
-    answer = balancer.get("/readyz")
-    assert answer.status_code == status, answer.content
-    document: dict[str, str] = answer.json()
+    response = balancer.get("/readyz")
+    assert response.status_code == status, response.content
+    document: dict[str, str] = response.json()
     assert list(document) == NAMES
     return document
 
 
-def test_with_everything_there_it_is_ready(balancer: Client, world: World) -> None:
+def test_product_is_ready_when_all_checks_pass(balancer: Client, fake_dns: FakeDns) -> None:
     assert states(balancer) == dict.fromkeys(NAMES, "ok")
 
 
-def test_the_process_is_well_without_asking_anybody(balancer: Client, world: World) -> None:
+def test_healthz_takes_no_queries(balancer: Client, fake_dns: FakeDns) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert balancer.get("/healthz").json() == {"status": "ok"}
     assert not queries.captured_queries
-    assert not world.asked
+    assert not fake_dns.queries
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_strangers_read_no_more_than_what_is_well(
-    balancer: Client, world: World, path: str, settings: Settings
+def test_health_response_contains_only_states(
+    balancer: Client, fake_dns: FakeDns, path: str, settings: Settings
 ) -> None:
     settings.SECURE_SSL_REDIRECT = True
-    answer = balancer.get(path)
-    assert answer.status_code == 200
-    assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["Content-Type"] == "application/json"
-    assert not answer.cookies
-    assert set(answer.json().values()) == {"ok"}
-    assert not {"Server", "X-RateLimit-Limit", "Location"} & set(answer.headers)
+    response = balancer.get(path)
+    assert response.status_code == 200
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Content-Type"] == "application/json"
+    assert not response.cookies
+    assert set(response.json().values()) == {"ok"}
+    assert not {"Server", "X-RateLimit-Limit", "Location"} & set(response.headers)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_only_get_and_head_are_answered(balancer: Client, world: World, path: str) -> None:
+def test_only_get_and_head_are_allowed(balancer: Client, fake_dns: FakeDns, path: str) -> None:
     head = balancer.head(path)
     assert (head.status_code, head.content) == (200, b"")
     for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
@@ -96,29 +96,29 @@ def test_only_get_and_head_are_answered(balancer: Client, world: World, path: st
         assert not refused.cookies
 
 
-def test_asking_again_and_again_asks_nobody_else(
-    balancer: Client, world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
+def test_repeated_health_checks_use_cached_results(
+    balancer: Client, fake_dns: FakeDns, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 1
-    looked = [0]
+    checks = [0]
     database = type(connections["default"])
-    answers: Callable[..., bool] = database.answers  # type: ignore[attr-defined]
+    is_available: Callable[..., bool] = database.is_available  # type: ignore[attr-defined]
 
     def count_and_answer(self: object) -> bool:
-        looked[0] += 1
-        return answers(self)
+        checks[0] += 1
+        return is_available(self)
 
-    monkeypatch.setattr(database, "answers", count_and_answer)
+    monkeypatch.setattr(database, "is_available", count_and_answer)
     started = time.monotonic()
     for _ in range(200):
         states(balancer)
-    assert looked[0] <= 1 + (time.monotonic() - started)
-    assert world.messages <= 13 * (1 + (time.monotonic() - started) / 10)
+    assert checks[0] <= 1 + (time.monotonic() - started)
+    assert fake_dns.messages <= 13 * (1 + (time.monotonic() - started) / 10)
 
 
 @pytest.fixture
-def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The MIGRATION_MODULES of a newer version, one of which nobody has applied."""
+def newer_migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """MIGRATION_MODULES with a migration that hasn't been applied."""
     (tmp_path / "newer").mkdir()
     (tmp_path / "newer" / "__init__.py").touch()
     (tmp_path / "newer" / "0001_initial.py").write_text(
@@ -128,19 +128,19 @@ def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return {"messages": "newer"}
 
 
-def test_migrations_that_are_not_applied_are_told_until_they_are(
+def test_unapplied_migrations_are_reported_until_they_are_applied(
     balancer: Client,
-    world: World,
-    newer: dict[str, str],
+    fake_dns: FakeDns,
+    newer_migrations: dict[str, str],
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(NEEDED["migrations"], "_bad_seconds", 0)
-    settings.MIGRATION_MODULES = newer
-    answer = balancer.get("/readyz")
-    assert answer.status_code == 503
-    assert int(answer.headers["Retry-After"]) >= 1
-    assert answer.json() == {
+    monkeypatch.setattr(REQUIRED["migrations"], "_bad_seconds", 0)
+    settings.MIGRATION_MODULES = newer_migrations
+    response = balancer.get("/readyz")
+    assert response.status_code == 503
+    assert int(response.headers["Retry-After"]) >= 1
+    assert response.json() == {
         **dict.fromkeys(NAMES, "ok"),
         "status": "unavailable",
         "migrations": "unavailable",
@@ -149,19 +149,19 @@ def test_migrations_that_are_not_applied_are_told_until_they_are(
     assert states(balancer)["migrations"] == "ok"
 
 
-def test_a_worker_that_knows_its_migrations_asks_for_them_no_more(
-    balancer: Client, world: World, newer: dict[str, str], settings: Settings
+def test_applied_migrations_are_not_checked_again(
+    balancer: Client, fake_dns: FakeDns, newer_migrations: dict[str, str], settings: Settings
 ) -> None:
     states(balancer)
-    settings.MIGRATION_MODULES = newer
-    NEEDED["database"].forget()
+    settings.MIGRATION_MODULES = newer_migrations
+    REQUIRED["database"].reset()
     assert states(balancer)["migrations"] == "ok"
 
 
-def test_counters_that_are_away_are_no_reason_to_send_nobody(
-    balancer: Client, world: World, settings: Settings
+def test_unavailable_counters_only_degrade_the_product(
+    balancer: Client, fake_dns: FakeDns, settings: Settings
 ) -> None:
-    # No folder for the file: as when Redis is not there.
+    # The file's folder doesn't exist, which fails like an unreachable Redis.
     broken = {"BACKEND": "runtime.cache.sqlite.SQLiteCounters", "LOCATION": "/dev/null/counters"}
     settings.CACHES = {**settings.CACHES, "counters": broken}
     try:
@@ -174,20 +174,18 @@ def test_counters_that_are_away_are_no_reason_to_send_nobody(
         limits._breaker.is_open = False
 
 
-def test_a_silent_resolver_is_told_and_holds_nobody_up(
-    balancer: Client, settings: Settings
-) -> None:
-    with packets(lambda wire: []) as silent:
+def test_silent_resolver_is_reported_without_delay(balancer: Client, settings: Settings) -> None:
+    with packet_server(lambda wire: []) as silent:
         settings.DNS_RESOLVERS = [silent]
         started = time.monotonic()
         assert states(balancer)["resolver"] == "degraded"
         assert time.monotonic() - started < 2
         started = time.monotonic()
         assert states(balancer)["status"] == "degraded"
-        assert time.monotonic() - started < health.RESOLVER_SECONDS
+        assert time.monotonic() - started < health.RESOLVER_TIMEOUT
 
 
-def test_a_resolver_that_only_fails_is_told(balancer: Client, settings: Settings) -> None:
+def test_failing_resolver_is_reported(balancer: Client, settings: Settings) -> None:
     with socket.socket(type=socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -195,22 +193,22 @@ def test_a_resolver_that_only_fails_is_told(balancer: Client, settings: Settings
     assert states(balancer)["resolver"] == "degraded"
 
 
-def test_what_hangs_is_not_well_and_is_waited_for_once() -> None:
-    may_end, looks = threading.Event(), []
+def test_hanging_check_is_unhealthy_and_waited_for_once() -> None:
+    may_end, runs = threading.Event(), []
 
     def hang() -> bool:
-        looks.append(1)
+        runs.append(1)
         return may_end.wait(10)
 
-    kept = HealthCheckCache(hang, patience=0.2, good_seconds=0, bad_seconds=0)
-    kept.look()
-    assert kept.found() is False
+    check = HealthCheckCache(hang, timeout=0.2, good_seconds=0, bad_seconds=0)
+    check.refresh()
+    assert check.is_healthy() is False
     started = time.monotonic()
     for _ in range(50):
-        kept.look()
-        assert kept.found() is False
+        check.refresh()
+        assert check.is_healthy() is False
     assert time.monotonic() - started < 1
     may_end.set()
-    kept._done.wait(10)
-    assert kept.found() is True
-    assert len(looks) == 1
+    check._done.wait(10)
+    assert check.is_healthy() is True
+    assert len(runs) == 1

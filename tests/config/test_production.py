@@ -1,4 +1,4 @@
-"""`ENVIRONMENT=production` starts with every safeguard, or says which are missing."""
+"""`ENVIRONMENT=production` enables all safeguards, or reports the settings that are missing."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def run(*command: str, environment: dict[str, str]) -> subprocess.CompletedProce
     )
 
 
-def test_with_everything_set_the_deploy_check_is_silent() -> None:
+def test_deploy_check_passes_with_all_settings() -> None:
     ended = run("manage.py", "check", "--deploy", environment=ENVIRONMENT)
     assert (ended.returncode, ended.stdout, ended.stderr) == (
         0,
@@ -50,7 +50,7 @@ def test_with_everything_set_the_deploy_check_is_silent() -> None:
         "INVOICE_PAYMENT_DETAILS",
     ],
 )
-def test_a_missing_safeguard_stops_the_start_and_is_named(name: str) -> None:
+def test_missing_setting_stops_the_start_and_is_reported(name: str) -> None:
     environment = {key: value for key, value in ENVIRONMENT.items() if key != name}
     ended = run("manage.py", "check", environment=environment)
     assert ended.returncode == 1
@@ -74,7 +74,9 @@ def test_a_missing_safeguard_stops_the_start_and_is_named(name: str) -> None:
         ("TRUSTED_PROXIES", "many"),
     ],
 )
-def test_an_unsafe_value_stops_the_start_and_is_named_but_not_shown(name: str, value: str) -> None:
+def test_unsafe_value_stops_the_start_and_is_reported_without_the_value(
+    name: str, value: str
+) -> None:
     ended = run("manage.py", "check", environment={**ENVIRONMENT, name: value})
     assert ended.returncode == 1
     assert f"- {name} must" in ended.stderr
@@ -82,25 +84,25 @@ def test_an_unsafe_value_stops_the_start_and_is_named_but_not_shown(name: str, v
         assert value not in ended.stderr
 
 
-def test_all_that_is_missing_is_listed_at_once() -> None:
+def test_all_missing_settings_are_reported_together() -> None:
     ended = run("manage.py", "check", environment={"ENVIRONMENT": "production"})
     assert ended.stderr.count("\n  - ") >= 10
 
 
-def test_the_product_refuses_to_start_in_the_same_words() -> None:
+def test_supervisor_reports_the_same_problems() -> None:
     ended = run("-m", "config.server.supervisor", environment={"ENVIRONMENT": "production"})
     assert ended.returncode == 1
     assert "- SECRET_KEY must" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_with_stripe_the_seller_need_not_be_named() -> None:
+def test_seller_settings_are_optional_with_stripe() -> None:
     environment = {key: value for key, value in ENVIRONMENT.items() if "SELLER" not in key}
     stripe = {"STRIPE_SECRET_KEY": "sk_invented", "STRIPE_WEBHOOK_SECRET": "whsec_invented"}
     assert run("manage.py", "check", environment={**environment, **stripe}).returncode == 0
 
 
-def test_production_turns_every_safeguard_on() -> None:
+def test_production_enables_every_safeguard() -> None:
     names = [
         "DEBUG",
         "SECURE_SSL_REDIRECT",

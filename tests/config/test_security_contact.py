@@ -7,10 +7,10 @@ from pytest_django import Settings
 pytestmark = pytest.mark.anywhere
 
 
-def test_it_says_whom_to_tell_of_a_hole_and_until_when(db: None, settings: Settings) -> None:
-    answer = Client().get("/.well-known/security.txt")
-    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
-    fields = dict(line.split(": ", 1) for line in answer.content.decode().splitlines())
+def test_security_txt_has_contact_and_expiry(db: None, settings: Settings) -> None:
+    response = Client().get("/.well-known/security.txt")
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    fields = dict(line.split(": ", 1) for line in response.content.decode().splitlines())
     assert fields["Contact"] == f"mailto:{settings.SUPPORT_EMAIL}"
     assert fields["Canonical"] == f"{settings.BASE_URL}/.well-known/security.txt"
     expires = datetime.fromisoformat(fields["Expires"])

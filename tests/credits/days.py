@@ -1,4 +1,4 @@
-"""Tests that live through months, a day's work at a time."""
+"""Travel through months, one daily job at a time."""
 
 from datetime import UTC, date, datetime, time
 
@@ -14,15 +14,15 @@ def on(day: str, hour: int = 9) -> time_machine.travel:
     return time_machine.travel(moment, tick=False)
 
 
-def day_of_work(day: str) -> None:
-    """Twice, as it may happen."""
+def run_daily_work(day: str) -> None:
+    """Run the daily jobs twice, because they have to be idempotent."""
     with on(day):
         run_daily()
         run_daily()
 
 
 def state_of(account: Account) -> tuple[str, int]:
-    """The plan's code and the balance."""
+    """Return the code of the plan, and the balance."""
     subscription = Subscription.objects.get(account=account)
     return subscription.plan.code, Wallet.objects.get(account=account).balance
 

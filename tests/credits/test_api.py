@@ -1,4 +1,4 @@
-"""GET /v1/credits and GET /v1/me: what a key may ask about its account."""
+"""GET /v1/credits and GET /v1/me."""
 
 from datetime import timedelta
 
@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from credits.models import Plan, Subscription, Wallet
-from credits.orders.lifecycle import Buyer, fulfil_order, start_order
-from credits.plans.subscriptions import choose_plan
+from credits.orders.lifecycle import Buyer, fulfill_order, start_order
+from credits.plans.subscriptions import schedule_plan
 from tests.credits.days import on
 from tests.support.api_client import ApiClient
 
@@ -16,10 +16,10 @@ pytestmark = pytest.mark.django_db
 
 
 def subscribe(account: Account, owner: User, plan: Plan) -> None:
-    fulfil_order(order=start_order(account=account, item=plan, buyer=Buyer("Shop"), actor=owner))
+    fulfill_order(order=start_order(account=account, item=plan, buyer=Buyer("Shop"), actor=owner))
 
 
-def test_a_new_account_on_free(caller: ApiClient, account: Account) -> None:
+def test_new_account_on_free_has_its_first_credits(caller: ApiClient, account: Account) -> None:
     until = account.subscription.topped_up_until
     assert caller.get("/v1/credits").json() == {
         "balance": 100,
@@ -31,7 +31,7 @@ def test_a_new_account_on_free(caller: ApiClient, account: Account) -> None:
     }
 
 
-def test_what_was_used_in_this_period_is_counted_from_its_day_on(
+def test_usage_of_the_current_period_is_counted_from_its_first_day(
     caller: ApiClient, account: Account, owner: User, plans: dict[str, Plan]
 ) -> None:
     caller.validate("no address")
@@ -39,28 +39,30 @@ def test_what_was_used_in_this_period_is_counted_from_its_day_on(
         subscribe(account, owner, plans["starter"])
         for _ in range(3):
             caller.validate("no address")
-        answer = caller.get("/v1/credits").json()
-    assert (answer["balance"], answer["used_this_period"]) == (5_096, 3)
-    assert (answer["plan"], answer["next_grant"]) == ("starter", 5_000)
-    assert answer["low_balance_threshold"] == 500
+        response = caller.get("/v1/credits").json()
+    assert (response["balance"], response["used_this_period"]) == (5_096, 3)
+    assert (response["plan"], response["next_grant"]) == ("starter", 5_000)
+    assert response["low_balance_threshold"] == 500
 
 
-def test_the_next_grant_is_that_of_the_plan_which_follows(
+def test_next_grant_is_that_of_the_next_plan(
     caller: ApiClient, account: Account, owner: User, plans: dict[str, Plan]
 ) -> None:
     subscribe(account, owner, plans["growth"])
-    choose_plan(account=account, plan=plans["starter"], actor=owner)
-    answer = caller.get("/v1/credits").json()
-    assert (answer["plan"], answer["next_grant"]) == ("growth", 5_000)
+    schedule_plan(account=account, plan=plans["starter"], actor=owner)
+    response = caller.get("/v1/credits").json()
+    assert (response["plan"], response["next_grant"]) == ("growth", 5_000)
 
 
-def test_who_will_be_granted_nothing_is_told_so(caller: ApiClient, account: Account) -> None:
+def test_next_grant_is_null_for_accounts_without_monthly_credits(
+    caller: ApiClient, account: Account
+) -> None:
     Subscription.objects.filter(account=account).update(gets_free_credits=False)
-    answer = caller.get("/v1/credits").json()
-    assert (answer["next_grant"], answer["next_grant_at"]) == (None, None)
+    response = caller.get("/v1/credits").json()
+    assert (response["next_grant"], response["next_grant_at"]) == (None, None)
 
 
-def test_a_threshold_of_ones_own_is_shown(caller: ApiClient, account: Account) -> None:
+def test_custom_threshold_is_shown(caller: ApiClient, account: Account) -> None:
     Wallet.objects.filter(account=account).update(low_balance_threshold=0)
     assert caller.get("/v1/credits").json()["low_balance_threshold"] == 0
 
@@ -76,10 +78,10 @@ def test_me_names_the_plan_and_its_limit(
 
 
 @pytest.mark.parametrize("path", ["/v1/me", "/v1/credits", "/v1/usage"])
-def test_asking_costs_nothing_and_works_at_balance_0(
+def test_account_endpoints_are_free_and_work_at_balance_0(
     caller: ApiClient, account: Account, path: str
 ) -> None:
     Wallet.objects.filter(account=account).update(balance=0)
-    answer = caller.get(path)
-    assert answer.status_code == 200
-    assert "X-Credits-Cost" not in answer.headers
+    response = caller.get(path)
+    assert response.status_code == 200
+    assert "X-Credits-Cost" not in response.headers

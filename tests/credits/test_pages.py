@@ -1,4 +1,4 @@
-"""The billing pages: what they say in each state, and who may do what on them."""
+"""The billing pages: their states and permissions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,11 +11,11 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Order, Pack, Plan, Wallet
-from credits.orders.lifecycle import Buyer, fulfil_order, start_order
+from credits.orders.lifecycle import Buyer, fulfill_order, start_order
 from credits.orders.refunds import refund_order
 from credits.services import deduct, grant
-from credits.wallet.charges import Charge, charge
-from credits.wallet.statement import month_of
+from credits.wallet.charges import Charge, charge_account
+from credits.wallet.statement import monthly_statement
 from tests.conftest import make_member, signed_in
 from tests.credits.days import on
 
@@ -35,68 +35,68 @@ def order(account: Account, owner: User, pack: Pack) -> Order:
     return start_order(account=account, item=pack, buyer=SHOP, actor=owner)
 
 
-def text(answer: Any) -> str:
-    assert answer.status_code == 200, answer
-    return " ".join(answer.content.decode().split())
+def text(response: Any) -> str:
+    assert response.status_code == 200, response
+    return " ".join(response.content.decode().split())
 
 
-def use(account: Account, amount: int) -> None:
-    charge(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
+def use_credits(account: Account, amount: int) -> None:
+    charge_account(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
-def test_the_balance_is_said_with_how_long_it_lasts(browser: Client, account: Account) -> None:
+def test_billing_page_estimates_how_long_the_balance_lasts(
+    browser: Client, account: Account
+) -> None:
     assert "Nothing was used in the last 7 days." in text(browser.get("/credits/"))
-    use(account, 10)
+    use_credits(account, 10)
     assert "Lasts about 9 days at this pace." in text(browser.get("/credits/"))
     grant(account=account, amount=10_000, reason="Gift", actor=None)
     assert "Lasts more than a year at this pace." in text(browser.get("/credits/"))
 
 
-def test_the_pace_is_that_of_the_days_since_the_first_use(
-    browser: Client, account: Account
-) -> None:
+def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: Account) -> None:
     with on("2026-11-18", hour=10):
-        use(account, 30)
+        use_credits(account, 30)
     with on("2026-11-21", hour=10):
         page = text(signed_in(User.objects.get(email="owner@shop.example")).get("/credits/"))
     assert "Lasts about 7 days at this pace." in page
 
 
-def test_an_empty_balance_and_a_debt_are_said(browser: Client, account: Account) -> None:
-    use(account, 100)
+def test_billing_page_shows_an_empty_balance_and_a_debt(browser: Client, account: Account) -> None:
+    use_credits(account, 100)
     assert "refused with 402 until there are credits again" in text(browser.get("/credits/"))
     deduct(account=account, amount=5, reason="Error", actor=None)
     assert "You owe 5 credits" in text(browser.get("/credits/"))
 
 
-def test_the_threshold_is_chosen_and_taken_back(browser: Client, account: Account) -> None:
-    for given, kept in (("40", 40), ("0", 0), ("", None)):
-        answer = browser.post("/credits/threshold/", {"threshold": given})
-        assert answer.status_code == 302
-        assert Wallet.objects.get(account=account).low_balance_threshold == kept
+def test_threshold_can_be_set_and_reset(browser: Client, account: Account) -> None:
+    for value, threshold in (("40", 40), ("0", 0), ("", None)):
+        response = browser.post("/credits/threshold/", {"threshold": value})
+        assert response.status_code == 302
+        assert Wallet.objects.get(account=account).low_balance_threshold == threshold
 
 
-@pytest.mark.parametrize("given", ["-1", "1.5", "many", str(2**63), "1000000001"])
-def test_an_odd_threshold_is_refused_on_its_page(browser: Client, given: str) -> None:
-    answer = browser.post("/credits/threshold/", {"threshold": given})
-    assert "errorlist" in text(answer)
+@pytest.mark.parametrize("value", ["-1", "1.5", "many", str(2**63), "1000000001"])
+def test_invalid_threshold_shows_an_error(browser: Client, value: str) -> None:
+    response = browser.post("/credits/threshold/", {"threshold": value})
+    assert "errorlist" in text(response)
     assert Wallet.objects.get(account__name="The Shop").low_balance_threshold is None
 
 
-def test_a_pack_is_ordered_by_invoice(browser: Client, account: Account, pack: Pack) -> None:
+def test_pack_is_ordered_by_invoice(browser: Client, account: Account, pack: Pack) -> None:
     page = text(browser.get(f"/credits/packs/{pack.public_id}/"))
     assert "USD 5.00" in page
     form = {"form_token": TOKEN, "name": "Shop Ltd", "address": "A\n\nB", "tax_id": "X1"}
-    answer = browser.post(f"/credits/packs/{pack.public_id}/", form)
+    response = browser.post(f"/credits/packs/{pack.public_id}/", form)
     order = account.orders.get()
-    assert answer.headers["Location"] == f"/credits/orders/{order.public_id}/"
+    assert response.headers["Location"] == f"/credits/orders/{order.public_id}/"
     assert (order.buyer_name, order.buyer_address) == ("Shop Ltd", "A\nB")
     again = browser.post(f"/credits/packs/{pack.public_id}/", form)
-    assert again.headers["Location"] == answer.headers["Location"]
-    assert "Please transfer it by" in text(browser.get(answer.headers["Location"]))
+    assert again.headers["Location"] == response.headers["Location"]
+    assert "Please transfer it by" in text(browser.get(response.headers["Location"]))
 
 
-def test_the_form_cannot_say_what_it_costs_or_brings(
+def test_order_form_cannot_change_price_or_credits(
     browser: Client, account: Account, pack: Pack
 ) -> None:
     form = {"form_token": TOKEN, "name": "Shop", "credits": "9999999", "net_cents": "1"}
@@ -117,14 +117,14 @@ def test_the_form_cannot_say_what_it_costs_or_brings(
         {"name": "Shop", "form_token": "short"},
     ],
 )
-def test_an_incomplete_or_odd_order_is_told_on_its_page(
+def test_incomplete_or_invalid_order_shows_an_error(
     browser: Client, account: Account, pack: Pack, form: dict[str, str]
 ) -> None:
     assert "errorlist" in text(browser.post(f"/credits/packs/{pack.public_id}/", form))
     assert not account.orders.exists()
 
 
-def test_what_is_not_offered_is_not_sold(browser: Client, pack: Pack) -> None:
+def test_withdrawn_packs_and_plans_cannot_be_ordered(browser: Client, pack: Pack) -> None:
     Pack.objects.update(is_offered=False)
     Plan.objects.filter(code="growth").update(is_offered=False)
     for path in (f"packs/{pack.public_id}", "packs/pck_00000000000000000000", "plans/growth"):
@@ -132,7 +132,7 @@ def test_what_is_not_offered_is_not_sold(browser: Client, pack: Pack) -> None:
     assert "No packs are sold at the moment" in text(browser.get("/credits/packs/"))
 
 
-def test_names_of_customers_are_shown_and_never_run(
+def test_buyer_names_are_escaped(
     browser: Client, account: Account, owner: User, pack: Pack
 ) -> None:
     buyer = Buyer("<script>alert(1)</script>", "<b>1</b>\n2", "<i>")
@@ -144,9 +144,7 @@ def test_names_of_customers_are_shown_and_never_run(
         assert "<b>1</b>" not in page
 
 
-def test_an_order_is_cancelled_by_its_buyer(
-    browser: Client, order: Order, account: Account
-) -> None:
+def test_order_is_cancelled_by_its_buyer(browser: Client, order: Order, account: Account) -> None:
     path = f"/credits/orders/{order.public_id}/"
     page = text(browser.post(f"{path}cancel/", follow=True))
     assert "INV-000001 is cancelled. Nothing is to be paid." in page
@@ -154,10 +152,10 @@ def test_an_order_is_cancelled_by_its_buyer(
     assert "Cancelled on" in text(browser.get(f"{path}invoice/"))
 
 
-def test_each_state_of_an_order_is_said(browser: Client, order: Order) -> None:
+def test_order_page_shows_each_state(browser: Client, order: Order) -> None:
     path = f"/credits/orders/{order.public_id}/"
     assert "Waiting for payment" in text(browser.get(path))
-    fulfil_order(order=order)
+    fulfill_order(order=order)
     assert "1,000 credits were added to your balance" in text(browser.get(path))
     refund_order(order=order, cents=100)
     assert "those of the USD 1.00 that were refunded were taken back" in text(browser.get(path))
@@ -173,40 +171,42 @@ def in_november() -> Iterator[None]:
         yield
 
 
-def test_every_movement_of_a_month_is_told_in_words_with_the_balance_after_it(
+def test_ledger_describes_every_movement_with_the_balance_after_it(
     in_november: None, account: Account, owner: User, staff: User, pack: Pack
 ) -> None:
     with on("2026-11-22"):
         order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
-        fulfil_order(order=order, actor=staff)
+        fulfill_order(order=order, actor=staff)
     with on("2026-11-23"):
-        use(account, 40)
-        use(account, 2)
+        use_credits(account, 40)
+        use_credits(account, 2)
     with on("2026-11-24"):
         grant(account=account, amount=50, reason="Sorry for the outage", actor=staff)
         deduct(account=account, amount=5, reason="Too many", actor=staff)
     with on("2026-12-02"):
         refund_order(order=order, reason="As you wished")
-        use(account, 1)
-    november = month_of(account, timezone.now().date().replace(2026, 11, 1))
-    # The sign-up's credits came on the day on which this is run.
-    words = [
-        (line.words, line.amount) for line in november.lines if "first month" not in line.words
+        use_credits(account, 1)
+    november = monthly_statement(account, timezone.now().date().replace(2026, 11, 1))
+    # Excludes the sign-up credits, which are granted on the real date.
+    movements = [
+        (line.description, line.amount)
+        for line in november.lines
+        if "first month" not in line.description
     ]
-    assert words == [
+    assert movements == [
         ("Taken back by staff: Too many", -5),
         ("Granted by staff: Sorry for the outage", 50),
         ("2 validations", -42),
         ("Purchase: INV-000001: 1,000 credits", 1_000),
     ]
-    december = month_of(account, november.first.replace(month=12))
+    december = monthly_statement(account, november.first.replace(month=12))
     assert december.opening == november.closing
     assert [line.balance for line in december.lines] == [december.closing, december.opening - 1_000]
     assert december.closing == Wallet.objects.get(account=account).balance
 
 
 @pytest.mark.parametrize("month", ["", "2026-11", "1999-01", "2099-12", "2026-13", "x", "2026-1"])
-def test_any_month_in_the_address_has_a_page(browser: Client, month: str) -> None:
+def test_ledger_accepts_any_month_in_the_query(browser: Client, month: str) -> None:
     assert "Ledger" in text(browser.get(f"/credits/ledger/?month={month}"))
 
 
@@ -215,12 +215,12 @@ def test_staff_are_not_named_to_customers(browser: Client, account: Account, sta
     assert staff.email not in text(browser.get("/credits/ledger/"))
 
 
-def test_a_plan_is_changed_on_the_pages(
+def test_plan_can_be_ordered_and_scheduled_on_the_pages(
     browser: Client, account: Account, plans: dict[str, Plan]
 ) -> None:
     form = {"form_token": TOKEN, "name": "Shop"}
     browser.post("/credits/plans/growth/", form)
-    fulfil_order(order=account.orders.get())
+    fulfill_order(order=account.orders.get())
     assert "Growth" in text(browser.get("/credits/"))
     browser.post("/credits/plans/starter/later/", {"form_token": TOKEN})
     assert "on your plan is Starter" in text(browser.get("/credits/plans/"))
@@ -228,27 +228,25 @@ def test_a_plan_is_changed_on_the_pages(
     assert "on your plan is" not in text(browser.get("/credits/plans/"))
 
 
-def test_a_plan_that_cannot_be_ordered_leads_back_with_the_reason(browser: Client) -> None:
+def test_plan_that_cannot_be_ordered_redirects_with_the_reason(browser: Client) -> None:
     page = text(browser.get("/credits/plans/free/", follow=True))
     assert "Free is not bought" in page
     assert browser.get("/credits/plans/growth/later/").headers["Location"].endswith("/growth/")
 
 
 @pytest.mark.parametrize("role", [Role.DEVELOPER, Role.VIEWER])
-def test_who_may_not_buy_sees_the_balance_and_who_may(account: Account, role: Role) -> None:
+def test_members_who_cannot_buy_see_the_balance_and_who_can(account: Account, role: Role) -> None:
     browser = signed_in(make_member(account, role))
     page = text(browser.get("/credits/"))
     assert "Buy credits" not in page
     assert "who has the role Billing may buy" in page
-    answer = browser.get("/credits/packs/")
-    assert answer.status_code == 403
-    assert "Owner or Admin or Billing" in answer.content.decode()
+    response = browser.get("/credits/packs/")
+    assert response.status_code == 403
+    assert "Owner or Admin or Billing" in response.content.decode()
 
 
-def test_the_links_of_a_402_lead_through_the_sign_in_to_their_pages(
-    account: Account, owner: User
-) -> None:
-    use(account, 100)
+def test_links_in_a_402_lead_through_sign_in_to_their_pages(account: Account, owner: User) -> None:
+    use_credits(account, 100)
     _, secret = create_key(account=account, name="Server", actor=owner)
     details = (
         Client()

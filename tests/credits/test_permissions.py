@@ -1,4 +1,4 @@
-"""402 has its place: after the body, before any work."""
+"""Requests are refused with 402 after the body was read, and before any work."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.view import ApiView
 from config.urls import urlpatterns
 from credits.permissions import HasCredits
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
 
 class PricedView(ApiView):
-    reads = ("wallet",)
+    account_relations = ("wallet",)
     billing_classes = [HasCredits]
 
     def prepare(self, request: Any) -> None:
@@ -37,21 +37,23 @@ class Urls:
 
 
 @override_settings(ROOT_URLCONF=Urls)
-def test_what_costs_nothing_is_done_at_balance_0(caller: ApiClient) -> None:
+def test_free_request_works_at_balance_0(caller: ApiClient) -> None:
     assert caller.call("POST", "/v1/priced", b'{"price": 0}').status_code == 200
 
 
 @override_settings(ROOT_URLCONF=Urls)
-def test_what_costs_no_more_than_the_balance_is_let_in(caller: ApiClient, account: Account) -> None:
+def test_request_that_costs_the_whole_balance_is_accepted(
+    caller: ApiClient, account: Account
+) -> None:
     assert account.wallet.balance == 100
     assert caller.call("POST", "/v1/priced", b'{"price": 100}').status_code == 200
 
 
 @override_settings(ROOT_URLCONF=Urls)
-def test_what_costs_more_than_the_balance_is_402(caller: ApiClient) -> None:
-    refused = caller.call("POST", "/v1/priced", b'{"price": 101}')
-    assert (refused.status_code, code_of(refused)) == (402, "insufficient_credits")
-    error = refused.json()["error"]
+def test_request_that_costs_more_than_the_balance_is_402(caller: ApiClient) -> None:
+    response = caller.call("POST", "/v1/priced", b'{"price": 101}')
+    assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
+    error = response.json()["error"]
     assert (error["details"]["required"], error["details"]["balance"]) == (101, 100)
     assert error["message"].startswith("This request costs 101 credits and your balance is 100.")
     assert error["details"]["top_up_url"].endswith("/credits/packs/")
@@ -67,10 +69,10 @@ class ClosedUrls:
 
 
 @override_settings(ROOT_URLCONF=ClosedUrls)
-def test_a_permission_that_says_no_in_the_usual_way_lets_nobody_in(caller: ApiClient) -> None:
+def test_billing_permission_that_returns_false_is_a_500(caller: ApiClient) -> None:
     assert caller.call("POST", "/v1/priced", b'{"price": 0}').status_code == 500
 
 
 @override_settings(ROOT_URLCONF=Urls)
 def test_400_comes_before_402(caller: ApiClient) -> None:
-    assert code_of(caller.call("POST", "/v1/priced", b"no json")) == "invalid_json"
+    assert error_code(caller.call("POST", "/v1/priced", b"no json")) == "invalid_json"

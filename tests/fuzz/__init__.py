@@ -1,2 +1,2 @@
-"""What nobody would think of sending. `make test` tries each target here with a few examples that
-are always the same, `make fuzz` with random ones for ten minutes."""
+"""Fuzz tests. `make test` runs each target with a few fixed examples, `make fuzz` with random ones
+for ten minutes."""

@@ -1,6 +1,7 @@
-"""`python -m tests.fuzz [WORD…]` tries every target, or those with a word in their names, with
-random cases, for FUZZ_SECONDS (600) on two cores. Where it finds something it ends with 1 and the
-smallest example.
+"""Run all fuzz targets with random cases: `python -m tests.fuzz [WORD…]`.
+
+With words, it runs only the targets whose names contain one. It takes FUZZ_SECONDS (600) on two
+cores. After a failure it exits with 1 and prints the smallest example.
 """
 
 import os
@@ -15,81 +16,81 @@ from pathlib import Path
 from tests.servers.product import ROOT
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "600"))
-LANES = 2
-# Before its first case a lane makes a database, and starts a product.
-LEAST_SECONDS = 2.0
-TOLD_EVERY = 15.0
-PLACES = ("tests/fuzz", "tests/credits/wallet/test_any_order.py")
+WORKERS = 2
+# A worker creates a database and starts a product before its first case.
+MIN_SECONDS = 2.0
+PROGRESS_INTERVAL = 15.0
+PATHS = ("tests/fuzz", "tests/credits/wallet/test_any_order.py")
 PYTEST = (sys.executable, "-m", "pytest", "--no-header", "-p", "no:cacheprovider", "--timeout=0")
 
 
 def main() -> None:
-    # Whoever stops this stops what it started as well: SystemExit passes through every finally.
+    # SystemExit runs the finally blocks, which stop the child processes.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     tests = find_tests(sys.argv[1:])
     if not tests:
-        sys.exit("No target has that in its name.")
-    each = max(SECONDS * min(LANES, len(tests)) / len(tests), LEAST_SECONDS)
-    print(f"{len(tests)} targets, {each:.0f} s each, {LANES} at a time.", flush=True)
+        sys.exit("No target matches.")
+    seconds = max(SECONDS * min(WORKERS, len(tests)) / len(tests), MIN_SECONDS)
+    print(f"{len(tests)} targets, {seconds:.0f} s each, {WORKERS} at a time.", flush=True)
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        status = run(tests, each, Path(folder))
+        status = run(tests, seconds, Path(folder))
         counts = read_counts(Path(folder))
         if status:
             print((Path(folder) / "output").read_text())
-    print(table(tests, counts, found_nothing=status == 0))
+    print(format_table(tests, counts, has_passed=status == 0))
     sys.exit(status)
 
 
 def find_tests(words: list[str]) -> list[str]:
-    command = [*PYTEST, "--collect-only", "-p", "no:randomly", *PLACES]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        sys.exit(listed.stdout + listed.stderr)
-    found = [line for line in listed.stdout.splitlines() if "::" in line]
-    return [test for test in found if not words or any(word in test for word in words)]
+    command = [*PYTEST, "--collect-only", "-p", "no:randomly", *PATHS]
+    collected = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if collected.returncode:
+        sys.exit(collected.stdout + collected.stderr)
+    all_tests = [line for line in collected.stdout.splitlines() if "::" in line]
+    return [test for test in all_tests if not words or any(word in test for word in words)]
 
 
-def run(tests: list[str], each: float, folder: Path) -> int:
+def run(tests: list[str], seconds: float, folder: Path) -> int:
     output = folder / "output"
     counts = folder / "counts"
     counts.mkdir()
-    given = {"FUZZ_TEST_SECONDS": f"{each}", "FUZZ_REPORTS": str(counts)}
-    command = [*PYTEST, "-n", f"{LANES}", "--tb=short", "--show-capture=no", *tests]
+    environment = {"FUZZ_TEST_SECONDS": f"{seconds}", "FUZZ_REPORTS": str(counts)}
+    command = [*PYTEST, "-n", f"{WORKERS}", "--tb=short", "--show-capture=no", *tests]
     with output.open("w") as file:
-        running = subprocess.Popen(
+        process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, **given},
+            env={**os.environ, **environment},
             stdout=file,
             stderr=file,
-            # With all that it starts it is a group of its own, which ends together.
+            # A separate process group, so that all child processes can be stopped together.
             start_new_session=True,
         )
     try:
-        began = time.monotonic()
-        while running.poll() is None:
-            tell(began, folder)
-            wait(running, TOLD_EVERY)
+        started = time.monotonic()
+        while process.poll() is None:
+            print_progress(started, folder)
+            wait(process, PROGRESS_INTERVAL)
     finally:
-        if running.poll() is None:
-            os.killpg(running.pid, signal.SIGTERM)
-        running.wait()
-    return running.returncode
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+    return process.returncode
 
 
-def wait(running: subprocess.Popen[bytes], seconds: float) -> None:
+def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
     try:
-        running.wait(seconds)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         return
 
 
-def tell(began: float, folder: Path) -> None:
+def print_progress(started: float, folder: Path) -> None:
     counts = read_counts(folder)
-    passed = int(time.monotonic() - began)
-    busy = ", ".join(sorted(name_of(test) for test in list(counts)[-LANES:]))
+    elapsed = int(time.monotonic() - started)
+    busy = ", ".join(sorted(display_name(test) for test in list(counts)[-WORKERS:]))
     print(
-        f"{passed // 60:3}:{passed % 60:02}  {sum(counts.values()):>9,} cases  {busy}", flush=True
+        f"{elapsed // 60:3}:{elapsed % 60:02}  {sum(counts.values()):>9,} cases  {busy}", flush=True
     )
 
 
@@ -102,22 +103,22 @@ def read_counts(folder: Path) -> dict[str, int]:
     return counts
 
 
-def name_of(test: str) -> str:
-    """`engine: every text gets a consistent finding`"""
+def display_name(test: str) -> str:
+    """Return a name such as `engine: every text gets a consistent finding`."""
     path, _, function = test.partition("::")
     return f"{Path(path).stem.removeprefix('test_')}: {function.removeprefix('test_')}".replace(
         "_", " "
     )
 
 
-def table(tests: list[str], counts: dict[str, int], *, found_nothing: bool) -> str:
-    """To be pasted into a page of the docs."""
-    rows = [f"| {name_of(test)} | {counts.get(test, 0):,} |" for test in sorted(tests)]
+def format_table(tests: list[str], counts: dict[str, int], *, has_passed: bool) -> str:
+    """Format the counts as a Markdown table for the docs."""
+    rows = [f"| {display_name(test)} | {counts.get(test, 0):,} |" for test in sorted(tests)]
     rows.append(f"| **all** | **{sum(counts.values()):,}** |")
     day = datetime.now(UTC).date()
-    found = "nothing was found" if found_nothing else "SOMETHING WAS FOUND, see above"
+    result = "no failures" if has_passed else "FAILED, see above"
     return "\n".join(
-        ["", "| target | cases |", "|---|---|", *rows, "", f"{day}, {SECONDS:g} s: {found}."]
+        ["", "| target | cases |", "|---|---|", *rows, "", f"{day}, {SECONDS:g} s: {result}."]
     )
 
 

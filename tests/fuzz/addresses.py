@@ -1,4 +1,4 @@
-"""Addresses, and what nearly is one."""
+"""Strategies for addresses and near-addresses."""
 
 from hypothesis import strategies as st
 
@@ -51,15 +51,15 @@ domains = st.one_of(
 )
 
 
-def _changed(text: str, place: int, put: str, cut: int) -> str:
-    start = place % (len(text) + 1)
-    return text[:start] + put + text[start + cut :]
+def _replace_part(text: str, position: int, inserted: str, removed: int) -> str:
+    start = position % (len(text) + 1)
+    return text[:start] + inserted + text[start + removed :]
 
 
 near_addresses = st.builds("{}@{}".format, local_parts, domains)
 addresses = st.one_of(
     near_addresses,
-    st.builds(_changed, near_addresses, st.integers(0, 60), odd, st.integers(0, 2)),
+    st.builds(_replace_part, near_addresses, st.integers(0, 60), odd, st.integers(0, 2)),
     st.builds("{} <{}>".format, anything, near_addresses),
     st.sampled_from(TRAPS),
     anything,
@@ -68,7 +68,7 @@ addresses = st.one_of(
 
 _atoms = st.text(st.sampled_from(ATOM), min_size=1, max_size=15)
 _hosts = st.text(st.sampled_from(LETTERS), min_size=1, max_size=20)
-# RFC 5321: a dot-string at a name of letters and digits, under an ending of letters.
+# RFC 5321: a dot-string at a domain of letters and digits, with a top-level domain of letters.
 plain_addresses = st.builds(
     "{}@{}.{}".format,
     st.lists(_atoms, min_size=1, max_size=3).map(".".join),

@@ -1,4 +1,4 @@
-"""What comes back over a socket: each answer with exactly its own bytes, and in the one shape."""
+"""Parse HTTP responses from a socket byte by byte, and assert their common shape."""
 
 import json
 import re
@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.servers.product import Product
 
-# Each answer of the API has these once.
-ALWAYS = (
+# Every API response has each of these headers once.
+REQUIRED_HEADERS = (
     *("content-type", "content-length", "cache-control", "x-request-id", "x-ratelimit-limit"),
     *("x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit", "ratelimit-policy"),
     "x-content-type-options",
@@ -21,24 +21,24 @@ _LINE = re.compile(rb"HTTP/1\.[01] (\d{3}) [A-Za-z -]*")
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     status: int
     headers: list[tuple[str, str]]
     body: bytes
 
-    def all_named(self, name: str) -> list[str]:
-        return [value for given, value in self.headers if given == name]
+    def header_values(self, name: str) -> list[str]:
+        return [value for header, value in self.headers if header == name]
 
     def header(self, name: str) -> str:
-        return (self.all_named(name) or [""])[0]
+        return (self.header_values(name) or [""])[0]
 
     @property
     def document(self) -> Any:
         return json.loads(self.body)
 
 
-def converse(site: Product, pieces: Iterable[bytes]) -> bytes:
-    """All that is answered to the pieces, after which the client says nothing more."""
+def exchange(site: Product, pieces: Iterable[bytes]) -> bytes:
+    """Send the pieces, close the sending side, and return everything received."""
     received = b""
     with socket.create_connection(("127.0.0.1", site.port), timeout=60) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -47,56 +47,58 @@ def converse(site: Product, pieces: Iterable[bytes]) -> bytes:
                 connection.sendall(piece)
             connection.shutdown(socket.SHUT_WR)
         except OSError:
-            # It has heard enough; what it answered is still to be read.
+            # The server stopped reading early. Its response is still to be read.
             pass
         while more := connection.recv(65536):
             received += more
     return received
 
 
-def read_answers(received: bytes, *, is_head: bool = False) -> list[Answer]:
-    """Fails where the bytes are not a row of whole answers."""
-    answers = []
+def read_responses(received: bytes, *, is_head: bool = False) -> list[HttpResponse]:
+    """Parse consecutive responses, and fail if one is malformed or incomplete."""
+    responses = []
     while received:
         head, end, rest = received.partition(b"\r\n\r\n")
         assert end, received[:200]
         first, *lines = head.split(b"\r\n")
-        matched = _LINE.fullmatch(first)
-        assert matched, first
-        status = int(matched[1])
-        headers = [_header(line) for line in lines]
-        body, received = _body(dict(headers), rest, empty=is_head or status in {100, 204, 304})
-        if is_head and _could_not_be_read(received):
-            # Nor was it known then that it was a HEAD.
+        match = _LINE.fullmatch(first)
+        assert match, first
+        status = int(match[1])
+        headers = [_parse_header(line) for line in lines]
+        body, received = _split_body(
+            dict(headers), rest, is_empty=is_head or status in {100, 204, 304}
+        )
+        if is_head and _is_unreadable_request(received):
+            # The server couldn't parse the request, so it didn't know that it was a HEAD.
             body, received = received, b""
         if status != 100:
-            answers.append(Answer(status, headers, body))
-    return answers
+            responses.append(HttpResponse(status, headers, body))
+    return responses
 
 
-def _could_not_be_read(body: bytes) -> bool:
+def _is_unreadable_request(body: bytes) -> bool:
     return b"This is not a request the service can read." in body
 
 
-def _header(line: bytes) -> tuple[str, str]:
+def _parse_header(line: bytes) -> tuple[str, str]:
     name, colon, value = line.decode("latin-1").partition(": ")
     assert colon and re.fullmatch(r"[A-Za-z0-9-]+", name), line
     assert value.isprintable(), line
     return name.lower(), value
 
 
-def _body(headers: dict[str, str], rest: bytes, *, empty: bool) -> tuple[bytes, bytes]:
-    if empty:
+def _split_body(headers: dict[str, str], rest: bytes, *, is_empty: bool) -> tuple[bytes, bytes]:
+    if is_empty:
         return b"", rest
     if headers.get("transfer-encoding") == "chunked":
-        return _chunks(rest)
+        return _join_chunks(rest)
     assert "content-length" in headers, headers
     length = int(headers["content-length"])
     assert len(rest) >= length, (length, rest)
     return rest[:length], rest[length:]
 
 
-def _chunks(rest: bytes) -> tuple[bytes, bytes]:
+def _join_chunks(rest: bytes) -> tuple[bytes, bytes]:
     body = b""
     while True:
         size, _, rest = rest.partition(b"\r\n")
@@ -108,23 +110,25 @@ def _chunks(rest: bytes) -> tuple[bytes, bytes]:
             return body, rest
 
 
-def assert_of_the_api(answer: Answer, *, is_head: bool = False) -> None:
-    assert answer.status in STATUSES
-    for name in ALWAYS:
-        assert len(answer.all_named(name)) == 1, (name, answer)
-    names = {name for name, _ in answer.headers}
-    assert answer.header("content-type") == "application/json"
-    assert answer.header("cache-control") == "no-store"
-    assert ("retry-after" in names) is (answer.status == 429)
-    assert ("www-authenticate" in names) is (answer.status == 401)
+def assert_api_response(response: HttpResponse, *, is_head: bool = False) -> None:
+    assert response.status in STATUSES
+    for name in REQUIRED_HEADERS:
+        assert len(response.header_values(name)) == 1, (name, response)
+    names = {name for name, _ in response.headers}
+    assert response.header("content-type") == "application/json"
+    assert response.header("cache-control") == "no-store"
+    assert ("retry-after" in names) is (response.status == 429)
+    assert ("www-authenticate" in names) is (response.status == 401)
     assert not [name for name in names if name.startswith(("access-control", "set-cookie"))]
-    limit, remaining = (int(answer.header(f"x-ratelimit-{one}")) for one in ("limit", "remaining"))
+    limit, remaining = (
+        int(response.header(f"x-ratelimit-{one}")) for one in ("limit", "remaining")
+    )
     assert 0 <= remaining <= limit
-    assert re.fullmatch(r"[A-Za-z0-9_-]{8,64}", answer.header("x-request-id"))
-    if answer.status != 200 and not is_head:
-        assert list(answer.document) == ["error"]
-        error = answer.document["error"]
+    assert re.fullmatch(r"[A-Za-z0-9_-]{8,64}", response.header("x-request-id"))
+    if response.status != 200 and not is_head:
+        assert list(response.document) == ["error"]
+        error = response.document["error"]
         assert list(error) == ERROR
-        assert error["request_id"] == answer.header("x-request-id")
-    if answer.status != 200:
+        assert error["request_id"] == response.header("x-request-id")
+    if response.status != 200:
         assert "x-credits-cost" not in names

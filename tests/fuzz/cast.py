@@ -1,5 +1,5 @@
-"""Two customers who have one of everything. Whatever the one does, nothing of the other, whose
-things are all named after a harbour, changes or is seen."""
+"""Two customers with one row of every kind. Nothing that the first does may change or reveal data
+of the second, whose rows all contain the word "harbour"."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,49 +14,50 @@ from django.test import Client
 from accounts import team
 from accounts.models import Account, User
 from accounts.roles import Role
-from accounts.services import note_confirmed, open_account
+from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
 from credits.orders import lifecycle
-from credits.wallet.books import differences
+from credits.wallet.books import find_discrepancies
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry
 from validation.request_log.writer import Caller
 from validation.services import validate
 
+# Without the first letter, because rows contain it in both cases.
 HARBOUR = "arbour"
-OURS = ("accounts", "apikeys", "credits", "validation")
+APP_LABELS = ("accounts", "apikeys", "credits", "validation")
 
 
 @dataclass
 class Customer:
     user: User
     account: Account
-    # By the names they have in the URL table.
+    # Keyed by URL parameter.
     ids: dict[str, Any] = field(default_factory=dict)
 
 
-def customer(name: str, host: str) -> Customer:
+def create_customer(name: str, host: str) -> Customer:
     user = make_user(f"mira@{host}", name=f"Mira of {name}")
     account = open_account(user=user, name=name)
-    note_confirmed(user=user)
+    run_email_confirmed_hooks(user=user)
     key, _ = create_key(account=account, name=f"{name} key", actor=user)
     make_member(account, Role.DEVELOPER, f"dev@{host}")
     invited = team.invite_member(account=account, email=f"new@{host}", role=Role.VIEWER, actor=user)
-    for pays in (True, False):
+    for is_paid in (True, False):
         order = lifecycle.start_order(
             account=account,
             item=Pack.objects.earliest("credits"),
             buyer=lifecycle.Buyer(f"{name} Ltd"),
             actor=user,
         )
-        if pays:
-            lifecycle.fulfil_order(order=order)
+        if is_paid:
+            lifecycle.fulfill_order(order=order)
     account.refresh_from_db()
     for email in ("no address", f"jane@{host}.example"):
-        asker = Caller(account, key, f"req_{account.pk:020}")
-        validate(asker=asker, email=email, idempotency_key=None)
+        caller = Caller(account, key, f"req_{account.pk:020}")
+        validate(caller=caller, email=email, idempotency_key=None)
     entry = LogEntry.objects.filter(account=account).latest("pk")
     ids = {
         "key_id": key.public_id,
@@ -67,36 +68,38 @@ def customer(name: str, host: str) -> Customer:
         "moment": to_microseconds(entry.at),
         "public_id": account.public_id,
     }
-    return Customer(user, account, {**ids, **of_the_catalogue()})
+    return Customer(user, account, {**ids, **catalog_ids()})
 
 
-def of_the_catalogue() -> dict[str, Any]:
+def catalog_ids() -> dict[str, Any]:
     return {"pack_id": Pack.objects.earliest("credits").public_id, "plan_code": "starter"}
 
 
-def two_customers() -> tuple[Customer, Customer]:
-    return customer("The Shop", "shop.example"), customer("Quiet Harbour", "harbour.example")
+def create_two_customers() -> tuple[Customer, Customer]:
+    return create_customer("The Shop", "shop.example"), create_customer(
+        "Quiet Harbour", "harbour.example"
+    )
 
 
-def cookie_of(user: User) -> str:
+def sign_in_cookie(user: User) -> str:
     return signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
 
 
-def browser(cookie: str) -> Client:
+def make_browser(cookie: str) -> Client:
     client = Client(headers={"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"})
     if cookie:
         client.cookies[settings.SESSION_COOKIE_NAME] = cookie
     return client
 
 
-class Look:
-    """The same rows, looked at again and again: Django writes the statements once."""
+class Snapshot:
+    """Reads the same rows repeatedly. Django compiles the SQL statements only once."""
 
-    def __init__(self, *rows: QuerySet[Any, Any]) -> None:
-        self._statements = [one.order_by("pk").query.sql_with_params() for one in rows]
+    def __init__(self, *querysets: QuerySet[Any, Any]) -> None:
+        self._statements = [rows.order_by("pk").query.sql_with_params() for rows in querysets]
 
     def __call__(self) -> list[list[tuple[Any, ...]]]:
-        return [_fetch(*one) for one in self._statements]
+        return [_fetch(*statement) for statement in self._statements]
 
 
 def _fetch(statement: str, parameters: Any) -> list[tuple[Any, ...]]:
@@ -105,23 +108,23 @@ def _fetch(statement: str, parameters: Any) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def all_of(account: Account) -> Look:
-    """Every row of theirs."""
+def snapshot_rows(account: Account) -> Snapshot:
+    """Cover every row of the account and its members."""
     people = User.objects.filter(memberships__account=account)
     emails = EmailAddress.objects.filter(user__memberships__account=account)
-    models = [model for label in OURS for model in apps.get_app_config(label).get_models()]
+    models = [model for label in APP_LABELS for model in apps.get_app_config(label).get_models()]
     rows = [
         model._default_manager.filter(account=account).values_list()
         for model in models
-        if any(one.name == "account" for one in model._meta.fields)
+        if any(column.name == "account" for column in model._meta.fields)
     ]
     accounts = Account.objects.filter(pk=account.pk)
-    return Look(accounts.values_list(), people.values_list(), emails.values_list(), *rows)
+    return Snapshot(accounts.values_list(), people.values_list(), emails.values_list(), *rows)
 
 
-def money_of(account: Account) -> Look:
+def snapshot_money(account: Account) -> Snapshot:
     paid = Order.objects.filter(account=account, state__in=["paid", "refunded"])
-    return Look(
+    return Snapshot(
         Wallet.objects.filter(account=account).values_list("balance", "debt"),
         LedgerEntry.objects.filter(account=account).values_list(),
         Subscription.objects.filter(account=account).values_list("plan"),
@@ -129,13 +132,13 @@ def money_of(account: Account) -> Look:
     )
 
 
-def powers(*accounts: Account) -> Look:
-    """What no form of a customer gives."""
+def snapshot_privileges(*accounts: Account) -> Snapshot:
+    """Cover the fields that no customer form may change."""
     fields = ("pk", "is_staff", "is_superuser", "is_active", "password", "email", "groups")
     limits = ("pk", "requests_per_minute", "requests_per_minute_override", "suspended_at")
     ids = [account.pk for account in accounts]
     people = User.objects.filter(memberships__account__in=ids).values_list("pk", flat=True)
-    return Look(
+    return Snapshot(
         User.objects.filter(pk__in=list(people)).values_list(*fields),
         User.objects.filter(is_staff=True).values_list("pk"),
         Account.objects.filter(pk__in=ids).values_list(*limits),
@@ -143,4 +146,4 @@ def powers(*accounts: Account) -> Look:
 
 
 def assert_books_agree() -> None:
-    assert not list(differences())
+    assert not list(find_discrepancies())

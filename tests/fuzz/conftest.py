@@ -1,4 +1,4 @@
-"""A product that runs, for the targets that talk to it over sockets."""
+"""A running product, for the targets that talk to it over sockets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers.books import number
-from tests.servers.dns import World, dns_server
+from tests.servers.books import fetch_number
+from tests.servers.dns import FakeDns, dns_server
 from tests.servers.keys import manage
 from tests.servers.product import Product
 
@@ -20,36 +20,36 @@ JOIN accounts_user u ON u.id = m.user_id WHERE u.email = 'caller@shop.example'
 
 
 @dataclass(frozen=True)
-class Fuzzed:
+class FuzzedProduct:
     site: Product
     key: str
-    harbours_key: str
+    other_key: str
 
     def balance(self) -> int:
-        return number(self.site, BALANCE)
+        return fetch_number(self.site, BALANCE)
 
 
 @pytest.fixture(scope="session")
-def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fuzzed]:
-    world = World()
-    world.takes_mail("shop.com")
-    given: dict[str, Any] = {
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedProduct]:
+    fake_dns = FakeDns()
+    fake_dns.add_mail_domain("shop.com")
+    settings: dict[str, Any] = {
         "WEB_WORKERS": "1",
         "ANONYMOUS_REQUESTS_PER_MINUTE": "1000000",
         "DNS_TIMEOUT": "0.5",
     }
-    with dns_server(world) as resolver:
-        site = Product(tmp_path_factory.mktemp("fuzzed"), DNS_RESOLVERS=resolver, **given)
+    with dns_server(fake_dns) as resolver:
+        site = Product(tmp_path_factory.mktemp("fuzzed"), DNS_RESOLVERS=resolver, **settings)
         try:
-            # Beside another target that keeps its core busy.
+            # Slow, because another target keeps its core busy.
             site.wait_until_ready(100)
-            yield Fuzzed(site, *_keys(site, CALLER, HARBOUR))
+            yield FuzzedProduct(site, *_create_keys(site, CALLER, HARBOUR))
         finally:
             site.stop()
 
 
-def _keys(site: Product, *emails: str) -> list[str]:
-    """By one process: most of the time goes into its start."""
+def _create_keys(site: Product, *emails: str) -> list[str]:
+    """Run all commands in one process, because starting it takes most of the time."""
     terms = "credits=1_000_000, requests_per_minute=1_000_000"
     commands = (
         "from django.core.management import call_command as run\n"

@@ -1,4 +1,4 @@
-"""Schemathesis: reads the API description, and holds a product that runs to every word of it."""
+"""Run Schemathesis, which tests a running product against its OpenAPI description."""
 
 import re
 import subprocess
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.servers.product import Product
 
-# No schema can say that an Idempotency-Key must not have come with another address before, nor that
-# one day must not be after another, and a key one of the account's own.
+# A schema can't express that an Idempotency-Key must not be reused with another address, that one
+# date must not be after another, or that a key must belong to the account.
 SETTINGS = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "422"]
@@ -19,16 +19,16 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "400"]
 """
 
 
-def hold_to_description(
-    site: Product, secret: str, folder: Path, *how: str, seconds: float = 110
+def check_conformance(
+    site: Product, secret: str, folder: Path, *options: str, seconds: float = 110
 ) -> int:
-    """How many cases it made. What is not as described is in the error."""
+    """Return the number of generated cases, or fail with the report of any violation."""
     (folder / "schemathesis.toml").write_text(SETTINGS)
-    ended = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{site.url}/docs/openapi.json"),
             *("--header", f"Authorization: Bearer {secret}", "--checks", "all", "--mode", "all"),
-            *("--suppress-health-check", "all", "--no-color", *how),
+            *("--suppress-health-check", "all", "--no-color", *options),
         ],
         cwd=folder,
         capture_output=True,
@@ -36,7 +36,7 @@ def hold_to_description(
         check=False,
         timeout=seconds,
     )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    made = re.search(r"([\d,]+) generated", ended.stdout)
-    assert made, ended.stdout
-    return int(made[1].replace(",", ""))
+    assert process.returncode == 0, process.stdout + process.stderr
+    generated = re.search(r"([\d,]+) generated", process.stdout)
+    assert generated, process.stdout
+    return int(generated[1].replace(",", ""))

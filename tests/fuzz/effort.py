@@ -1,5 +1,7 @@
-"""How hard a target is tried: with a few examples that are always the same ones, or with random
-ones until the time is over. `python -m tests.fuzz` sets the time and reads the counts."""
+"""Run a fuzz target with a few fixed examples, or with random ones until a time limit.
+
+`python -m tests.fuzz` sets the limit and reads the counts.
+"""
 
 import os
 import time
@@ -18,49 +20,50 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
-# For each test; 0 in `make test`.
+# The time limit of each test; 0 in `make test`.
 SECONDS = float(os.environ.get("FUZZ_TEST_SECONDS", "0"))
 REPORTS = os.environ.get("FUZZ_REPORTS", "")
-# Hypothesis begins each round with small examples, and learns within it which ones are new.
-ROUND = 400
-COUNT_WRITTEN_EVERY = 1.0
+# Examples per round. Hypothesis starts each round with small examples, and avoids duplicates only
+# within a round.
+ROUND_SIZE = 400
+WRITE_INTERVAL = 1.0
 
 
-# Hypothesis lets it through at once.
-class TimeIsOver(SkipTest):
+# A SkipTest, which Hypothesis passes on immediately.
+class TimeIsUp(SkipTest):
     pass
 
 
-class Counts:
-    """Of each test of this process, for whoever started it."""
+class CaseCounts:
+    """Counts the cases of each test in this process, for the process that started it."""
 
     def __init__(self) -> None:
         self._cases: Counter[str] = Counter()
         self._written_at = 0.0
-        # None: as many cases as there are to be.
+        # None if there is no time limit.
         self.ends_at: float | None = None
 
     @contextmanager
-    def one_more(self) -> Iterator[None]:
+    def count_case(self) -> Iterator[None]:
         self.add(1)
         try:
             yield
         except HypothesisException:
             raise
         except Exception:
-            # What was found is still made smaller.
+            # No limit from here on, so that Hypothesis can shrink the example.
             self.ends_at = None
             raise
 
-    def stop_if_over(self) -> None:
-        """In the middle of a round, which may take long."""
+    def stop_if_time_is_up(self) -> None:
+        """End a round early, because a round may take long."""
         if self.ends_at is not None and time.monotonic() > self.ends_at:
-            raise TimeIsOver("In the middle of a round.")
+            raise TimeIsUp("The time limit passed during a round.")
 
     def add(self, cases: int) -> None:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
         self._cases[test] += cases
-        if time.monotonic() > self._written_at + COUNT_WRITTEN_EVERY:
+        if time.monotonic() > self._written_at + WRITE_INTERVAL:
             self.write()
 
     def write(self) -> None:
@@ -70,7 +73,7 @@ class Counts:
             (Path(REPORTS) / f"{os.getpid()}").write_text(lines)
 
 
-counts = Counts()
+counts = CaseCounts()
 
 
 def explore(
@@ -81,58 +84,58 @@ def explore(
     first: Iterable[dict[str, Any]] = (),
     **strategies: st.SearchStrategy[Any],
 ) -> None:
-    """Calls it with what the strategies make, and before that with what comes `first`."""
+    """Call `body` with the `first` cases, then with cases from the strategies."""
 
     @wraps(body)
     def counted(**case: Any) -> None:
-        counts.stop_if_over()
-        with counts.one_more():
+        counts.stop_if_time_is_up()
+        with counts.count_case():
             body(**case)
 
-    def prepare(chosen: settings) -> Callable[[], None]:
+    def prepare(run_settings: settings) -> Callable[[], None]:
         test: Any = given(**strategies)(counted)
-        for case in known:
+        for case in first_cases:
             test = example(**case)(test)
-        # Once is enough.
-        known.clear()
-        done: Callable[[], None] = chosen(test)
-        return done
+        # Only the first round runs them.
+        first_cases.clear()
+        configured: Callable[[], None] = run_settings(test)
+        return configured
 
-    known = list(first)
+    first_cases = list(first)
     _in_rounds(prepare, quick)
 
 
 def explore_steps(machine: type[RuleBasedStateMachine], *, quick: int, steps: int) -> int:
-    """The same for what is done one after the other; each step is a case. How many held."""
-    held = 0
+    """Run a state machine, counting each step as a case. Return how many steps passed."""
+    passed = 0
 
     class Counted(machine):  # type: ignore[misc, valid-type]
         def __init__(self) -> None:
             super().__init__()
-            self.changes = undone()
+            self.changes = rolled_back()
             self.changes.__enter__()
 
-        def check_invariants(self, *arguments: Any, **named: Any) -> None:
-            nonlocal held
-            with counts.one_more():
-                super().check_invariants(*arguments, **named)
-            held += 1
+        def check_invariants(self, *arguments: Any, **keywords: Any) -> None:
+            nonlocal passed
+            with counts.count_case():
+                super().check_invariants(*arguments, **keywords)
+            passed += 1
 
         def teardown(self) -> None:
             super().teardown()
             self.changes.__exit__(None, None, None)
 
-    def prepare(chosen: settings) -> Callable[[], None]:
-        return lambda: run_state_machine_as_test(Counted, settings=chosen)
+    def prepare(run_settings: settings) -> Callable[[], None]:
+        return lambda: run_state_machine_as_test(Counted, settings=run_settings)
 
-    # Shrinking asks a clock that such tests turn, and takes longer than it helps.
+    # No shrinking: these tests move the clock that it relies on, and it takes too long.
     _in_rounds(prepare, quick, per_round=3, stateful_step_count=steps, phases=[Phase.generate])
-    return held
+    return passed
 
 
 @contextmanager
-def undone() -> Iterator[None]:
-    """What one case did to the database and the counters is not there for the next."""
+def rolled_back() -> Iterator[None]:
+    """Undo what one case did to the database and the counters."""
     cache.clear()
     with transaction.atomic():
         yield
@@ -143,18 +146,23 @@ def _in_rounds(
     prepare: Callable[[settings], Callable[[], None]],
     quick: int,
     *,
-    per_round: int = ROUND,
-    **more: Any,
+    per_round: int = ROUND_SIZE,
+    **extra: Any,
 ) -> None:
-    usual = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck), **more}
+    options = {
+        "deadline": None,
+        "database": None,
+        "suppress_health_check": list(HealthCheck),
+        **extra,
+    }
     if not SECONDS:
-        prepare(settings(max_examples=quick, derandomize=True, **usual))()
+        prepare(settings(max_examples=quick, derandomize=True, **options))()
         return
     counts.ends_at = time.monotonic() + SECONDS
     try:
         while time.monotonic() < counts.ends_at:
-            prepare(settings(max_examples=per_round, derandomize=False, **usual))()
-    except TimeIsOver:
+            prepare(settings(max_examples=per_round, derandomize=False, **options))()
+    except TimeIsUp:
         pass
     finally:
         counts.write()

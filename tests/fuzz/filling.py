@@ -1,18 +1,19 @@
-"""How somebody fills in a form who wants to break it."""
+"""Strategies for filling in forms with hostile values."""
 
 from hypothesis import strategies as st
 
 from tests.fuzz.html_forms import PageForm
 from tests.fuzz.texts import texts
 
-# A field keeps what stood in it, gets one of its options, or a text; a token is only spoilt.
+# What to do with each field: keep its value, choose one of its options, or enter a text. Tokens are
+# changed only by "spoil".
 Filling = list[tuple[str, str]]
-hows = st.sampled_from(["keep", "option", "text", "text", "text", "spoil"])
-fillings: st.SearchStrategy[Filling] = st.lists(st.tuples(hows, texts), min_size=1, max_size=6)
-# With what no form shows beside it.
-AS_IT_STANDS: Filling = [("keep", "")]
+actions = st.sampled_from(["keep", "option", "text", "text", "text", "spoil"])
+fillings: st.SearchStrategy[Filling] = st.lists(st.tuples(actions, texts), min_size=1, max_size=6)
+# Keeps every field; the form is still submitted with EXTRA.
+UNCHANGED: Filling = [("keep", "")]
 TOKENS = {"csrfmiddlewaretoken", "form_token"}
-# No form of a customer has these for what they would do here.
+# Fields that no customer form has, with values that would do harm.
 EXTRA = {
     **dict.fromkeys(("is_staff", "is_superuser", "is_active", "verified", "confirmed"), "on"),
     **dict.fromkeys(("credits", "balance", "amount", "monthly_credits", "log_days"), "1000000"),
@@ -30,14 +31,14 @@ EXTRA = {
 }
 
 
-def filled(form: PageForm, filling: Filling) -> dict[str, str]:
+def fill(form: PageForm, filling: Filling) -> dict[str, str]:
     fields = {name: value for name, value in EXTRA.items() if name not in form.fields}
-    for place, (name, value) in enumerate(form.fields.items()):
-        how, text = filling[place % len(filling)]
+    for index, (name, value) in enumerate(form.fields.items()):
+        action, text = filling[index % len(filling)]
         options = form.options.get(name)
-        if how == "spoil" or (how == "text" and name not in TOKENS):
+        if action == "spoil" or (action == "text" and name not in TOKENS):
             fields[name] = text
-        elif how == "option" and options:
+        elif action == "option" and options:
             fields[name] = options[len(text) % len(options)]
         else:
             fields[name] = value

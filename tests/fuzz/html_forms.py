@@ -1,4 +1,4 @@
-"""The forms of a page, as a browser knows them."""
+"""Parse the forms of a page as a browser does."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 class PageForm:
     action: str
     method: str
-    # What stands in each field when the page is opened.
+    # Each field's initial value.
     fields: dict[str, str] = field(default_factory=dict)
     options: dict[str, list[str]] = field(default_factory=dict)
 
 
-class _Reader(HTMLParser):
+class _FormParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.forms: list[PageForm] = []
@@ -22,21 +22,21 @@ class _Reader(HTMLParser):
         self._textarea = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            method = given.get("method", "get").lower()
-            self._open = PageForm(given.get("action", ""), method)
+            method = attributes.get("method", "get").lower()
+            self._open = PageForm(attributes.get("action", ""), method)
             self.forms.append(self._open)
         if self._open is None:
             return
-        name = given.get("name", "")
+        name = attributes.get("name", "")
         if tag in {"input", "button"} and name:
-            self._note_input(self._open, name, given)
+            self._add_input(self._open, name, attributes)
         elif tag == "select":
             self._select = name
             self._open.fields.setdefault(name, "")
         elif tag == "option" and self._select:
-            self._note_option(self._open, given)
+            self._add_option(self._open, attributes)
         elif tag == "textarea":
             self._textarea = name
             self._open.fields[name] = ""
@@ -54,23 +54,23 @@ class _Reader(HTMLParser):
             self._textarea = ""
 
     @staticmethod
-    def _note_input(form: PageForm, name: str, given: dict[str, str]) -> None:
-        value = given.get("value", "")
-        if given.get("type") in {"radio", "checkbox", "submit"}:
+    def _add_input(form: PageForm, name: str, attributes: dict[str, str]) -> None:
+        value = attributes.get("value", "")
+        if attributes.get("type") in {"radio", "checkbox", "submit"}:
             form.options.setdefault(name, []).append(value or "on")
-            if "checked" not in given:
+            if "checked" not in attributes:
                 form.fields.setdefault(name, "")
                 return
         form.fields[name] = value
 
-    def _note_option(self, form: PageForm, given: dict[str, str]) -> None:
-        value = given.get("value", "")
+    def _add_option(self, form: PageForm, attributes: dict[str, str]) -> None:
+        value = attributes.get("value", "")
         form.options.setdefault(self._select, []).append(value)
-        if "selected" in given or not form.fields[self._select]:
+        if "selected" in attributes or not form.fields[self._select]:
             form.fields[self._select] = value
 
 
-def forms_of(page: str) -> list[PageForm]:
-    reader = _Reader()
-    reader.feed(page)
-    return reader.forms
+def parse_forms(page: str) -> list[PageForm]:
+    parser = _FormParser()
+    parser.feed(page)
+    return parser.forms

@@ -1,4 +1,4 @@
-"""Requests as bytes: mostly right, with something wrong in a place or two."""
+"""Strategies for raw HTTP requests that are mostly valid, with a few faults."""
 
 import json
 import re
@@ -38,7 +38,7 @@ QUERIES = (
         "?since=2026-02-30",
     ),
 )
-# `{key}` is the caller's own.
+# `{key}` is replaced by the caller's key.
 VALUES = {
     "Authorization": (
         *(
@@ -180,11 +180,11 @@ class Request:
 
     def wire(self, key: str) -> bytes:
         headers = [(name, value.replace("{key}", key)) for name, value in self.headers]
-        named = {name.lower() for name, _ in headers}
+        names = {name.lower() for name, _ in headers}
         body = self.body
-        if self.is_chunked and "transfer-encoding" not in named:
+        if self.is_chunked and "transfer-encoding" not in names:
             headers.append(("Transfer-Encoding", "chunked"))
-        elif "content-length" not in named and (body or self.method == "POST"):
+        elif "content-length" not in names and (body or self.method == "POST"):
             headers.append(("Content-Length", str(len(body))))
         if self.is_chunked:
             body = b"".join((b"%x\r\n%s\r\n" % (len(body), body) if body else b"", b"0\r\n\r\n"))
@@ -193,11 +193,11 @@ class Request:
         return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + body
 
 
-def is_of_the_api(target: str) -> bool:
+def is_api_path(target: str) -> bool:
     return re.match(r"/v1([/?#]|$)", target) is not None
 
 
-def _json_of(email: str, name: str) -> bytes:
+def _encode_json(email: str, name: str) -> bytes:
     return json.dumps({name: email}, ensure_ascii=len(email) % 2 == 0).encode("utf-8", "replace")
 
 
@@ -213,15 +213,17 @@ usual = st.fixed_dictionaries(
 )
 
 
-def _headers(known: dict[str, str], odd: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """An odd one in place of the usual one of its name, or twice."""
-    kept = [(name, value) for name, value in known.items() if name not in dict(odd[:1])]
+def _merge_headers(
+    usual: dict[str, str], odd: list[tuple[str, str]]
+) -> tuple[tuple[str, str], ...]:
+    """Replace the usual header of the first odd one's name, and duplicate the others."""
+    kept = [(name, value) for name, value in usual.items() if name not in dict(odd[:1])]
     return (*kept, *odd)
 
 
 bodies = st.one_of(
     st.sampled_from(BODIES),
-    st.builds(_json_of, addresses.map(lambda email: email[:330]), st.just("email")),
+    st.builds(_encode_json, addresses.map(lambda email: email[:330]), st.just("email")),
     st.binary(max_size=60),
 )
 requests = st.builds(
@@ -232,7 +234,7 @@ requests = st.builds(
         st.tuples(st.sampled_from(("/v1/validate",) * 12 + PATHS), st.sampled_from(QUERIES)),
     ),
     st.sampled_from(VERSIONS),
-    st.builds(_headers, usual, st.lists(any_header, max_size=3)),
+    st.builds(_merge_headers, usual, st.lists(any_header, max_size=3)),
     bodies,
     st.sampled_from([False, False, False, True]),
 )
@@ -241,7 +243,7 @@ valid_calls = st.builds(
     st.just("POST"),
     st.just("/v1/validate"),
     st.just("HTTP/1.1"),
-    st.builds(lambda known: tuple(known.items()), usual),
+    st.builds(lambda headers: tuple(headers.items()), usual),
     st.sampled_from(BODIES[7:10]),
     st.booleans(),
 )

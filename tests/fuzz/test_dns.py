@@ -1,4 +1,4 @@
-"""Any bytes as an answer of the DNS, over UDP and TCP: read or refused, soon, and nobody else's."""
+"""Arbitrary bytes as DNS replies over UDP and TCP are parsed or refused quickly."""
 
 import ipaddress
 import socket
@@ -16,84 +16,89 @@ from hypothesis import strategies as st
 
 from tests.fuzz.effort import explore
 from tests.fuzz.verdicts import assert_consistent
-from tests.servers.dns import World, packets, truncated
+from tests.servers.dns import FakeDns, packet_server, truncated
 from validation.engine.check import Engine
-from validation.engine.dns.messages import Outcome, Question, Reply, read_reply
-from validation.engine.dns.policies import dmarc_of, names_senders, spf_of, spf_redirect
+from validation.engine.dns.messages import Outcome, ParsedReply, Query, parse_reply
+from validation.engine.dns.policies import (
+    classify_dmarc,
+    classify_spf,
+    find_spf_redirect,
+    lists_senders,
+)
 from validation.engine.dns.resolver import Resolver
 
 pytestmark = pytest.mark.anywhere
 
-# Of the processor, for one message; and for all questions of one call.
-SECONDS, PATIENCE = 0.2, 0.15
-QUESTION = Question("shop.com", "MX")
-REAL = World()
-REAL.has("shop.com", MX=["10 mx.shop.com.", "20 mx2.shop.com."], A=["8.8.4.4", "10.0.0.1"])
-REAL.has("shop.com", AAAA="2001:4860::1", TXT=['"v=spf1 mx -all"', '"other"'])
-REAL.has("_dmarc.shop.com", TXT='"v=DMARC1; p=reject"')
-REAL.has("mx.shop.com", CNAME="real.shop.com.")
-REAL.has("real.shop.com", A="8.8.4.4", AAAA="2001:4860::2")
-REAL.has("mx2.shop.com", A="8.8.4.5")
+# CPU time for one message, and the resolver's time limit for one check.
+SECONDS, TIME_LIMIT = 0.2, 0.15
+QUERY = Query("shop.com", "MX")
+REAL = FakeDns()
+REAL.add_records("shop.com", MX=["10 mx.shop.com.", "20 mx2.shop.com."], A=["8.8.4.4", "10.0.0.1"])
+REAL.add_records("shop.com", AAAA="2001:4860::1", TXT=['"v=spf1 mx -all"', '"other"'])
+REAL.add_records("_dmarc.shop.com", TXT='"v=DMARC1; p=reject"')
+REAL.add_records("mx.shop.com", CNAME="real.shop.com.")
+REAL.add_records("real.shop.com", A="8.8.4.4", AAAA="2001:4860::2")
+REAL.add_records("mx2.shop.com", A="8.8.4.5")
 NAMES = ("shop.com", "mx.shop.com", "mx2.shop.com", "_dmarc.shop.com", "nowhere.com")
-KINDS = ("MX", "A", "AAAA", "TXT")
+RECORD_TYPES = ("MX", "A", "AAAA", "TXT")
 
 
-def answer_to(question: Question) -> bytes:
-    return REAL.answer(dns.message.make_query(question.name, question.type).to_wire()) or b""
+def real_reply(query: Query) -> bytes:
+    return REAL.answer(dns.message.make_query(query.name, query.type).to_wire()) or b""
 
 
 changes = st.lists(
     st.tuples(st.integers(0, 400), st.binary(max_size=6), st.integers(0, 4)), max_size=6
 )
-questions = st.builds(Question, st.sampled_from(NAMES), st.sampled_from(KINDS))
+queries = st.builds(Query, st.sampled_from(NAMES), st.sampled_from(RECORD_TYPES))
 Changes = list[tuple[int, bytes, int]]
 
 
-def changed(wire: bytes, changes: Changes) -> bytes:
-    """Here and there so many bytes are replaced by others; what goes beyond the end cuts it."""
-    for place, put, cut in changes:
-        wire = wire[:place] + put + wire[place + cut :]
+def apply_changes(wire: bytes, changes: Changes) -> bytes:
+    """Replace bytes at several positions. Changes near the end shorten the message."""
+    for position, inserted, removed in changes:
+        wire = wire[:position] + inserted + wire[position + removed :]
     return wire
 
 
-def assert_sound(reply: Reply | None, kind: str) -> None:
+def assert_valid(reply: ParsedReply | None, record_type: str) -> None:
     if reply is None:
         return
     assert len(reply.records) <= 101
     assert reply.ttl is None or 0 <= reply.ttl < 2**31
     assert (reply.outcome is Outcome.FOUND) or not reply.records
     for record in reply.records:
-        if kind == "MX":
+        if record_type == "MX":
             assert 0 <= record[0] < 2**16
             assert record[1].isprintable()
-        elif kind == "TXT":
+        elif record_type == "TXT":
             assert len(record) <= 4096
         else:
             ipaddress.ip_address(record)
 
 
-def test_a_changed_message_is_read_or_refused() -> None:
-    def any_change(question: Question, changes: Changes) -> None:
-        assert_read_in_time(changed(answer_to(question), changes), question)
+def test_modified_reply_is_parsed_or_refused() -> None:
+    def any_change(query: Query, changes: Changes) -> None:
+        assert_parsed_in_time(apply_changes(real_reply(query), changes), query)
 
-    explore(any_change, quick=80, question=questions, changes=changes)
+    explore(any_change, quick=80, query=queries, changes=changes)
 
 
-def test_an_answer_of_any_bytes_is_read_or_refused() -> None:
-    def any_bytes(question: Question, counts: bytes, rest: bytes, times: int) -> None:
-        # As far as it can be told from the beginning it is the answer.
-        start = answer_to(question)[: 12 + len(question.name) + 6]
+def test_arbitrary_bytes_are_parsed_or_refused() -> None:
+    def any_bytes(query: Query, counts: bytes, rest: bytes, times: int) -> None:
+        # The header and question match, so the parser can't refuse the packet early.
+        start = real_reply(query)[: 12 + len(query.name) + 6]
         wire = (start[:6] + counts + start[12:] + rest * times)[:65_535]
-        assert_read_in_time(wire, question)
+        assert_parsed_in_time(wire, query)
 
     explore(
         any_bytes,
         quick=80,
-        question=questions,
+        query=queries,
         counts=st.binary(min_size=6, max_size=6),
         rest=st.one_of(
             st.binary(max_size=80),
-            # Names that point to names, and records of every type.
+            # Compression pointers and record headers.
             st.lists(
                 st.sampled_from([b"\xc0\x0c", b"\0\x05\0\1\0\0\0\1\0\2", b"\xc0", b"\3abc", b"\0"])
             ).map(b"".join),
@@ -102,19 +107,19 @@ def test_an_answer_of_any_bytes_is_read_or_refused() -> None:
     )
 
 
-def assert_read_in_time(wire: bytes, question: Question) -> None:
-    began = time.thread_time()
-    reply = read_reply(wire, question)
-    assert time.thread_time() - began < SECONDS
-    assert_sound(reply, question.type)
+def assert_parsed_in_time(wire: bytes, query: Query) -> None:
+    started = time.thread_time()
+    reply = parse_reply(wire, query)
+    assert time.thread_time() - started < SECONDS
+    assert_valid(reply, query.type)
 
 
-def test_an_unchanged_answer_is_what_the_library_reads() -> None:
+def test_unmodified_reply_is_parsed_as_dnspython_does() -> None:
     def any_records(addresses: list[str], ttl: int) -> None:
-        world = World(ttl=ttl)
-        world.has("shop.com", A=addresses)
-        wire = world.answer(dns.message.make_query("shop.com", "A").to_wire()) or b""
-        reply = read_reply(wire, Question("shop.com", "A"))
+        fake_dns = FakeDns(ttl=ttl)
+        fake_dns.add_records("shop.com", A=addresses)
+        wire = fake_dns.answer(dns.message.make_query("shop.com", "A").to_wire()) or b""
+        reply = parse_reply(wire, Query("shop.com", "A"))
         library = dns.message.from_wire(wire)
         if library.flags & dns.flags.TC:
             assert reply and reply.is_truncated
@@ -131,14 +136,14 @@ def test_an_unchanged_answer_is_what_the_library_reads() -> None:
     )
 
 
-def test_any_text_is_a_policy_or_none() -> None:
+def test_arbitrary_text_is_a_policy_or_none() -> None:
     def any_policy(text: str) -> None:
-        assert spf_of([text]) in {"none", "soft", "strict", "denies_all"}
-        assert dmarc_of([text]) in {None, "none", "quarantine", "reject"}
-        redirect = spf_redirect([text])
+        assert classify_spf([text]) in {"none", "soft", "strict", "denies_all"}
+        assert classify_dmarc([text]) in {None, "none", "quarantine", "reject"}
+        redirect = find_spf_redirect([text])
         if redirect is not None:
             dns.name.from_text(redirect)
-        names_senders([text])
+        lists_senders([text])
 
     words = [
         "v=spf1",
@@ -158,50 +163,50 @@ def test_any_text_is_a_policy_or_none() -> None:
 
 
 @contextmanager
-def streams(said: list[bytes]) -> Iterator[str]:
-    """Over UDP it answers that the whole is told over TCP, and there these pieces."""
-    world = World(always=truncated)
-    with ExitStack() as opened:
-        server, address = _on_one_port(opened, lambda wire: [world.answer(wire) or b""])
-        thread = threading.Thread(target=_serve, args=(server, said), daemon=True)
+def stream_server(pieces: list[bytes]) -> Iterator[str]:
+    """Reply over UDP that the reply is truncated, and send these pieces over TCP."""
+    fake_dns = FakeDns(default_behavior=truncated)
+    with ExitStack() as stack:
+        server, address = _bind_one_port(stack, lambda wire: [fake_dns.answer(wire) or b""])
+        thread = threading.Thread(target=_serve, args=(server, pieces), daemon=True)
         thread.start()
         yield address
         server.shutdown(socket.SHUT_RDWR)
         thread.join()
 
 
-def _on_one_port(
-    opened: ExitStack, answer: Callable[[bytes], list[bytes]]
+def _bind_one_port(
+    stack: ExitStack, answer: Callable[[bytes], list[bytes]]
 ) -> tuple[socket.socket, str]:
-    """A TCP port that others took meanwhile is not free for us: another one is."""
+    """Bind UDP and TCP to the same port, and try again when its TCP port is taken."""
     for _ in range(20):
-        address = opened.enter_context(packets(answer))
+        address = stack.enter_context(packet_server(answer))
         with suppress(OSError):
             server = socket.create_server(("127.0.0.1", int(address.rpartition(":")[2])))
-            return opened.enter_context(server), address
+            return stack.enter_context(server), address
     raise OSError("No port is free for both UDP and TCP")
 
 
-def _serve(server: socket.socket, said: list[bytes]) -> None:
+def _serve(server: socket.socket, pieces: list[bytes]) -> None:
     while True:
         try:
             connection, _ = server.accept()
         except OSError:
             return
         with connection, suppress(OSError):
-            asked = connection.recv(2_000)
-            for piece in said:
-                # So that also an answer that fits comes now and then.
-                connection.sendall(piece.replace(b"??", asked[2:4]))
+            query = connection.recv(2_000)
+            for piece in pieces:
+                # Inserts the ID, so that some replies match the query.
+                connection.sendall(piece.replace(b"??", query[2:4]))
 
 
-def test_whatever_a_stream_says_the_check_ends_with_a_verdict() -> None:
-    whole = b"??" + answer_to(QUESTION)[2:]
+def test_check_ends_with_a_verdict_for_any_stream() -> None:
+    reply = b"??" + real_reply(QUERY)[2:]
 
     def any_stream(pieces: list[bytes], framed: bool, changes: Changes) -> None:
-        message = changed(whole, changes)
-        start = len(message).to_bytes(2, "big") + message if framed else message
-        with streams([start, *pieces]) as address:
+        message = apply_changes(reply, changes)
+        first = len(message).to_bytes(2, "big") + message if framed else message
+        with stream_server([first, *pieces]) as address:
             _check(address)
 
     explore(
@@ -213,15 +218,15 @@ def test_whatever_a_stream_says_the_check_ends_with_a_verdict() -> None:
     )
 
 
-def test_whatever_packets_come_the_check_ends_with_a_verdict() -> None:
-    def any_packets(changes: Changes, times: int, kinds: set[str]) -> None:
+def test_check_ends_with_a_verdict_for_any_packets() -> None:
+    def any_packets(changes: Changes, times: int, record_types: set[str]) -> None:
         def behave(wire: bytes) -> list[bytes]:
-            asked = dns.message.from_wire(wire).question[0]
-            true = REAL.answer(wire) or b""
-            is_changed = dns.rdatatype.to_text(asked.rdtype) in kinds
-            return [changed(true, changes) if is_changed else true] * times
+            question = dns.message.from_wire(wire).question[0]
+            real = REAL.answer(wire) or b""
+            is_changed = dns.rdatatype.to_text(question.rdtype) in record_types
+            return [apply_changes(real, changes) if is_changed else real] * times
 
-        with packets(behave) as address:
+        with packet_server(behave) as address:
             _check(address)
 
     explore(
@@ -229,46 +234,46 @@ def test_whatever_packets_come_the_check_ends_with_a_verdict() -> None:
         quick=10,
         changes=changes,
         times=st.sampled_from([1, 2, 40]),
-        kinds=st.sets(st.sampled_from(KINDS)),
+        record_types=st.sets(st.sampled_from(RECORD_TYPES)),
     )
 
 
 def _check(address: str) -> None:
-    began = time.monotonic()
-    finding = Engine(Resolver([address], seconds=PATIENCE)).check("jane@shop.com")
-    # What is measured is that it ends: generous, for a busy machine.
-    assert time.monotonic() - began < PATIENCE + 10
+    started = time.monotonic()
+    finding = Engine(Resolver([address], seconds=TIME_LIMIT)).check("jane@shop.com")
+    # Only shows that the check ends, so it is generous to a busy machine.
+    assert time.monotonic() - started < TIME_LIMIT + 10
     assert finding.reason != "check_failed"
     assert_consistent(finding.document())
 
 
-def test_a_forged_answer_is_never_taken() -> None:
-    """Before the true answer comes that of somebody who knows its number and not what was asked, or
-    the other way round."""
-    forged = World()
+def test_forged_reply_is_never_accepted() -> None:
+    """The forged reply arrives before the real one, and has the right ID or the right question, but
+    not both."""
+    forged = FakeDns()
     for domain in ("shop.com", "evil.com", "shop.com.evil.com"):
-        forged.has(domain, MX="1 evil.example.", A="203.0.113.66", TXT='"v=spf1 +all"')
+        forged.add_records(domain, MX="1 evil.example.", A="203.0.113.66", TXT='"v=spf1 +all"')
 
-    def any_forgery(number: int, name: str, kind: str) -> None:
-        lie = forged.answer(dns.message.make_query(name, kind).to_wire()) or b""
-        knows_question = (name.lower(), kind) == QUESTION
+    def any_forgery(id_change: int, name: str, record_type: str) -> None:
+        reply = forged.answer(dns.message.make_query(name, record_type).to_wire()) or b""
+        has_question = (name.lower(), record_type) == QUERY
 
         def behave(wire: bytes) -> list[bytes]:
-            own = int.from_bytes(wire[:2], "big")
-            told = (own ^ number if knows_question else own).to_bytes(2, "big")
-            return [told + lie[2:], REAL.answer(wire) or b""]
+            query_id = int.from_bytes(wire[:2], "big")
+            forged_id = (query_id ^ id_change if has_question else query_id).to_bytes(2, "big")
+            return [forged_id + reply[2:], REAL.answer(wire) or b""]
 
-        with packets(behave) as address:
+        with packet_server(behave) as address:
             resolver = Resolver([address], seconds=5)
-            with resolver.inquiry(lambda one: one, time.monotonic() + 5) as inquiry:
-                inquiry.ask(QUESTION)
-                inquiry.wait([QUESTION])
-        assert inquiry.answers[QUESTION].records == ((10, "mx.shop.com"), (20, "mx2.shop.com"))
+            with resolver.start_lookup(lambda name: name, time.monotonic() + 5) as lookup:
+                lookup.send(QUERY)
+                lookup.wait([QUERY])
+        assert lookup.replies[QUERY].records == ((10, "mx.shop.com"), (20, "mx2.shop.com"))
 
     explore(
         any_forgery,
         quick=12,
-        number=st.integers(1, 65_535),
+        id_change=st.integers(1, 65_535),
         name=st.sampled_from(["shop.com", "SHOP.com", "evil.com", "shop.com.evil.com"]),
-        kind=st.sampled_from(["MX", "A", "TXT"]),
+        record_type=st.sampled_from(["MX", "A", "TXT"]),
     )

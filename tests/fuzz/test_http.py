@@ -1,13 +1,13 @@
-"""Any bytes over a socket to the product that runs: each request gets one clean answer, costs what
-the answer says, and tells nothing of anybody else."""
+"""Arbitrary bytes sent to a running product: each request gets one well-formed response, costs what
+the response says, and reveals nothing about other customers."""
 
 import pytest
 from hypothesis import strategies as st
 
-from tests.fuzz.answers import Answer, assert_of_the_api, converse, read_answers
-from tests.fuzz.conftest import Fuzzed
+from tests.fuzz.answers import HttpResponse, assert_api_response, exchange, read_responses
+from tests.fuzz.conftest import FuzzedProduct
 from tests.fuzz.effort import explore
-from tests.fuzz.http import Request, is_of_the_api, requests, valid_calls
+from tests.fuzz.http import Request, is_api_path, requests, valid_calls
 from tests.fuzz.verdicts import assert_consistent
 
 pytestmark = pytest.mark.process
@@ -28,81 +28,81 @@ changes = st.lists(
 )
 
 
-def assert_sound(fuzzed: Fuzzed, answers: list[Answer], balance: int) -> None:
-    """What holds of whatever comes back: nobody's secret, no crash, and the price that was told."""
+def assert_responses(fuzzed: FuzzedProduct, responses: list[HttpResponse], balance: int) -> None:
+    """Assert that no response crashed or leaks a secret, and that the stated price was charged."""
     price = 0
-    for answer in answers:
-        assert answer.status < 500
-        whole = answer.body + repr(answer.headers).encode()
-        for secret in (fuzzed.key, fuzzed.harbours_key, "arbour", "Traceback"):
-            assert secret.encode() not in whole
-        if answer.all_named("x-credits-cost"):
-            price += int(answer.header("x-credits-cost"))
-            assert answer.header("x-credits-remaining") == f"{balance - price}"
+    for response in responses:
+        assert response.status < 500
+        content = response.body + repr(response.headers).encode()
+        for secret in (fuzzed.key, fuzzed.other_key, "arbour", "Traceback"):
+            assert secret.encode() not in content
+        if response.header_values("x-credits-cost"):
+            price += int(response.header("x-credits-cost"))
+            assert response.header("x-credits-remaining") == f"{balance - price}"
     assert fuzzed.balance() == balance - price
 
 
-def assert_result(answer: Answer) -> None:
-    result = answer.document
-    is_repeated = answer.header("idempotent-replayed") == "true"
+def assert_result(response: HttpResponse) -> None:
+    result = response.document
+    is_repeated = response.header("idempotent-replayed") == "true"
     charged = 0 if is_repeated else result["credits"]["charged"]
     is_free = result["sandbox"] or result["verdict"] == "unknown"
-    assert answer.header("x-credits-cost") == f"{charged}"
+    assert response.header("x-credits-cost") == f"{charged}"
     assert result["credits"]["charged"] == (0 if is_free else 1)
     if not result["sandbox"]:
         assert_consistent(result)
 
 
-def test_any_request_gets_one_clean_answer(fuzzed: Fuzzed) -> None:
+def test_any_request_gets_one_well_formed_response(fuzzed: FuzzedProduct) -> None:
     def any_request(request: Request) -> None:
         balance, is_head = fuzzed.balance(), request.method == "HEAD"
-        received = converse(fuzzed.site, [request.wire(fuzzed.key)])
-        answers = read_answers(received, is_head=is_head)
-        assert_sound(fuzzed, answers, balance)
-        named = {name.lower() for name, _ in request.headers}
-        # What its length does not count is the next request, or the beginning of one.
-        assert len(answers) == 1 or (answers and named & FRAMING)
-        if is_of_the_api(request.target):
-            assert_of_the_api(answers[0], is_head=is_head)
-            if answers[0].all_named("x-credits-cost"):
-                assert_result(answers[0])
+        received = exchange(fuzzed.site, [request.wire(fuzzed.key)])
+        responses = read_responses(received, is_head=is_head)
+        assert_responses(fuzzed, responses, balance)
+        names = {name.lower() for name, _ in request.headers}
+        # Bytes beyond the declared length are the next request, or the start of one.
+        assert len(responses) == 1 or (responses and names & FRAMING)
+        if is_api_path(request.target):
+            assert_api_response(responses[0], is_head=is_head)
+            if responses[0].header_values("x-credits-cost"):
+                assert_result(responses[0])
 
     explore(any_request, quick=60, request=requests)
 
 
-def test_any_bytes_get_clean_answers(fuzzed: Fuzzed) -> None:
+def test_arbitrary_bytes_get_well_formed_responses(fuzzed: FuzzedProduct) -> None:
     def any_bytes(request: Request, changes: list[tuple[int, bytes, int]], cut: int) -> None:
         wire = request.wire(fuzzed.key)
-        for place, put, length in changes:
-            wire = wire[:place] + put + wire[place + length :]
+        for position, inserted, removed in changes:
+            wire = wire[:position] + inserted + wire[position + removed :]
         balance = fuzzed.balance()
-        answers = read_answers(converse(fuzzed.site, [wire[:cut]]))
-        assert_sound(fuzzed, answers, balance)
-        for answer in answers:
-            if answer.status == 400:
-                assert_of_the_api(answer)
+        responses = read_responses(exchange(fuzzed.site, [wire[:cut]]))
+        assert_responses(fuzzed, responses, balance)
+        for response in responses:
+            if response.status == 400:
+                assert_api_response(response)
 
     cuts = st.one_of(st.just(100_000), st.integers(0, 500))
     explore(any_bytes, quick=30, request=valid_calls, changes=changes, cut=cuts)
 
 
-def test_requests_on_one_connection_are_answered_in_their_order(fuzzed: Fuzzed) -> None:
-    def any_row(row: list[Request], size: int) -> None:
+def test_pipelined_requests_are_answered_in_order(fuzzed: FuzzedProduct) -> None:
+    def any_pipeline(pipeline: list[Request], size: int) -> None:
         wire = b"".join(
-            request.with_header("X-Request-Id", f"number-{place}").wire(fuzzed.key)
-            for place, request in enumerate(row)
+            request.with_header("X-Request-Id", f"number-{index}").wire(fuzzed.key)
+            for index, request in enumerate(pipeline)
         )
         balance = fuzzed.balance()
         pieces = [wire[start : start + size] for start in range(0, len(wire), size)]
-        answers = read_answers(converse(fuzzed.site, pieces))
-        assert_sound(fuzzed, answers, balance)
-        assert [one.header("x-request-id") for one in answers] == [
-            f"number-{place}" for place in range(len(row))
+        responses = read_responses(exchange(fuzzed.site, pieces))
+        assert_responses(fuzzed, responses, balance)
+        assert [response.header("x-request-id") for response in responses] == [
+            f"number-{index}" for index in range(len(pipeline))
         ]
 
     explore(
-        any_row,
+        any_pipeline,
         quick=8,
-        row=st.lists(valid_calls, min_size=1, max_size=4),
+        pipeline=st.lists(valid_calls, min_size=1, max_size=4),
         size=st.sampled_from([7, 100, 1000, 100_000]),
     )

@@ -1,4 +1,4 @@
-"""Whatever a record of the log holds: one printable line, and no key."""
+"""Any log record is formatted as one printable line without an API key."""
 
 import logging
 from typing import Any
@@ -14,19 +14,19 @@ from tests.fuzz.texts import texts
 
 pytestmark = pytest.mark.anywhere
 
-# So little of a key helps nobody: people are shown eight characters of it.
-HARMLESS = 8
+# A fragment of this length is harmless: pages show eight characters of a key.
+HARMLESS_LENGTH = 8
 bodies = st.text(st.sampled_from(ALPHABET), min_size=32, max_size=32)
 prefixes = st.sampled_from(
     ["svc_live_", "SVC_LIVE_", "Svc-Live-", "svc live ", "svclive", "svc_live", "", "Bearer "]
 )
-# What stands right beside a key and would make it another one is left out.
+# Characters next to a key, except those that would make it a different key.
 around = st.one_of(
     texts, st.sampled_from(["/v1/", "?key=", "'", '"', "\\", "%", "=", ":", "\0", "é", "{", "b'"])
 )
 
 
-def formatted(message: Any, *arguments: Any, error: BaseException | None = None) -> str:
+def format_record(message: Any, *arguments: Any, error: BaseException | None = None) -> str:
     info = (type(error), error, error.__traceback__) if error else None
     record = logging.LogRecord("any", logging.INFO, __file__, 1, message, arguments, info)
     return LineFormatter("%(levelname)s %(name)s [%(request_id)s] %(message)s").format(record)
@@ -38,42 +38,44 @@ def assert_one_line(line: str) -> None:
     assert "\x1b" not in line
 
 
-def raised(text: str, depth: int) -> BaseException:
+def make_error(text: str, depth: int) -> BaseException:
     try:
         if depth:
-            raise KeyError(text) from raised(text, depth - 1)
+            raise KeyError(text) from make_error(text, depth - 1)
         raise ValueError(text)
     except (KeyError, ValueError) as error:
         return error
 
 
-def test_any_record_is_one_line() -> None:
+def test_any_log_record_is_one_line() -> None:
     def any_record(message: str, argument: Any, depth: int) -> None:
-        assert_one_line(formatted("%s %r", message, argument))
-        assert_one_line(formatted(message))
-        assert_one_line(formatted("Crash", error=raised(message, depth)))
+        assert_one_line(format_record("%s %r", message, argument))
+        assert_one_line(format_record(message))
+        assert_one_line(format_record("Crash", error=make_error(message, depth)))
 
     values = st.one_of(texts, st.binary(max_size=30), st.dictionaries(texts, texts, max_size=2))
     explore(any_record, quick=40, message=texts, argument=values, depth=st.integers(0, 3))
 
 
-def test_no_record_holds_a_key() -> None:
+def test_no_log_record_contains_a_key() -> None:
     def any_key(prefix: str, body: str, before: str, after: str) -> None:
         secret = body + checksum(PREFIX + body)
-        # What stands around it may look like a piece of it.
-        assume(not _pieces(secret) & _pieces(before + after))
+        # The surrounding text may happen to contain a fragment of the key.
+        assume(not _fragments(secret) & _fragments(before + after))
         text = f"{before}{prefix}{secret}{after}"
         for line in (
-            formatted(text),
-            formatted("%s %s %s", "GET", f"/v1/{text}", 404),
-            formatted("%r", {"Authorization": text}),
-            formatted("Crash", error=raised(text, 1)),
+            format_record(text),
+            format_record("%s %s %s", "GET", f"/v1/{text}", 404),
+            format_record("%r", {"Authorization": text}),
+            format_record("Crash", error=make_error(text, 1)),
         ):
             assert_one_line(line)
-            assert not _pieces(secret) & _pieces(line)
+            assert not _fragments(secret) & _fragments(line)
 
     explore(any_key, quick=60, prefix=prefixes, body=bodies, before=around, after=around)
 
 
-def _pieces(text: str) -> set[str]:
-    return {text[start : start + HARMLESS + 1] for start in range(len(text) - HARMLESS)}
+def _fragments(text: str) -> set[str]:
+    return {
+        text[start : start + HARMLESS_LENGTH + 1] for start in range(len(text) - HARMLESS_LENGTH)
+    }

@@ -1,5 +1,5 @@
-"""Any values in any form, and any address, of the pages: each is answered, nothing changes that is
-not in the form, and nothing of another customer is seen."""
+"""Any values in any form and any query string: every page responds, forms change only what they
+show, and no page reveals another customer's data."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,119 +11,130 @@ from hypothesis import strategies as st
 from tests.fuzz.cast import (
     HARBOUR,
     Customer,
-    all_of,
     assert_books_agree,
-    browser,
-    cookie_of,
-    money_of,
-    powers,
-    two_customers,
+    create_two_customers,
+    make_browser,
+    sign_in_cookie,
+    snapshot_money,
+    snapshot_privileges,
+    snapshot_rows,
 )
-from tests.fuzz.effort import explore, undone
-from tests.fuzz.filling import AS_IT_STANDS, Filling, filled, fillings
-from tests.fuzz.html_forms import PageForm, forms_of
-from tests.fuzz.site import encoded, is_of_staff, path_of, query_names, send, templates
+from tests.fuzz.effort import explore, rolled_back
+from tests.fuzz.filling import UNCHANGED, Filling, fill, fillings
+from tests.fuzz.html_forms import PageForm, parse_forms
+from tests.fuzz.site import (
+    encode_fields,
+    fill_path,
+    find_query_names,
+    is_staff_path,
+    path_templates,
+    send,
+)
 from tests.fuzz.texts import texts
 
 # In `make fuzz` the database is PostgreSQL.
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-PAGES = sorted(template for template in templates() if not is_of_staff(template))
+PAGES = sorted(template for template in path_templates() if not is_staff_path(template))
 WITH_FORMS = [page for page in PAGES if not page.startswith("/docs/")]
 PLAYGROUND = "/validation/playground/"
-# These stand in the frame of every page.
-FRAME = {"/accounts/logout/", "/accounts/account/switch/"}
+# Forms in the layout of every page.
+LAYOUT_FORMS = {"/accounts/logout/", "/accounts/account/switch/"}
 OWN, ANOTHERS, ODD = "own", "another's", "odd"
 owners = st.sampled_from([OWN, OWN, OWN, ANOTHERS, ODD])
 QUERY_NAMES = ("next", "page", "before", "q", "format", "account", "email", "key", "all")
 
 
-def test_any_form_of_a_customer_does_what_it_shows_and_no_more() -> None:
-    shop, harbour = two_customers()
-    cookie = cookie_of(shop.user)
-    stays = [all_of(harbour.account), powers(shop.account, harbour.account)]
-    money = money_of(shop.account)
+def test_customer_form_changes_only_what_it_shows() -> None:
+    shop, harbour = create_two_customers()
+    cookie = sign_in_cookie(shop.user)
+    snapshots = [snapshot_rows(harbour.account), snapshot_privileges(shop.account, harbour.account)]
+    money = snapshot_money(shop.account)
 
-    def any_form(template: str, whose: str, which: int, filling: Filling) -> None:
-        path = path_of(template, ids_of(shop, harbour, whose))
-        with undone():
-            client = browser(cookie)
-            form = form_at(client, path, which)
-            before, money_before = [look() for look in stays], money()
-            for answer in submit(client, form, filled(form, filling)):
-                assert_answered(answer)
-                assert_shows_nothing_of_another(answer)
-            assert [look() for look in stays] == before
-            assert_only_played(form.action, money_before, money())
+    def any_form(template: str, owner: str, form_index: int, filling: Filling) -> None:
+        path = fill_path(template, ids_of(shop, harbour, owner))
+        with rolled_back():
+            client = make_browser(cookie)
+            form = get_form(client, path, form_index)
+            before, money_before = [snapshot() for snapshot in snapshots], money()
+            for response in submit(client, form, fill(form, filling)):
+                assert_valid(response)
+                assert_no_leak(response)
+            assert [snapshot() for snapshot in snapshots] == before
+            assert_only_playground_charges(form.action, money_before, money())
 
     explore(
         any_form,
         quick=15,
         first=[
-            {"template": page, "whose": whose, "which": 0, "filling": AS_IT_STANDS}
+            {"template": page, "owner": owner, "form_index": 0, "filling": UNCHANGED}
             for page in WITH_FORMS
-            for whose in (OWN, ANOTHERS)
-            if whose == OWN or "<" in page
+            for owner in (OWN, ANOTHERS)
+            if owner == OWN or "<" in page
         ],
         template=st.sampled_from(WITH_FORMS),
-        whose=owners,
-        which=st.integers(0, 9),
+        owner=owners,
+        form_index=st.integers(0, 9),
         filling=fillings,
     )
 
 
-def test_any_form_of_a_stranger_gives_nothing() -> None:
-    """Sign-up, sign-in, reset and all pages that are not theirs to open."""
-    shop, harbour = two_customers()
-    stays = [all_of(shop.account), all_of(harbour.account), powers(shop.account)]
+def test_anonymous_form_changes_nothing() -> None:
+    """Cover sign-up, sign-in, password reset, and all pages that require sign-in."""
+    shop, harbour = create_two_customers()
+    snapshots = [
+        snapshot_rows(shop.account),
+        snapshot_rows(harbour.account),
+        snapshot_privileges(shop.account),
+    ]
 
-    def any_form(template: str, which: int, filling: Filling) -> None:
-        path = path_of(template, harbour.ids)
-        with undone():
-            client = browser("")
-            form = form_at(client, path, which)
-            before = [look() for look in stays]
-            for answer in submit(client, form, filled(form, filling)):
-                assert_answered(answer)
-                assert_shows_nothing_of_another(answer)
-            assert [look() for look in stays] == before
+    def any_form(template: str, form_index: int, filling: Filling) -> None:
+        path = fill_path(template, harbour.ids)
+        with rolled_back():
+            client = make_browser("")
+            form = get_form(client, path, form_index)
+            before = [snapshot() for snapshot in snapshots]
+            for response in submit(client, form, fill(form, filling)):
+                assert_valid(response)
+                assert_no_leak(response)
+            assert [snapshot() for snapshot in snapshots] == before
 
     explore(
         any_form,
         quick=6,
         template=st.sampled_from(WITH_FORMS),
-        which=st.integers(0, 3),
+        form_index=st.integers(0, 3),
         filling=fillings,
     )
 
 
-def test_any_query_of_any_page_is_answered() -> None:
-    shop, harbour = two_customers()
-    cookie = cookie_of(shop.user)
-    known: dict[str, list[str]] = {}
+def test_any_query_string_on_any_page_is_answered() -> None:
+    shop, harbour = create_two_customers()
+    cookie = sign_in_cookie(shop.user)
+    names_by_template: dict[str, list[str]] = {}
 
     def any_query(
-        template: str, whose: str, odd: str, query: list[tuple[int, str]], signed_in: bool
+        template: str, owner: str, odd: str, query: list[tuple[int, str]], signed_in: bool
     ) -> None:
-        path = path_of(template, ids_of(shop, harbour, whose), odd)
-        with undone():
-            client = browser(cookie if signed_in else "")
-            names = known.setdefault(template, names_of(client, path))
-            asked = {names[place % len(names)]: value for place, value in query}
-            answer = client.get(f"{path}?{encoded(asked)}")
-            assert_answered(answer)
-            assert_shows_nothing_of_another(answer)
+        path = fill_path(template, ids_of(shop, harbour, owner), odd)
+        with rolled_back():
+            client = make_browser(cookie if signed_in else "")
+            names = names_by_template.setdefault(template, find_names(client, path))
+            fields = {names[index % len(names)]: value for index, value in query}
+            response = client.get(f"{path}?{encode_fields(fields)}")
+            assert_valid(response)
+            assert_no_leak(response)
 
     explore(
         any_query,
         quick=20,
         first=[
-            {"template": page, "whose": ANOTHERS, "odd": "", "query": [], "signed_in": True}
+            {"template": page, "owner": ANOTHERS, "odd": "", "query": [], "signed_in": True}
             for page in PAGES
             if "<" in page
         ],
         template=st.sampled_from(PAGES),
-        whose=owners,
+        owner=owners,
         odd=texts,
         query=st.lists(st.tuples(st.integers(0, 30), texts | cursors | days), max_size=5),
         signed_in=st.sampled_from([True, True, True, False]),
@@ -135,61 +146,66 @@ cursors = st.builds("{}-{}".format, numbers | st.integers(0, 2**51), numbers | s
 days = st.dates().map(str) | st.sampled_from(["24h", "12m", "hour", "month", "playground", "200"])
 
 
-def ids_of(shop: Customer, harbour: Customer, whose: str) -> dict[str, Any]:
-    return {OWN: shop.ids, ANOTHERS: harbour.ids}.get(whose, {})
+def ids_of(shop: Customer, harbour: Customer, owner: str) -> dict[str, Any]:
+    return {OWN: shop.ids, ANOTHERS: harbour.ids}.get(owner, {})
 
 
-def form_at(client: Client, path: str, which: int) -> PageForm:
-    """One of the page's forms, those of its frame last; without any, what is sent to it unasked."""
+def get_form(client: Client, path: str, form_index: int) -> PageForm:
+    """Return one of the page's forms, those of the layout last. A page without forms gets an
+    invented one."""
     page = client.get(path)
-    assert_answered(page)
-    found = forms_of(page.content.decode()) if _is_html(page) else []
-    found.sort(key=lambda form: form.action in FRAME)
-    form = found[which % len(found)] if found else PageForm(path, "post", {"name": "", "email": ""})
+    assert_valid(page)
+    forms = parse_forms(page.content.decode()) if _is_html(page) else []
+    forms.sort(key=lambda form: form.action in LAYOUT_FORMS)
+    form = (
+        forms[form_index % len(forms)]
+        if forms
+        else PageForm(path, "post", {"name": "", "email": ""})
+    )
     form.action = form.action or path
     return form
 
 
 def submit(client: Client, form: PageForm, fields: dict[str, str]) -> list[Any]:
-    """The answer, and the page that it leads to."""
+    """Return the response, and that of the page it redirects to."""
     if form.method == "get":
-        return [client.get(f"{form.action}?{encoded(fields)}")]
-    answers = [send(client, form.action, fields)]
-    if "Location" in answers[0].headers:
-        answers.append(client.get(answers[0].headers["Location"]))
-    return answers
+        return [client.get(f"{form.action}?{encode_fields(fields)}")]
+    responses = [send(client, form.action, fields)]
+    if "Location" in responses[0].headers:
+        responses.append(client.get(responses[0].headers["Location"]))
+    return responses
 
 
-def names_of(client: Client, path: str) -> list[str]:
+def find_names(client: Client, path: str) -> list[str]:
     page = client.get(path)
     if not _is_html(page):
         return [*QUERY_NAMES]
     text = page.content.decode()
-    asked = {name for form in forms_of(text) if form.method == "get" for name in form.fields}
-    return [*sorted(asked | query_names(text)), *QUERY_NAMES]
+    names = {name for form in parse_forms(text) if form.method == "get" for name in form.fields}
+    return [*sorted(names | find_query_names(text)), *QUERY_NAMES]
 
 
-def _is_html(answer: Any) -> bool:
-    return bool(answer.headers.get("Content-Type", "").startswith("text/html"))
+def _is_html(response: Any) -> bool:
+    return bool(response.headers.get("Content-Type", "").startswith("text/html"))
 
 
-def assert_answered(answer: Any) -> None:
-    assert answer.status_code < 500
-    place = urlsplit(answer.headers.get("Location", ""))
-    assert (place.scheme, place.netloc) == ("", "")
-    assert not place.path.startswith(("//", "/\\"))
-    if _is_html(answer):
-        assert b"<b id=fuzz>" not in answer.content
+def assert_valid(response: Any) -> None:
+    assert response.status_code < 500
+    location = urlsplit(response.headers.get("Location", ""))
+    assert (location.scheme, location.netloc) == ("", "")
+    assert not location.path.startswith(("//", "/\\"))
+    if _is_html(response):
+        assert b"<b id=fuzz>" not in response.content
 
 
-def assert_shows_nothing_of_another(answer: Any) -> None:
-    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+def assert_no_leak(response: Any) -> None:
+    content = b"".join(response.streaming_content) if response.streaming else response.content
     assert HARBOUR.encode() not in content
-    assert HARBOUR not in answer.headers.get("Location", "")
+    assert HARBOUR not in response.headers.get("Location", "")
 
 
-def assert_only_played(action: str, before: list[Any], after: list[Any]) -> None:
-    """The playground has its price; no other form moves money."""
+def assert_only_playground_charges(action: str, before: list[Any], after: list[Any]) -> None:
+    """A check in the playground costs a credit; no other form moves money."""
     if action == PLAYGROUND:
         (balance, debt), (left, _) = before[0][0], after[0][0]
         assert balance - 1 <= left <= balance

@@ -1,4 +1,4 @@
-"""Any bytes as a request's body: read as two other readers read them, or refused."""
+"""Any bytes as a request's body are refused, or parsed as by two other JSON parsers."""
 
 import json
 import math
@@ -8,19 +8,19 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
-from apikeys.rest.strict_json import DEEPEST, InvalidJSON, parse_json
+from apikeys.rest.strict_json import MAX_DEPTH, InvalidJSON, parse_json
 from tests.fuzz.effort import explore
 from tests.fuzz.texts import ODD_CHARACTERS
 
 pytestmark = pytest.mark.anywhere
 
 
-class Written(NamedTuple):
-    """A document of which it is known what is wrong with it."""
+class GeneratedJson(NamedTuple):
+    """JSON text with its depth, and whether it is valid."""
 
     text: str
     depth: int = 0
-    is_clean: bool = True
+    is_valid: bool = True
 
 
 space = st.sampled_from(["", "", " ", "\n\t", "\r\n "])
@@ -33,11 +33,11 @@ numbers = st.one_of(
 names = st.sampled_from(["email", "a", "", "b", "é"])
 
 
-def _string(text: str, escaped: bool) -> Written:
-    halves = [one for one in text if "\ud800" <= one <= "\udfff"]
-    # A high half before a low one is one whole character.
-    is_clean = not halves or (escaped and _is_text(json.loads(json.dumps(text))))
-    return Written(json.dumps(text, ensure_ascii=escaped), 0, is_clean)
+def _string(text: str, escaped: bool) -> GeneratedJson:
+    surrogates = [character for character in text if "\ud800" <= character <= "\udfff"]
+    # When escaped, a high surrogate before a low one is a valid character.
+    is_valid = not surrogates or (escaped and _is_text(json.loads(json.dumps(text))))
+    return GeneratedJson(json.dumps(text, ensure_ascii=escaped), 0, is_valid)
 
 
 def _is_text(text: str) -> bool:
@@ -48,40 +48,42 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def _list(parts: list[Written], gap: str) -> Written:
+def _list(parts: list[GeneratedJson], gap: str) -> GeneratedJson:
     text = f"[{gap}{f',{gap}'.join(part.text for part in parts)}]"
-    return _around(text, parts)
+    return _wrap(text, parts)
 
 
-def _object(fields: list[tuple[str, bool, Written]], gap: str) -> Written:
+def _object(fields: list[tuple[str, bool, GeneratedJson]], gap: str) -> GeneratedJson:
     pairs = [f"{_name(name, odd)}{gap}:{gap}{part.text}" for name, odd, part in fields]
-    written = _around("{" + ",".join(pairs) + "}", [part for _, _, part in fields])
+    generated = _wrap("{" + ",".join(pairs) + "}", [part for _, _, part in fields])
     is_unique = len({name for name, _, _ in fields}) == len(fields)
-    return written._replace(is_clean=written.is_clean and is_unique)
+    return generated._replace(is_valid=generated.is_valid and is_unique)
 
 
 def _name(name: str, escaped: bool) -> str:
     if escaped:
-        return '"' + "".join(f"\\u{ord(one):04x}" for one in name) + '"'
+        return '"' + "".join(f"\\u{ord(character):04x}" for character in name) + '"'
     return json.dumps(name, ensure_ascii=False)
 
 
-def _around(text: str, parts: list[Written]) -> Written:
+def _wrap(text: str, parts: list[GeneratedJson]) -> GeneratedJson:
     depth = 1 + max((part.depth for part in parts), default=0)
-    return Written(text, depth, all(part.is_clean for part in parts))
+    return GeneratedJson(text, depth, all(part.is_valid for part in parts))
 
 
-def _nested(inner: Written, times: int, is_list: bool) -> Written:
+def _nest(inner: GeneratedJson, times: int, is_list: bool) -> GeneratedJson:
     before, after = ("[", "]") if is_list else ('{"a":', "}")
-    return Written(before * times + inner.text + after * times, inner.depth + times, inner.is_clean)
+    return GeneratedJson(
+        before * times + inner.text + after * times, inner.depth + times, inner.is_valid
+    )
 
 
 simple = st.one_of(
-    st.sampled_from(["null", "true", "false", '"\\ud83d\\ude00"', '"a\\u0000"']).map(Written),
+    st.sampled_from(["null", "true", "false", '"\\ud83d\\ude00"', '"a\\u0000"']).map(GeneratedJson),
     st.sampled_from(["NaN", "Infinity", "01", "'a'", "tru", '"\\x"', "1.", '"\t"']).map(
-        lambda text: Written(text, 0, False)
+        lambda text: GeneratedJson(text, 0, False)
     ),
-    numbers.map(Written),
+    numbers.map(GeneratedJson),
     st.builds(_string, texts, st.booleans()),
 )
 documents = st.recursive(
@@ -89,17 +91,17 @@ documents = st.recursive(
     lambda inner: st.one_of(
         st.builds(_list, st.lists(inner, min_size=1, max_size=3), space),
         st.builds(_object, st.lists(st.tuples(names, st.booleans(), inner), max_size=3), space),
-        st.builds(_nested, inner, st.sampled_from([1, 2, 30, 31, 32, 33, 900]), st.booleans()),
+        st.builds(_nest, inner, st.sampled_from([1, 2, 30, 31, 32, 33, 900]), st.booleans()),
     ),
     max_leaves=6,
 )
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(is_same, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
-        return list(one) == list(other) and all(same(one[name], other[name]) for name in one)
+        return list(one) == list(other) and all(is_same(one[name], other[name]) for name in one)
     if isinstance(one, int | float) and isinstance(other, int | float):
         is_like = math.isclose(_float(one), _float(other), rel_tol=1e-12)
         return is_like and isinstance(one, bool) is isinstance(other, bool)
@@ -113,46 +115,46 @@ def _float(number: float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def test_a_clean_document_is_read_and_no_other() -> None:
-    def any_document(written: Written, before: str, after: str) -> None:
-        body = (before + written.text + after).encode("utf-8", "surrogatepass")
-        if written.is_clean and written.depth <= DEEPEST:
-            assert same(parse_json(body), json.loads(body, parse_int=float))
+def test_only_valid_json_is_parsed() -> None:
+    def any_document(generated: GeneratedJson, before: str, after: str) -> None:
+        body = (before + generated.text + after).encode("utf-8", "surrogatepass")
+        if generated.is_valid and generated.depth <= MAX_DEPTH:
+            assert is_same(parse_json(body), json.loads(body, parse_int=float))
         else:
             with pytest.raises(InvalidJSON):
                 parse_json(body)
 
-    explore(any_document, quick=60, written=documents, before=space, after=space)
+    explore(any_document, quick=60, generated=documents, before=space, after=space)
 
 
-def test_what_is_read_two_other_readers_read_alike() -> None:
-    def any_bytes(written: Written, place: int, put: bytes, cut: int) -> None:
-        whole = written.text.encode("utf-8", "surrogatepass")
-        start = place % (len(whole) + 1)
-        body = (whole[:start] + put + whole[start + cut :])[:8192]
+def test_parsed_json_matches_two_other_parsers() -> None:
+    def any_bytes(generated: GeneratedJson, position: int, inserted: bytes, removed: int) -> None:
+        text = generated.text.encode("utf-8", "surrogatepass")
+        start = position % (len(text) + 1)
+        body = (text[:start] + inserted + text[start + removed :])[:8192]
         try:
             ours = parse_json(body)
         except InvalidJSON as error:
             assert str(error).endswith(".")
             return
-        assert same(ours, json.loads(body, parse_int=float))
+        assert is_same(ours, json.loads(body, parse_int=float))
         try:
-            theirs = orjson.loads(body)
+            library = orjson.loads(body)
         except orjson.JSONDecodeError:
-            # It knows no number that is larger than its own.
+            # orjson refuses integers of more than 64 bits.
             assert _has_large_number(ours)
         else:
-            assert same(ours, theirs)
+            assert is_same(ours, library)
 
     explore(
         any_bytes,
         quick=70,
-        written=documents,
-        place=st.integers(0, 8192),
-        put=st.one_of(
+        generated=documents,
+        position=st.integers(0, 8192),
+        inserted=st.one_of(
             st.binary(max_size=3), st.sampled_from([b'"', b"\\", b"[", b"}", b",", b"e"])
         ),
-        cut=st.integers(0, 3),
+        removed=st.integers(0, 3),
     )
 
 

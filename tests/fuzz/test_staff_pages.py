@@ -1,5 +1,5 @@
-"""Any values in any form of the admin, and any address there: each is answered, the books agree
-after it, and a form that was sent before does nothing again."""
+"""Any values in any admin form and any query string: every page responds, the books agree, and a
+form that is submitted again does nothing."""
 
 from typing import Any
 
@@ -9,84 +9,95 @@ from hypothesis import strategies as st
 from tests.conftest import make_user
 from tests.fuzz.cast import (
     Customer,
-    Look,
+    Snapshot,
     assert_books_agree,
-    browser,
-    cookie_of,
-    money_of,
-    two_customers,
+    create_two_customers,
+    make_browser,
+    sign_in_cookie,
+    snapshot_money,
 )
-from tests.fuzz.effort import explore, undone
-from tests.fuzz.filling import Filling, filled, fillings
+from tests.fuzz.effort import explore, rolled_back
+from tests.fuzz.filling import Filling, fill, fillings
 from tests.fuzz.html_forms import PageForm
-from tests.fuzz.site import encoded, is_of_staff, path_of, templates
-from tests.fuzz.test_pages import assert_answered, form_at, names_of, submit
+from tests.fuzz.site import encode_fields, fill_path, is_staff_path, path_templates
+from tests.fuzz.test_pages import assert_valid, find_names, get_form, submit
 from tests.fuzz.texts import texts
 
 pytestmark = [
     pytest.mark.django_db,
     # In `make fuzz` the database is PostgreSQL.
     pytest.mark.anywhere,
-    # A day that staff type into an address has no zone; Django says so, and takes ours.
+    # A date in a query string has no time zone. Django warns, and uses the current one.
     pytest.mark.filterwarnings("ignore:DateTimeField .* received a naive datetime"),
 ]
 
-PAGES = sorted(filter(is_of_staff, templates()))
+PAGES = sorted(filter(is_staff_path, path_templates()))
 MONEY = ("/grant/", "/take-back/", "/mark-paid/", "/refund/", "/change-plan/")
-ACTS = [page for page in PAGES if page.endswith((*MONEY, "/suspend/", "/lift/", "/cancel/"))]
-# Nothing links to these; staff, or who has their browser, may ask for them.
+ACTION_PAGES = [
+    page for page in PAGES if page.endswith((*MONEY, "/suspend/", "/lift/", "/cancel/"))
+]
+# No page links to these lookups, but staff can type them.
 LOOKUPS = (
     *("id__in", "pk", "id__gt", "name", "name__regex", "name__isnull", "account__name", "e", "o"),
     *("created_at__year", "created_at__month", "at__day", "account__id__exact", "p", "to", "state"),
 )
-# What customers see of what staff wrote.
-SEEN = ("/", "/credits/", "/credits/plans/", "/credits/packs/", "/validation/", "/docs/credits/")
+# Customer pages that show what staff entered.
+CUSTOMER_PAGES = (
+    "/",
+    "/credits/",
+    "/credits/plans/",
+    "/credits/packs/",
+    "/validation/",
+    "/docs/credits/",
+)
 AMOUNTS = ["0", "-1", "1", "5", "1000000000", "1000000001", str(2**63), "1.5", "１２", "1e3", " 7 "]
 
 
-def ids_in(template: str, shop: Customer, which: int) -> dict[str, Any]:
-    """What the pages of the admin call a row, by the model in the address."""
+def admin_ids(template: str, shop: Customer, index: int) -> dict[str, Any]:
+    """Return values for the parameters of an admin path, by the model in the path."""
     app, model = [*template.split("/"), "", ""][2:4]
-    known = {
+    ids = {
         ("accounts", "account"): shop.account.pk,
-        ("credits", "order"): [*shop.account.orders.order_by("pk")][which % 2].pk,
+        ("credits", "order"): [*shop.account.orders.order_by("pk")][index % 2].pk,
     }
-    return {**shop.ids, "object_id": known.get((app, model), which + 1), "id": which + 1}
+    return {**shop.ids, "object_id": ids.get((app, model), index + 1), "id": index + 1}
 
 
-def test_any_form_of_staff_leaves_books_that_agree() -> None:
-    shop, harbour = two_customers()
-    cookies = [cookie_of(make_user("staff@service.example", is_staff=True, is_superuser=True))]
-    cookies.append(cookie_of(shop.user))
-    money = [money_of(shop.account), money_of(harbour.account)]
+def test_any_staff_form_leaves_the_books_consistent() -> None:
+    shop, harbour = create_two_customers()
+    cookies = [sign_in_cookie(make_user("staff@service.example", is_staff=True, is_superuser=True))]
+    cookies.append(sign_in_cookie(shop.user))
+    money = [snapshot_money(shop.account), snapshot_money(harbour.account)]
 
-    def any_form(template: str, which: int, place: int, filling: Filling, seen: str) -> None:
-        path = path_of(template, ids_in(template, shop, which))
-        with undone():
-            client = browser(cookies[0])
-            form = form_at(client, path, place)
-            fields = filled(form, filling)
-            before = [look() for look in money]
-            for answer in submit(client, form, fields):
-                assert_answered(answer)
-            after = [look() for look in money]
+    def any_form(
+        template: str, index: int, form_index: int, filling: Filling, customer_page: str
+    ) -> None:
+        path = fill_path(template, admin_ids(template, shop, index))
+        with rolled_back():
+            client = make_browser(cookies[0])
+            form = get_form(client, path, form_index)
+            fields = fill(form, filling)
+            before = [snapshot() for snapshot in money]
+            for response in submit(client, form, fields):
+                assert_valid(response)
+            after = [snapshot() for snapshot in money]
             assert after[1] == before[1]
             assert_entries_stay(before[0][1], after[0][1])
             if form.action.endswith(MONEY):
-                assert_same_when_sent_again(client, form, fields, money)
+                assert_unchanged_when_repeated(client, form, fields, money)
             else:
                 assert after == before
             assert_books_agree()
-            assert_answered(browser(cookies[1]).get(seen))
+            assert_valid(make_browser(cookies[1]).get(customer_page))
 
     explore(
         any_form,
         quick=12,
-        template=st.sampled_from(ACTS) | st.sampled_from(PAGES),
-        which=st.integers(0, 3),
-        place=st.integers(0, 5),
+        template=st.sampled_from(ACTION_PAGES) | st.sampled_from(PAGES),
+        index=st.integers(0, 3),
+        form_index=st.integers(0, 5),
         filling=fillings | amounts,
-        seen=st.sampled_from(SEEN),
+        customer_page=st.sampled_from(CUSTOMER_PAGES),
     )
 
 
@@ -98,38 +109,38 @@ amounts = st.lists(
 
 
 def assert_entries_stay(before: list[Any], after: list[Any]) -> None:
-    """The ledger is only ever written on."""
+    """The ledger is append-only."""
     assert after[: len(before)] == before
 
 
-def assert_same_when_sent_again(
-    client: Any, form: PageForm, fields: dict[str, str], money: list[Look]
+def assert_unchanged_when_repeated(
+    client: Any, form: PageForm, fields: dict[str, str], money: list[Snapshot]
 ) -> None:
-    once = [look() for look in money]
-    for answer in submit(client, form, fields):
-        assert_answered(answer)
-    assert [look() for look in money] == once
+    before = [snapshot() for snapshot in money]
+    for response in submit(client, form, fields):
+        assert_valid(response)
+    assert [snapshot() for snapshot in money] == before
 
 
-def test_any_query_of_any_page_of_staff_is_answered() -> None:
-    shop, _ = two_customers()
-    cookie = cookie_of(make_user("staff@service.example", is_staff=True, is_superuser=True))
-    known: dict[str, list[str]] = {}
+def test_any_query_string_on_any_staff_page_is_answered() -> None:
+    shop, _ = create_two_customers()
+    cookie = sign_in_cookie(make_user("staff@service.example", is_staff=True, is_superuser=True))
+    names_by_template: dict[str, list[str]] = {}
 
-    def any_query(template: str, which: int, odd: str, query: list[tuple[int, str]]) -> None:
-        ids = ids_in(template, shop, which) if which else {}
-        path = path_of(template, ids, odd)
-        with undone():
-            client = browser(cookie)
-            names = known.setdefault(template, [*names_of(client, path), *LOOKUPS])
-            asked = {names[place % len(names)]: value for place, value in query}
-            assert_answered(client.get(f"{path}?{encoded(asked)}"))
+    def any_query(template: str, index: int, odd: str, query: list[tuple[int, str]]) -> None:
+        ids = admin_ids(template, shop, index) if index else {}
+        path = fill_path(template, ids, odd)
+        with rolled_back():
+            client = make_browser(cookie)
+            names = names_by_template.setdefault(template, [*find_names(client, path), *LOOKUPS])
+            fields = {names[position % len(names)]: value for position, value in query}
+            assert_valid(client.get(f"{path}?{encode_fields(fields)}"))
 
     explore(
         any_query,
         quick=12,
         template=st.sampled_from(PAGES),
-        which=st.integers(0, 3),
+        index=st.integers(0, 3),
         odd=texts,
         query=st.lists(st.tuples(st.integers(0, 40), texts), max_size=5),
     )

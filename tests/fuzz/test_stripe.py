@@ -1,5 +1,5 @@
-"""Events of Stripe, changed, forged, doubled and in any order: only what is signed moves money,
-once, and in the end what was paid is there."""
+"""Stripe events that are modified, forged, duplicated or reordered: only signed events move money,
+only once, and the balance ends at what was paid."""
 
 import hashlib
 import hmac
@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
 from credits.payments import stripe_events
-from tests.credits.payments.cards import WEBHOOK, buy, place, running, stripe, subscription_of
-from tests.fuzz.cast import assert_books_agree, money_of
-from tests.fuzz.effort import explore, undone
+from tests.credits.payments.cards import WEBHOOK, buy, place_order, running, stripe, subscription_of
+from tests.fuzz.cast import assert_books_agree, snapshot_money
+from tests.fuzz.effort import explore, rolled_back
 from tests.fuzz.texts import texts
-from tests.servers.stripe import WEBHOOK_SECRET, FakeStripe, Thing, sign
+from tests.servers.stripe import WEBHOOK_SECRET, FakeStripe, StripeObject, sign
 
 # In `make fuzz` the database is PostgreSQL.
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -36,23 +36,23 @@ json_values = st.recursive(
 
 
 def post(payload: bytes, signature: str) -> int:
-    answer = Client(headers={"Stripe-Signature": signature}).post(
+    response = Client(headers={"Stripe-Signature": signature}).post(
         WEBHOOK, payload, content_type="application/json"
     )
-    return answer.status_code
+    return response.status_code
 
 
-def wholes(account: Account, order: Order) -> dict[str, Any]:
-    """An object that has everything an event may tell."""
-    known = subscription_of(account).provider_subscription
+def full_object(account: Account, order: Order) -> dict[str, Any]:
+    """Return an object with every field that the handlers read."""
+    subscription = subscription_of(account).provider_subscription
     return {
         "id": "in_any",
         "billing_reason": "subscription_cycle",
         "payment_status": "paid",
         "status": "lost",
         "currency": "usd",
-        "subscription": known,
-        "parent": {"subscription_details": {"subscription": known}},
+        "subscription": subscription,
+        "parent": {"subscription_details": {"subscription": subscription}},
         "payments": {"data": [{"payment": {"payment_intent": "pi_any"}}]},
         "payment_intent": order.provider_payment,
         "invoice": order.provider_invoice,
@@ -64,7 +64,7 @@ def wholes(account: Account, order: Order) -> dict[str, Any]:
 
 
 class Forgery(NamedTuple):
-    """What is done to a signed event on its way."""
+    """What a forger changes in a signed event."""
 
     secret: str = WEBHOOK_SECRET
     age: int = 0
@@ -89,27 +89,30 @@ forgeries = st.one_of(
 )
 
 
-def test_a_forged_event_moves_nothing(stripe: FakeStripe, account: Account, owner: User) -> None:
+def test_forged_event_moves_no_money(stripe: FakeStripe, account: Account, owner: User) -> None:
     bought = buy(stripe, account, Plan.objects.get(code="starter"))
-    waiting = place(account, Pack.objects.earliest("credits"))
-    paid = stripe.pay(stripe.session_of(waiting.public_id))
-    events = [paid, *(stripe.event(one, wholes(account, bought)) for one in stripe_events.HANDLERS)]
-    money = money_of(account)
+    waiting = place_order(account, Pack.objects.earliest("credits"))
+    paid = stripe.pay(stripe.find_session(waiting.public_id))
+    events = [
+        paid,
+        *(stripe.event(kind, full_object(account, bought)) for kind in stripe_events.HANDLERS),
+    ]
+    money = snapshot_money(account)
 
-    def any_forgery(which: int, forgery: Forgery) -> None:
-        payload = json.dumps(events[which % len(events)]).encode()
+    def any_forgery(index: int, forgery: Forgery) -> None:
+        payload = json.dumps(events[index % len(events)]).encode()
         sent = payload
-        for at, put in forgery.changes:
-            sent = sent[:at] + put + sent[at + len(put) :]
+        for position, put in forgery.changes:
+            sent = sent[:position] + put + sent[position + len(put) :]
         assume(sent != payload or not forgery.changes)
         signature = _signature(payload, forgery) if forgery.signature is None else forgery.signature
         before = money()
-        with undone():
-            # A header takes no line ends, nor what is beyond Latin-1.
-            assert post(sent, "".join(one for one in signature if " " <= one <= "ÿ")) == 400
+        with rolled_back():
+            # A header can't contain line breaks or characters beyond Latin-1.
+            assert post(sent, "".join(char for char in signature if " " <= char <= "ÿ")) == 400
             assert money() == before
 
-    explore(any_forgery, quick=20, which=st.integers(0, 20), forgery=forgeries)
+    explore(any_forgery, quick=20, index=st.integers(0, 20), forgery=forgeries)
 
 
 def _signature(payload: bytes, forgery: Forgery) -> str:
@@ -119,22 +122,22 @@ def _signature(payload: bytes, forgery: Forgery) -> str:
     return f"t={moment},{forgery.scheme}={hmac.new(secret, signed, hashlib.sha256).hexdigest()}"
 
 
-def test_an_odd_event_that_is_signed_is_answered_and_the_books_agree(
+def test_malformed_signed_event_is_answered_and_the_books_agree(
     stripe: FakeStripe, account: Account, owner: User
 ) -> None:
     bought = buy(stripe, account, Plan.objects.get(code="starter"))
-    whole = wholes(account, bought)
-    parts = sorted(whole)
+    template = full_object(account, bought)
+    parts = sorted(template)
 
-    def any_event(kind: str, odd: list[tuple[int, Any]], around: dict[str, Any]) -> None:
-        thing = {**whole, **{parts[place % len(parts)]: value for place, value in odd}}
-        event = {"id": f"evt_odd{next(ids)}", "type": kind, "data": {"object": thing}, **around}
+    def any_event(kind: str, odd: list[tuple[int, Any]], overrides: dict[str, Any]) -> None:
+        thing = {**template, **{parts[index % len(parts)]: value for index, value in odd}}
+        event = {"id": f"evt_odd{next(ids)}", "type": kind, "data": {"object": thing}, **overrides}
         payload = json.dumps(event).encode()
-        with undone():
+        with rolled_back():
             assert post(payload, sign(payload)) in {200, 400, 503}
-            once = money_of(account)()
+            after_first = snapshot_money(account)()
             assert post(payload, sign(payload)) in {200, 400, 503}
-            assert money_of(account)() == once
+            assert snapshot_money(account)() == after_first
             assert_books_agree()
 
     explore(
@@ -142,13 +145,13 @@ def test_an_odd_event_that_is_signed_is_answered_and_the_books_agree(
         quick=12,
         kind=st.sampled_from(sorted(stripe_events.HANDLERS)),
         odd=st.lists(st.tuples(st.integers(0, 30), json_values), max_size=3),
-        around=st.dictionaries(st.sampled_from(["data", "created", "id", "type"]), json_values),
+        overrides=st.dictionaries(st.sampled_from(["data", "created", "id", "type"]), json_values),
     )
 
 
-class Bought(NamedTuple):
+class Purchase(NamedTuple):
     is_paid: bool
-    # In percent, and altogether, as Stripe tells it with each.
+    # In percent. Each is the total refunded so far, as Stripe reports it.
     refunds: tuple[int, ...]
     is_disputed: bool
 
@@ -163,65 +166,67 @@ class Bought(NamedTuple):
 
 
 purchases = st.builds(
-    Bought,
+    Purchase,
     st.sampled_from([True, True, True, False]),
     st.lists(st.integers(1, 100), max_size=2).map(sorted).map(tuple),
     st.booleans(),
 )
 
 
-def test_events_doubled_and_in_any_order_end_in_what_was_paid(
+def test_duplicate_and_reordered_events_end_with_the_paid_balance(
     stripe: FakeStripe, account: Account, owner: User
 ) -> None:
     pack = Pack.objects.earliest("credits")
 
-    def any_order(bought: list[Bought], turns: list[int]) -> None:
-        with undone():
+    def any_order(purchased: list[Purchase], deliveries: list[int]) -> None:
+        with rolled_back():
             events, late, left = [], [], 100
-            for one in bought:
-                order = place(account, pack)
-                session = stripe.session_of(order.public_id)
-                events += _events_of(stripe, session, one)
-                late += [_lost_dispute(stripe, session)] if one.is_lost else []
-                left += one.credits_left(pack.credits)
-            assert _deliver(events, late, turns) == {200}
-            ((balance, debt),) = money_of(account)()[0]
+            for purchase in purchased:
+                order = place_order(account, pack)
+                session = stripe.find_session(order.public_id)
+                events += _events_of(stripe, session, purchase)
+                late += [_lost_dispute(stripe, session)] if purchase.is_lost else []
+                left += purchase.credits_left(pack.credits)
+            assert _deliver(events, late, deliveries) == {200}
+            ((balance, debt),) = snapshot_money(account)()[0]
             assert (balance - debt, debt) == (left, 0)
             assert_books_agree()
 
     explore(
         any_order,
         quick=4,
-        bought=st.lists(purchases, min_size=1, max_size=3),
-        turns=st.lists(st.integers(0, 30), max_size=15),
+        purchased=st.lists(purchases, min_size=1, max_size=3),
+        deliveries=st.lists(st.integers(0, 30), max_size=15),
     )
 
 
-def _events_of(stripe: FakeStripe, session: Thing, bought: Bought) -> list[Thing]:
-    if not bought.is_paid:
+def _events_of(stripe: FakeStripe, session: StripeObject, purchase: Purchase) -> list[StripeObject]:
+    if not purchase.is_paid:
         return [stripe.expire(session)]
     total = session["amount_total"]
     paid = stripe.pay(session)
-    return [paid, *(stripe.refund(session, total * part // 100) for part in bought.refunds)]
+    return [paid, *(stripe.refund(session, total * part // 100) for part in purchase.refunds)]
 
 
-def _lost_dispute(stripe: FakeStripe, session: Thing) -> Thing:
-    """Weeks after the payment was told."""
+def _lost_dispute(stripe: FakeStripe, session: StripeObject) -> StripeObject:
+    """Return the event that arrives weeks after the payment."""
     payment = stripe.sessions[session["id"]]["payment_intent"]
     lost = {"id": "dp_1", "payment_intent": payment, "status": "lost", "metadata": {}}
     more = {"customer": "cus_1", "amount": session["amount_total"]}
     return stripe.event("charge.dispute.closed", {**lost, **more})
 
 
-def _deliver(events: list[Thing], late: list[Thing], turns: list[int]) -> set[int]:
-    """First as the turns say, some of them twice; then all, until none asks to come again."""
-    for turn in turns:
-        _tell(events[turn % len(events)])
+def _deliver(
+    events: list[StripeObject], late: list[StripeObject], deliveries: list[int]
+) -> set[int]:
+    """Post events in the given order with repeats, then all of them twice, then the late ones."""
+    for delivery in deliveries:
+        _post_signed(events[delivery % len(events)])
     for _ in range(2):
-        told = {_tell(event) for event in events}
-    return told | {_tell(event) for event in late * 2}
+        statuses = {_post_signed(event) for event in events}
+    return statuses | {_post_signed(event) for event in late * 2}
 
 
-def _tell(event: Thing) -> int:
+def _post_signed(event: StripeObject) -> int:
     payload = json.dumps(event).encode()
     return post(payload, sign(payload))

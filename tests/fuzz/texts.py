@@ -1,8 +1,8 @@
-"""Texts and numbers that break programs."""
+"""Strategies for texts and numbers that often break programs."""
 
 from hypothesis import strategies as st
 
-# Controls, line ends, bidi, zero width, surrogates, combining, wide, quotes, what opens a formula.
+# Controls, line breaks, bidi, zero width, surrogates, combining, wide, quotes, formula prefixes.
 ODD_CHARACTERS = (
     "\0\x01\t\n\r\x1b\x7f\x85\u00a0\u00ad\u0300\u034f\u061c\u115f\u200b\u200c\u200d\u200e\u202e"
     "\u2028\u2029\u2066\u2069\ufe0f\ufeff\uff20\ufe6b\uff0e\u3002\uff61\ud800\udfff\ue000\U000e0041"
@@ -36,5 +36,5 @@ texts = st.one_of(
     st.integers(-(2**65), 2**65).map(str),
     st.builds("".join, st.lists(st.sampled_from(TRAPS[:60]), max_size=3)),
 )
-# As a browser or an HTTP client can send them.
+# Texts that browsers can send: valid UTF-8.
 sendable = texts.map(lambda text: text.encode("utf-8", "replace").decode())

@@ -1,4 +1,4 @@
-"""What must hold of any result, as the contract with customers has it, whatever the engine does."""
+"""Assert that a result follows the documented contract, independently of the engine's code."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ UNKNOWN = (
     *("server_temporary_error", "server_refused_us", "check_failed"),
 )
 DELIVERABLE = ("mailbox_accepted", "domain_accepts_mail")
-VERDICT_OF = {
+VERDICT_BY_REASON = {
     **dict.fromkeys(UNDELIVERABLE, "undeliverable"),
     **dict.fromkeys(RISKY, "risky"),
     **dict.fromkeys(UNKNOWN, "unknown"),
@@ -32,7 +32,7 @@ WITHOUT_SYNTAX = (
     *("normalized", "canonical", "local_part", "tag", "domain", "ascii_domain"),
     "registrable_domain",
 )
-SAME_NAME = (
+RISK_CHECKS = (
     *("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required"),
     "null_mx",
 )
@@ -41,9 +41,9 @@ RETRY = {"dns_timeout": 60, "dns_failure": 300}
 
 def assert_consistent(result: dict[str, Any]) -> None:
     _assert_reasons(result)
-    _assert_what_follows(result)
+    _assert_derived_fields(result)
     if result["reason"] == "invalid_syntax":
-        _assert_nothing_is_known(result)
+        _assert_nothing_else(result)
     else:
         _assert_parts(result)
 
@@ -51,28 +51,28 @@ def assert_consistent(result: dict[str, Any]) -> None:
 def _assert_reasons(result: dict[str, Any]) -> None:
     reasons, checks = result["reasons"], result["checks"]
     assert result["reason"] == reasons[0]
-    assert result["verdict"] == VERDICT_OF[reasons[0]]
+    assert result["verdict"] == VERDICT_BY_REASON[reasons[0]]
     if len(reasons) > 1:
-        places = [PRECEDENCE.index(reason) for reason in reasons]
-        assert places == sorted(set(places))
-    could_tell = result["verdict"] != "unknown"
-    for name in SAME_NAME:
+        ranks = [PRECEDENCE.index(reason) for reason in reasons]
+        assert ranks == sorted(set(ranks))
+    is_definite = result["verdict"] != "unknown"
+    for name in RISK_CHECKS:
         if name in reasons:
             assert checks[name] is True
-        elif could_tell and checks["accepts_mail"] is not None:
+        elif is_definite and checks["accepts_mail"] is not None:
             assert not checks[name]
     assert (result["reason"] == "invalid_syntax") is (checks["syntax"] is False)
     assert (result["syntax_error"] is not None) is (checks["syntax"] is False)
     assert ("reserved_domain" in reasons) is bool(checks["reserved_domain"])
 
 
-def _assert_what_follows(result: dict[str, Any]) -> None:
+def _assert_derived_fields(result: dict[str, Any]) -> None:
     verdict, checks = result["verdict"], result["checks"]
     assert result["score"] in SCORES[verdict]
-    unsure = verdict in {"deliverable", "unknown"}
-    assert result["safe_to_send"] is (None if unsure else False)
-    refused = any(checks[name] for name in ("disposable", "no_reply", "mixed_script"))
-    assert result["accept_for_signup"] is (verdict != "undeliverable" and not refused)
+    is_uncertain = verdict in {"deliverable", "unknown"}
+    assert result["safe_to_send"] is (None if is_uncertain else False)
+    is_refused = any(checks[name] for name in ("disposable", "no_reply", "mixed_script"))
+    assert result["accept_for_signup"] is (verdict != "undeliverable" and not is_refused)
     assert result["retry_after_s"] == RETRY.get(result["reason"])
     assert result["evidence"] in {"syntax", "dns"}
     if verdict == "deliverable":
@@ -81,7 +81,7 @@ def _assert_what_follows(result: dict[str, Any]) -> None:
         assert result["did_you_mean"]
 
 
-def _assert_nothing_is_known(result: dict[str, Any]) -> None:
+def _assert_nothing_else(result: dict[str, Any]) -> None:
     assert {result[name] for name in WITHOUT_SYNTAX} == {None}
     assert {value for name, value in result["checks"].items() if name != "syntax"} == {None}
     assert result["mx"] == {"provider": None, "fallback": None, "records": []}

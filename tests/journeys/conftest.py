@@ -1,7 +1,7 @@
-"""One product and one browser for all journeys, which see everything from outside.
+"""One product and one browser for all journeys, which use the product only from outside.
 
-The fixtures live as long as this package's tests run, and no longer: while Playwright's event loop
-turns in the main thread, Django refuses the database to the tests of the other folders.
+The fixtures have package scope. They must end with the journeys: while Playwright's event loop runs
+in the main thread, Django refuses database access to tests in other folders.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.journeys.newcomers import Newcomer, Newcomers, newcomers_of
+from tests.journeys.newcomers import Newcomer, Newcomers, open_newcomers
 from tests.journeys.windows import Windows, open_windows
 from tests.servers.product import Product, product
 
@@ -23,12 +23,12 @@ ARGUMENTS = [
     "--disable-component-update",
     "--no-first-run",
 ]
-MISSING = "The browser journeys need Chromium, and there is no `chromium` on the PATH."
+MISSING = "The browser journeys need Chromium, but `chromium` is not on the PATH."
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Marked before `-m` chooses; last, after the order was shuffled."""
+    """Mark journeys before `-m` selects, and sort them to the end after the shuffle."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
@@ -55,7 +55,7 @@ def site(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
 
 @pytest.fixture(scope="package")
 def newcomers(site: Product) -> Iterator[Newcomers]:
-    with newcomers_of(site) as newcomers:
+    with open_newcomers(site) as newcomers:
         yield newcomers
 
 
@@ -75,14 +75,14 @@ def windows(browser: Browser, site: Product) -> Iterator[Windows]:
 
 @pytest.fixture(scope="module")
 def lasting_windows(browser: Browser, site: Product) -> Iterator[Windows]:
-    """For what takes long to set up and many tests only look at."""
+    """Windows for pages that take long to set up and that many tests only view."""
     with open_windows(browser, site.url) as windows:
         yield windows
 
 
 @pytest.fixture
 def newcomer(newcomers: Newcomers) -> Newcomer:
-    """Somebody who has just signed up, for this test alone."""
+    """A customer who has just signed up, for one test."""
     return newcomers.take()
 
 

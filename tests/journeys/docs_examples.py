@@ -1,4 +1,4 @@
-"""The examples of the docs, taken from the pages as a reader takes them, run, and compared."""
+"""Run the examples from the docs pages and compare their output with the documented output."""
 
 import json
 import os
@@ -24,8 +24,8 @@ _PRINTED = re.compile(
     r'<figcaption>([^<]*)</figcaption>\s*<pre[^>]*><code data-printed-by="([\w-]+)">(.*?)</code>',
     re.DOTALL,
 )
-# Ids, moments and counts, which are others each time.
-_ANYTHING = {
+# Fields that differ on each run: ids, timestamps and counts.
+_VARYING_FIELDS = {
     *("id", "name", "display", "created_at", "request_id", "remaining", "duration_ms"),
     *("balance", "used_this_period", "plan", "next_grant", "next_grant_at"),
     *("low_balance_threshold", "limit", "requests", "credits", "deliverable", "risky"),
@@ -41,14 +41,14 @@ class Example:
     name: str
     language: str
     code: str
-    # What the page calls that which it prints, and what that is.
+    # The caption and text of the documented output.
     caption: str
     printed: str
 
-    def run(self, secret: str, more: str = "") -> str:
-        """As it stands, with the key where the docs say it is."""
-        command = [*RUNNERS[self.language], self.code + more]
-        ended = subprocess.run(
+    def run(self, secret: str, extra_code: str = "") -> str:
+        """Run the code verbatim, with the key in the documented variable."""
+        command = [*RUNNERS[self.language], self.code + extra_code]
+        process = subprocess.run(
             command,
             check=False,
             env={"SVC_API_KEY": secret, "PATH": os.environ["PATH"]},
@@ -56,65 +56,69 @@ class Example:
             text=True,
             timeout=100,
         )
-        assert ended.returncode == 0, f"{self.name}: {ended.stderr}"
-        return ended.stdout
+        assert process.returncode == 0, f"{self.name}: {process.stderr}"
+        return process.stdout
 
     @property
     def can_run(self) -> bool:
         return shutil.which(RUNNERS[self.language][0]) is not None
 
 
-def examples_of(site: Product) -> list[Example]:
+def load_examples(site: Product) -> list[Example]:
     browser = PlainBrowser(site.url)
-    found = []
+    examples = []
     for page in PAGES:
         text = browser.get(f"/docs/{page.path}")
-        printed = {name: (called, unescape(said)) for called, name, said in _PRINTED.findall(text)}
-        found += [
-            Example(page.path, name, language, unescape(code), *printed[name])
+        outputs = {name: (caption, unescape(out)) for caption, name, out in _PRINTED.findall(text)}
+        examples += [
+            Example(page.path, name, language, unescape(code), *outputs[name])
             for name, language, code in _CODE.findall(text)
         ]
-    return found
+    return examples
 
 
-def differences(example: Example, printed: str) -> list[str]:
-    """What a page promises and a run did not print; what is called whole, also the reverse."""
+def find_differences(example: Example, printed: str) -> list[str]:
+    """Return the differences between the documented and the printed output.
+
+    Undocumented fields count only if the page shows a complete response.
+    """
     shown = example.printed
     if shown.startswith("{"):
-        promised, got = json.loads(shown), json.loads(printed)
-        more = _missing(got, promised, "") if example.caption == "The answer" else []
-        return _missing(promised, got, "") + more
+        expected, actual = json.loads(shown), json.loads(printed)
+        is_complete = example.caption == "The answer"
+        undocumented = _missing(actual, expected, "") if is_complete else []
+        return _missing(expected, actual, "") + undocumented
     if shown.startswith("HTTP/"):
         return _missing_lines(shown, printed)
-    lines, wanted = (_without_counts(text.strip()) for text in (printed, shown))
-    return [] if lines == wanted else [f"{lines!r} in place of {wanted!r}"]
+    lines, wanted = (_replace_counts(text.strip()) for text in (printed, shown))
+    return [] if lines == wanted else [f"{lines!r} instead of {wanted!r}"]
 
 
-def _missing(shown: Any, printed: Any, place: str) -> list[str]:
-    """A page may show a part of an object."""
+def _missing(shown: Any, printed: Any, path: str) -> list[str]:
+    """Return the shown fields that were not printed. A page may show only some fields."""
     if isinstance(shown, dict) and isinstance(printed, dict):
-        lacking = [f"no {place}{name}" for name in shown if name not in printed]
+        missing = [f"no {path}{name}" for name in shown if name not in printed]
         inner = [
-            _missing(value, printed[name], f"{place}{name}.")
+            _missing(value, printed[name], f"{path}{name}.")
             for name, value in shown.items()
-            if name in printed and (name not in _ANYTHING or isinstance(value, dict))
+            if name in printed and (name not in _VARYING_FIELDS or isinstance(value, dict))
         ]
-        return [*lacking, *(line for lines in inner for line in lines)]
+        return [*missing, *(line for lines in inner for line in lines)]
     if isinstance(shown, list) and isinstance(printed, list) and len(shown) == len(printed):
         pairs = zip(shown, printed, strict=True)
-        return [line for pair in pairs for line in _missing(*pair, place)]
-    return [] if shown == printed else [f"{place} {printed!r} in place of {shown!r}"]
+        return [line for pair in pairs for line in _missing(*pair, path)]
+    return [] if shown == printed else [f"{path} {printed!r} instead of {shown!r}"]
 
 
 def _missing_lines(shown: str, printed: str) -> list[str]:
-    """A page may leave out headers. Those it has come in this order."""
-    there = iter(_without_counts(line) for line in printed.splitlines())
-    wanted = [_without_counts(line) for line in shown.splitlines()]
-    return [f"no {line!r} in its place" for line in wanted if line not in there]
+    """Return the shown lines that were not printed in this order. A page may omit headers."""
+    printed_lines = iter(_replace_counts(line) for line in printed.splitlines())
+    wanted = [_replace_counts(line) for line in shown.splitlines()]
+    return [f"no {line!r} at its position" for line in wanted if line not in printed_lines]
 
 
-def _without_counts(text: str) -> str:
-    """The names of headers, and lines such as “Balance: 4211”."""
+def _replace_counts(text: str) -> str:
+    """Replace the numbers in headers and in lines such as “Balance: 4211”, which vary."""
     lines = [
         _NUMBER.sub("0", line.strip().lower()) if _HEADER.match(line) else line.strip()
         for line in text.splitlines()

@@ -1,4 +1,4 @@
-"""What is wrong with the page a window shows: nothing, or a list that says where and what."""
+"""Accessibility and layout findings on the page that a window shows."""
 
 from typing import Any
 
@@ -7,52 +7,56 @@ from playwright.sync_api import Page
 
 from tests.journeys.windows import HEIGHT, NARROW, WIDE
 
-# All that can differ between the themes.
-COLOURS = ["color-contrast", "link-in-text-block"]
+# The axe rules whose results can differ between the light and the dark theme.
+COLOR_RULES = ["color-contrast", "link-in-text-block"]
 AXE = Axe()
-# For a page that holds the half megabyte of axe already.
+# Reuses the axe script (half a megabyte) that the page has already loaded.
 AXE_AGAIN = Axe("typeof axe")
 
 
 def assert_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> None:
-    """In each width, and in both themes, whose colours are the same in every width. One load serves
-    all: nothing but styles knows of them."""
-    found = _outline(page)
+    """Check the page in each width and in both themes.
+
+    The page isn't reloaded, because only CSS depends on width and theme. Colors don't depend on the
+    width, so the dark theme is checked once.
+    """
+    findings = _outline(page)
     for width in widths:
-        found += sideways(page, width)
-        found += [f"{width}: {line}" for line in _axe(page)]
+        findings += sideways_scrolling(page, width)
+        findings += [f"{width}: {line}" for line in _axe(page)]
     page.emulate_media(color_scheme="dark")
-    found += [f"dark: {line}" for line in _axe(page, runOnly=COLOURS)]
+    findings += [f"dark: {line}" for line in _axe(page, runOnly=COLOR_RULES)]
     page.emulate_media(color_scheme="light")
-    assert not found, "\n".join([page.url, *found])
+    assert not findings, "\n".join([page.url, *findings])
 
 
 def assert_skip_link_first(page: Page) -> None:
-    """The first Tab reaches the link that skips the navigation."""
+    """Check that the first Tab reaches the link that skips the navigation."""
     page.keyboard.press("Tab")
     reached: str = page.evaluate("document.activeElement.outerHTML")
     page.evaluate("document.activeElement.blur()")
     assert 'class="skip"' in reached, f"{page.url}: the first Tab reaches {reached[:100]}"
 
 
-def sideways(page: Page, width: int) -> list[str]:
-    """Whether one has to scroll sideways to read."""
+def sideways_scrolling(page: Page, width: int) -> list[str]:
+    """Return a finding if the page needs horizontal scrolling."""
     page.set_viewport_size({"width": width, "height": HEIGHT})
-    there: int = page.evaluate("document.documentElement.clientWidth")
+    available: int = page.evaluate("document.documentElement.clientWidth")
     needed: int = page.evaluate("document.documentElement.scrollWidth")
-    return [f"{there} wide, but needs {needed}"] if needed > there else []
+    return [f"{available} wide, but needs {needed}"] if needed > available else []
 
 
 def _outline(page: Page) -> list[str]:
-    found = []
+    findings = []
     if (headings := page.locator("h1").count()) != 1:
-        found.append(f"{headings} first headings")
+        findings.append(f"{headings} h1 headings")
     if not page.title().partition("·")[0].strip():
-        found.append("no title")
-    # A label leads to the first of them alone, and axe lets it pass.
-    ids: list[str] = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
-    found += [f"the id {name} is not alone" for name in set(ids) if ids.count(name) > 1]
-    return found
+        findings.append("no title")
+    # axe doesn't report duplicate ids, but a label only works for the first of them.
+    script = "elements => elements.map(element => element.id)"
+    ids: list[str] = page.eval_on_selector_all("[id]", script)
+    findings += [f"duplicate id {name}" for name in set(ids) if ids.count(name) > 1]
+    return findings
 
 
 def _axe(page: Page, **options: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""What people do with keys: Settings → API Keys → Create Key."""
+"""Steps with API keys: Settings → API Keys → Create Key."""
 
 import re
 
@@ -8,7 +8,7 @@ from tests.journeys.people import assert_heading
 
 
 def create_key(page: Page, name: str) -> str:
-    """The way the docs tell it; ends on the one page that shows the key."""
+    """Create a key as the docs describe; end on the only page that shows it, and return it."""
     page.goto("/validation/")
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="API Keys").click()
@@ -20,9 +20,9 @@ def create_key(page: Page, name: str) -> str:
     return page.locator("#secret").inner_text()
 
 
-def id_of_key(page: Page, name: str) -> str:
+def find_key_id(page: Page, name: str) -> str:
     page.goto("/apikeys/")
     link = page.get_by_role("link", name=f"Revoke {name}").get_attribute("href") or ""
-    found = re.search(r"key_\w+", link)
-    assert found, link
-    return found[0]
+    match = re.search(r"key_\w+", link)
+    assert match, link
+    return match[0]

@@ -1,7 +1,8 @@
-"""Customers who have just signed up: most journeys begin after that.
+"""Customers who have just signed up, with whom most journeys start.
 
-They come over plain HTTP, and the next one signs up while a journey still walks: hashing a password
-and waiting for a mail take long. Only one ahead, for an address may sign up 20 times a minute.
+They sign up over plain HTTP, one ahead of the journeys and in parallel to them, because hashing the
+password and waiting for the email is slow. Only one ahead, because sign-ups are limited to 20 per
+minute and IP address.
 """
 
 import re
@@ -14,7 +15,7 @@ from itertools import count
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
-from tests.journeys.people import PASSWORD, code_from_mail
+from tests.journeys.people import PASSWORD, code_from_email
 from tests.servers.product import Product
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"
@@ -31,19 +32,19 @@ class Newcomers:
         self._site = site
         self._threads = threads
         self._numbers = count(1)
-        self._next = self._begin()
+        self._next = self._start_sign_up()
 
     def take(self) -> Newcomer:
-        waiting, self._next = self._next, self._begin()
-        return waiting.result()
+        current, self._next = self._next, self._start_sign_up()
+        return current.result()
 
-    def _begin(self) -> Future[Newcomer]:
+    def _start_sign_up(self) -> Future[Newcomer]:
         email = f"customer@newcomers-{next(self._numbers)}.example"
         return self._threads.submit(sign_up, self._site, email)
 
 
 @contextmanager
-def newcomers_of(site: Product) -> Iterator[Newcomers]:
+def open_newcomers(site: Product) -> Iterator[Newcomers]:
     with ThreadPoolExecutor(1) as threads:
         yield Newcomers(site, threads)
 
@@ -53,7 +54,7 @@ def sign_up(site: Product, email: str) -> Newcomer:
     client = build_opener(HTTPCookieProcessor(jar))
     client.addheaders = [("User-Agent", BROWSER)]
     _send_form(client, f"{site.url}/accounts/signup/", email=email, password1=PASSWORD)
-    code = code_from_mail(site, email)
+    code = code_from_email(site, email)
     _send_form(client, f"{site.url}/accounts/confirm-email/", code=code)
     cookies = {cookie.name: cookie.value or "" for cookie in jar}
     return Newcomer(email, cookies)
@@ -61,8 +62,8 @@ def sign_up(site: Product, email: str) -> Newcomer:
 
 def _send_form(client: OpenerDirector, url: str, **fields: str) -> None:
     with client.open(url) as page:
-        found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode())
-    assert found, url
-    form = urlencode({"csrfmiddlewaretoken": found[1], **fields})
-    with client.open(url, form.encode()) as answer:
-        assert answer.url != url, answer.read().decode()
+        match = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode())
+    assert match, url
+    form = urlencode({"csrfmiddlewaretoken": match[1], **fields})
+    with client.open(url, form.encode()) as response:
+        assert response.url != url, response.read().decode()

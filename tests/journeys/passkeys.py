@@ -1,4 +1,4 @@
-"""A device that holds passkeys, invented by the browser, and how one is added to it."""
+"""The browser's virtual authenticator, and the steps to add a passkey."""
 
 from playwright.sync_api import Page
 
@@ -16,7 +16,10 @@ DEVICE = {
 
 
 def open_with_device(windows: Windows, site: Product, who: Newcomer) -> Page:
-    """A passkey belongs to a host's name; an IP address has none."""
+    """Open a window with a virtual authenticator.
+
+    It uses a host name, because passkeys don't work with IP addresses.
+    """
     page = windows.open(who, url=f"http://localhost:{site.port}")
     devtools = page.context.new_cdp_session(page)
     devtools.send("WebAuthn.enable")

@@ -1,4 +1,4 @@
-"""What people do with money: choose, order, and, as staff, see that it came."""
+"""Steps with orders: place them, and mark them paid as staff."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tests.servers.product import Product
 
 @dataclass(frozen=True)
 class Customer:
-    """Made by an operator, with exactly so many credits."""
+    """A customer created by an operator, with a fixed number of credits."""
 
     email: str
     password: str
@@ -25,7 +25,7 @@ def make_customer(site: Product, email: str, credits: int) -> Customer:
 
 
 def order_pack(page: Page, credits: str = "1,000") -> str:
-    """Ends on the order's page; answers its id."""
+    """Order a pack; end on the order's page and return its id."""
     page.goto("/credits/packs/")
     page.get_by_role("button", name=f"Buy {credits} credits", exact=True).click()
     return place_order(page)
@@ -35,9 +35,9 @@ def place_order(page: Page) -> str:
     page.get_by_label("Name or company").fill("The Shop Ltd")
     page.locator("main form button").click()
     expect(page.get_by_role("heading", name="Terms")).to_be_visible()
-    found = re.search(r"/orders/(ord_\w+)/", page.url)
-    assert found, page.url
-    return found[1]
+    match = re.search(r"/orders/(ord_\w+)/", page.url)
+    assert match, page.url
+    return match[1]
 
 
 def mark_paid(windows: Windows, site: Product, order_id: str) -> None:

@@ -1,16 +1,16 @@
-"""An owner who has used everything: each page of theirs has something to show."""
+"""An owner who has used every feature, so that every page has content."""
 
 import re
 from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-from tests.journeys.authenticator_app import set_up
-from tests.journeys.keys import create_key, id_of_key
+from tests.journeys.authenticator_app import set_up_authenticator_app
+from tests.journeys.keys import create_key, find_key_id
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
 from tests.journeys.purchases import order_pack
-from tests.journeys.teams import invitation_of, invite, join
+from tests.journeys.teams import invitation_link, invite, join
 from tests.journeys.windows import Windows
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product
@@ -21,34 +21,34 @@ KEY = "My server"
 
 
 @dataclass(frozen=True)
-class Settled:
+class PopulatedAccount:
     owner: Newcomer
     page: Page
-    # What the addresses of pages have in their middle.
-    places: dict[str, str]
+    # Ids for the placeholders in the paths of pages.
+    ids: dict[str, str]
 
 
-def settle(windows: Windows, site: Product, owner: Newcomer) -> Settled:
+def populate_account(windows: Windows, site: Product, owner: Newcomer) -> PopulatedAccount:
     page = open_with_device(windows, site, owner)
     invite(page, COLLEAGUE)
     join(windows.open(), site, COLLEAGUE)
     invite(page, INVITED)
-    set_up(page, owner.email)
+    set_up_authenticator_app(page, owner.email)
     add_passkey(page, "My laptop")
     call_the_api(site, create_key(page, KEY))
     order_pack(page)
-    return Settled(owner, page, _places(page, site))
+    return PopulatedAccount(owner, page, _collect_ids(page, site))
 
 
 def call_the_api(site: Product, secret: str) -> None:
-    """What comes of it fills Overview, Usage and Requests."""
+    """Make calls with different results, to fill Overview, Usage and Requests."""
     caller = HttpCaller(site, secret)
     for word in ("deliverable", "risky", "undeliverable", "unknown", "insufficient_credits"):
         caller.validate(f"{word}@sandbox.test")
     caller.validate("no address")
 
 
-def _places(page: Page, site: Product) -> dict[str, str]:
+def _collect_ids(page: Page, site: Product) -> dict[str, str]:
     page.goto("/accounts/team/")
     colleague = page.get_by_role("row").filter(has_text=COLLEAGUE)
     member = colleague.get_by_text("Remove").get_attribute("href") or ""
@@ -56,7 +56,7 @@ def _places(page: Page, site: Product) -> dict[str, str]:
     passkey = page.get_by_text("Rename").get_attribute("href") or ""
     page.goto("/validation/requests/")
     links = page.locator(".log a")
-    answered, refused = (links.nth(place).get_attribute("href") or "" for place in (0, 1))
+    success, refused = (links.nth(index).get_attribute("href") or "" for index in (0, 1))
     page.goto("/credits/packs/")
     pack = page.get_by_role("button", name="Buy 1,000 credits", exact=True).get_attribute("href")
     page.goto("/credits/orders/")
@@ -64,10 +64,10 @@ def _places(page: Page, site: Product) -> dict[str, str]:
     return {
         "pack": (pack or "").split("/")[-2],
         "order": (order or "").split("/")[-2],
-        "answered": answered.removeprefix("/validation/requests/").rstrip("/"),
+        "success": success.removeprefix("/validation/requests/").rstrip("/"),
         "refused": refused.removeprefix("/validation/requests/").rstrip("/"),
-        "key": id_of_key(page, KEY),
+        "key": find_key_id(page, KEY),
         "member": member.split("/")[-3],
         "passkey": re.sub(r"\D", "", passkey.removeprefix("/accounts/2fa/")),
-        "invitation": invitation_of(site, INVITED).split("/")[-2],
+        "invitation": invitation_link(site, INVITED).split("/")[-2],
     }

@@ -1,8 +1,8 @@
-"""What a team does: name itself, invite and join."""
+"""Steps with teams: rename, invite and join."""
 
 from playwright.sync_api import Page, expect
 
-from tests.journeys.people import PASSWORD, link_from_mail
+from tests.journeys.people import PASSWORD, link_from_email
 from tests.servers.product import Product
 
 
@@ -28,13 +28,13 @@ def invite(page: Page, email: str, role: str = "Developer") -> None:
     expect(page.get_by_text(f"{email} is invited by mail.")).to_be_visible()
 
 
-def invitation_of(site: Product, email: str) -> str:
-    return link_from_mail(site, email, "invited you to")
+def invitation_link(site: Product, email: str) -> str:
+    return link_from_email(site, email, "invited you to")
 
 
 def join(page: Page, site: Product, email: str) -> None:
-    """The mail has proved the address: no code is asked for."""
-    page.goto(invitation_of(site, email))
+    """Join through the link in the email, which confirms the address without a code."""
+    page.goto(invitation_link(site, email))
     page.get_by_text("Create your sign-in").click()
     page.get_by_label("E-mail").fill(email)
     page.get_by_label("Password").fill(PASSWORD)

@@ -15,7 +15,7 @@ def page(windows: Windows, newcomer: Newcomer) -> Page:
     return windows.open(newcomer)
 
 
-def test_an_export_is_a_file_that_names_the_renamed_account(page: Page, tmp_path: Path) -> None:
+def test_export_contains_the_new_account_name(page: Page, tmp_path: Path) -> None:
     rename_account(page, "Keeper & Söhne")
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
@@ -26,14 +26,12 @@ def test_an_export_is_a_file_that_names_the_renamed_account(page: Page, tmp_path
     assert download.value.suggested_filename == f"{export['account']['id']}.json"
 
 
-def test_an_account_closes_by_its_name_and_then_lets_nobody_in(
-    page: Page, newcomer: Newcomer
-) -> None:
+def test_account_is_closed_by_typing_its_name(page: Page, newcomer: Newcomer) -> None:
     rename_account(page, "Short Life")
     page.goto("/accounts/account/close/")
-    type_the_name(page, "Long Life")
+    type_account_name(page, "Long Life")
     expect(page.get_by_text("This is not the account's name.")).to_be_visible()
-    type_the_name(page, "Short Life")
+    type_account_name(page, "Short Life")
     assert_heading(page, "The account is closed")
 
     sign_in(page, newcomer.email, "not the password")
@@ -42,6 +40,6 @@ def test_an_account_closes_by_its_name_and_then_lets_nobody_in(
     assert_heading(page, "The account is closed")
 
 
-def type_the_name(page: Page, name: str) -> None:
+def type_account_name(page: Page, name: str) -> None:
     page.get_by_label("to close it").fill(name)
     page.get_by_role("button", name="Close the account").click()

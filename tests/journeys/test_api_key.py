@@ -1,4 +1,4 @@
-"""From the sign-up to the first answer of the API, and back to a key that answers no more."""
+"""The life of an API key: from sign-up and the first request to rotation and revocation."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from tests.servers.client import HttpCaller
 from tests.servers.product import Product
 
 WAITING = re.compile("Waiting for (your|the) first request")
-FORM = re.compile(r"svc_live_[0-9A-Za-z]{38}")
+KEY_PATTERN = re.compile(r"svc_live_[0-9A-Za-z]{38}")
 
 
 @pytest.fixture(scope="module")
@@ -24,18 +24,18 @@ def customer(newcomers: Newcomers) -> Newcomer:
     return newcomers.take()
 
 
-def run_in_a_shell(lines: str) -> str:
-    ended = subprocess.run(
+def run_in_shell(lines: str) -> str:
+    process = subprocess.run(
         ["bash", "-c", lines], capture_output=True, text=True, check=True, timeout=30
     )
-    return ended.stdout
+    return process.stdout
 
 
-def test_a_new_customer_gets_an_answer_from_the_api(windows: Windows, site: Product) -> None:
+def test_new_customer_makes_a_first_request(windows: Windows, site: Product) -> None:
     page = windows.open(permissions=["clipboard-read", "clipboard-write"])
     sign_up(page, site, "first-call@newcomer.example")
     secret = create_key(page, "My server")
-    assert FORM.fullmatch(secret)
+    assert KEY_PATTERN.fullmatch(secret)
     page.get_by_role("button", name="Copy").first.click()
     expect(page.get_by_role("button", name="Copied").first).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == secret
@@ -43,30 +43,30 @@ def test_a_new_customer_gets_an_answer_from_the_api(windows: Windows, site: Prod
     lines: str = page.evaluate("navigator.clipboard.readText()")
     assert lines.startswith(f"export SVC_API_KEY={secret}\ncurl ")
     assert lines.count(secret) == 1
-    assert json.loads(run_in_a_shell(lines))["verdict"] == "deliverable"
+    assert json.loads(run_in_shell(lines))["verdict"] == "deliverable"
 
 
-def test_the_first_request_appears_by_itself(windows: Windows, newcomer: Newcomer) -> None:
-    """On the page of the new key, and on the overview, which then gives way to figures."""
+def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newcomer) -> None:
+    """The page of the new key and the overview both show it; the overview then shows statistics."""
     page, overview = windows.open(newcomer), windows.open(newcomer)
     overview.goto("/validation/")
     expect(overview.get_by_text("three steps, two minutes")).to_be_visible()
     create_key(page, "First")
     lines = page.locator("#try").inner_text()
     overview.reload()
-    for waiting in (page, overview):
-        expect(waiting.get_by_text(WAITING)).to_be_visible()
-    run_in_a_shell(lines)
-    for waiting in (page, overview):
-        expect(waiting.get_by_text("It arrived: d***@sandbox.test is deliverable")).to_be_visible()
-        expect(waiting.get_by_text(WAITING)).to_have_count(0)
+    for window in (page, overview):
+        expect(window.get_by_text(WAITING)).to_be_visible()
+    run_in_shell(lines)
+    for window in (page, overview):
+        expect(window.get_by_text("It arrived: d***@sandbox.test is deliverable")).to_be_visible()
+        expect(window.get_by_text(WAITING)).to_have_count(0)
     overview.get_by_role("button", name="Open the overview").click()
     expect(overview.get_by_role("heading", name="Latest requests")).to_be_visible()
     overview.get_by_role("table").get_by_role("link").first.click()
     expect(overview.get_by_text("nothing: the sandbox")).to_be_visible()
 
 
-def test_a_first_request_that_is_refused_appears_with_what_to_do(
+def test_refused_first_request_appears_with_an_explanation(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:
     page = windows.open(newcomer)
@@ -80,19 +80,21 @@ def test_a_first_request_that_is_refused_appears_with_what_to_do(
     expect(page.get_by_role("heading", name="400 missing_field")).to_be_visible()
 
 
-def test_without_javascript_a_link_looks_again(
+def test_without_javascript_a_link_checks_for_the_first_request(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:
     page = windows.open(newcomer, java_script_enabled=False)
     caller = HttpCaller(site, create_key(page, "Plain"))
     caller.validate("deliverable@sandbox.test")
-    with page.expect_popup() as other:
+    with page.expect_popup() as popup:
         page.get_by_role("link", name="Look again").click()
-    expect(other.value.get_by_role("heading", name="Latest requests")).to_be_visible()
+    expect(popup.value.get_by_role("heading", name="Latest requests")).to_be_visible()
     assert_heading(page, "Your new key")
 
 
-def test_hours_are_shown_in_the_browsers_time_zone(windows: Windows, newcomer: Newcomer) -> None:
+def test_hours_are_shown_in_the_time_zone_of_the_browser(
+    windows: Windows, newcomer: Newcomer
+) -> None:
     page = windows.open(newcomer, timezone_id="Australia/Adelaide")
     page.goto("/validation/")
     page.goto("/validation/usage/?range=24h")
@@ -101,7 +103,7 @@ def test_hours_are_shown_in_the_browsers_time_zone(windows: Windows, newcomer: N
     expect(page.get_by_role("rowheader").first).to_contain_text(":30")
 
 
-def test_a_filter_stands_in_the_address_and_back_leads_out_of_it(
+def test_filter_is_in_the_url_and_back_removes_it(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:
     page = windows.open(newcomer)
@@ -129,7 +131,7 @@ def test_the_page_of_a_new_key_has_no_findings(windows: Windows, customer: Newco
     assert_no_findings(page)
 
 
-def test_a_key_is_shown_once_whatever_one_does(windows: Windows, customer: Newcomer) -> None:
+def test_key_is_shown_only_once(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     secret = create_key(page, "Shown once")
     page.reload()
@@ -144,9 +146,7 @@ def test_a_key_is_shown_once_whatever_one_does(windows: Windows, customer: Newco
     expect(page.get_by_role("row").filter(has_text="Shown once")).to_have_count(1)
 
 
-def test_back_to_the_page_of_a_new_key_does_not_show_it(
-    windows: Windows, customer: Newcomer
-) -> None:
+def test_going_back_does_not_show_a_new_key_again(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     secret = create_key(page, "Left")
     page.get_by_role("button", name="I have copied it").click()
@@ -156,44 +156,44 @@ def test_back_to_the_page_of_a_new_key_does_not_show_it(
     assert secret not in page.content()
 
 
-def test_without_javascript_a_reload_sends_the_form_again_and_shows_nothing(
+def test_without_javascript_a_reload_does_not_show_the_key_again(
     windows: Windows, customer: Newcomer
 ) -> None:
     page = windows.open(customer, java_script_enabled=False)
     secret = create_key(page, "Plain")
-    assert FORM.fullmatch(secret)
+    assert KEY_PATTERN.fullmatch(secret)
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
     page.reload()
     assert_heading(page, "This key was created")
     assert secret not in page.content()
 
 
-def test_a_key_is_rotated_and_the_old_one_revoked(
+def test_key_is_rotated_and_the_old_key_revoked(
     windows: Windows, site: Product, customer: Newcomer
 ) -> None:
     page = windows.open(customer)
-    old = HttpCaller(site, create_key(page, "My server"))
+    old_caller = HttpCaller(site, create_key(page, "My server"))
     page.goto("/apikeys/")
     page.get_by_role("link", name="Rotate My server").click()
     page.get_by_label("The old key goes on working").select_option("For 7 days")
     page.get_by_role("button", name="Rotate Key").click()
-    new = HttpCaller(site, page.locator("#secret").inner_text())
-    assert (old.get().status, new.get().status) == (200, 200)
+    new_caller = HttpCaller(site, page.locator("#secret").inner_text())
+    assert (old_caller.get().status, new_caller.get().status) == (200, 200)
 
     page.get_by_role("button", name="I have copied it").click()
     page.get_by_role("row").filter(has_text="Rotated:").get_by_text("Revoke").click()
     assert_heading(page, "Revoke My server?")
-    assert old.get().status == 200
+    assert old_caller.get().status == 200
     page.get_by_role("button", name="Revoke Key").click()
     expect(page.get_by_text("Requests with it are refused from now on.")).to_be_visible()
-    assert (old.get().status, new.get().status) == (401, 200)
+    assert (old_caller.get().status, new_caller.get().status) == (401, 200)
 
 
-def test_the_keys_mail_goes_out_without_the_key(
+def test_email_about_a_new_key_does_not_contain_it(
     windows: Windows, site: Product, customer: Newcomer
 ) -> None:
     page = windows.open(customer)
     secret = create_key(page, "Mailed")
-    mail = site.newest_mail(customer.email, "Mailed").as_string()
+    mail = site.wait_for_email(customer.email, "Mailed").as_string()
     assert secret not in mail
     assert secret[9:41] not in mail

@@ -1,4 +1,4 @@
-"""An owner finds out who did what, and takes the list along."""
+"""An owner searches the audit log and exports it."""
 
 from pathlib import Path
 
@@ -10,7 +10,9 @@ from tests.journeys.people import assert_heading
 from tests.journeys.windows import Windows
 
 
-def test_an_owner_finds_who_made_a_key_and_exports_it(windows: Windows, newcomer: Newcomer) -> None:
+def test_owner_finds_who_created_a_key_and_exports_the_audit_log(
+    windows: Windows, newcomer: Newcomer
+) -> None:
     page = windows.open(newcomer)
     create_key(page, "Nightly job")
     page.goto("/accounts/security/")

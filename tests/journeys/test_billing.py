@@ -1,4 +1,4 @@
-"""From a 402 to the next 200: by invoice, by an upgrade, by card."""
+"""From a 402 to the next 200: by invoice, upgrade or card."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.purchases import make_customer, mark_paid, order_pack, place_order
 from tests.journeys.windows import Windows, open_windows
 from tests.servers.client import HttpCaller
-from tests.servers.product import Product, product, text_of
+from tests.servers.product import Product, plain_text, product
 from tests.servers.stripe import FakeStripe, fake_stripe
 
 
@@ -37,15 +37,15 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(windows: Windows, site
     assert caller.validate("no address").status == 402
 
     mark_paid(windows, site, order_id)
-    answer = caller.validate("no address")
-    assert (answer.status, answer.headers["X-Credits-Remaining"]) == (200, "999")
-    assert answer.headers["X-RateLimit-Limit"] == "300"
+    response = caller.validate("no address")
+    assert (response.status, response.headers["X-Credits-Remaining"]) == (200, "999")
+    assert response.headers["X-RateLimit-Limit"] == "300"
     page.reload()
     expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
     page.get_by_role("button", name="Invoice to print").click()
     assert_heading(page, "Invoice")
     expect(page.get_by_text("Paid on")).to_be_visible()
-    receipt = text_of(site.newest_mail(customer.email, "Receipt"))
+    receipt = plain_text(site.wait_for_email(customer.email, "Receipt"))
     assert "1,000 credits were added to your balance." in receipt
     assert f"{site.url}/credits/orders/{order_id}/" in receipt
 
@@ -63,10 +63,10 @@ def test_a_402_leads_to_an_upgrade_and_back_to_200(windows: Windows, site: Produ
     page.get_by_role("button", name="Choose Starter").click()
     assert_heading(page, "Starter plan, one month")
     mark_paid(windows, site, place_order(page))
-    # The connection of before may have been idle for too long.
+    # The previous connection may have been idle for too long.
     caller = HttpCaller(site, customer.secret)
-    answer = caller.validate("no address")
-    assert (answer.status, answer.headers["X-Credits-Remaining"]) == (200, "4999")
+    response = caller.validate("no address")
+    assert (response.status, response.headers["X-Credits-Remaining"]) == (200, "4999")
     assert caller.get().document["plan"] == "starter"
     page.goto("/credits/plans/")
     expect(page.get_by_role("button", name="Upgrade to Growth")).to_be_visible()
@@ -79,7 +79,7 @@ def test_a_402_leads_to_an_upgrade_and_back_to_200(windows: Windows, site: Produ
     expect(page.get_by_text("on your plan is Free.")).to_have_count(0)
 
 
-def test_a_double_click_places_one_order_also_without_a_script(
+def test_without_javascript_a_double_click_places_one_order(
     windows: Windows, buyer: Newcomer
 ) -> None:
     page = windows.open(buyer, java_script_enabled=False)
@@ -94,7 +94,7 @@ def test_a_double_click_places_one_order_also_without_a_script(
     expect(page.get_by_text("is cancelled. Nothing is to be paid.")).to_be_visible()
 
 
-def test_who_spends_the_last_credits_is_told_by_mail(windows: Windows, site: Product) -> None:
+def test_low_and_empty_balance_send_emails(windows: Windows, site: Product) -> None:
     customer = make_customer(site, "spender@shop.example", credits=12)
     page = windows.open()
     sign_in(page, customer.email, customer.password)
@@ -106,9 +106,9 @@ def test_who_spends_the_last_credits_is_told_by_mail(windows: Windows, site: Pro
     caller = HttpCaller(site, customer.secret)
     for _ in range(12):
         assert caller.validate("no address").status == 200
-    low = text_of(site.newest_mail(customer.email, "3 credits are left"))
+    low = plain_text(site.wait_for_email(customer.email, "3 credits are left"))
     assert "This mail goes out at 3." in low
-    empty = text_of(site.newest_mail(customer.email, "No credits are left"))
+    empty = plain_text(site.wait_for_email(customer.email, "No credits are left"))
     assert f"{site.url}/credits/packs/" in empty
     page.reload()
     expect(page.get_by_text("refused with 402 until there are credits again")).to_be_visible()
@@ -125,7 +125,7 @@ def stripe() -> Iterator[FakeStripe]:
 def shop(
     stripe: FakeStripe, chromium: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
-    """A product that takes cards."""
+    """A product that accepts card payments."""
     folder = tmp_path_factory.mktemp("cards")
     with product(folder, WEB_WORKERS="1", **stripe.environment) as running:
         stripe.webhook = f"{running.url}/credits/stripe/"
@@ -174,5 +174,5 @@ def test_a_plan_and_its_upgrade_are_paid_by_card(
         page.get_by_role("button", name="Pay now").click()
         expect(page.get_by_text("credits were added to your balance.")).to_be_visible()
         assert caller.validate("no address").headers["X-RateLimit-Limit"] == limit
-    (there,) = stripe.subscriptions.values()
-    assert there["asked"]["items"][0]["price_data"]["unit_amount"] == "9900"
+    (subscription,) = stripe.subscriptions.values()
+    assert subscription["asked"]["items"][0]["price_data"]["unit_amount"] == "9900"

@@ -1,4 +1,4 @@
-"""How one reads the docs: choose a language once, copy, go on, with or without a script."""
+"""Reading the docs: choosing a language, copying and navigating, with and without JavaScript."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -7,7 +7,7 @@ from tests.journeys.people import assert_heading
 from tests.journeys.windows import NARROW, Windows
 from validation.docs.pages import PAGES
 
-SHIFT = """new Promise((resolve) => new PerformanceObserver((list) =>
+LAYOUT_SHIFT = """new Promise((resolve) => new PerformanceObserver((list) =>
   resolve(list.getEntries().reduce((sum, one) => sum + one.value, 0)))
   .observe({type: "layout-shift", buffered: true}) || setTimeout(resolve, 300, 0))"""
 
@@ -19,7 +19,7 @@ def page(windows: Windows) -> Page:
     return page
 
 
-def test_a_language_that_was_chosen_is_shown_from_then_on(page: Page) -> None:
+def test_chosen_language_is_kept_on_later_pages(page: Page) -> None:
     expect(page.locator("#quickstart-curl")).to_be_visible()
     expect(page.locator("#quickstart-python")).to_be_hidden()
     page.get_by_role("tab", name="Python").click()
@@ -29,10 +29,10 @@ def test_a_language_that_was_chosen_is_shown_from_then_on(page: Page) -> None:
     assert_heading(page, "Act on a verdict")
     expect(page.locator("#sign-up-python")).to_be_visible()
     expect(page.locator("#mailing-list-python")).to_be_visible()
-    assert page.evaluate(SHIFT) == 0
+    assert page.evaluate(LAYOUT_SHIFT) == 0
 
 
-def test_an_example_that_lacks_the_chosen_language_shows_its_first(page: Page) -> None:
+def test_example_without_the_chosen_language_shows_its_first_language(page: Page) -> None:
     page.goto("/docs/rate-limits/")
     expect(page.locator("#limits-curl")).to_be_visible()
     expect(page.locator("#retry-python")).to_be_visible()
@@ -40,7 +40,7 @@ def test_an_example_that_lacks_the_chosen_language_shows_its_first(page: Page) -
     expect(page.get_by_role("tab", selected=True)).to_have_text("Python")
 
 
-def test_arrows_lead_from_tab_to_tab(page: Page) -> None:
+def test_arrow_keys_switch_tabs(page: Page) -> None:
     page.get_by_role("tab", name="curl").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -50,31 +50,31 @@ def test_arrows_lead_from_tab_to_tab(page: Page) -> None:
     expect(page.get_by_role("tabpanel")).to_contain_text("import urllib.request")
 
 
-def test_what_is_chosen_below_moves_nothing_under_the_pointer(page: Page) -> None:
+def test_switching_a_tab_does_not_shift_it_under_the_pointer(page: Page) -> None:
     page.goto("/docs/credits/")
     tab = page.locator("#usage-python-tab")
     tab.scroll_into_view_if_needed()
-    before = height_of(tab)
+    before = top_of(tab)
     tab.click()
-    # A page scrolls by whole pixels.
-    assert abs(height_of(tab) - before) < 1
+    # Pages scroll by whole pixels.
+    assert abs(top_of(tab) - before) < 1
 
 
-def test_an_example_is_copied_as_it_stands(page: Page) -> None:
+def test_example_is_copied_verbatim(page: Page) -> None:
     page.get_by_role("button", name="Copy").first.click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied == page.locator("#quickstart-curl").text_content()
 
 
-def test_all_pages_are_read_one_after_the_other(page: Page) -> None:
+def test_next_links_lead_through_all_pages(page: Page) -> None:
     for following in PAGES[1:]:
         page.locator("a[rel=next]").click()
         assert_heading(page, following.title)
     expect(page.locator("a[rel=next]")).to_have_count(0)
 
 
-def test_without_a_script_every_language_is_there_and_the_menu_opens(windows: Windows) -> None:
+def test_without_javascript_all_languages_are_shown_and_the_menu_opens(windows: Windows) -> None:
     page = windows.open(java_script_enabled=False, width=NARROW)
     page.goto("/docs/")
     for language in ("curl", "python", "javascript"):
@@ -85,7 +85,7 @@ def test_without_a_script_every_language_is_there_and_the_menu_opens(windows: Wi
     assert_heading(page, "Sandbox")
 
 
-def test_the_menu_of_a_narrow_page_gives_way_to_what_it_led_to(windows: Windows) -> None:
+def test_menu_on_a_narrow_page_closes_after_a_choice(windows: Windows) -> None:
     page = windows.open(width=NARROW)
     page.goto("/docs/errors/")
     page.locator(".docs-menu > summary").click()
@@ -94,7 +94,7 @@ def test_the_menu_of_a_narrow_page_gives_way_to_what_it_led_to(windows: Windows)
     expect(page.locator(".docs-menu nav")).to_be_hidden()
 
 
-def height_of(tab: Locator) -> float:
+def top_of(tab: Locator) -> float:
     box = tab.bounding_box()
     assert box
     return box["y"]

@@ -1,19 +1,19 @@
-"""Every page, wide and narrow, light and dark. What is looked for: findings.py."""
+"""Every page, wide and narrow, light and dark. See findings.py for the checks."""
 
 import pytest
 from playwright.sync_api import Page
 
 from tests.journeys.findings import assert_no_findings, assert_skip_link_first
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.settled import Settled, settle
+from tests.journeys.settled import PopulatedAccount, populate_account
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 from validation.docs.pages import PAGES
 
-# They take as long as all other journeys together.
+# These tests take as long as all other journeys together.
 pytestmark = pytest.mark.proof
 
-FOR_EVERYBODY = [
+PUBLIC_PAGES = [
     "/",
     "/accounts/login/",
     "/accounts/signup/",
@@ -31,11 +31,11 @@ FOR_EVERYBODY = [
     *(f"/docs/{page.path}" for page in PAGES),
     "/no-such-page/",
 ]
-FOR_MEMBERS = [
+MEMBER_PAGES = [
     "/",
     "/validation/",
     "/validation/requests/",
-    "/validation/requests/{answered}/",
+    "/validation/requests/{success}/",
     "/validation/requests/{refused}/",
     "/validation/usage/",
     "/validation/usage/?range=24h",
@@ -49,7 +49,7 @@ FOR_MEMBERS = [
     "/accounts/security/",
     "/accounts/audit/",
     "/accounts/audit/?what=billing&until=2020-01-01",
-    "/accounts/audit/?who=nobody&since=2026-02-02&until=2026-02-01",
+    "/accounts/audit/?who=unknown&since=2026-02-02&until=2026-02-01",
     "/validation/data/",
     "/accounts/password/change/",
     "/accounts/sessions/",
@@ -83,7 +83,7 @@ FOR_MEMBERS = [
     "/credits/orders/{order}/invoice/",
     "/no-such-page/",
 ]
-WITH_NOTHING_YET = [
+EMPTY_PAGES = [
     "/validation/",
     "/validation/requests/",
     "/validation/usage/",
@@ -102,41 +102,41 @@ WITH_NOTHING_YET = [
 
 
 @pytest.fixture(scope="module")
-def settled(lasting_windows: Windows, site: Product, newcomers: Newcomers) -> Settled:
-    return settle(lasting_windows, site, newcomers.take())
+def populated(lasting_windows: Windows, site: Product, newcomers: Newcomers) -> PopulatedAccount:
+    return populate_account(lasting_windows, site, newcomers.take())
 
 
 @pytest.fixture(scope="module")
-def stranger(lasting_windows: Windows) -> Page:
+def visitor(lasting_windows: Windows) -> Page:
     return lasting_windows.open()
 
 
 @pytest.fixture(scope="module")
-def beginner(lasting_windows: Windows, newcomers: Newcomers) -> Page:
+def new_customer(lasting_windows: Windows, newcomers: Newcomers) -> Page:
     return lasting_windows.open(newcomers.take())
 
 
-@pytest.mark.parametrize("path", FOR_EVERYBODY)
-def test_a_page_for_everybody_has_no_findings(
-    stranger: Page, settled: Settled, lasting_windows: Windows, path: str
+@pytest.mark.parametrize("path", PUBLIC_PAGES)
+def test_public_page_has_no_findings(
+    visitor: Page, populated: PopulatedAccount, lasting_windows: Windows, path: str
 ) -> None:
-    stranger.goto(path.format(**settled.places))
-    assert_skip_link_first(stranger)
-    assert_no_findings(stranger)
-    assert not lasting_windows.take_complaints()
+    visitor.goto(path.format(**populated.ids))
+    assert_skip_link_first(visitor)
+    assert_no_findings(visitor)
+    assert not lasting_windows.take_console_errors()
 
 
-@pytest.mark.parametrize("path", FOR_MEMBERS)
-def test_a_page_for_members_has_no_findings(
-    settled: Settled, lasting_windows: Windows, path: str
+@pytest.mark.parametrize("path", MEMBER_PAGES)
+def test_member_page_has_no_findings(
+    populated: PopulatedAccount, lasting_windows: Windows, path: str
 ) -> None:
-    settled.page.goto(path.format(**settled.places))
-    assert_skip_link_first(settled.page)
-    assert_no_findings(settled.page)
-    assert not lasting_windows.take_complaints()
+    populated.page.goto(path.format(**populated.ids))
+    assert_skip_link_first(populated.page)
+    assert_no_findings(populated.page)
+    assert not lasting_windows.take_console_errors()
 
 
-@pytest.mark.parametrize("path", WITH_NOTHING_YET)
-def test_a_page_with_nothing_on_it_yet_has_no_findings(beginner: Page, path: str) -> None:
-    beginner.goto(path)
-    assert_no_findings(beginner)
+@pytest.mark.parametrize("path", EMPTY_PAGES)
+def test_empty_page_has_no_findings(new_customer: Page, path: str) -> None:
+    new_customer.goto(path)
+    assert_no_findings(new_customer)

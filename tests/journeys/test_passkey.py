@@ -8,7 +8,9 @@ from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
 
-def test_a_passkey_signs_in_by_itself(windows: Windows, site: Product, newcomer: Newcomer) -> None:
+def test_passkey_signs_in_without_a_password(
+    windows: Windows, site: Product, newcomer: Newcomer
+) -> None:
     page = open_with_device(windows, site, newcomer)
     add_passkey(page, "My laptop")
     assert_heading(page, "Recovery codes")
@@ -21,9 +23,7 @@ def test_a_passkey_signs_in_by_itself(windows: Windows, site: Product, newcomer:
     expect(page.get_by_role("row").filter(has_text="My laptop")).not_to_contain_text("never")
 
 
-def test_a_passkey_that_the_browser_does_not_have_is_explained(
-    windows: Windows, site: Product, newcomer: Newcomer
-) -> None:
+def test_missing_passkey_is_explained(windows: Windows, site: Product, newcomer: Newcomer) -> None:
     page = open_with_device(windows, site, newcomer)
     page.goto("/validation/")
     sign_out(page)
@@ -34,7 +34,7 @@ def test_a_passkey_that_the_browser_does_not_have_is_explained(
     expect(explained).to_be_visible(timeout=20_000)
 
 
-def test_passkey_completes_the_second_step_and_later_proofs(
+def test_passkey_completes_the_second_step_and_reauthentication(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:
     page = open_with_device(windows, site, newcomer)

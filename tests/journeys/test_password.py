@@ -1,14 +1,14 @@
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomer
-from tests.journeys.people import PASSWORD, assert_heading, link_from_mail, sign_in
+from tests.journeys.people import PASSWORD, assert_heading, link_from_email, sign_in
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
 NEW_PASSWORD = "a brand new battery"
 
 
-def test_the_link_from_the_mail_sets_a_new_password_once(
+def test_link_in_the_email_resets_the_password_once(
     page: Page, site: Product, newcomer: Newcomer
 ) -> None:
     page.goto("/accounts/password/reset/")
@@ -16,7 +16,7 @@ def test_the_link_from_the_mail_sets_a_new_password_once(
     page.get_by_role("button", name="Send the link").click()
     assert_heading(page, "Look into your mailbox")
 
-    link = link_from_mail(site, newcomer.email, "Choose a new password")
+    link = link_from_email(site, newcomer.email, "Choose a new password")
     page.goto(link)
     fill_new_password(page)
     page.get_by_role("button", name="Save the password").click()
@@ -30,8 +30,8 @@ def test_the_link_from_the_mail_sets_a_new_password_once(
     assert_heading(page, "Overview")
 
 
-def test_one_click_signs_out_everywhere_else(windows: Windows, newcomer: Newcomer) -> None:
-    here, elsewhere = open_two(windows, newcomer)
+def test_one_click_ends_all_other_sessions(windows: Windows, newcomer: Newcomer) -> None:
+    here, elsewhere = sign_in_twice(windows, newcomer)
     here.goto("/accounts/sessions/")
     expect(here.get_by_role("row")).to_have_count(3)
     here.get_by_role("button", name="Sign out everywhere else").click()
@@ -39,8 +39,10 @@ def test_one_click_signs_out_everywhere_else(windows: Windows, newcomer: Newcome
     expect_signed_out(elsewhere)
 
 
-def test_a_changed_password_signs_out_everywhere_else(windows: Windows, newcomer: Newcomer) -> None:
-    here, elsewhere = open_two(windows, newcomer)
+def test_changing_the_password_ends_all_other_sessions(
+    windows: Windows, newcomer: Newcomer
+) -> None:
+    here, elsewhere = sign_in_twice(windows, newcomer)
     here.goto("/accounts/password/change/")
     here.get_by_label("Current Password").fill(PASSWORD)
     fill_new_password(here)
@@ -52,8 +54,8 @@ def test_a_changed_password_signs_out_everywhere_else(windows: Windows, newcomer
     assert_heading(here, "Overview")
 
 
-def open_two(windows: Windows, newcomer: Newcomer) -> tuple[Page, Page]:
-    """The same person at two computers."""
+def sign_in_twice(windows: Windows, newcomer: Newcomer) -> tuple[Page, Page]:
+    """Sign in the same customer in two browsers."""
     here, elsewhere = windows.open(newcomer), windows.open()
     sign_in(elsewhere, newcomer.email)
     assert_heading(elsewhere, "Overview")

@@ -1,7 +1,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.authenticator_app import AuthenticatorApp, set_up
+from tests.journeys.authenticator_app import AuthenticatorApp, set_up_authenticator_app
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.people import (
@@ -38,29 +38,29 @@ def test_a_mistyped_address_is_corrected_with_one_click(page: Page) -> None:
 
 
 @pytest.fixture(scope="module")
-def guarded(lasting_windows: Windows, newcomers: Newcomers) -> AuthenticatorApp:
+def app(lasting_windows: Windows, newcomers: Newcomers) -> AuthenticatorApp:
     newcomer = newcomers.take()
-    return set_up(lasting_windows.open(newcomer), newcomer.email)
+    return set_up_authenticator_app(lasting_windows.open(newcomer), newcomer.email)
 
 
-def test_an_authenticator_app_stands_between_password_and_account(
-    page: Page, guarded: AuthenticatorApp
+def test_sign_in_requires_a_code_from_the_authenticator_app(
+    page: Page, app: AuthenticatorApp
 ) -> None:
-    sign_in(page, guarded.email)
+    sign_in(page, app.email)
     _type_code(page, "000000")
     expect(page.get_by_text("Incorrect code.")).to_be_visible()
-    _type_code(page, guarded.code_now())
+    _type_code(page, app.current_code())
     assert_heading(page, "Overview")
 
 
-def test_a_recovery_code_opens_the_account_once(page: Page, guarded: AuthenticatorApp) -> None:
-    sign_in(page, guarded.email)
-    _type_code(page, guarded.recovery_codes[0])
+def test_a_recovery_code_opens_the_account_once(page: Page, app: AuthenticatorApp) -> None:
+    sign_in(page, app.email)
+    _type_code(page, app.recovery_codes[0])
     assert_heading(page, "Overview")
     sign_out(page)
 
-    sign_in(page, guarded.email)
-    _type_code(page, guarded.recovery_codes[0])
+    sign_in(page, app.email)
+    _type_code(page, app.recovery_codes[0])
     expect(page.get_by_text("Incorrect code.")).to_be_visible()
 
 

@@ -1,4 +1,4 @@
-"""The admin draws with Django's own scripts and styles: the policy must let them through."""
+"""The admin uses Django's scripts and styles, which our content security policy must allow."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,10 +9,10 @@ from tests.journeys.windows import HEIGHT, WIDE, Windows
 from tests.servers.product import Product
 from tests.support.pages import all_pages
 
-# They take as long as all other journeys together.
+# These tests take as long as all other journeys together.
 pytestmark = pytest.mark.proof
 
-# Read from the URL table: every list, and every form that adds something.
+# From the URL configuration: every change list and every add form.
 LISTS = [
     page.route.removeprefix("admin/").rstrip("/")
     for page in all_pages().values()
@@ -28,29 +28,27 @@ def staff(lasting_windows: Windows, site: Product) -> Page:
     return page
 
 
-def test_the_front_page_of_the_staff_draws_without_complaints(
-    staff: Page, lasting_windows: Windows
-) -> None:
+def test_admin_index_has_no_console_errors(staff: Page, lasting_windows: Windows) -> None:
     staff.goto("/admin/")
     assert_heading(staff, "Customers and what is theirs")
-    assert not lasting_windows.take_complaints()
+    assert not lasting_windows.take_console_errors()
 
 
 @pytest.mark.parametrize("model", LISTS)
-def test_a_list_and_its_first_entry_draw_without_complaints(
+def test_list_and_its_first_row_have_no_console_errors(
     staff: Page, lasting_windows: Windows, model: str
 ) -> None:
     staff.goto(f"/admin/{model}/")
     entry = staff.locator("#result_list tbody a").first
     if entry.count():
         staff.goto(entry.get_attribute("href") or "")
-    assert not lasting_windows.take_complaints()
+    assert not lasting_windows.take_console_errors()
 
 
-def test_what_django_brings_to_its_forms_works_under_the_policy(
+def test_scripts_of_admin_forms_work_under_the_content_security_policy(
     staff: Page, lasting_windows: Windows
 ) -> None:
-    """Filters, boxes that are filled from other boxes, choosers of rows and of several things."""
+    """Filters, prepopulated fields, autocomplete and the widget for multiple choices."""
     staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
     staff.goto("/admin/accounts/account/")
     staff.locator("#action-toggle").check()
@@ -67,17 +65,17 @@ def test_what_django_brings_to_its_forms_works_under_the_policy(
     staff.goto("/admin/auth/group/add/")
     staff.locator("#id_permissions_from option").first.wait_for(state="attached")
     staff.goto("/admin/account/emailaddress/add/")
-    assert not lasting_windows.take_complaints()
+    assert not lasting_windows.take_console_errors()
 
 
-def test_the_front_page_asks_its_questions_in_four_forms(staff: Page) -> None:
+def test_admin_index_shows_its_panels(staff: Page) -> None:
     staff.goto("/admin/")
     for question in ("Who is running dry?", "Who pays?", "Did the daily work run?"):
         expect(staff.get_by_role("heading", level=2, name=question)).to_be_visible()
     assert_no_findings(staff)
 
 
-def test_a_customer_is_found_and_looked_at(staff: Page, lasting_windows: Windows) -> None:
+def test_staff_find_and_view_a_customer(staff: Page, lasting_windows: Windows) -> None:
     staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
     _find(staff, "owner@")
     expect(staff.get_by_role("heading", level=2, name="Users")).to_be_visible()
@@ -89,12 +87,10 @@ def test_a_customer_is_found_and_looked_at(staff: Page, lasting_windows: Windows
     staff.get_by_role("link", name="Usage and requests").click()
     expect(staff.get_by_role("heading", level=1)).to_contain_text("usage and requests")
     assert_no_findings(staff)
-    assert not lasting_windows.take_complaints()
+    assert not lasting_windows.take_console_errors()
 
 
-def test_a_key_that_is_pasted_leads_to_its_page_and_stands_nowhere(
-    staff: Page, site: Product
-) -> None:
+def test_pasted_key_is_found_and_never_shown(staff: Page, site: Product) -> None:
     key = site.owner_key()
     _find(staff, key)
     assert_heading(staff, "View API key")

@@ -1,12 +1,12 @@
-"""What a page shows besides its quiet self: refusals, half-way steps, an open menu, long names."""
+"""Special states of pages: errors, intermediate steps, an open menu, long names."""
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.findings import assert_no_findings, sideways
+from tests.journeys.findings import assert_no_findings, sideways_scrolling
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.people import assert_heading, fill_sign_up, sign_in
-from tests.journeys.teams import invitation_of, invite, rename_account, rename_yourself
+from tests.journeys.teams import invitation_link, invite, rename_account, rename_yourself
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 from tests.servers.product import Product
 
@@ -15,7 +15,7 @@ NAMES = {
     "many words": "Association for the Advancement of Email " * 2,
     "right to left": "شركة التحقق من صحة عناوين البريد الإلكتروني",
 }
-SHOWING_NAMES = [
+PAGES_WITH_NAMES = [
     "/validation/",
     "/accounts/profile/",
     "/accounts/account/close/",
@@ -31,7 +31,7 @@ def member(lasting_windows: Windows, newcomers: Newcomers) -> Page:
     return lasting_windows.open(newcomers.take())
 
 
-def test_the_page_that_asks_for_the_code_has_no_findings(page: Page) -> None:
+def test_confirmation_page_has_no_findings(page: Page) -> None:
     fill_sign_up(page, "halfway@states.example")
     assert_heading(page, "Confirm your e-mail")
     assert_no_findings(page)
@@ -44,7 +44,7 @@ def test_a_refused_sign_up_has_no_findings(page: Page) -> None:
 
 
 def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
-    sign_in(page, "nobody@states.example")
+    sign_in(page, "unknown@states.example")
     expect(page.locator(".errorlist")).to_be_visible()
     assert_no_findings(page)
 
@@ -57,7 +57,7 @@ def test_a_refused_invitation_has_no_findings(member: Page) -> None:
     assert_no_findings(member)
 
 
-def test_the_page_that_stops_guessers_has_no_findings(member: Page) -> None:
+def test_too_many_attempts_page_has_no_findings(member: Page) -> None:
     member.goto("/accounts/password/change/")
     for _ in range(6):
         for label in ("Current Password", "New Password", "New Password (again)"):
@@ -82,7 +82,7 @@ def test_an_open_menu_has_no_findings(member: Page, width: int, menu: str) -> No
 @pytest.mark.parametrize(
     "address", ["deliverable@sandbox.test", "rate_limit_exceeded@sandbox.test", "W" * 320]
 )
-def test_an_answer_of_the_playground_has_no_findings(member: Page, address: str) -> None:
+def test_playground_result_has_no_findings(member: Page, address: str) -> None:
     member.goto("/validation/playground/")
     member.get_by_label("Address").fill(address)
     member.get_by_role("button", name="Validate").click()
@@ -90,7 +90,7 @@ def test_an_answer_of_the_playground_has_no_findings(member: Page, address: str)
     assert_no_findings(member)
 
 
-def test_the_page_before_an_erasure_has_no_findings(member: Page) -> None:
+def test_erasure_confirmation_has_no_findings(member: Page) -> None:
     for address in ("erased@sandbox.test", f"{'w' * 300}@sandbox.test"):
         member.goto("/validation/playground/")
         member.get_by_label("Address").fill(address)
@@ -105,21 +105,21 @@ def test_the_page_before_an_erasure_has_no_findings(member: Page) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
-def test_a_long_name_makes_nothing_scroll_sideways(member: Page, name: str) -> None:
+def test_long_name_does_not_cause_horizontal_scrolling(member: Page, name: str) -> None:
     rename_account(member, name)
     rename_yourself(member, name)
-    assert_no_sideways_scrolling(member, SHOWING_NAMES)
+    assert_no_horizontal_scrolling(member, PAGES_WITH_NAMES)
 
 
-def test_a_long_address_makes_nothing_scroll_sideways(member: Page, site: Product) -> None:
+def test_long_address_does_not_cause_horizontal_scrolling(member: Page, site: Product) -> None:
     invite(member, LONG_ADDRESS)
-    link = invitation_of(site, LONG_ADDRESS)
-    assert_no_sideways_scrolling(member, [link, "/accounts/team/"])
+    link = invitation_link(site, LONG_ADDRESS)
+    assert_no_horizontal_scrolling(member, [link, "/accounts/team/"])
 
 
-def assert_no_sideways_scrolling(page: Page, paths: list[str]) -> None:
-    found = {}
+def assert_no_horizontal_scrolling(page: Page, paths: list[str]) -> None:
+    findings = {}
     for path in paths:
         page.goto(path)
-        found[path] = sideways(page, WIDE) + sideways(page, NARROW)
-    assert not any(found.values()), found
+        findings[path] = sideways_scrolling(page, WIDE) + sideways_scrolling(page, NARROW)
+    assert not any(findings.values()), findings

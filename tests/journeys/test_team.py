@@ -23,7 +23,7 @@ def developer(owner: Page, lasting_windows: Windows, site: Product) -> Page:
     return page
 
 
-def test_an_invited_colleague_sees_the_team_and_invites_nobody(developer: Page) -> None:
+def test_invited_developer_sees_the_team_but_cannot_invite(developer: Page) -> None:
     developer.goto("/accounts/team/")
     rows = developer.get_by_role("row")
     expect(developer.get_by_text("Who works in The Crew")).to_be_visible()
@@ -32,28 +32,26 @@ def test_an_invited_colleague_sees_the_team_and_invites_nobody(developer: Page) 
     expect(developer.get_by_text("Invite somebody")).to_have_count(0)
 
 
-def test_who_types_the_address_of_a_page_not_theirs_is_told_whose_it_is(developer: Page) -> None:
-    answer = developer.goto("/accounts/account/close/")
-    assert answer
-    assert answer.status == 403
+def test_forbidden_page_names_the_role_it_needs(developer: Page) -> None:
+    response = developer.goto("/accounts/account/close/")
+    assert response
+    assert response.status == 403
     assert_heading(developer, "You may not do this")
     expect(developer.get_by_text("This page is for the role Owner:")).to_be_visible()
 
 
 @pytest.mark.parametrize(
-    ("address", "page_of_the_form"),
+    ("address", "heading"),
     [
         ("/accounts/account/rename/", "Profile"),
         ("/accounts/account/export/", "Profile"),
         ("/accounts/team/invite/", "Team"),
     ],
 )
-def test_who_types_the_address_of_a_form_is_led_to_its_page(
-    owner: Page, address: str, page_of_the_form: str
-) -> None:
-    """It stands in the address bar after the form was refused."""
+def test_url_of_a_form_redirects_to_its_page(owner: Page, address: str, heading: str) -> None:
+    """A refused form leaves this URL in the address bar."""
     owner.goto(address)
-    assert_heading(owner, page_of_the_form)
+    assert_heading(owner, heading)
 
 
 def test_an_owner_changes_a_role_and_removes_the_member(

@@ -9,7 +9,7 @@ from tests.journeys.windows import NARROW, Windows
 
 @pytest.fixture
 def page(windows: Windows) -> Page:
-    """On a telephone that runs no scripts."""
+    """A page on a phone without JavaScript."""
     return windows.open(java_script_enabled=False, width=NARROW)
 
 

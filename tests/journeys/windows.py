@@ -1,4 +1,4 @@
-"""Browser windows that note what the browser's console complains of."""
+"""Browser windows that collect console errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,13 +18,13 @@ class Windows:
     def __init__(self, browser: Browser, url: str) -> None:
         self.browser = browser
         self.url = url
-        self.complaints: list[str] = []
+        self.console_errors: list[str] = []
         self._contexts: list[BrowserContext] = []
 
     def open(
         self, who: Newcomer | None = None, *, url: str = "", width: int = WIDE, **options: Any
     ) -> Page:
-        """A new window of somebody else: it shares no cookies with the others."""
+        """Open a window with its own cookies, those of `who` if given."""
         viewport: ViewportSize = {"width": width, "height": HEIGHT}
         context = self.browser.new_context(
             base_url=url or self.url, viewport=viewport, reduced_motion="reduce", **options
@@ -32,38 +32,40 @@ class Windows:
         for name, value in who.cookies.items() if who else ():
             context.add_cookies([{"name": name, "value": value, "url": url or self.url}])
         context.set_default_timeout(WAIT_MILLISECONDS)
-        context.on("console", self._note)
-        context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        context.on("console", self._record_error)
+        context.on("weberror", lambda error: self.console_errors.append(str(error.error)))
         self._contexts.append(context)
         return context.new_page()
 
-    def take_complaints(self) -> list[str]:
-        """What was complained of since the last time."""
-        taken, self.complaints = self.complaints, []
-        return taken
+    def take_console_errors(self) -> list[str]:
+        """Return the errors since the last call."""
+        errors, self.console_errors = self.console_errors, []
+        return errors
 
     def close(self) -> None:
         for context in self._contexts:
             context.close()
 
-    def _note(self, message: ConsoleMessage) -> None:
-        if message.type != "error" or _is_the_page_itself(message):
+    def _record_error(self, message: ConsoleMessage) -> None:
+        if message.type != "error" or _is_page_itself(message):
             return
-        self.complaints.append(f"{message.location['url']}: {message.text}")
+        self.console_errors.append(f"{message.location['url']}: {message.text}")
 
 
 @contextmanager
 def open_windows(browser: Browser, url: str) -> Iterator[Windows]:
-    """Closed at the end, when none may have complained."""
+    """Yield windows, close them at the end, and check that there were no errors."""
     windows = Windows(browser, url)
     try:
         yield windows
     finally:
         windows.close()
-    assert not windows.complaints
+    assert not windows.console_errors
 
 
-def _is_the_page_itself(message: ConsoleMessage) -> bool:
-    """A page may answer 403 or 404 and mean it; what it loads may not."""
-    refused = message.text.startswith("Failed to load resource")
-    return refused and message.page is not None and message.location["url"] == message.page.url
+def _is_page_itself(message: ConsoleMessage) -> bool:
+    """Return whether a failed load is the page itself, which may respond 403 or 404 on purpose."""
+    is_load_error = message.text.startswith("Failed to load resource")
+    return (
+        is_load_error and message.page is not None and message.location["url"] == message.page.url
+    )

@@ -1,4 +1,4 @@
-"""The database is away for a while: 503 in the one shape, nobody waits long, and it comes back."""
+"""Without its database the product responds 503 quickly, in the usual format, and recovers."""
 
 import sqlite3
 import time
@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 
-from tests.servers.client import HttpCaller, until_ready
+from tests.servers.client import HttpCaller, wait_until_ready
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres, postgres_server
 from tests.servers.product import product
@@ -17,111 +17,111 @@ from tests.servers.relay import relay
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
-LONGEST_SECONDS = 2
-# Pages that say the same to every stranger.
+MAX_SECONDS = 2
+# Pages that need no data, for visitors who aren't signed in.
 WITHOUT_DATA = ["/docs/", "/docs/errors/", "/accounts/terms/", "/accounts/login/"]
-# Their visitors came before.
+# Cookies of returning visitors.
 COOKIE = {"Cookie": "session=a4m2k0v9x1c8b7n6"}
 
 
-def test_without_its_database_the_api_answers_503_and_recovers_by_itself(tmp_path: Path) -> None:
+def test_api_responds_503_without_its_database_and_recovers(tmp_path: Path) -> None:
     with postgres() as url:
         (folder,) = parse_qs(urlsplit(url).query)["host"]
-        with relay(f"{folder}/.s.PGSQL.5432") as between:
-            database = f"postgres://postgres@127.0.0.1:{between.port}/postgres"
+        with relay(f"{folder}/.s.PGSQL.5432") as database_relay:
+            database = f"postgres://postgres@127.0.0.1:{database_relay.port}/postgres"
             with product(tmp_path, DATABASE_URL=database) as site:
                 caller = HttpCaller(site, make_key(site, "away@shop.example", 1000))
                 assert caller.get().status == 200
-                between.drop()
+                database_relay.drop()
                 after_a_blip = [caller.get().status for _ in range(10)]
-                between.delay = 20.0
-                frozen = [caller.get() for _ in range(3)]
-                between.delay = 0.0
-                between.drop()
+                database_relay.delay = 20.0
+                during_freeze = [caller.get() for _ in range(3)]
+                database_relay.delay = 0.0
+                database_relay.drop()
                 deadline = time.monotonic() + 15
                 while caller.get().status != 200 and time.monotonic() < deadline:
                     time.sleep(0.2)
-                thawed = caller.get()
-                between.cut()
-                away = [caller.get() for _ in range(6)]
-                stranger = HttpCaller(site, "svc_live_mistyped").get()
-                between.mend()
+                after_freeze = caller.get()
+                database_relay.cut()
+                during_outage = [caller.get() for _ in range(6)]
+                mistyped_key = HttpCaller(site, "svc_live_mistyped").get()
+                database_relay.restore()
                 deadline = time.monotonic() + 15
                 while caller.get().status != 200 and time.monotonic() < deadline:
                     time.sleep(0.2)
-                back = caller.get()
+                after_outage = caller.get()
                 caller.close()
     assert after_a_blip == [200] * 10
-    assert thawed.status == 200
-    assert {answer.status for answer in away + frozen} == {503}
-    for answer in away + frozen:
-        error = answer.document["error"]
+    assert after_freeze.status == 200
+    assert {response.status for response in during_outage + during_freeze} == {503}
+    for response in during_outage + during_freeze:
+        error = response.document["error"]
         assert error["code"] == "service_unavailable"
         assert error["details"]["retry_after"] >= 1
-        assert "Retry-After" not in answer.headers
-        assert answer.headers["RateLimit"].startswith('"address";r=60')
-        assert answer.seconds < LONGEST_SECONDS
-    # A mistyped key is recognised without the database.
-    assert stranger.status == 401
-    assert back.status == 200
+        assert "Retry-After" not in response.headers
+        assert response.headers["RateLimit"].startswith('"address";r=60')
+        assert response.seconds < MAX_SECONDS
+    # A mistyped key is detected without the database.
+    assert mistyped_key.status == 401
+    assert after_outage.status == 200
 
 
-def assert_away(caller: HttpCaller) -> None:
-    """Every page says so within two seconds; those that need no database do not notice."""
+def assert_database_outage(caller: HttpCaller) -> None:
+    """Check that pages respond 503 within two seconds, except those that need no database."""
     first = caller.call("GET", "/accounts/profile/", headers=COOKIE)
     assert first.status == 503
-    assert first.seconds < LONGEST_SECONDS
+    assert first.seconds < MAX_SECONDS
     assert [caller.get(path).status for path in WITHOUT_DATA] == [200] * len(WITHOUT_DATA)
     page, health, ready = (caller.get(path) for path in ("/", "/healthz", "/readyz"))
     assert page.status == 503
     assert page.headers["Retry-After"] == "5"
     assert "We cannot answer at the moment" in page.text
-    assert page.seconds < LONGEST_SECONDS
+    assert page.seconds < MAX_SECONDS
     assert (health.status, health.text) == (200, '{"status":"ok"}')
-    assert health.seconds < LONGEST_SECONDS / 2
+    assert health.seconds < MAX_SECONDS / 2
     assert (ready.status, ready.document["database"]) == (503, "unavailable")
     assert ready.headers["Retry-After"] == "5"
-    assert ready.seconds < LONGEST_SECONDS
+    assert ready.seconds < MAX_SECONDS
 
 
-def assert_few_wait(caller: HttpCaller) -> None:
-    """Once it is known, most visitors learn it at once. If each waited, 20 would take 30 s."""
+def assert_most_fail_fast(caller: HttpCaller) -> None:
+    """Check that most requests fail immediately. If each one waited, 20 would take 30 s."""
     pages = [caller.call("GET", "/accounts/profile/", headers=COOKIE) for _ in range(20)]
     assert {page.status for page in pages} == {503}
     assert sum(page.seconds for page in pages) < 15
 
 
 @pytest.mark.fault
-def test_pages_and_load_balancers_are_told_that_the_database_is_away(tmp_path: Path) -> None:
+def test_pages_and_health_checks_report_a_missing_database(tmp_path: Path) -> None:
     with (
         postgres_server() as server,
         product(tmp_path, DATABASE_URL=server.url, WEB_WORKERS="1") as site,
     ):
         caller = HttpCaller(site, site.owner_key())
-        until_ready(caller)
+        wait_until_ready(caller)
         before = caller.get("/")
         with server.frozen():
-            assert_away(caller)
-            assert_few_wait(caller)
-        until_ready(caller)
-        thawed = caller.get("/")
+            assert_database_outage(caller)
+            assert_most_fail_fast(caller)
+        wait_until_ready(caller)
+        after_freeze = caller.get("/")
         server.kill()
-        assert_away(caller)
-        assert_few_wait(caller)
-        server.start_again()
-        until_ready(caller)
-        again = caller.get("/")
+        assert_database_outage(caller)
+        assert_most_fail_fast(caller)
+        server.restart()
+        wait_until_ready(caller)
+        after_restart = caller.get("/")
         caller.close()
-    assert [before.status, thawed.status, again.status] == [200] * 3
+    assert [before.status, after_freeze.status, after_restart.status] == [200] * 3
 
 
-def test_a_call_that_gave_up_behind_a_lock_is_not_charged_afterwards(tmp_path: Path) -> None:
+def test_call_that_timed_out_on_a_lock_is_not_charged_later(tmp_path: Path) -> None:
     with postgres() as url, product(tmp_path, DATABASE_URL=url, WEB_WORKERS="1") as site:
         caller = HttpCaller(site, make_key(site, "migrated@shop.example", 1000))
-        # What is prepared waits where it is executed.
+        # Prepare the statements, so that the calls below block on execution.
         assert caller.validate("no address").status == 200
         with psycopg.connect(url) as database:
-            # As while an index is built.
+            # The lock that CREATE INDEX takes.
             database.execute("LOCK TABLE validation_logentry IN SHARE MODE")
             refused = [caller.validate("no address").status for _ in range(3)]
             time.sleep(1)
@@ -133,32 +133,34 @@ def test_a_call_that_gave_up_behind_a_lock_is_not_charged_afterwards(tmp_path: P
     assert first.document["credits"] == {"charged": 1, "remaining": 98}
 
 
-def test_a_locked_sqlite_refuses_writers_in_time_and_holds_up_nobody_else(tmp_path: Path) -> None:
+def test_locked_sqlite_refuses_writers_in_time_and_serves_readers(tmp_path: Path) -> None:
     with product(tmp_path, WEB_WORKERS="1") as site:
         secret = make_key(site, "locked@shop.example", 1000)
         writers = [HttpCaller(site, secret) for _ in range(4)]
         reader = HttpCaller(site, secret)
-        unnoted = HttpCaller(site, manage(site, "create_key", "locked@shop.example", "--name", "2"))
+        unused_key = HttpCaller(
+            site, manage(site, "create_key", "locked@shop.example", "--name", "2")
+        )
         assert reader.get().status == 200
         lock = sqlite3.connect(tmp_path / "db.sqlite3", isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")
         with ThreadPoolExecutor(4) as threads:
-            waiting = [
+            writes = [
                 threads.submit(writer.validate, "no address", Idempotency_Key=f"key-{number}")
                 for number, writer in enumerate(writers)
             ]
-            read = [reader.get() for _ in range(10)]
-            refused = [future.result() for future in waiting]
-        first_use = unnoted.get()
+            reads = [reader.get() for _ in range(10)]
+            refused = [future.result() for future in writes]
+        first_use = unused_key.get()
         lock.execute("ROLLBACK")
         lock.close()
-        again = writers[0].validate("no address", Idempotency_Key="key-0")
-        for caller in (*writers, reader, unnoted):
+        retry = writers[0].validate("no address", Idempotency_Key="key-0")
+        for caller in (*writers, reader, unused_key):
             caller.close()
-    assert {answer.status for answer in read} == {200}
-    assert sum(answer.seconds for answer in read) < LONGEST_SECONDS
-    assert {answer.status for answer in refused} == {503}
-    assert max(answer.seconds for answer in refused) < 2 * LONGEST_SECONDS
-    assert again.status == 200
-    # Only the note of the key's use could not be written.
+    assert {response.status for response in reads} == {200}
+    assert sum(response.seconds for response in reads) < MAX_SECONDS
+    assert {response.status for response in refused} == {503}
+    assert max(response.seconds for response in refused) < 2 * MAX_SECONDS
+    assert retry.status == 200
+    # Only the key's last use could not be recorded.
     assert first_use.status == 200

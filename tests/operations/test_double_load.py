@@ -1,4 +1,4 @@
-"""Twice as much is asked as the product can answer: it stays on its feet."""
+"""Under twice the load it can serve, the product sheds requests and recovers."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,16 +18,16 @@ def sites() -> Iterator[dict[str, Product]]:
 
 
 @pytest.mark.parametrize("store", ["PostgreSQL, Redis", "SQLite"])
-def test_at_twice_the_top_rate_it_answers_keeps_its_memory_and_recovers(
+def test_double_load_is_shed_without_memory_growth_and_product_recovers(
     sites: dict[str, Product], store: str
 ) -> None:
     with ThreadPoolExecutor(1) as executor:
-        seen = overload(executor, sites[store], seconds=5, top_seconds=1.5, accounts=20)
-    assert seen.odd_statuses == set()
-    assert {200, 429} <= set(seen.over.by_status)
-    # Machines differ, and this one has other things to do.
-    assert seen.growth < 1.5
-    (*_, last) = seen.after
+        result = overload(executor, sites[store], seconds=5, top_seconds=1.5, accounts=20)
+    assert result.unexpected_statuses == set()
+    assert {200, 429} <= set(result.during.by_status)
+    # Memory growth varies between machines, and other tests run at the same time.
+    assert result.memory_growth < 1.5
+    (*_, last) = result.after
     assert set(last.by_status) <= {200, 429}
-    assert last.percentile(50) < 10 * seen.before.percentile(50) + 0.5
+    assert last.percentile(50) < 10 * result.before.percentile(50) + 0.5
     assert "Traceback" not in sites[store].output()

@@ -1,4 +1,4 @@
-"""The commands of docs/operations.md for bad nights, as they stand there."""
+"""The incident commands of docs/operations.md, run as documented."""
 
 import os
 from pathlib import Path
@@ -12,16 +12,16 @@ from django.db import connection
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from runtime.models import Mail
-from tests.servers.postgres import with_its_programs
+from tests.servers.postgres import prepend_postgres_programs
 from tests.servers.runbook import Machine
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    monkeypatch.setenv("PATH", with_its_programs(os.environ["PATH"]))
+    monkeypatch.setenv("PATH", prepend_postgres_programs(os.environ["PATH"]))
     if connection.vendor == "postgresql":
         monkeypatch.setenv("PGHOST", str(connection.get_connection_params()["host"]))
     return Machine(tmp_path / "machine")
@@ -35,15 +35,17 @@ def follow(machine: Machine, name: str, **variables: str) -> None:
 def test_a_leaked_key_is_revoked(machine: Machine, caller: ApiClient, key: ApiKey) -> None:
     assert caller.get("/v1/me").status_code == 200
     follow(machine, "revoke", KEY=key.public_id)
-    assert code_of(caller.get("/v1/me")) == "api_key_revoked"
+    assert error_code(caller.get("/v1/me")) == "api_key_revoked"
 
 
-def test_a_flood_is_narrowed(machine: Machine, caller: ApiClient, account: Account) -> None:
+def test_flooding_account_is_suspended(
+    machine: Machine, caller: ApiClient, account: Account
+) -> None:
     follow(machine, "suspend", ACCOUNT=account.public_id)
     assert caller.get("/v1/me").headers["X-RateLimit-Limit"] == "10"
 
 
-def test_mails_that_were_given_up_are_tried_again(machine: Machine, owner: User) -> None:
+def test_failed_emails_are_retried(machine: Machine, owner: User) -> None:
     now = owner.date_joined
     Mail.objects.create(to=owner.email, subject="Given up", given_up_at=now, attempts=8)
     follow(machine, "mails")
@@ -51,28 +53,26 @@ def test_mails_that_were_given_up_are_tried_again(machine: Machine, owner: User)
     assert (mail.given_up_at, mail.attempts) == (None, 0)
 
 
-def test_a_second_factor_that_was_lost_is_removed(machine: Machine, staff: User) -> None:
+def test_lost_second_factor_is_removed(machine: Machine, staff: User) -> None:
     Authenticator.objects.create(user=staff, type=Authenticator.Type.TOTP, data={})
     follow(machine, "second-factor", STAFF=staff.email)
     assert not Authenticator.objects.exists()
 
 
-def test_who_holds_a_table_is_ended(machine: Machine) -> None:
+def test_blocking_connection_is_terminated(machine: Machine) -> None:
     if connection.vendor != "postgresql":
-        pytest.skip("of PostgreSQL alone")
-    where = connection.get_connection_params()
-    known = {name: where[name] for name in ("host", "port", "user", "dbname") if name in where}
-    with psycopg.connect(**known) as blocking:
+        pytest.skip("This command needs PostgreSQL.")
+    parameters = connection.get_connection_params()
+    names = [name for name in ("host", "port", "user", "dbname") if name in parameters]
+    with psycopg.connect(**{name: parameters[name] for name in names}) as blocking:
         blocking.execute("LOCK TABLE validation_logentry IN ACCESS SHARE MODE")
         follow(machine, "locks", PID=str(blocking.info.backend_pid))
         with pytest.raises(psycopg.OperationalError):
             blocking.execute("SELECT 1")
 
 
-def test_an_index_that_was_interrupted_is_found(
-    machine: Machine, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_invalid_indexes_are_listed(machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
     if connection.vendor != "postgresql":
-        pytest.skip("of PostgreSQL alone")
+        pytest.skip("This command needs PostgreSQL.")
     follow(machine, "invalid-indexes")
     assert "(0 rows)" in capfd.readouterr().out

@@ -1,4 +1,4 @@
-"""docs/operations.md is held to the program: what it names is there."""
+"""docs/operations.md matches the code: everything it refers to exists."""
 
 import re
 import subprocess
@@ -12,39 +12,39 @@ from tests.servers.product import ROOT
 from tests.servers.runbook import PAGE, blocks
 
 TEXT = PAGE.read_text()
-# What a shell, systemd, SQL and the tests know by these names.
+# Names that belong to a shell, systemd, SQL or the tests.
 NOT_OURS = {
     *("FILE", "REPOSITORY", "RELEASE", "BACKUPS", "ARCHIVE", "PGDATA", "BASE", "MOMENT"),
     *("REQUEST_ID", "PID", "KEY", "ACCOUNT", "STAFF", "MAILTO", "EMAIL", "NAME", "TEXT"),
     *("ADDRESS", "COMMAND", "PATH", "RELEASED", "SELECT", "ALTER", "DELETE", "NULL", "JSON"),
 }
-# A word of ours stands alone in its quotes, or has an underscore or an equals sign.
+# A setting has an underscore, or is alone in backticks, or precedes an equals sign.
 SETTING = re.compile(r"(?<![\w$<])[A-Z]+(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?=[=`])")
 
 
-def test_every_command_is_there() -> None:
-    named = set(re.findall(r"\bmanage (?:--\S+ )?([a-z_]\w*)", TEXT))
-    assert len(named) > 12
-    assert named <= {*get_commands(), "is"}
+def test_every_documented_command_exists() -> None:
+    commands = set(re.findall(r"\bmanage (?:--\S+ )?([a-z_]\w*)", TEXT))
+    assert len(commands) > 12
+    assert commands <= {*get_commands(), "is"}
 
 
-def test_every_option_is_known_to_its_command() -> None:
+def test_every_documented_option_exists() -> None:
     for command, option in re.findall(r"\bmanage ([a-z_]+)[^`\n]*?(--[a-z-]+)", TEXT):
         app = get_commands()[command]
         parser = load_command_class(str(app), command).create_parser("manage.py", command)
         assert option in parser.format_help(), f"{command} {option}"
 
 
-def test_every_setting_is_explained() -> None:
-    explained = (ROOT / "docs" / "configuration.md").read_text()
+def test_every_setting_is_in_the_configuration_reference() -> None:
+    reference = (ROOT / "docs" / "configuration.md").read_text()
     for line in re.findall(r"`[^`\n]+`", TEXT):
         for name in re.findall(
             r"(?<![\w$<])[A-Z]{2,}(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?==|`)", line
         ):
-            assert f"`{name}`" in explained or name in NOT_OURS, name
+            assert f"`{name}`" in reference or name in NOT_OURS, name
 
 
-def test_every_link_leads_somewhere() -> None:
+def test_every_link_has_a_target() -> None:
     titles = re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
     anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
     for target in re.findall(r"\]\(([^)]+)\)", TEXT):
@@ -54,22 +54,22 @@ def test_every_link_leads_somewhere() -> None:
             assert (PAGE.parent / target).is_file(), target
 
 
-def test_every_block_is_a_script_that_bash_can_read() -> None:
+def test_every_block_is_valid_bash() -> None:
     for _, text in blocks():
         assert subprocess.run(["bash", "-n", "-c", text], check=False).returncode == 0, text
 
 
 def test_every_marked_block_is_run_by_a_test() -> None:
-    run = "".join(Path(str(one.__file__)).read_text() for one in (test_incidents, test_runbook))
-    named = [name for name, _ in blocks() if name]
-    assert len(named) > 8
-    assert [name for name in named if f'"{name}"' not in run] == []
+    tests = "".join(Path(str(m.__file__)).read_text() for m in (test_incidents, test_runbook))
+    names = [name for name, _ in blocks() if name]
+    assert len(names) > 8
+    assert [name for name in names if f'"{name}"' not in tests] == []
 
 
 @pytest.mark.parametrize(
     "name", ["Find or erase an address", "Send again what was given up", "Suspend"]
 )
-def test_what_staff_are_told_to_press_is_there(name: str) -> None:
-    sources = [*ROOT.glob("*/admin.py"), *ROOT.glob("validation/staff*.py")]
+def test_every_button_named_for_staff_exists(name: str) -> None:
+    sources = [*ROOT.glob("*/admin.py"), *ROOT.glob("*/staff/*.py")]
     sources += [*ROOT.glob("templates/admin/**/*.html")]
     assert any(name in path.read_text() for path in sources)

@@ -1,4 +1,4 @@
-"""The procedures of docs/operations.md stop at the step that fails, in a shell without `set -e`."""
+"""The procedures of docs/operations.md stop at a failing step, even without `set -e`."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from tests.servers.runbook import blocks
 
-# By what only their blocks hold.
+# Each procedure is identified by text that only its block contains.
 PROCEDURES = [
     "apt-get install",
     "createuser --pwprompt",
@@ -27,7 +27,7 @@ PROGRAMS = (
     *("nginx", "pg_basebackup", "pg_ctl", "psql", "runuser", "sed", "systemctl", "touch"),
     "useradd",
 )
-# Notes each step, and fails at the one whose turn it is.
+# Records each step, and fails at step FAILS_AT.
 RECORDER = f"""#!{sys.executable}
 import os, sys
 with open(os.environ["LOG"], "a") as log:
@@ -53,18 +53,18 @@ class Shell:
         (folder / "backups" / "newest.backup").touch()
 
     def run(self, text: str, fails_at: int = 0) -> tuple[int, list[str]]:
-        """Its status, and the steps it took."""
+        """Run the text; return its exit status and the steps it ran."""
         log = self.folder / f"log-{fails_at}"
-        for place in ("/srv/email-validation", "/var/backups/email-validation"):
-            text = text.replace(place, str(self.folder / "backups"))
-        given = {"BACKUPS": "backups", "DATA_DIR": "data", "ARCHIVE": "archive", "PGDATA": "data"}
-        places = {name: str(self.folder / place) for name, place in given.items()}
-        named = {"REPOSITORY": "r", "RELEASE": "v2", "BASE_URL": "b", "BASE": "b", "MOMENT": "m"}
-        ended = subprocess.run(
+        for path in ("/srv/email-validation", "/var/backups/email-validation"):
+            text = text.replace(path, str(self.folder / "backups"))
+        folders = {"BACKUPS": "backups", "DATA_DIR": "data", "ARCHIVE": "archive", "PGDATA": "data"}
+        paths = {name: str(self.folder / folder) for name, folder in folders.items()}
+        values = {"REPOSITORY": "r", "RELEASE": "v2", "BASE_URL": "b", "BASE": "b", "MOMENT": "m"}
+        process = subprocess.run(
             ["/bin/bash", "-c", text],
             env={
-                **places,
-                **named,
+                **paths,
+                **values,
                 "PATH": str(self.programs),
                 "LOG": str(log),
                 "FAILS_AT": str(fails_at),
@@ -74,18 +74,18 @@ class Shell:
             timeout=60,
             check=False,
         )
-        return ended.returncode, log.read_text().splitlines()
+        return process.returncode, log.read_text().splitlines()
 
 
-@pytest.mark.parametrize("words", PROCEDURES)
-def test_a_step_that_fails_is_the_last(tmp_path: Path, words: str) -> None:
-    (text,) = (text for _, text in blocks() if words in text)
+@pytest.mark.parametrize("excerpt", PROCEDURES)
+def test_procedure_stops_at_the_failing_step(tmp_path: Path, excerpt: str) -> None:
+    (text,) = (text for _, text in blocks() if excerpt in text)
     shell = Shell(tmp_path)
     status, steps = shell.run(text)
     assert status == 0, steps
     assert len(steps) > 1
-    # The last of a block may be a loop that waits for what it asks.
+    # Skip the last step, which may be a loop that retries until it succeeds.
     for number in range(1, len(steps)):
-        failed_with, taken = shell.run(text, number)
-        assert taken == steps[:number]
-        assert failed_with != 0
+        failed_status, steps_run = shell.run(text, number)
+        assert steps_run == steps[:number]
+        assert failed_status != 0

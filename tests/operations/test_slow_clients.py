@@ -1,4 +1,4 @@
-"""Clients that never complete a request, before the front: it waits for them, not the product."""
+"""Clients that never complete a request: the reverse proxy waits for them, not the product."""
 
 import resource
 import socket
@@ -13,7 +13,7 @@ from tests.bench.load import Address, Load, build_request, generate
 from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
-from tests.servers.reverse_proxy import NAME, Front, front
+from tests.servers.reverse_proxy import NAME, ReverseProxy, reverse_proxy
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
@@ -22,8 +22,8 @@ BODY = b'{"email": "deliverable@sandbox.test"}'
 
 @pytest.fixture(scope="module", autouse=True)
 def _many_sockets() -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, most), most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, hard_limit), hard_limit))
 
 
 @pytest.fixture(scope="module")
@@ -34,35 +34,37 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 
 @pytest.fixture(scope="module")
-def before(site: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
-    with front(tmp_path_factory.mktemp("front"), site.port) as running:
+def proxy(site: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReverseProxy]:
+    with reverse_proxy(tmp_path_factory.mktemp("reverse_proxy"), site.port) as running:
         yield running
 
 
-def test_a_thousand_silent_and_a_thousand_half_sent_connections_hold_up_nobody(
-    site: Product, before: Front
+def test_2000_slow_connections_do_not_delay_other_callers(
+    site: Product, proxy: ReverseProxy
 ) -> None:
     secret = make_key(site, "quick@shop.example", 100_000)
-    address = Address("127.0.0.1", before.port)
+    address = Address("127.0.0.1", proxy.port)
     request = build_request("POST", "/v1/validate", BODY, secret, NAME)
-    certificate = str(before.folder / "front.pem")
-    load = Load(address, (request,), 4, 30, most=100, certificate=certificate, name=NAME)
+    certificate = str(proxy.folder / "proxy.pem")
+    load = Load(address, (request,), 4, 30, max_requests=100, certificate=certificate, name=NAME)
     with (
-        slow_clients(address, 1000, HALF_A_HEAD, before.tls("http/1.1"), NAME),
+        slow_clients(address, 1000, HALF_A_HEAD, proxy.tls("http/1.1"), NAME),
         slow_clients(address, 1000, SILENCE),
     ):
         outcome = generate(load)
-    # Any other status would have ended the run.
+    # `generate` stops at any other status.
     assert len(outcome.by_status[200]) >= 100
 
 
-def test_who_sends_half_a_body_is_let_go_and_never_meets_the_product(
-    site: Product, before: Front
+def test_half_sent_body_times_out_without_reaching_the_product(
+    site: Product, proxy: ReverseProxy
 ) -> None:
     request = build_request("POST", "/v1/half-sent", BODY, "", NAME)
     with ExitStack() as stack:
-        bare = stack.enter_context(socket.create_connection(("127.0.0.1", before.port), timeout=30))
-        slow = before.tls("http/1.1").wrap_socket(bare, server_hostname=NAME)
+        plain_socket = stack.enter_context(
+            socket.create_connection(("127.0.0.1", proxy.port), timeout=30)
+        )
+        slow = proxy.tls("http/1.1").wrap_socket(plain_socket, server_hostname=NAME)
         stack.enter_context(slow)
         slow.sendall(request[:-5])
         started = time.monotonic()

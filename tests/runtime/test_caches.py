@@ -1,4 +1,4 @@
-"""What processes share: the same promises hold in SQLite and in a real Redis."""
+"""Shared counters and caches behave the same in SQLite and in Redis."""
 
 import multiprocessing
 import time
@@ -14,13 +14,13 @@ from django.core.cache.backends.redis import RedisCache
 from redis import Redis
 from redis.exceptions import RedisError
 
-from runtime.cache.redis import RedisCounters, SturdyRedisCache
+from runtime.cache.redis import FallbackRedisCache, RedisCounters
 from runtime.cache.sqlite import SQLiteCache, SQLiteCounters
 from tests.servers.redis import free_port, redis
 
 pytestmark = pytest.mark.process
 
-PROCESSES, EACH = 8, 50
+PROCESSES, CALLS_PER_PROCESS = 8, 50
 CONTEXT = multiprocessing.get_context("spawn")
 
 
@@ -30,7 +30,7 @@ def redis_url() -> Iterator[str]:
         yield url
 
 
-def build(kind: str, location: str) -> BaseCache:
+def create_cache(kind: str, location: str) -> BaseCache:
     return SQLiteCache(location, {}) if kind == "sqlite" else RedisCache(location, {})
 
 
@@ -43,20 +43,20 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
 
 @pytest.fixture
 def cache(store: tuple[str, str]) -> Iterator[BaseCache]:
-    built = build(*store)
+    built = create_cache(*store)
     built.clear()
     yield built
     built.close()
 
 
 def count(kind: str, location: str, results: Any) -> None:
-    """What each process does: makes the counter if it is not there, then counts."""
-    cache = build(kind, location)
-    results.put([_next(cache) for _ in range(EACH)])
+    """Run in each process: create the counter if it doesn't exist, and increment it repeatedly."""
+    cache = create_cache(kind, location)
+    results.put([_increment(cache) for _ in range(CALLS_PER_PROCESS)])
 
 
 def counts_of(processes: int, target: Callable[..., None], *arguments: Any) -> list[int]:
-    """What all of them counted, in order."""
+    """Run `target` in several processes, and return all counts in order."""
     results = CONTEXT.Queue()
     workers = [CONTEXT.Process(target=target, args=(*arguments, results)) for _ in range(processes)]
     for worker in workers:
@@ -67,42 +67,42 @@ def counts_of(processes: int, target: Callable[..., None], *arguments: Any) -> l
     return sorted(counts)
 
 
-def _next(cache: BaseCache) -> int:
+def _increment(cache: BaseCache) -> int:
     cache.add("hits", 0, timeout=60)
     return cache.incr("hits")
 
 
 @pytest.mark.proof
-def test_no_count_of_eight_processes_is_lost_or_given_twice(
+def test_concurrent_increments_of_eight_processes_are_all_counted(
     store: tuple[str, str], cache: BaseCache
 ) -> None:
-    assert counts_of(PROCESSES, count, *store) == list(range(1, PROCESSES * EACH + 1))
+    assert counts_of(PROCESSES, count, *store) == list(range(1, PROCESSES * CALLS_PER_PROCESS + 1))
 
 
-def test_a_torn_counters_file_is_begun_afresh(tmp_path: Path) -> None:
+def test_corrupt_file_is_recreated(tmp_path: Path) -> None:
     file = tmp_path / "counters.sqlite3"
-    file.write_bytes(b"no database at all" * 100)
+    file.write_bytes(b"not a database file" * 100)
     cache = SQLiteCache(str(file), {})
     cache.set("key", 1)
     assert cache.get("key") == 1
 
 
-def open_torn(location: str, barrier: Any, results: Any) -> None:
+def increment_corrupt(location: str, barrier: Any, results: Any) -> None:
     barrier.wait()
     counters = SQLiteCounters(location, {"TIMEOUT": 60})
-    results.put([counters.incr("hits") for _ in range(EACH)])
+    results.put([counters.incr("hits") for _ in range(CALLS_PER_PROCESS)])
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("number", range(3))
-def test_eight_processes_that_find_the_file_torn_begin_one_afresh(
+def test_eight_processes_that_find_a_corrupt_file_recreate_it_once(
     tmp_path: Path, number: int
 ) -> None:
     file = tmp_path / "counters.sqlite3"
-    file.write_bytes(b"no database at all" * 100)
+    file.write_bytes(b"not a database file" * 100)
     barrier = CONTEXT.Barrier(PROCESSES)
-    counts = counts_of(PROCESSES, open_torn, str(file), barrier)
-    assert counts == list(range(1, PROCESSES * EACH + 1))
+    counts = counts_of(PROCESSES, increment_corrupt, str(file), barrier)
+    assert counts == list(range(1, PROCESSES * CALLS_PER_PROCESS + 1))
 
 
 def count_once(location: str, results: Any) -> None:
@@ -110,7 +110,7 @@ def count_once(location: str, results: Any) -> None:
 
 
 @pytest.mark.proof
-def test_when_the_file_is_removed_all_processes_go_on_in_a_new_one(tmp_path: Path) -> None:
+def test_all_processes_use_the_new_file_after_the_old_one_is_removed(tmp_path: Path) -> None:
     file = tmp_path / "counters.sqlite3"
     counters = SQLiteCounters(str(file), {"TIMEOUT": 60})
     assert counters.incr("hits") == 1
@@ -121,23 +121,23 @@ def test_when_the_file_is_removed_all_processes_go_on_in_a_new_one(tmp_path: Pat
     assert counters.incr("hits") == 2
 
 
-def test_a_redis_that_answers_but_refuses_to_write_is_not_well(redis_url: str) -> None:
+def test_redis_that_refuses_writes_is_unhealthy(redis_url: str) -> None:
     counters = RedisCounters(redis_url, {"TIMEOUT": 60})
-    assert counters.is_well()
+    assert counters.is_healthy()
     server = Redis.from_url(redis_url)
     server.config_set("min-replicas-to-write", 1)
     try:
         assert server.ping()
         with pytest.raises(RedisError):
-            counters.is_well()
+            counters.is_healthy()
     finally:
         server.config_set("min-replicas-to-write", 0)
         server.close()
         counters.close()
 
 
-def test_without_redis_a_process_remembers_for_itself() -> None:
-    cache = SturdyRedisCache(f"redis://127.0.0.1:{free_port()}/0", {})
+def test_cache_falls_back_to_memory_without_redis() -> None:
+    cache = FallbackRedisCache(f"redis://127.0.0.1:{free_port()}/0", {})
     assert cache.get("key", "nothing") == "nothing"
     assert cache.add("key", 1)
     assert not cache.add("key", 2)
@@ -149,13 +149,13 @@ def test_without_redis_a_process_remembers_for_itself() -> None:
         cache.incr("other")
 
 
-def test_add_does_not_overwrite_what_lives(cache: BaseCache) -> None:
+def test_add_does_not_overwrite_a_live_entry(cache: BaseCache) -> None:
     assert cache.add("key", 1) is True
     assert cache.add("key", 2) is False
     assert cache.get("key") == 1
 
 
-def test_what_has_expired_is_gone_and_may_be_added_again(cache: BaseCache) -> None:
+def test_expired_entry_is_gone_and_can_be_added_again(cache: BaseCache) -> None:
     cache.set("key", 1, timeout=1)
     assert cache.get("key") == 1
     time.sleep(1.1)
@@ -163,7 +163,7 @@ def test_what_has_expired_is_gone_and_may_be_added_again(cache: BaseCache) -> No
     assert cache.add("key", 2) is True
 
 
-def test_what_was_written_before_the_clock_was_set_back_is_gone(tmp_path: Path) -> None:
+def test_entry_written_before_the_clock_was_set_back_is_ignored(tmp_path: Path) -> None:
     cache = SQLiteCache(str(tmp_path / "counters.sqlite3"), {})
     with time_machine.travel(datetime.now(UTC) + timedelta(hours=1)):
         for key in ("read", "added", "counted", "touched"):
@@ -179,18 +179,18 @@ def test_what_was_written_before_the_clock_was_set_back_is_gone(tmp_path: Path) 
         cache.incr("counted")
 
 
-def test_counting_what_is_not_there_is_an_error(cache: BaseCache) -> None:
+def test_incrementing_a_missing_key_is_an_error(cache: BaseCache) -> None:
     with pytest.raises(ValueError, match="not found"):
         cache.incr("missing")
 
 
 @pytest.mark.parametrize("value", [0, 1.5, "text", [1.0, 2.5], {"a": None}, True])
-def test_values_come_back_as_they_went_in(cache: BaseCache, value: object) -> None:
+def test_values_are_returned_as_they_were_set(cache: BaseCache, value: object) -> None:
     cache.set("key", value)
     assert cache.get("key") == value
 
 
-def test_deleting_touching_and_clearing(cache: BaseCache) -> None:
+def test_touch_delete_and_clear(cache: BaseCache) -> None:
     cache.set("key", 1, timeout=1)
     assert cache.touch("key", 60) is True
     assert cache.touch("missing", 60) is False

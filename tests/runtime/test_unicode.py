@@ -1,4 +1,4 @@
-"""What nobody can see is refused where people type, and shown as what it is where it got in."""
+"""Invisible characters are refused in forms, and shown as code points elsewhere."""
 
 import pytest
 
@@ -8,15 +8,15 @@ from runtime.models import Mail
 from runtime.unicode import show_invisible, show_invisible_in_html
 from tests.conftest import PASSWORD, signed_in
 
-UNSEEN = ["\u202e", "\u200b", "\u2066", "\u00ad", "\ufeff", "\U000e0041"]
+INVISIBLE = ["\u202e", "\u200b", "\u2066", "\u00ad", "\ufeff", "\U000e0041"]
 
 
-@pytest.mark.parametrize("letter", UNSEEN)
-def test_what_cannot_be_seen_is_named(letter: str) -> None:
-    assert show_invisible(f"a{letter}b") == f"a[U+{ord(letter):04X}]b"
+@pytest.mark.parametrize("character", INVISIBLE)
+def test_invisible_character_is_shown_as_its_code_point(character: str) -> None:
+    assert show_invisible(f"a{character}b") == f"a[U+{ord(character):04X}]b"
 
 
-def test_a_form_gets_back_what_it_was_given() -> None:
+def test_form_values_are_not_changed() -> None:
     html = '<input value="a\u202eb"><p title="\u200b">a\u202eb</p>'
     shown = '<input value="a\u202eb"><p title="\u200b">a[U+202E]b</p>'
     assert show_invisible_in_html(html) == shown
@@ -25,14 +25,16 @@ def test_a_form_gets_back_what_it_was_given() -> None:
 @pytest.mark.parametrize(
     "text", ["jos\u00e9", "\u202fm\u00b2", "\u05d0\u05d1", "\U0001f600", "a\u0301"]
 )
-def test_what_can_be_seen_is_left_alone(text: str) -> None:
+def test_visible_characters_are_not_changed(text: str) -> None:
     assert show_invisible(text) == text
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("letter", UNSEEN)
-def test_no_address_with_it_is_invited_or_signs_up(letter: str, owner: User) -> None:
-    email = f"jane@shop{letter}s.com"
+@pytest.mark.parametrize("character", INVISIBLE)
+def test_address_with_invisible_character_cannot_sign_up_or_be_invited(
+    character: str, owner: User
+) -> None:
+    email = f"jane@shop{character}s.com"
     browser = signed_in(owner)
     for path, form in (
         ("/accounts/team/invite/", {"email": email, "role": "viewer"}),
@@ -48,7 +50,7 @@ def test_no_address_with_it_is_invited_or_signs_up(letter: str, owner: User) -> 
 
 
 @pytest.mark.django_db
-def test_a_mail_shows_it_too(owner: User) -> None:
+def test_email_shows_invisible_characters(owner: User) -> None:
     account = owner.memberships.get().account
     account.name = "gro.\u202eelpmaxe"
     emails.queue_member_removed(account=account, to="jane@shop.example")

@@ -1,4 +1,4 @@
-"""The books of a product that runs, read straight from its database."""
+"""The books of a running product, read directly from its database."""
 
 import sqlite3
 from contextlib import closing
@@ -10,7 +10,7 @@ from tests.servers.keys import manage
 from tests.servers.product import Product
 
 
-def ask(site: Product, statement: str) -> list[Any]:
+def fetch_rows(site: Product, statement: str) -> list[Any]:
     url = site.environment.get("DATABASE_URL")
     if url:
         with psycopg.connect(url) as database:
@@ -19,16 +19,18 @@ def ask(site: Product, statement: str) -> list[Any]:
         return database.execute(statement).fetchall()
 
 
-def number(site: Product, statement: str) -> int:
-    return int(ask(site, statement)[0][0] or 0)
+def fetch_number(site: Product, statement: str) -> int:
+    return int(fetch_rows(site, statement)[0][0] or 0)
 
 
 def assert_books_agree(site: Product, *, answered: set[str]) -> None:
-    """`answered`: the results that callers saw. Each was charged once and logged once; what was
-    charged and not seen is in the log as well."""
+    """Check that every charge is in the request log once, including all results that callers saw.
+
+    `answered` holds the ids of those results.
+    """
     assert "agree" in manage(site, "check_books")
-    logged = ask(site, "SELECT result_id FROM validation_logentry WHERE cost = 1")
-    used = number(site, "SELECT SUM(credits) FROM credits_usehour")
-    assert len(logged) == used
-    assert len({row[0] for row in logged}) == used
+    logged = fetch_rows(site, "SELECT result_id FROM validation_logentry WHERE cost = 1")
+    charged = fetch_number(site, "SELECT SUM(credits) FROM credits_usehour")
+    assert len(logged) == charged
+    assert len({row[0] for row in logged}) == charged
     assert answered <= {row[0] for row in logged}

@@ -1,4 +1,4 @@
-"""A browser without a screen: it keeps cookies and sends forms with their token."""
+"""A minimal browser that keeps cookies and sends forms with their CSRF token."""
 
 import re
 from http.cookiejar import CookieJar
@@ -12,13 +12,13 @@ class PlainBrowser:
         self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
 
     def get(self, path: str) -> str:
-        with self._opener.open(self.base_url + path, timeout=20) as answer:
-            return str(answer.read().decode())
+        with self._opener.open(self.base_url + path, timeout=20) as response:
+            return str(response.read().decode())
 
     def send(self, path: str, **fields: str) -> str:
-        """Opens the page first, for the form's token; follows where the answer leads."""
+        """Load the page for its CSRF token, send the form and follow redirects."""
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.get(path))
         assert token, f"There is no form at {path}."
         body = urlencode({"csrfmiddlewaretoken": token[1], **fields}).encode()
-        with self._opener.open(self.base_url + path, body, timeout=20) as answer:
-            return str(answer.read().decode())
+        with self._opener.open(self.base_url + path, body, timeout=20) as response:
+            return str(response.read().decode())

@@ -1,4 +1,4 @@
-"""A back-end server that calls the product over HTTP, from as many threads as a test wants."""
+"""A client that calls the product over HTTP, from any number of threads."""
 
 import http.client
 import json
@@ -14,7 +14,7 @@ from tests.servers.product import Product
 
 
 @dataclass(frozen=True)
-class HttpAnswer:
+class ClientResponse:
     status: int
     headers: dict[str, str]
     text: str
@@ -26,7 +26,7 @@ class HttpAnswer:
 
 
 class HttpCaller:
-    """Each thread keeps a connection of its own."""
+    """A client with one keep-alive connection per thread."""
 
     def __init__(self, site: Product, secret: str | None) -> None:
         self.secret = secret
@@ -34,62 +34,62 @@ class HttpCaller:
         self._headers = {"Content-Type": "application/json"}
         if secret:
             self._headers["Authorization"] = f"Bearer {secret}"
-        self._kept = threading.local()
-        self._all: list[http.client.HTTPConnection] = []
+        self._local = threading.local()
+        self._connections: list[http.client.HTTPConnection] = []
         site.callers.add(self)
 
     def close(self) -> None:
-        for connection in self._all:
+        for connection in self._connections:
             connection.close()
 
     __del__ = close
 
-    def get(self, path: str = "/v1/me") -> HttpAnswer:
+    def get(self, path: str = "/v1/me") -> ClientResponse:
         return self.call("GET", path)
 
-    def validate(self, email: str, **headers: str) -> HttpAnswer:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.call("POST", "/v1/validate", json.dumps({"email": email}), named)
+    def validate(self, email: str, **headers: str) -> ClientResponse:
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.call("POST", "/v1/validate", json.dumps({"email": email}), headers)
 
     def call(
         self, method: str, path: str, body: str = "", headers: dict[str, str] | None = None
-    ) -> HttpAnswer:
+    ) -> ClientResponse:
         connection = self._connection()
         started = time.monotonic()
         connection.request(method, path, body.encode(), {**self._headers, **(headers or {})})
-        answer = connection.getresponse()
-        text = answer.read().decode()
+        response = connection.getresponse()
+        text = response.read().decode()
         seconds = time.monotonic() - started
-        return HttpAnswer(answer.status, dict(answer.getheaders()), text, seconds)
+        return ClientResponse(response.status, dict(response.getheaders()), text, seconds)
 
-    def at_once(self, times: int, threads: int = 16) -> list[HttpAnswer]:
+    def get_concurrently(self, times: int, threads: int = 16) -> list[ClientResponse]:
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(lambda _: self.get(), range(times)))
 
     def _connection(self) -> http.client.HTTPConnection:
-        if not hasattr(self._kept, "connection"):
-            self._kept.connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
-            self._all.append(self._kept.connection)
-        connection: http.client.HTTPConnection = self._kept.connection
+        if not hasattr(self._local, "connection"):
+            self._local.connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
+            self._connections.append(self._local.connection)
+        connection: http.client.HTTPConnection = self._local.connection
         return connection
 
 
 @contextmanager
-def calls_coming(site: Product, secret: str) -> Iterator[list[HttpAnswer]]:
-    """Each of them is charged, as fast as they are answered."""
-    answers: list[HttpAnswer] = []
+def steady_calls(site: Product, secret: str) -> Iterator[list[ClientResponse]]:
+    """Send charged calls from two threads for as long as the context lasts; yield the responses."""
+    responses: list[ClientResponse] = []
     caller = HttpCaller(site, secret)
     stop = threading.Event()
 
     def call() -> None:
         while not stop.is_set():
-            answers.append(caller.validate("no address"))
+            responses.append(caller.validate("no address"))
 
     threads = [threading.Thread(target=call) for _ in range(2)]
     for thread in threads:
         thread.start()
     try:
-        yield answers
+        yield responses
     finally:
         stop.set()
         for thread in threads:
@@ -97,8 +97,8 @@ def calls_coming(site: Product, secret: str) -> Iterator[list[HttpAnswer]]:
         caller.close()
 
 
-def until_ready(caller: HttpCaller) -> None:
-    """As a load balancer waits for it."""
+def wait_until_ready(caller: HttpCaller) -> None:
+    """Poll /readyz until it responds 200."""
     deadline = time.monotonic() + 20
     while caller.get("/readyz").status != 200:
         assert time.monotonic() < deadline, caller.get("/readyz").text

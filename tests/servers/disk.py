@@ -1,4 +1,4 @@
-"""A disk that is full, and has room again."""
+"""Two ways to fill a product's disk and to free space again."""
 
 import errno
 import resource
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class SmallDisk:
-    """A file system of its own, which root alone can make."""
+    """A small tmpfs. Only root can mount it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,7 +30,7 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[SmallDisk | None]:
-    """None where it cannot be made."""
+    """Mount a small disk, or yield None where that isn't allowed."""
     folder.mkdir(parents=True)
     mount = shutil.which("mount")
     command = [mount or "mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
@@ -44,7 +44,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[SmallDisk | None]:
 
 
 class FileLimit:
-    """The kernel lets the processes write no file beyond its first few KB."""
+    """A kernel limit that lets the processes write only the first 16 KB of each file."""
 
     def __init__(self, pids: Callable[[], list[int]]) -> None:
         self._pids = pids

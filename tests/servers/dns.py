@@ -1,5 +1,7 @@
-"""A DNS server on loopback, over UDP and TCP, that says what a test scripts, and counts what it is
-asked. What is not scripted does not exist."""
+"""A DNS server on loopback, over UDP and TCP, that serves scripted records and counts queries.
+
+Names without scripted records don't exist.
+"""
 
 import socket
 import socketserver
@@ -19,10 +21,10 @@ import dns.rcode
 import dns.rdatatype
 import dns.rrset
 
-# How long a server that is to stop may take to notice: hundreds of tests wait for it.
-NOTICES_SECONDS = 0.01
+# How often servers check whether to stop. Short, because hundreds of tests wait for it.
+POLL_SECONDS = 0.01
 
-# The names whose existence every honest resolver confirms, as the engine asks about them.
+# Names that every honest resolver confirms. The engine queries them to detect lying resolvers.
 SENTINELS = frozenset(
     {
         *("com", "net", "org", "gmail.com", "outlook.com", "hotmail.com", "yahoo.com"),
@@ -30,74 +32,79 @@ SENTINELS = frozenset(
     }
 )
 
-# An answer to one question; None is silence.
-Behaviour = Callable[[dns.message.Message], "dns.message.Message | bytes | None"]
+# Builds the reply to a query; None means no reply.
+Behavior = Callable[[dns.message.Message], "dns.message.Message | bytes | None"]
 
 
 @dataclass
-class World:
-    """`records["shop.com", "MX"] = ["10 mx.shop.com."]`; a name without any is no name."""
+class FakeDns:
+    """Zone data and behavior of the server.
+
+    Add records as in `records["shop.com", "MX"] = ["10 mx.shop.com."]`.
+    """
 
     records: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    behaviours: dict[tuple[str, str], Behaviour] = field(default_factory=dict)
-    # What it does with questions about any name below these.
-    below: dict[str, Behaviour] = field(default_factory=dict)
-    # What it does with every question that has no behaviour of its own.
-    always: Behaviour | None = None
+    behaviors: dict[tuple[str, str], Behavior] = field(default_factory=dict)
+    # The behavior for all names below a zone.
+    zone_behaviors: dict[str, Behavior] = field(default_factory=dict)
+    # The behavior for all other queries. Records apply only if this is None.
+    default_behavior: Behavior | None = None
     delay: float = 0.0
     ttl: int = 300
-    # Whether what there is not comes with an SOA record.
+    # Whether negative replies include an SOA record.
     has_soa: bool = True
-    # Names that exist without any records of their own; a resolver that denies them is lying.
-    existing: frozenset[str] = SENTINELS
-    # Every message that arrived, over UDP and TCP, whatever it asked.
+    # Names that exist without records. A resolver that denies a sentinel is lying.
+    existing_names: frozenset[str] = SENTINELS
+    # The number of all messages received over UDP and TCP.
     messages: int = 0
-    # What the engine asks to find out whether the server lies. It is not counted in `asked`.
-    probed: Counter[tuple[str, str]] = field(default_factory=Counter)
-    asked: Counter[tuple[str, str]] = field(default_factory=Counter)
-    over_tcp: Counter[tuple[str, str]] = field(default_factory=Counter)
+    # The engine's queries that detect a lying resolver. They aren't counted in `queries`.
+    probes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    queries: Counter[tuple[str, str]] = field(default_factory=Counter)
+    tcp_queries: Counter[tuple[str, str]] = field(default_factory=Counter)
     times: list[float] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def has(self, name: str, **records: str | Sequence[str]) -> None:
+    def add_records(self, name: str, **records: str | Sequence[str]) -> None:
         for kind, texts in records.items():
             self.records[name, kind] = [texts] if isinstance(texts, str) else list(texts)
 
-    def takes_mail(self, domain: str, host: str = "", address: str = "8.8.4.4") -> None:
+    def add_mail_domain(self, domain: str, host: str = "", address: str = "8.8.4.4") -> None:
         host = host or f"mx.{domain}"
-        self.has(domain, MX=f"10 {host}.")
-        self.has(host, A=address)
+        self.add_records(domain, MX=f"10 {host}.")
+        self.add_records(host, A=address)
 
-    def behaves(self, name: str, kind: str, behaviour: Behaviour) -> None:
-        self.behaviours[name, kind] = behaviour
+    def set_behavior(self, name: str, kind: str, behavior: Behavior) -> None:
+        self.behaviors[name, kind] = behavior
 
-    def _below(self, name: str) -> Behaviour | None:
-        zones = (zone for zone in self.below if name.endswith(f".{zone}"))
-        return next((self.below[zone] for zone in zones), None)
+    def _find_zone_behavior(self, name: str) -> Behavior | None:
+        zones = (zone for zone in self.zone_behaviors if name.endswith(f".{zone}"))
+        return next((self.zone_behaviors[zone] for zone in zones), None)
 
     def answer(self, wire: bytes, *, tcp: bool = False) -> bytes | None:
         query = dns.message.from_wire(wire)
         question = query.question[0]
-        asked = (
+        key = (
             question.name.to_text(omit_final_dot=True).lower(),
             dns.rdatatype.to_text(question.rdtype),
         )
         with self._lock:
             self.messages += 1
-            is_probe = asked[0] in SENTINELS or asked[0].endswith(".invalid")
-            (self.probed if is_probe else self.over_tcp if tcp else self.asked)[asked] += 1
+            is_probe = key[0] in SENTINELS or key[0].endswith(".invalid")
+            (self.probes if is_probe else self.tcp_queries if tcp else self.queries)[key] += 1
             self.times.append(time.monotonic())
-        behaviour = self.behaviours.get(asked) or self._below(asked[0]) or self.always
-        if behaviour is not None and not tcp:
-            said = behaviour(query)
-            return said.to_wire() if isinstance(said, dns.message.Message) else said
-        message = self.told(query, *asked)
+        behavior = (
+            self.behaviors.get(key) or self._find_zone_behavior(key[0]) or self.default_behavior
+        )
+        if behavior is not None and not tcp:
+            reply = behavior(query)
+            return reply.to_wire() if isinstance(reply, dns.message.Message) else reply
+        message = self.build_reply(query, *key)
         try:
             return message.to_wire(max_size=65535 if tcp else 1232)
         except dns.exception.TooBig:
             return truncated(query).to_wire()
 
-    def told(self, query: dns.message.Message, name: str, kind: str) -> dns.message.Message:
+    def build_reply(self, query: dns.message.Message, name: str, kind: str) -> dns.message.Message:
         message = dns.message.make_response(query)
         message.flags |= dns.flags.RA
         for _ in range(10):
@@ -108,8 +115,8 @@ class World:
                 break
             message.answer.append(self._rrset(name, "CNAME"))
             name = self.records[name, "CNAME"][0].rstrip(".")
-        scripted = any(one == name or one.endswith(f".{name}") for one, _ in self.records)
-        if not scripted and name not in self.existing:
+        scripted = any(owner == name or owner.endswith(f".{name}") for owner, _ in self.records)
+        if not scripted and name not in self.existing_names:
             message.set_rcode(dns.rcode.NXDOMAIN)
         if self.has_soa:
             zone = ".".join(name.split(".")[-2:]) + "."
@@ -125,13 +132,13 @@ class World:
         return dns.rrset.from_text(f"{name}.", self.ttl, "IN", kind, *texts)
 
 
-def with_code(code: dns.rcode.Rcode) -> Behaviour:
-    def behave(query: dns.message.Message) -> dns.message.Message:
+def reply_with_code(code: dns.rcode.Rcode) -> Behavior:
+    def behavior(query: dns.message.Message) -> dns.message.Message:
         message = dns.message.make_response(query)
         message.set_rcode(code)
         return message
 
-    return behave
+    return behavior
 
 
 def silence(query: dns.message.Message) -> None:
@@ -144,43 +151,43 @@ def truncated(query: dns.message.Message) -> dns.message.Message:
     return message
 
 
-def endless_alias(query: dns.message.Message) -> dns.message.Message:
-    """Each name is an alias of a longer one, whose records the answer does not bring along."""
+def endless_cname_chain(query: dns.message.Message) -> dns.message.Message:
+    """Make every name an alias of a longer one, without the records of the target."""
     name = query.question[0].name
     message = dns.message.make_response(query)
     message.answer.append(dns.rrset.from_text(name, 60, "IN", "CNAME", f"x{name}"))
     return message
 
 
-def inventing(**records: str) -> Behaviour:
-    """A record of each of these types for every name that is asked for."""
+def wildcard(**records: str) -> Behavior:
+    """Return a behavior that invents these records for every name."""
 
-    def behave(query: dns.message.Message) -> dns.message.Message:
+    def behavior(query: dns.message.Message) -> dns.message.Message:
         name, kind = query.question[0].name, dns.rdatatype.to_text(query.question[0].rdtype)
         message = dns.message.make_response(query)
         if kind in records:
             message.answer.append(dns.rrset.from_text(name, 60, "IN", kind, records[kind]))
         return message
 
-    return behave
+    return behavior
 
 
-servfail, refused = with_code(dns.rcode.SERVFAIL), with_code(dns.rcode.REFUSED)
+servfail, refused = reply_with_code(dns.rcode.SERVFAIL), reply_with_code(dns.rcode.REFUSED)
 
 
 @contextmanager
-def packets(answer: Callable[[bytes], Iterable[bytes]]) -> Iterator[str]:
-    """A server over UDP alone, of whatever packets the function makes of each that comes."""
+def packet_server(respond: Callable[[bytes], Iterable[bytes]]) -> Iterator[str]:
+    """Start a UDP server that sends the packets that `respond` returns for each packet received."""
     stopped = threading.Event()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
-        udp.settimeout(NOTICES_SECONDS)
+        udp.settimeout(POLL_SECONDS)
 
         def serve() -> None:
             while not stopped.is_set():
                 with suppress(TimeoutError):
                     wire, sender = udp.recvfrom(512)
-                    for packet in answer(wire):
+                    for packet in respond(wire):
                         _send(udp, sender, packet)
 
         thread = threading.Thread(target=serve, daemon=True)
@@ -193,11 +200,11 @@ def packets(answer: Callable[[bytes], Iterable[bytes]]) -> Iterator[str]:
 
 
 @contextmanager
-def dns_server(world: World) -> Iterator[str]:
-    """Yields its address, as DNS_RESOLVERS has it."""
-    with _servers(world) as (udp, tcp):
+def dns_server(fake_dns: FakeDns) -> Iterator[str]:
+    """Start the server and yield its address in the format of DNS_RESOLVERS."""
+    with _servers(fake_dns) as (udp, tcp):
         threads = [
-            threading.Thread(target=server.serve_forever, args=(NOTICES_SECONDS,), daemon=True)
+            threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
             for server in (udp, tcp)
         ]
         for thread in threads:
@@ -212,27 +219,27 @@ def dns_server(world: World) -> Iterator[str]:
 
 
 @contextmanager
-def _servers(world: World) -> Iterator[tuple["_Udp", "_Tcp"]]:
-    """Both on one port."""
+def _servers(fake_dns: FakeDns) -> Iterator[tuple["_Udp", "_Tcp"]]:
+    """Bind UDP and TCP to the same port."""
 
     class Udp(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             wire, sender = self.request
-            answer = world.answer(wire)
-            if world.delay:
-                timer = threading.Timer(world.delay, _send, (sender, self.client_address, answer))
+            reply = fake_dns.answer(wire)
+            if fake_dns.delay:
+                timer = threading.Timer(fake_dns.delay, _send, (sender, self.client_address, reply))
                 timer.daemon = True
                 timer.start()
             else:
-                _send(sender, self.client_address, answer)
+                _send(sender, self.client_address, reply)
 
     class Tcp(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             with suppress(ConnectionError, struct.error):
                 length = struct.unpack("!H", self.request.recv(2))[0]
-                answer = world.answer(self.request.recv(length), tcp=True)
-                if answer is not None:
-                    self.request.sendall(struct.pack("!H", len(answer)) + answer)
+                reply = fake_dns.answer(self.request.recv(length), tcp=True)
+                if reply is not None:
+                    self.request.sendall(struct.pack("!H", len(reply)) + reply)
 
     for _ in range(20):
         udp = _Udp(("127.0.0.1", 0), Udp)
@@ -257,7 +264,7 @@ class _Tcp(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
 
-def _send(sender: socket.socket, to: tuple[str, int], answer: bytes | None) -> None:
-    if answer is not None:
+def _send(sender: socket.socket, to: tuple[str, int], reply: bytes | None) -> None:
+    if reply is not None:
         with suppress(OSError):
-            sender.sendto(answer, to)
+            sender.sendto(reply, to)

@@ -1,4 +1,4 @@
-"""Runs a module as a web worker runs: in a process of its own, patched by gevent."""
+"""Run a module like a web worker: in a separate process, patched by gevent."""
 
 import os
 import subprocess
@@ -9,8 +9,8 @@ from tests.servers.product import ROOT
 
 
 def run_patched(module: str, folder: Path) -> str:
-    """What it prints. The module patches itself before it imports anything else."""
-    ended = subprocess.run(
+    """Return the output of the module, which must patch itself before its other imports."""
+    process = subprocess.run(
         [sys.executable, "-m", module],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "DATA_DIR": str(folder)},
@@ -19,4 +19,4 @@ def run_patched(module: str, folder: Path) -> str:
         check=True,
         timeout=60,
     )
-    return ended.stdout
+    return process.stdout

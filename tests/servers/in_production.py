@@ -1,7 +1,7 @@
-"""What of the settings is about pages, as production has it, for tests inside one process.
+"""Production's settings for transport, cookies and headers, for tests that run in-process.
 
-Production takes PostgreSQL and a mail server, which most tests need not start. So its settings are
-read in a process of their own, and those about transport, cookies and headers are taken over.
+Production needs PostgreSQL and a mail server, which these tests don't start. A separate process
+loads the production settings, and only those that affect pages are returned.
 """
 
 import json
@@ -16,7 +16,7 @@ from tests.servers.production import ENVIRONMENT
 
 HOST = ENVIRONMENT["ALLOWED_HOSTS"]
 URL = ENVIRONMENT["BASE_URL"]
-_ABOUT_PAGES = (
+_PREFIXES = (
     *("SECURE_", "SESSION_COOKIE_", "CSRF_COOKIE_", "X_FRAME_", "CONTENT_SECURITY_"),
     *(
         "BASE_URL",
@@ -31,16 +31,17 @@ _ABOUT_PAGES = (
 )
 _SCRIPT = f"""
 import json, config.settings as all
-print(json.dumps({{n: getattr(all, n) for n in dir(all) if n.startswith({_ABOUT_PAGES})}}))
+print(json.dumps({{n: getattr(all, n) for n in dir(all) if n.startswith({_PREFIXES})}}))
 """
 
 
 @cache
-def page_settings() -> dict[str, Any]:
+def read_page_settings() -> dict[str, Any]:
     environment = {"PATH": os.environ["PATH"], **ENVIRONMENT}
     command = [sys.executable, "-c", _SCRIPT]
-    ended = subprocess.run(
+    process = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
-    read: dict[str, Any] = json.loads(ended.stdout)
-    return {name: tuple(v) if name == "SECURE_PROXY_SSL_HEADER" else v for name, v in read.items()}
+    settings: dict[str, Any] = json.loads(process.stdout)
+    settings["SECURE_PROXY_SSL_HEADER"] = tuple(settings["SECURE_PROXY_SSL_HEADER"])
+    return settings

@@ -1,4 +1,4 @@
-"""Accounts and keys of a product that runs, made as an operator makes them."""
+"""Accounts and keys of a running product, created with management commands."""
 
 import os
 import sqlite3
@@ -11,7 +11,7 @@ from tests.servers.product import ROOT, Product
 
 
 def manage(site: Product, *arguments: str) -> str:
-    ended = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], **site.environment},
@@ -20,14 +20,17 @@ def manage(site: Product, *arguments: str) -> str:
         check=True,
         timeout=60,
     )
-    return ended.stdout.strip()
+    return process.stdout.strip()
 
 
-def make_account(site: Product, email: str, *terms: str) -> tuple[str, str]:
-    """The owner's password and a key. By one process: most of the time goes into its start."""
+def make_account(site: Product, email: str, *options: str) -> tuple[str, str]:
+    """Create an account; return the owner's password and a key.
+
+    One process runs both commands, because most of the time is spent on startup.
+    """
     commands = (
         "from django.core.management import call_command as run; "
-        f"run('create_account', *{[email, *terms]}); run('create_key', {email!r}, name='Server')"
+        f"run('create_account', *{[email, *options]}); run('create_key', {email!r}, name='Server')"
     )
     account, key = manage(site, "shell", "--no-imports", "-c", commands).splitlines()
     return account.split()[1], key
@@ -36,20 +39,23 @@ def make_account(site: Product, email: str, *terms: str) -> tuple[str, str]:
 def make_key(
     site: Product, email: str, requests_per_minute: int | None = None, credits: int | None = None
 ) -> str:
-    terms = ["--requests-per-minute", str(requests_per_minute)] if requests_per_minute else []
-    terms += [] if credits is None else ["--credits", str(credits)]
-    return make_account(site, email, *terms)[1]
+    options = ["--requests-per-minute", str(requests_per_minute)] if requests_per_minute else []
+    options += [] if credits is None else ["--credits", str(credits)]
+    return make_account(site, email, *options)[1]
 
 
-def end_window_in(seconds: int, site: Product, email: str) -> None:
-    """An account's windows end at a second of the minute that its id decides: gives it another."""
-    end = (int(time.time()) + seconds) % 60
-    names = (f"acc_{number:020}" for number in range(10_000))
-    fitting = next(name for name in names if crc32(name.encode()) % 60 == end)
+def make_window_end_in(seconds: int, site: Product, email: str) -> None:
+    """Give the account an id whose rate-limit window ends in that many seconds.
+
+    The second of the minute in which an account's windows end depends on its id.
+    """
+    second = (int(time.time()) + seconds) % 60
+    ids = (f"acc_{number:020}" for number in range(10_000))
+    public_id = next(name for name in ids if crc32(name.encode()) % 60 == second)
     with sqlite3.connect(site.folder / "db.sqlite3", timeout=20) as database:
         database.execute(
             "UPDATE accounts_account SET public_id = ? WHERE id IN (SELECT account_id FROM "
             "accounts_membership m JOIN accounts_user u ON u.id = m.user_id WHERE u.email = ?)",
-            (fitting, email),
+            (public_id, email),
         )
     database.close()

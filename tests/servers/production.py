@@ -1,4 +1,4 @@
-"""A complete production environment, of invented values.
+"""A complete production environment with made-up values.
 
 `python -m tests.servers.production manage.py check --deploy` runs a command in it.
 """
@@ -24,7 +24,7 @@ ENVIRONMENT = {
     "INVOICE_PAYMENT_DETAILS": "Example Bank, account 000000",
     "GOVERNING_LAW": "the law of Exampleland; its courts in Exampleton decide",
     "HOSTING": "Example Hosting Ltd, in Exampleton; its logs are kept for 14 days",
-    "SUBPROCESSORS": "Example Hosting Ltd, servers, Exampleton; Example Mail Ltd, mails",
+    "SUBPROCESSORS": "Example Hosting Ltd, servers, Exampleton; Example Mail Ltd, email delivery",
 }
 
 if __name__ == "__main__":

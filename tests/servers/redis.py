@@ -1,4 +1,4 @@
-"""A real Redis for tests: the machine's, else the one that comes inside a Python package."""
+"""A real Redis server for tests: the installed one, or one bundled in a Python package."""
 
 import shutil
 import socket
@@ -18,7 +18,7 @@ class Redis(NamedTuple):
 
 @contextmanager
 def redis() -> Iterator[str]:
-    """Yields the URL of a server that lives as long as the context."""
+    """Start a server and yield its URL."""
     with redis_server() as server:
         yield server.url
 

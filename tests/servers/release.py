@@ -1,4 +1,4 @@
-"""The next release of the product: the same code, and one migration more."""
+"""The next release of the product: the same code with one more migration."""
 
 import os
 import subprocess
@@ -42,14 +42,16 @@ class Release:
             **site.environment,
         }
         command = [sys.executable, "manage.py", "migrate"]
-        with (self.folder / "said").open("w") as said:
-            return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=said, stderr=said)
+        with (self.folder / "output").open("w") as output:
+            return subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=output, stderr=output
+            )
 
-    def wait_until_it_says(self, words: str, seconds: float = 30) -> None:
+    def wait_for_output(self, text: str, seconds: float = 30) -> None:
         deadline = time.monotonic() + seconds
-        while words not in self.said():
-            assert time.monotonic() < deadline, self.said()
+        while text not in self.output():
+            assert time.monotonic() < deadline, self.output()
             time.sleep(0.05)
 
-    def said(self) -> str:
-        return (self.folder / "said").read_text()
+    def output(self) -> str:
+        return (self.folder / "output").read_text()

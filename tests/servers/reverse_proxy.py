@@ -1,4 +1,4 @@
-"""The shipped nginx before a product that runs, with only what an operator changes changed."""
+"""The shipped nginx configuration in front of a running product, adapted as by an operator."""
 
 import contextlib
 import os
@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from tests.servers.product import ROOT
-from tests.servers.raw import RawAnswer
+from tests.servers.raw import RawResponse
 from tests.servers.redis import free_port, wait_for_port
 
 NAME = "validation.example"
-MISSING = "The tests of the front need nginx, and there is no `nginx` on the PATH."
+MISSING = "The reverse-proxy tests need nginx, but `nginx` is not on the PATH."
 
 
 def nginx_program() -> str:
@@ -32,82 +32,86 @@ def nginx_program() -> str:
     pytest.skip(MISSING)
 
 
-class Front:
-    def __init__(self, folder: Path, *machines: int, **changed: str) -> None:
-        """Before the products on these ports. `changed`: settings of the shipped file by their
-        names, such as proxy_read_timeout."""
+class ReverseProxy:
+    def __init__(self, folder: Path, *ports: int, **changed: str) -> None:
+        """Start nginx in front of the products on these ports.
+
+        `changed` overrides directives of the shipped file, such as proxy_read_timeout.
+        """
         self.folder = folder
         self.port, self.plain_port = free_port(), free_port()
         self.error_log, self.access_log = folder / "error.log", folder / "access.log"
         folder.mkdir(parents=True, exist_ok=True)
         make_certificate(folder)
         file = folder / "nginx.conf"
-        file.write_text(self._settings(machines, changed))
+        file.write_text(self._settings(ports, changed))
         command = [nginx_program(), "-e", str(self.error_log), "-c", str(file)]
         self.process = subprocess.Popen([*command, "-g", "daemon off;"])
         wait_for_port(self.port)
 
-    def _settings(self, machines: tuple[int, ...], changed: dict[str, str]) -> str:
+    def _settings(self, ports: tuple[int, ...], changed: dict[str, str]) -> str:
         text = (ROOT / "deploy" / "nginx" / "nginx.conf").read_text()
         text = re.sub(r"listen \[::\]:.*", "", text)
         text = text.replace("listen 443", f"listen 127.0.0.1:{self.port}")
         text = text.replace("listen 80", f"listen 127.0.0.1:{self.plain_port}")
         text = re.sub(
             r"server 127\.0\.0\.1:8000(.*;)",
-            lambda found: "\n".join(f"server 127.0.0.1:{port}{found[1]}" for port in machines),
+            lambda match: "\n".join(f"server 127.0.0.1:{port}{match[1]}" for port in ports),
             text,
         )
-        text = text.replace("/etc/ssl/certs/validation.example.pem", f"{self.folder}/front.pem")
-        text = text.replace("/etc/ssl/private/validation.example.key", f"{self.folder}/front.key")
+        text = text.replace("/etc/ssl/certs/validation.example.pem", f"{self.folder}/proxy.pem")
+        text = text.replace("/etc/ssl/private/validation.example.key", f"{self.folder}/proxy.key")
         text = text.replace("/var/log/nginx", str(self.folder))
         text = text.replace("/run/nginx.pid", f"{self.folder}/nginx.pid")
-        most = min(40_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-        text = text.replace("worker_rlimit_nofile 40000", f"worker_rlimit_nofile {most}")
-        # The files of a workshop are for the one who works there.
+        max_files = min(40_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        text = text.replace("worker_rlimit_nofile 40000", f"worker_rlimit_nofile {max_files}")
+        # www-data may not read the files of a developer's checkout.
         text = text.replace("user www-data;", "user root;" if os.geteuid() == 0 else "")
         for name, value in changed.items():
             text, times = re.subn(rf"\b{name} [^;]+;", f"{name} {value};", text)
             assert times, f"The shipped file does not set {name}."
-        bodies = f"http {{\n    client_body_temp_path {self.folder}/bodies;"
-        bodies += f"\n    proxy_temp_path {self.folder}/answers;"
+        temp_paths = f"http {{\n    client_body_temp_path {self.folder}/bodies;"
+        temp_paths += f"\n    proxy_temp_path {self.folder}/responses;"
         for unused in ("fastcgi", "uwsgi", "scgi"):
-            bodies += f"\n    {unused}_temp_path {self.folder}/{unused};"
-        return self._with_our_files(text.replace("http {", bodies, 1))
+            temp_paths += f"\n    {unused}_temp_path {self.folder}/{unused};"
+        return self._replace_paths(text.replace("http {", temp_paths, 1))
 
-    def _with_our_files(self, text: str) -> str:
-        """Those that it includes name the product's folder as well."""
-        ours = self.folder / "front"
-        shutil.copytree(ROOT / "deploy" / "nginx", ours, dirs_exist_ok=True)
-        for file in ours.glob("*.conf"):
+    def _replace_paths(self, text: str) -> str:
+        """Replace the product's folder here and in copies of the included files."""
+        included = self.folder / "included"
+        shutil.copytree(ROOT / "deploy" / "nginx", included, dirs_exist_ok=True)
+        for file in included.glob("*.conf"):
             file.write_text(file.read_text().replace("/srv/email-validation", str(ROOT)))
-        text = text.replace("/srv/email-validation/deploy/nginx", str(ours))
+        text = text.replace("/srv/email-validation/deploy/nginx", str(included))
         return text.replace("/srv/email-validation", str(ROOT))
 
     def tls(self, *protocols: str) -> ssl.SSLContext:
-        """What trusts this front's certificate, and no other."""
-        context = ssl.create_default_context(cafile=str(self.folder / "front.pem"))
+        """Return a context that trusts only this proxy's certificate."""
+        context = ssl.create_default_context(cafile=str(self.folder / "proxy.pem"))
         if protocols:
             context.set_alpn_protocols(list(protocols))
         return context
 
-    def say(self, *pieces: bytes, plain: bool = False, name: str = NAME) -> list[RawAnswer]:
-        """All that is answered until the front closes the connection."""
+    def send(self, *pieces: bytes, plain: bool = False, name: str = NAME) -> list[RawResponse]:
+        """Send the pieces and return all responses until the proxy closes the connection."""
         port = self.plain_port if plain else self.port
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as bare:
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as plain_socket:
             context = self.tls("http/1.1")
-            connection = bare if plain else context.wrap_socket(bare, server_hostname=name)
+            connection = (
+                plain_socket if plain else context.wrap_socket(plain_socket, server_hostname=name)
+            )
             with contextlib.suppress(OSError):
                 for piece in pieces:
                     connection.sendall(piece)
-            received = _all_of(connection)
+            received = _receive_all(connection)
             connection.close()
-        return list(_answers(received))
+        return list(_parse_responses(received))
 
     def alpn(self) -> str | None:
-        """Which of the two it chooses."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as bare:
+        """Return the protocol nginx selects from HTTP/2 and HTTP/1.1."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as plain_socket:
             context = self.tls("h2", "http/1.1")
-            with context.wrap_socket(bare, server_hostname=NAME) as connection:
+            with context.wrap_socket(plain_socket, server_hostname=NAME) as connection:
                 return connection.selected_alpn_protocol()
 
     def stop(self) -> None:
@@ -116,24 +120,24 @@ class Front:
 
 
 @contextmanager
-def front(folder: Path, *machines: int, **changed: str) -> Iterator[Front]:
-    running = Front(folder, *machines, **changed)
+def reverse_proxy(folder: Path, *ports: int, **changed: str) -> Iterator[ReverseProxy]:
+    running = ReverseProxy(folder, *ports, **changed)
     try:
         yield running
     finally:
         running.stop()
 
 
-def _all_of(connection: socket.socket) -> bytes:
+def _receive_all(connection: socket.socket) -> bytes:
     received = b""
-    # It may end in a reset.
+    # nginx may reset the connection at the end.
     with contextlib.suppress(ConnectionResetError):
         while more := connection.recv(65536):
             received += more
     return received
 
 
-def _answers(received: bytes) -> Iterator[RawAnswer]:
+def _parse_responses(received: bytes) -> Iterator[RawResponse]:
     while received:
         head, _, rest = received.partition(b"\r\n\r\n")
         first, *lines = head.decode("latin-1").split("\r\n")
@@ -148,17 +152,17 @@ def _answers(received: bytes) -> Iterator[RawAnswer]:
         else:
             length = int(headers["Content-Length"])
             body, received = rest[:length], rest[length:]
-        yield RawAnswer(int(first.split()[1]), headers, body)
+        yield RawResponse(int(first.split()[1]), headers, body)
 
 
 def make_certificate(folder: Path) -> None:
-    """By the operator's own hand, as for a trial."""
+    """Create a self-signed certificate for two host names."""
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
             *("-nodes", "-days", "2", "-subj", f"/CN={NAME}"),
             *("-addext", f"subjectAltName=DNS:{NAME},DNS:other.example"),
-            *("-keyout", str(folder / "front.key"), "-out", str(folder / "front.pem")),
+            *("-keyout", str(folder / "proxy.key"), "-out", str(folder / "proxy.pem")),
         ],
         check=True,
         capture_output=True,

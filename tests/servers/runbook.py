@@ -1,5 +1,7 @@
-"""The commands of docs/operations.md, run as they stand there on a machine that is made up: what
-only root of a whole machine has is elsewhere, or does nothing."""
+"""Run the commands of docs/operations.md on a simulated machine.
+
+Paths and programs that need root are replaced by temporary folders, wrappers or no-ops.
+"""
 
 import json
 import os
@@ -8,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.servers.postgres import with_its_programs
+from tests.servers.postgres import prepend_postgres_programs
 from tests.servers.product import ROOT
 
 PAGE = ROOT / "docs" / "operations.md"
@@ -17,15 +19,15 @@ SHELL_BLOCK = re.compile(r"^( *)```sh(?: run=([\w-]+))?\n(.*?)^ *```", re.MULTIL
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Each with its name, or none."""
+    """Return the name (or "") and the text of each shell block."""
     return [(name, text) for _, name, text in SHELL_BLOCK.findall(PAGE.read_text())]
 
 
 class Machine:
     def __init__(self, folder: Path, user: str | None = None, **environment: str) -> None:
-        """The commands are run by that user."""
+        """Create the machine. Commands run as `user`, if given."""
         self.user = user
-        self.places = {
+        self.replacements = {
             "/srv/email-validation": str(ROOT),
             "/etc/email-validation": str(folder / "etc"),
             "/var/backups/email-validation": str(folder / "backups"),
@@ -34,11 +36,11 @@ class Machine:
         for name in ("etc", "backups", "bin"):
             (folder / name).mkdir(parents=True)
         self._programs = folder / "bin"
-        self._program("manage", self._placed((ROOT / "deploy/manage").read_text()))
-        self._program("systemctl", "#!/bin/sh\n")
-        self._program("runuser", '#!/bin/sh\nshift 3\nexec "$@"\n')
-        given = "".join(f"{name}={value}\n" for name, value in environment.items())
-        (folder / "etc" / "production.env").write_text(given)
+        self._write_program("manage", self._replace_paths((ROOT / "deploy/manage").read_text()))
+        self._write_program("systemctl", "#!/bin/sh\n")
+        self._write_program("runuser", '#!/bin/sh\nshift 3\nexec "$@"\n')
+        lines = "".join(f"{name}={value}\n" for name, value in environment.items())
+        (folder / "etc" / "production.env").write_text(lines)
         self.folder = folder
 
     @property
@@ -46,14 +48,14 @@ class Machine:
         return (self.folder / "etc" / "production.env").read_text()
 
     def run(self, name: str, **variables: str) -> str:
-        (text,) = (text for known, text in blocks() if known == name)
-        return self.execute(self._placed(text), variables)
+        (text,) = (text for block_name, text in blocks() if block_name == name)
+        return self.execute(self._replace_paths(text), variables)
 
     def execute(self, script: str, variables: dict[str, str]) -> str:
-        ended = subprocess.run(
+        process = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             env={
-                "PATH": f"{self._programs}:{with_its_programs(os.environ['PATH'])}",
+                "PATH": f"{self._programs}:{prepend_postgres_programs(os.environ['PATH'])}",
                 "HOME": str(self.folder),
                 **variables,
             },
@@ -64,20 +66,20 @@ class Machine:
             timeout=100,
             check=False,
         )
-        assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}"
-        return ended.stdout
+        assert process.returncode == 0, f"{process.stdout}\n{process.stderr}"
+        return process.stdout
 
     def commands(self, name: str, **variables: str) -> list[list[str]]:
-        """What it would have `manage` do."""
-        self._program("manage", ECHO)
+        """Return the arguments of each `manage` call in the block, without running it."""
+        self._write_program("manage", ECHO)
         return [json.loads(line) for line in self.run(name, **variables).splitlines()]
 
-    def _placed(self, text: str) -> str:
-        for place, ours in self.places.items():
-            text = text.replace(place, ours)
+    def _replace_paths(self, text: str) -> str:
+        for path, replacement in self.replacements.items():
+            text = text.replace(path, replacement)
         return text
 
-    def _program(self, name: str, text: str) -> None:
+    def _write_program(self, name: str, text: str) -> None:
         path = self._programs / name
         path.write_text(text)
         path.chmod(0o755)

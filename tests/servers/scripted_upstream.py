@@ -1,4 +1,4 @@
-"""A machine behind the front that says what a test wants said, and keeps what it heard."""
+"""An upstream behind the reverse proxy that sends a scripted response and records requests."""
 
 import socket
 import threading
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 
-class Machine:
-    def __init__(self, answer: bytes) -> None:
-        """Without an answer it closes the connection, as one that dies does."""
-        self.answer = answer
-        self.heard: list[bytes] = []
+class ScriptedUpstream:
+    def __init__(self, response: bytes) -> None:
+        """Listen on a free port. An empty response simulates a crash."""
+        self.response = response
+        self.requests: list[bytes] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
@@ -20,11 +20,11 @@ class Machine:
             while True:
                 connection, _ = self._listener.accept()
                 with connection:
-                    self.heard.append(self._hear(connection))
-                    connection.sendall(self.answer)
+                    self.requests.append(self._read_request(connection))
+                    connection.sendall(self.response)
 
     @staticmethod
-    def _hear(connection: socket.socket) -> bytes:
+    def _read_request(connection: socket.socket) -> bytes:
         connection.settimeout(10)
         received = b""
         while b"\r\n\r\n" not in received or not received.endswith((b"\r\n\r\n", b"}")):
@@ -38,8 +38,8 @@ class Machine:
 
 
 @contextmanager
-def machine(answer: bytes = b"") -> Iterator[Machine]:
-    running = Machine(answer)
+def scripted_upstream(response: bytes = b"") -> Iterator[ScriptedUpstream]:
+    running = ScriptedUpstream(response)
     try:
         yield running
     finally:

@@ -1,5 +1,4 @@
-"""A small Stripe of ours: the parts of its API that the product uses, a page to pay on, and events
-with its signature. It talks HTTP on loopback."""
+"""A fake Stripe on loopback: the API that the product uses, a payment page and signed events."""
 
 import hashlib
 import hmac
@@ -17,28 +16,29 @@ from urllib.parse import parse_qsl
 SECRET_KEY = "sk_test_invented"
 WEBHOOK_SECRET = "whsec_invented"
 
-Thing = dict[str, Any]
+StripeObject = dict[str, Any]
 
 
-class Refused(Exception):
+class InvalidRequest(Exception):
     pass
 
 
 class FakeStripe:
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
-        # By id, as the product asked for them; by Idempotency-Key, what was answered.
-        self.sessions: dict[str, Thing] = {}
-        self.subscriptions: dict[str, Thing] = {}
+        # By id, with the parameters the product sent.
+        self.sessions: dict[str, StripeObject] = {}
+        self.subscriptions: dict[str, StripeObject] = {}
         self.invoice_payments: dict[str, str] = {}
-        self.refunds: list[Thing] = []
+        self.refunds: list[StripeObject] = []
         self.cancelled: list[str] = []
         self.expired: list[str] = []
-        self.answers: dict[str, Thing] = {}
-        # How long it takes to open a Checkout page.
+        # By Idempotency-Key.
+        self.idempotent_responses: dict[str, StripeObject] = {}
+        # Seconds it takes to create a Checkout session.
         self.delay = 0.0
         self.is_down = False
-        # Where its events go, when it sends them itself.
+        # The URL to which `send` posts events.
         self.webhook = ""
         self._server = ThreadingHTTPServer(
             ("127.0.0.1", 0), type("Handler", (_Handler,), {"stripe": self})
@@ -61,14 +61,14 @@ class FakeStripe:
     def new_id(self, prefix: str) -> str:
         return f"{prefix}_{next(self._numbers):08}"
 
-    # --- What happens at Stripe's, as events ------------------------------------------------------
+    # --- Events -----------------------------------------------------------------------------------
 
-    def session_of(self, order_id: str) -> Thing:
-        found = [s for s in self.sessions.values() if s["client_reference_id"] == order_id]
-        return found[-1]
+    def find_session(self, order_id: str) -> StripeObject:
+        sessions = [s for s in self.sessions.values() if s["client_reference_id"] == order_id]
+        return sessions[-1]
 
-    def pay(self, session: Thing) -> Thing:
-        """The customer pays: the event that tells it."""
+    def pay(self, session: StripeObject) -> StripeObject:
+        """Pay the session and return the event that reports it."""
         paid = {
             **session,
             "payment_status": "paid",
@@ -89,11 +89,11 @@ class FakeStripe:
         self.sessions[session["id"]] = paid
         return self.event("checkout.session.completed", paid)
 
-    def expire(self, session: Thing) -> Thing:
+    def expire(self, session: StripeObject) -> StripeObject:
         self.sessions[session["id"]]["status"] = "expired"
         return self.event("checkout.session.expired", {**session, "payment_status": "unpaid"})
 
-    def renew(self, subscription: str, cents: int, **more: Any) -> Thing:
+    def renew(self, subscription: str, cents: int, **fields: Any) -> StripeObject:
         invoice = self.new_id("in")
         self.invoice_payments[invoice] = self.new_id("pi")
         metadata = self.subscriptions[subscription]["metadata"]
@@ -106,48 +106,48 @@ class FakeStripe:
                 "billing_reason": "subscription_cycle",
                 "amount_paid": cents,
                 "parent": parent,
-                **more,
+                **fields,
             },
         )
 
-    def fail_to_renew(self, subscription: str) -> Thing:
+    def fail_to_renew(self, subscription: str) -> StripeObject:
         invoice = {**self.renew(subscription, 0)["data"]["object"], "amount_due": 1_500}
         return self.event("invoice.payment_failed", invoice)
 
-    def refund(self, session: Thing, cents: int) -> Thing:
+    def refund(self, session: StripeObject, cents: int) -> StripeObject:
         paid = self.sessions[session["id"]]
         payment = paid.get("payment_intent") or self.invoice_payments[paid["invoice"]]
         metadata = {} if paid["mode"] == "subscription" else paid["metadata"]
-        return self.refund_of(payment, cents, customer=paid.get("customer"), metadata=metadata)
+        return self.refund_payment(payment, cents, customer=paid.get("customer"), metadata=metadata)
 
-    def refund_of(self, payment: str, cents: int, **more: Any) -> Thing:
+    def refund_payment(self, payment: str, cents: int, **fields: Any) -> StripeObject:
         charge = {"id": self.new_id("ch"), "payment_intent": payment, "amount_refunded": cents}
-        return self.event("charge.refunded", {**charge, "metadata": {}, **more})
+        return self.event("charge.refunded", {**charge, "metadata": {}, **fields})
 
-    def event(self, kind: str, thing: Thing) -> Thing:
-        return {"id": self.new_id("evt"), "type": kind, "data": {"object": thing}}
+    def event(self, kind: str, value: StripeObject) -> StripeObject:
+        return {"id": self.new_id("evt"), "type": kind, "data": {"object": value}}
 
-    def send(self, event: Thing) -> int:
-        """Over HTTP, as Stripe would."""
+    def send(self, event: StripeObject) -> int:
+        """Post the event to the webhook and return the status."""
         payload = json.dumps(event).encode()
         headers = {"Stripe-Signature": sign(payload), "Content-Type": "application/json"}
         request = urllib.request.Request(self.webhook, payload, headers)
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            return int(answer.status)
+        with urllib.request.urlopen(request, timeout=20) as response:
+            return int(response.status)
 
-    # --- What the product asks --------------------------------------------------------------------
+    # --- API --------------------------------------------------------------------------------------
 
-    def create_session(self, asked: Thing) -> Thing:
+    def create_session(self, params: StripeObject) -> StripeObject:
         session_id = self.new_id("cs")
-        price = asked["line_items"][0]["price_data"]
+        price = params["line_items"][0]["price_data"]
         self.sessions[session_id] = {
-            **asked,
+            **params,
             "id": session_id,
             "object": "checkout.session",
             "url": f"{self.url}/pay/{session_id}",
             "amount_total": int(price["unit_amount"]),
             "currency": price["currency"],
-            "customer": asked.get("customer"),
+            "customer": params.get("customer"),
             "payment_status": "unpaid",
             "status": "open",
         }
@@ -160,16 +160,16 @@ class FakeStripe:
             if (session["client_reference_id"], session["status"]) == (order_id, "open")
         ]
 
-    def answer(self, method: str, path: str, asked: Thing) -> Thing:
+    def handle(self, method: str, path: str, params: StripeObject) -> StripeObject:
         kind, _, name = path.removeprefix("/v1/").partition("/")
         if (kind, name) == ("checkout", "sessions"):
             time.sleep(self.delay)
-            return self.create_session(asked)
+            return self.create_session(params)
         if kind == "checkout":
             session = self.sessions[name.split("/")[1]]
             if method == "POST":
                 if session["status"] != "open":
-                    raise Refused("Only open sessions can be expired.")
+                    raise InvalidRequest("Only open sessions can be expired.")
                 session["status"] = "expired"
                 self.expired.append(session["id"])
             return session
@@ -177,17 +177,17 @@ class FakeStripe:
             if method == "DELETE":
                 self.cancelled.append(name)
             elif method == "POST":
-                self.subscriptions[name]["asked"] = asked
+                self.subscriptions[name]["asked"] = params
             return {**self.subscriptions.get(name, {}), "id": name, "object": "subscription"}
         if kind == "refunds":
-            self.refunds.append(asked)
+            self.refunds.append(params)
             return {"id": self.new_id("re"), "object": "refund"}
         if kind == "invoice_payments":
-            return {"object": "list", "data": self._payments(asked)}
+            return {"object": "list", "data": self._payments(params)}
         raise KeyError(path)
 
-    def _payments(self, asked: Thing) -> list[Thing]:
-        wanted = asked.get("payment", {}).get("payment_intent")
+    def _payments(self, params: StripeObject) -> list[StripeObject]:
+        payment_intent = params.get("payment", {}).get("payment_intent")
         return [
             {
                 "object": "invoice_payment",
@@ -195,14 +195,14 @@ class FakeStripe:
                 "payment": {"type": "payment_intent", "payment_intent": payment},
             }
             for invoice, payment in self.invoice_payments.items()
-            if payment == wanted or invoice == asked.get("invoice")
+            if payment == payment_intent or invoice == params.get("invoice")
         ]
 
 
 def sign(payload: bytes, secret: str = WEBHOOK_SECRET, age: int = 0) -> str:
-    moment = int(time.time()) - age
-    signed = f"{moment}.".encode() + payload
-    return f"t={moment},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
+    timestamp = int(time.time()) - age
+    signed = f"{timestamp}.".encode() + payload
+    return f"t={timestamp},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
 @contextmanager
@@ -221,7 +221,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/pay/"):
             self._show_payment_page(self.stripe.sessions[self.path.removeprefix("/pay/")])
         else:
-            self._answer()
+            self._handle_api_call()
 
     def do_POST(self) -> None:
         if self.path.startswith("/pay/"):
@@ -231,35 +231,35 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Location", session["success_url"])
             self.end_headers()
         else:
-            self._answer()
+            self._handle_api_call()
 
     def do_DELETE(self) -> None:
-        self._answer()
+        self._handle_api_call()
 
     def log_message(self, *_: Any) -> None:
         pass
 
-    def _answer(self) -> None:
+    def _handle_api_call(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         path, _, query = self.path.partition("?")
-        asked = _nested(parse_qsl(body or query))
+        params = _parse_nested(parse_qsl(body or query))
         key = self.headers.get("Idempotency-Key")
         if self.stripe.is_down:
-            return self._say(503, {"error": {"message": "Try later", "type": "api_error"}})
+            return self._send_json(503, {"error": {"message": "Try later", "type": "api_error"}})
         if self.headers.get("Authorization") != f"Bearer {SECRET_KEY}":
-            return self._say(401, {"error": {"message": "No such key", "type": "api_error"}})
-        if key is not None and key in self.stripe.answers:
-            return self._say(200, self.stripe.answers[key])
+            return self._send_json(401, {"error": {"message": "No such key", "type": "api_error"}})
+        if key is not None and key in self.stripe.idempotent_responses:
+            return self._send_json(200, self.stripe.idempotent_responses[key])
         try:
-            # A copy: an answer that is given again says what was true the first time.
-            answer = dict(self.stripe.answer(self.command, path, asked))
-        except Refused as refusal:
+            # A copy, because a replayed response must not reflect later changes.
+            response = dict(self.stripe.handle(self.command, path, params))
+        except InvalidRequest as refusal:
             error = {"type": "invalid_request_error", "message": str(refusal)}
-            return self._say(400, {"error": error})
-        self.stripe.answers[key or self.stripe.new_id("key")] = answer
-        return self._say(200, answer)
+            return self._send_json(400, {"error": error})
+        self.stripe.idempotent_responses[key or self.stripe.new_id("key")] = response
+        return self._send_json(200, response)
 
-    def _show_payment_page(self, session: Thing) -> None:
+    def _show_payment_page(self, session: StripeObject) -> None:
         page = (
             "<!doctype html><title>Pay</title><link rel=icon href='data:,'>"
             f"<h1>Pay {session['amount_total']}</h1>"
@@ -268,7 +268,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
         self._send(200, "text/html", page.encode())
 
-    def _say(self, status: int, document: Thing) -> None:
+    def _send_json(self, status: int, document: StripeObject) -> None:
         self._send(status, "application/json", json.dumps(document).encode())
 
     def _send(self, status: int, kind: str, body: bytes) -> None:
@@ -279,22 +279,22 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def _nested(pairs: list[tuple[str, str]]) -> Thing:
-    """`a[b][0][c]=d`, as Stripe's libraries write it."""
-    root: Thing = {}
+def _parse_nested(pairs: list[tuple[str, str]]) -> StripeObject:
+    """Parse `a[b][0][c]=d`, the notation of Stripe's libraries."""
+    root: StripeObject = {}
     for name, value in pairs:
         *parents, last = name.replace("]", "").split("[")
         place = root
         for parent in parents:
             place = place.setdefault(parent, {})
         place[last] = value
-    return dict(_with_lists(root))
+    return dict(_convert_lists(root))
 
 
-def _with_lists(thing: Any) -> Any:
-    if not isinstance(thing, dict):
-        return thing
-    inner = {name: _with_lists(value) for name, value in thing.items()}
-    if inner and all(name.isdigit() for name in inner):
-        return [inner[name] for name in sorted(inner, key=int)]
-    return inner
+def _convert_lists(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    converted = {name: _convert_lists(value) for name, value in value.items()}
+    if converted and all(name.isdigit() for name in converted):
+        return [converted[name] for name in sorted(converted, key=int)]
+    return converted

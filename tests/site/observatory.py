@@ -1,8 +1,8 @@
-"""How Mozilla's HTTP Observatory (mdn/mdn-http-observatory) scores an answer. Pure.
+"""Score a response like Mozilla's HTTP Observatory (mdn/mdn-http-observatory). No I/O.
 
-Each of its ten tests adds to 100 or takes away. What is above 100 counts only if what is taken away
-leaves at least 90. Nobody but Mozilla gives the 5 points for a domain that browsers have on their
-preload list, so the most that an answer can earn here is 140.
+Each of its ten tests adds points to 100 or subtracts them. Bonus points count only if the score
+without them is at least 90. The 5 points for a domain on the browsers' HSTS preload list aren't
+modeled, so the maximum here is 140.
 """
 
 import re
@@ -11,26 +11,29 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 HIGHEST_GRADE = "A+"
-_LEAST_FOR_BONUS = 90
+_MIN_FOR_BONUS = 90
 _SIX_MONTHS = 15_552_000
 _BROAD = {"ftp:", "http:", "https:", "*", "http://*", "http://*.*", "https://*", "https://*.*"}
 _INLINE = {"'unsafe-inline'", "data:"}
 _GRADES = ["A+", "A", "A", "A-", "B+", "B", "B", "B-", "C+", "C", "C", "C-", "D+", "D", "D", "D-"]
-_REFERRER_KEPT = {
+_PRIVATE_REFERRER_POLICIES = {
     *("no-referrer", "same-origin", "strict-origin", "strict-origin-when-cross-origin"),
 }
 Policy = Mapping[str, set[str]]
 
 
 @dataclass(frozen=True)
-class Answer:
-    """Header names in lower case. `moved_from_http`: where plain HTTP on this host leads."""
+class ScannedResponse:
+    """A response to score, with header names in lowercase.
+
+    `http_redirect` is the URL to which plain HTTP on this host redirects.
+    """
 
     url: str
     headers: Mapping[str, str]
     cookies: Sequence[str] = ()
     html: str = ""
-    moved_from_http: str = ""
+    http_redirect: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,30 +42,30 @@ class Score:
 
     @property
     def points(self) -> int:
-        lowered = 100 + sum(points for points in self.modifiers.values() if points < 0)
+        base = 100 + sum(points for points in self.modifiers.values() if points < 0)
         bonus = sum(points for points in self.modifiers.values() if points > 0)
-        return max(0, lowered + bonus if lowered >= _LEAST_FOR_BONUS else lowered)
+        return max(0, base + bonus if base >= _MIN_FOR_BONUS else base)
 
     @property
     def grade(self) -> str:
-        below = (100 - min(100, self.points - self.points % 5)) // 5
-        return _GRADES[below] if below < len(_GRADES) else "F"
+        steps = (100 - min(100, self.points - self.points % 5)) // 5
+        return _GRADES[steps] if steps < len(_GRADES) else "F"
 
 
-def score(answer: Answer) -> Score:
-    policy = _policy(answer.headers.get("content-security-policy", ""))
+def score(response: ScannedResponse) -> Score:
+    policy = _policy(response.headers.get("content-security-policy", ""))
     return Score(
         {
             "content-security-policy": _csp(policy),
-            "cookies": _cookies(answer),
-            "cross-origin-resource-sharing": _cors(answer),
-            "redirection": _redirection(answer),
-            "referrer-policy": _referrer(answer),
-            "strict-transport-security": _hsts(answer),
-            "subresource-integrity": _integrity(answer),
-            "x-content-type-options": _sniffing(answer),
-            "x-frame-options": _framing(answer, policy),
-            "cross-origin-resource-policy": _resource_policy(answer),
+            "cookies": _cookies(response),
+            "cross-origin-resource-sharing": _cors(response),
+            "redirection": _redirection(response),
+            "referrer-policy": _referrer(response),
+            "strict-transport-security": _hsts(response),
+            "subresource-integrity": _integrity(response),
+            "x-content-type-options": _sniffing(response),
+            "x-frame-options": _framing(response, policy),
+            "cross-origin-resource-policy": _resource_policy(response),
         }
     )
 
@@ -72,7 +75,7 @@ def _policy(header: str) -> Policy:
     return {name.lower(): {value.lower() for value in values} for name, *values in parts}
 
 
-def _csp(policy: Policy) -> int:  # noqa: PLR0911 - one line a rule of theirs
+def _csp(policy: Policy) -> int:  # noqa: PLR0911 - one return per rule
     if not policy:
         return -25
     default = policy.get("default-src", {"*"})
@@ -98,8 +101,8 @@ def _is_insecure(source: str) -> bool:
     return source.startswith(("http:", "ftp:"))
 
 
-def _cookies(answer: Answer) -> int:
-    modifiers = [_cookie(cookie) for cookie in answer.cookies]
+def _cookies(response: ScannedResponse) -> int:
+    modifiers = [_cookie(cookie) for cookie in response.cookies]
     return min(modifiers, default=0)
 
 
@@ -119,69 +122,71 @@ def _cookie(line: str) -> int:
     return 5
 
 
-def _cors(answer: Answer) -> int:
-    allowed = answer.headers.get("access-control-allow-origin")
-    with_credentials = answer.headers.get("access-control-allow-credentials") == "true"
+def _cors(response: ScannedResponse) -> int:
+    allowed = response.headers.get("access-control-allow-origin")
+    with_credentials = response.headers.get("access-control-allow-credentials") == "true"
     return -50 if allowed and allowed != "null" and with_credentials else 0
 
 
-def _redirection(answer: Answer) -> int:
-    if not answer.moved_from_http.startswith("https://"):
+def _redirection(response: ScannedResponse) -> int:
+    if not response.http_redirect.startswith("https://"):
         return -20
-    here, there = (re.split(r"[/:]+", url)[1] for url in (answer.url, answer.moved_from_http))
-    return 0 if here == there else -5
+    current_host, target_host = (
+        re.split(r"[/:]+", url)[1] for url in (response.url, response.http_redirect)
+    )
+    return 0 if current_host == target_host else -5
 
 
-def _referrer(answer: Answer) -> int:
-    words = [w.strip() for w in answer.headers.get("referrer-policy", "").lower().split(",")]
+def _referrer(response: ScannedResponse) -> int:
+    words = [w.strip() for w in response.headers.get("referrer-policy", "").lower().split(",")]
     if words == [""]:
         return 0
-    return 5 if words[-1] in _REFERRER_KEPT else -5
+    return 5 if words[-1] in _PRIVATE_REFERRER_POLICIES else -5
 
 
-def _hsts(answer: Answer) -> int:
-    header = answer.headers.get("strict-transport-security", "").lower()
+def _hsts(response: ScannedResponse) -> int:
+    header = response.headers.get("strict-transport-security", "").lower()
     age = re.search(r"(?:^|;)\s*max-age=(\d+)", header)
     if not age or "," in header:
         return -20
     return 0 if int(age[1]) >= _SIX_MONTHS else -10
 
 
-def _integrity(answer: Answer) -> int:
-    if not answer.headers.get("content-type", "").startswith("text/html"):
+def _integrity(response: ScannedResponse) -> int:
+    if not response.headers.get("content-type", "").startswith("text/html"):
         return 0
-    scripts = _Scripts()
-    scripts.feed(answer.html)
-    foreign = [one for one in scripts.found if one["src"].startswith(("//", "http"))]
+    parser = _ScriptParser()
+    parser.feed(response.html)
+    foreign = [script for script in parser.scripts if script["src"].startswith(("//", "http"))]
     if foreign:
-        return -50 if any(not one["src"].startswith("https:") for one in foreign) else -5
-    return 5 if any(one.get("integrity") for one in scripts.found) else 0
+        return -50 if any(not script["src"].startswith("https:") for script in foreign) else -5
+    return 5 if any(script.get("integrity") for script in parser.scripts) else 0
 
 
-class _Scripts(HTMLParser):
+class _ScriptParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[dict[str, str]] = []
+        self.scripts: list[dict[str, str]] = []
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attributes}
-        if tag == "script" and given.get("src"):
-            self.found.append(given)
+        values = {name: value or "" for name, value in attributes}
+        if tag == "script" and values.get("src"):
+            self.scripts.append(values)
 
 
-def _sniffing(answer: Answer) -> int:
-    return 0 if answer.headers.get("x-content-type-options", "").lower() == "nosniff" else -5
+def _sniffing(response: ScannedResponse) -> int:
+    return 0 if response.headers.get("x-content-type-options", "").lower() == "nosniff" else -5
 
 
-def _framing(answer: Answer, policy: Policy) -> int:
+def _framing(response: ScannedResponse, policy: Policy) -> int:
     if policy.get("frame-ancestors"):
         return 5
-    kept = answer.headers.get("x-frame-options", "").lower() in {"deny", "sameorigin"}
-    return 0 if kept else -20
+    is_set = response.headers.get("x-frame-options", "").lower() in {"deny", "sameorigin"}
+    return 0 if is_set else -20
 
 
-def _resource_policy(answer: Answer) -> int:
-    header = answer.headers.get("cross-origin-resource-policy", "").lower()
+def _resource_policy(response: ScannedResponse) -> int:
+    header = response.headers.get("cross-origin-resource-policy", "").lower()
     if header in {"same-origin", "same-site"}:
         return 10
     return 0 if header in {"", "cross-origin"} else -5

@@ -1,4 +1,4 @@
-"""The design's colours: each text is readable on each ground it stands on (WCAG AA)."""
+"""The design's colors: every text has enough contrast with its background (WCAG AA)."""
 
 import re
 from pathlib import Path
@@ -7,13 +7,13 @@ import pytest
 
 TOKENS = (Path(__file__).resolve().parents[2] / "static/css/tokens.css").read_text()
 LIGHT_PART, DARK_PART = TOKENS.split("prefers-color-scheme: dark")
-COLOURS = re.compile(r"--([\w-]+): (#[0-9a-f]{6});")
-LIGHT = dict(COLOURS.findall(LIGHT_PART))
-DARK = {**LIGHT, **dict(COLOURS.findall(DARK_PART))}
+COLORS = re.compile(r"--([\w-]+): (#[0-9a-f]{6});")
+LIGHT = dict(COLORS.findall(LIGHT_PART))
+DARK = {**LIGHT, **dict(COLORS.findall(DARK_PART))}
 
-GROUNDS = ("surface", "raised", "ground")
+BACKGROUNDS = ("surface", "raised", "ground")
 PAIRS = [
-    *((text, ground) for text in ("ink", "muted", "faint", "accent") for ground in GROUNDS),
+    *((text, ground) for text in ("ink", "muted", "faint", "accent") for ground in BACKGROUNDS),
     ("accent", "accent-tint"),
     ("on-accent", "accent-fill"),
     ("on-accent", "accent-fill-strong"),
@@ -25,8 +25,8 @@ PAIRS = [
 ]
 
 
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+def luminance(color: str) -> float:
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -38,10 +38,10 @@ def contrast(first: str, second: str) -> float:
 
 @pytest.mark.parametrize(("text", "ground"), PAIRS)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_text_is_readable_on_its_ground(theme: str, text: str, ground: str) -> None:
-    colours = LIGHT if theme == "light" else DARK
-    assert contrast(colours[text], colours[ground]) >= 4.5
+def test_text_has_enough_contrast_with_its_background(theme: str, text: str, ground: str) -> None:
+    colors = LIGHT if theme == "light" else DARK
+    assert contrast(colors[text], colors[ground]) >= 4.5
 
 
-def test_both_themes_name_the_same_colours() -> None:
-    assert set(dict(COLOURS.findall(DARK_PART))) == set(LIGHT)
+def test_both_themes_define_the_same_colors() -> None:
+    assert set(dict(COLORS.findall(DARK_PART))) == set(LIGHT)

@@ -1,6 +1,8 @@
-"""Every page that takes a form leaves its entry in the audit log, or is named as one that changes
-nothing. The pages are read from the URLs, and each act is done as people do it: a new page that is
-in neither list fails here."""
+"""Every page that accepts a form writes to the audit log, or is listed as one that changes nothing.
+
+The pages are read from the URL configuration, and each action is performed with real requests. A
+new page that is in neither list fails these tests.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,126 +17,130 @@ from django.views.generic import RedirectView
 from accounts.audit.actions import ACTIONS
 from accounts.models import Account, AuditEntry, Invitation, User
 from apikeys.rest.view import ApiView
-from tests.accounts.test_permissions import PAGES as OUR_PAGES
-from tests.accounts.test_permissions import address, invitation
+from tests.accounts.test_permissions import PAGES as DASHBOARD_PAGES
+from tests.accounts.test_permissions import invitation, url_for
 from tests.conftest import signed_in
 from tests.credits.payments.cards import running, stripe
 from tests.site.actions import customers, sign_in, staff
-from tests.site.actions.world import Act, World
+from tests.site.actions.world import ActionCase, Scene
 
 __all__ = ["invitation", "running", "stripe"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-ACTS = [*customers.ACTS, *sign_in.ACTS, *staff.ACTS]
-NOTHING = {**customers.NOTHING, **sign_in.NOTHING, **staff.NOTHING}
-ENDS = ("changelist", "add", "change", "delete", "history")
+CASES = [*customers.CASES, *sign_in.CASES, *staff.CASES]
+UNAUDITED_PAGES = {**customers.UNAUDITED_PAGES, **sign_in.UNAUDITED_PAGES, **staff.UNAUDITED_PAGES}
+ADMIN_VIEWS = ("changelist", "add", "change", "delete", "history")
 
 
 def named_pages() -> Iterator[tuple[str, URLPattern]]:
     stack: list[tuple[str, URLResolver | URLPattern]] = [("", get_resolver())]
     while stack:
-        space, pattern = stack.pop()
+        namespace, pattern = stack.pop()
         if isinstance(pattern, URLResolver):
-            below = f"{pattern.namespace}:" if pattern.namespace else space
-            stack += [(below, one) for one in pattern.url_patterns]
+            prefix = f"{pattern.namespace}:" if pattern.namespace else namespace
+            stack += [(prefix, child) for child in pattern.url_patterns]
         else:
-            yield f"{space}{pattern.name or pattern.lookup_str}", pattern
+            yield f"{namespace}{pattern.name or pattern.lookup_str}", pattern
 
 
 PAGES = dict(named_pages())
 
 
 @pytest.fixture
-def world(account: Account, owner: User) -> World:
-    return World(account, owner)
+def scene(account: Account, owner: User) -> Scene:
+    return Scene(account, owner)
 
 
-@pytest.mark.parametrize("act", ACTS, ids=str)
-def test_an_act_leaves_its_entry(act: Act, world: World, request: pytest.FixtureRequest) -> None:
-    if act.page == "credits:receive-stripe-event":
-        world.stripe = request.getfixturevalue("stripe")
-    act.perform(world)
-    entries = world.noted(act.action)
-    assert entries, [entry.action for entry in AuditEntry.objects.filter(pk__gt=world.before)]
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_action_is_recorded_in_the_audit_log(
+    case: ActionCase, scene: Scene, request: pytest.FixtureRequest
+) -> None:
+    if case.page == "credits:receive-stripe-event":
+        scene.stripe = request.getfixturevalue("stripe")
+    case.perform(scene)
+    entries = scene.new_entries(case.action)
+    assert entries, [
+        entry.action for entry in AuditEntry.objects.filter(pk__gt=scene.last_entry_id)
+    ]
     for entry in entries:
         assert entry.action in ACTIONS
-        assert entry.ip == "127.0.0.1" or act.page == "credits:receive-stripe-event"
-        _assert_by(entry, act, world)
-    if act.is_of_account and act.by != "newcomer" and act.page != "accounts:open-account":
-        assert {entry.account for entry in entries} == {world.account}
+        assert entry.ip == "127.0.0.1" or case.page == "credits:receive-stripe-event"
+        _assert_actor(entry, case, scene)
+    if case.is_of_account and case.actor != "new user" and case.page != "accounts:open-account":
+        assert {entry.account for entry in entries} == {scene.account}
 
 
-def _assert_by(entry: AuditEntry, act: Act, world: World) -> None:
-    known = {"owner": world.owner, "staff": world.staff, "nobody": None}
-    if act.by == "newcomer":
-        assert entry.actor not in known.values()
+def _assert_actor(entry: AuditEntry, case: ActionCase, scene: Scene) -> None:
+    actors = {"owner": scene.owner, "staff": scene.staff, "anonymous": None}
+    if case.actor == "new user":
+        assert entry.actor not in actors.values()
     else:
-        assert entry.actor == known[act.by]
-    assert entry.by_staff == (act.by == "staff" and entry.account is not None)
+        assert entry.actor == actors[case.actor]
+    assert entry.by_staff == (case.actor == "staff" and entry.account is not None)
 
 
-def test_a_page_that_is_in_neither_list_takes_no_form(world: World, invitation: Invitation) -> None:
-    """`invitation` makes what the addresses of pages name."""
-    RecoveryCodes.activate(world.owner)
-    answers = {name: _answer_to_a_form(name, world) for name in _others()}
-    assert {name: status for name, status in answers.items() if status != 405} == {}
+def test_unlisted_page_accepts_no_form(scene: Scene, invitation: Invitation) -> None:
+    """The `invitation` fixture creates the rows that the pages' paths refer to."""
+    RecoveryCodes.activate(scene.owner)
+    statuses = {name: _post_to(name, scene) for name in _unlisted_pages()}
+    assert {name: status for name, status in statuses.items() if status != 405} == {}
 
 
-def _others() -> list[str]:
-    known = {act.page for act in ACTS} | NOTHING.keys() | {*_pages_of_models()}
-    return [name for name, page in PAGES.items() if name not in known and not _is_no_page(page)]
+def _unlisted_pages() -> list[str]:
+    listed = {case.page for case in CASES} | UNAUDITED_PAGES.keys() | {*_admin_pages()}
+    return [name for name, page in PAGES.items() if name not in listed and not _is_exempt(page)]
 
 
-def _is_no_page(page: URLPattern) -> bool:
-    """What is done with a key stands in the request log; what leads elsewhere takes nothing."""
+def _is_exempt(page: URLPattern) -> bool:
+    """API calls are in the request log instead, and redirects accept no form."""
     view = getattr(page.callback, "cls", getattr(page.callback, "view_class", object))
     return issubclass(view, ApiView | RedirectView)
 
 
-def _answer_to_a_form(name: str, world: World) -> int:
+def _post_to(name: str, scene: Scene) -> int:
     page = PAGES[name]
-    if name in OUR_PAGES:
-        path = address(name, world.owner, world.account)
+    if name in DASHBOARD_PAGES:
+        path = url_for(name, scene.owner, scene.account)
     else:
-        ids = [world.account.public_id] if name == "admin:show-usage" else []
+        ids = [scene.account.public_id] if name == "admin:show-usage" else []
         path = reverse(name if page.name else page.callback, args=ids)
-    client = world.boss if name.startswith("admin:") else world.browser
+    client = scene.staff_browser if name.startswith("admin:") else scene.browser
     status: int = client.post(path).status_code
     return status
 
 
-def _pages_of_models() -> dict[str, tuple[Any, str]]:
+def _admin_pages() -> dict[str, tuple[Any, str]]:
     return {
-        f"admin:{model._meta.app_label}_{model._meta.model_name}_{end}": (model_admin, end)
+        f"admin:{model._meta.app_label}_{model._meta.model_name}_{view}": (model_admin, view)
         for model, model_admin in admin.site._registry.items()
-        for end in ENDS
+        for view in ADMIN_VIEWS
     }
 
 
-def test_what_staff_may_do_to_rows_is_known(staff: User) -> None:
+def test_every_staff_action_on_rows_is_listed(staff: User) -> None:
     request: Any = RequestFactory().get("/")
     request.user = staff
-    known = {(act.page, act.button) for act in ACTS if act.page in _pages_of_models()}
+    listed = {(case.page, case.button) for case in CASES if case.page in _admin_pages()}
     possible = set()
-    for name, (model_admin, end) in _pages_of_models().items():
+    for name, (model_admin, view) in _admin_pages().items():
         assert not model_admin.list_editable
-        # Django asks this before it takes a form.
-        if end in {"add", "change", "delete"} and getattr(model_admin, f"has_{end}_permission")(
+        # Django checks this permission before it accepts a form.
+        if view in {"add", "change", "delete"} and getattr(model_admin, f"has_{view}_permission")(
             request
         ):
             possible.add((name, ""))
-        if end == "changelist":
+        if view == "changelist":
             possible |= {(name, button) for button in model_admin.get_actions(request)}
-    assert possible == known
+    assert possible == listed
 
 
-def test_staff_set_nobodys_password(owner: User, staff: User) -> None:
-    answer = signed_in(staff).post(reverse("admin:auth_user_password_change", args=[owner.pk]))
-    assert answer.status_code == 403
+def test_staff_get_403_for_a_password_form(owner: User, staff: User) -> None:
+    response = signed_in(staff).post(reverse("admin:auth_user_password_change", args=[owner.pk]))
+    assert response.status_code == 403
 
 
-def test_every_reason_is_about_a_page_there_is() -> None:
-    assert NOTHING.keys() <= PAGES.keys()
-    assert all(NOTHING.values())
-    assert not NOTHING.keys() & {act.page for act in ACTS}
+def test_unaudited_pages_exist_and_have_a_reason() -> None:
+    assert UNAUDITED_PAGES.keys() <= PAGES.keys()
+    assert all(UNAUDITED_PAGES.values())
+    assert not UNAUDITED_PAGES.keys() & {case.page for case in CASES}

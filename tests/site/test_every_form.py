@@ -1,4 +1,4 @@
-"""Whatever is sent to whatever page: nobody becomes more than they are, and no credit is made."""
+"""No form on any page lets users escalate privileges or create credits."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from accounts.roles import Role
 from apikeys.models import ApiKey
 from credits.models import Order, Wallet
 from tests.conftest import make_user, signed_in
-from tests.support.pages import all_pages, browser_of, prove_factor, settle
+from tests.support.pages import all_pages, browser_for, mark_second_factor_used, populate_account
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -33,8 +33,8 @@ FORM = {
     "threshold": "5",
     "log_days": "7",
 }
-# Columns, and names that programs like this one often use for them.
-NOT_SHOWN = {
+# Our columns, and names that similar programs often use.
+HIDDEN_FIELDS = {
     **dict.fromkeys(("is_staff", "is_superuser", "is_active", "verified", "primary", "paid"), "on"),
     **dict.fromkeys(("credits", "balance", "amount_cents", "quantity", "granted"), "999999"),
     **dict.fromkeys(("requests_per_minute", "requests_per_minute_override"), "99999"),
@@ -54,7 +54,7 @@ NOT_SHOWN = {
 }
 
 
-def who_everybody_is() -> Any:
+def snapshot_users() -> Any:
     users = User.objects.order_by("pk")
     columns = ("email", "password", "is_staff", "is_superuser", "is_active", "date_joined")
     return (
@@ -64,12 +64,12 @@ def who_everybody_is() -> Any:
     )
 
 
-def what_there_is(account: Account) -> Any:
+def snapshot_account(account: Account) -> Any:
     limits = ("public_id", "requests_per_minute", "requests_per_minute_override")
     return (
         Account.objects.values_list(*limits, "suspended_at", "closed_at").get(pk=account.pk),
         Wallet.objects.values_list("balance", "debt").get(account=account),
-        # One may open another account, which is like any other.
+        # Users may open another account, with the usual limits.
         set(Account.objects.values_list(*limits[1:])),
         Wallet.objects.filter(balance__gt=100).count(),
         account.ledger.count(),
@@ -79,69 +79,69 @@ def what_there_is(account: Account) -> Any:
     )
 
 
-def assert_every_page_holds(browser: Client, owner: User, account: Account, *, staff: bool) -> None:
-    places = settle(owner, account)
-    prove_factor(browser, owner)
-    everybody, everything = who_everybody_is(), what_there_is(account)
+def assert_no_escalation(browser: Client, owner: User, account: Account, *, staff: bool) -> None:
+    values = populate_account(owner, account)
+    mark_second_factor_used(browser, owner)
+    users_before, account_before = snapshot_users(), snapshot_account(account)
     for page in all_pages().values():
-        # What ends the session is no form, and the API has no forms.
+        # Skip signing out, which ends the session, and the API, which has no forms.
         if page.is_api or page.is_admin is not staff or "logout" in page.route:
             continue
-        address = page.address(places)
-        answer = browser.post(address, {**NOT_SHOWN, **FORM, "account": account.public_id})
-        assert answer.status_code < 500, address
-        assert who_everybody_is() == everybody, address
-        assert what_there_is(account) == everything, address
+        path = page.path(values)
+        response = browser.post(path, {**HIDDEN_FIELDS, **FORM, "account": account.public_id})
+        assert response.status_code < 500, path
+        assert snapshot_users() == users_before, path
+        assert snapshot_account(account) == account_before, path
 
 
-def test_no_form_of_a_page_takes_what_it_does_not_show(
+def test_no_form_accepts_fields_it_does_not_show(
     owner: User, account: Account, stranger: User
 ) -> None:
-    assert_every_page_holds(browser_of(owner), owner, account, staff=False)
+    assert_no_escalation(browser_for(owner), owner, account, staff=False)
 
 
-def test_a_member_of_no_rights_gets_none_by_any_page(owner: User, account: Account) -> None:
+def test_viewer_cannot_gain_permissions_on_any_page(owner: User, account: Account) -> None:
     viewer = make_user("viewer@shop.example")
     membership = account.memberships.create(user=viewer, role=Role.VIEWER)
-    assert_every_page_holds(browser_of(viewer), owner, account, staff=False)
-    # Anybody may leave, and the last pages did.
-    left = Membership.objects.filter(pk=membership.pk).first()
-    assert left is None or left.role == Role.VIEWER
+    assert_no_escalation(browser_for(viewer), owner, account, staff=False)
+    # One of the last pages lets members leave the account.
+    remaining = Membership.objects.filter(pk=membership.pk).first()
+    assert remaining is None or remaining.role == Role.VIEWER
 
 
 @pytest.mark.proof
-def test_support_makes_nobody_more_than_they_are(
+def test_support_staff_cannot_escalate_privileges(
     owner: User, account: Account, staff: User
 ) -> None:
     support = make_user("support@service.example", is_staff=True)
     support.groups.add(Group.objects.get(name="Support"))
-    # What is Support's own: to suspend.
-    own = Permission.objects.filter(codename="suspend_account")
-    Group.objects.get(name="Support").permissions.remove(*own)
-    assert_every_page_holds(signed_in(support), owner, account, staff=True)
+    # Suspending is a legitimate permission of Support.
+    suspend = Permission.objects.filter(codename="suspend_account")
+    Group.objects.get(name="Support").permissions.remove(*suspend)
+    assert_no_escalation(signed_in(support), owner, account, staff=True)
     assert Authenticator.objects.filter(user=owner).exists()
 
 
-def test_who_may_change_users_makes_nobody_staff(owner: User) -> None:
+def test_staff_who_can_change_users_cannot_make_staff(owner: User) -> None:
     clerk = make_user("clerk@service.example", is_staff=True)
     clerk.user_permissions.add(Permission.objects.get(codename="change_user"))
     clerk.user_permissions.add(Permission.objects.get(codename="view_user"))
     browser = signed_in(clerk)
     for user in (clerk, owner):
         form = {"name": "New", "is_active": "on", "is_staff": "on", "is_superuser": "on"}
-        counts = {f"memberships-{one}_FORMS": "0" for one in ("TOTAL", "INITIAL")}
-        answer = browser.post(f"/admin/accounts/user/{user.pk}/change/", {**form, **counts})
-        assert answer.status_code == 302
+        counts = {f"memberships-{count}_FORMS": "0" for count in ("TOTAL", "INITIAL")}
+        response = browser.post(f"/admin/accounts/user/{user.pk}/change/", {**form, **counts})
+        assert response.status_code == 302
     assert list(User.objects.filter(is_superuser=True)) == []
     assert list(User.objects.filter(is_staff=True)) == [clerk]
     assert set(User.objects.values_list("name", flat=True)) == {"New"}
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_nobody_chooses_the_password_of_another(staff: User, owner: User, method: str) -> None:
+def test_staff_cannot_set_a_users_password(staff: User, owner: User, method: str) -> None:
     form = {"password1": "a new long one", "password2": "a new long one", "usable_password": "true"}
     path = f"/admin/accounts/user/{owner.pk}/password/"
     assert getattr(signed_in(staff), method)(path, form).status_code == 403
-    before = owner.password
+    old_hash = owner.password
     owner.refresh_from_db()
-    assert owner.password == before
+    assert owner.password == old_hash

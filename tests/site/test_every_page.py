@@ -1,4 +1,4 @@
-"""What holds for every page. The pages are read from the URL table: a new one is walked as well."""
+"""What holds for every page. The pages are read from the URL configuration, including new ones."""
 
 from contextlib import closing
 from typing import Any
@@ -9,14 +9,20 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from tests.servers.product import ROOT
-from tests.support.hostile_text import TYPED, UNSEEN, WRITTEN, poison, text_columns
-from tests.support.pages import all_pages, browser_of, settle
+from tests.support.hostile_text import (
+    INVISIBLE,
+    SYSTEM_TEXT,
+    USER_TEXT,
+    fill_with_hostile_text,
+    find_text_columns,
+)
+from tests.support.pages import all_pages, browser_for, populate_account
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-# A signature stands for the form's token: tests/credits/payments/test_stripe.py.
+# Stripe signs its events instead of sending a CSRF token: tests/credits/payments/test_stripe.py.
 SIGNED = {"credits/stripe/"}
-# Open to everybody.
+# Pages that need no sign-in.
 OPEN = {
     *("", "credits/stripe/", "favicon.ico", ".well-known/security.txt"),
     *("accounts/terms/", "accounts/privacy/", "accounts/data-processing/"),
@@ -29,101 +35,102 @@ OPEN = {
 }
 STATIC = ROOT / "static"
 PAGES = [page for page in all_pages().values() if not page.is_api]
-# The staff's take longer than all others.
-WHOSE = [
+# Staff pages take longer than all others.
+AUDIENCES = [
     pytest.param(False, id="customers"),
     pytest.param(True, id="staff", marks=pytest.mark.proof),
 ]
 
 
 @pytest.fixture
-def insider(owner: User) -> User:
-    """Who may see everything: an owner who is staff."""
+def superuser(owner: User) -> User:
+    """An owner who is also a superuser and can view every page."""
     User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
     return User.objects.get(pk=owner.pk)
 
 
-@pytest.mark.parametrize("of_staff", WHOSE)
-def test_every_unsafe_method_of_every_page_needs_the_token_of_its_form(
-    insider: User, account: Account, of_staff: bool
+@pytest.mark.parametrize("of_staff", AUDIENCES)
+def test_every_unsafe_method_needs_a_csrf_token(
+    superuser: User, account: Account, of_staff: bool
 ) -> None:
-    places = settle(insider, account)
-    browser = browser_of(insider, enforce_csrf_checks=True)
+    values = populate_account(superuser, account)
+    browser = browser_for(superuser, enforce_csrf_checks=True)
     for page in PAGES:
         if page.is_admin is not of_staff or page.route in SIGNED:
             continue
-        address = page.address(places)
+        path = page.path(values)
         for method in ("POST", "PUT", "PATCH", "DELETE"):
-            answer = browser.generic(method, address, "email=new@shop.example")
-            assert answer.status_code == 403, f"{method} {address}"
-            assert b"This form has expired" in answer.content, f"{method} {address}"
+            response = browser.generic(method, path, "email=new@shop.example")
+            assert response.status_code == 403, f"{method} {path}"
+            assert b"This form has expired" in response.content, f"{method} {path}"
 
 
-def test_every_page_that_is_not_open_leads_who_is_not_signed_in_to_the_sign_in(
-    owner: User, account: Account
-) -> None:
-    places = settle(owner, account)
+def test_every_private_page_redirects_visitors_to_sign_in(owner: User, account: Account) -> None:
+    values = populate_account(owner, account)
     for page in PAGES:
-        address = page.address(places)
+        path = page.path(values)
         is_open = page.route in OPEN or page.route.startswith("docs/")
         for method in ("GET", "POST"):
-            answer = Client().generic(method, address)
-            led = answer.headers.get("Location", "").startswith(
+            response = Client().generic(method, path)
+            is_redirected = response.headers.get("Location", "").startswith(
                 ("/accounts/login/?next=", "/admin/login/?next=")
             )
-            assert led is not is_open, f"{method} {address}: {answer.status_code}"
+            assert is_redirected is not is_open, f"{method} {path}: {response.status_code}"
 
 
-def test_no_page_of_the_staff_opens_to_a_customer(insider: User, account: Account) -> None:
-    places = settle(insider, account)
+def test_no_staff_page_opens_for_a_customer(superuser: User, account: Account) -> None:
+    values = populate_account(superuser, account)
     User.objects.update(is_staff=False, is_superuser=False)
-    customer = browser_of(User.objects.get(pk=insider.pk))
+    customer = browser_for(User.objects.get(pk=superuser.pk))
     for page in PAGES:
         if page.is_admin:
             for method in ("GET", "POST"):
-                answer = customer.generic(method, page.address(places))
-                where = answer.headers.get("Location", "")
-                assert answer.status_code == 403 or where.startswith(
+                response = customer.generic(method, page.path(values))
+                location = response.headers.get("Location", "")
+                assert response.status_code == 403 or location.startswith(
                     ("/admin/", "/accounts/logout/", "/accounts/password/change/")
-                ), f"{method} {page.route}: {answer.status_code} {where}"
+                ), f"{method} {page.route}: {response.status_code} {location}"
 
 
-def test_every_column_of_text_is_known_to_be_typed_or_not() -> None:
-    known = {
-        label: {*TYPED.get(label, ()), *WRITTEN.get(label, ())} for label in {*TYPED, *WRITTEN}
+def test_every_text_column_is_classified() -> None:
+    classified = {
+        label: {*USER_TEXT.get(label, ()), *SYSTEM_TEXT.get(label, ())}
+        for label in {*USER_TEXT, *SYSTEM_TEXT}
     }
-    assert known == text_columns()
+    assert classified == find_text_columns()
 
 
-def test_every_answer_says_what_it_is_and_in_which_letters(insider: User, account: Account) -> None:
-    places = settle(insider, account)
-    browser = browser_of(insider)
+def test_every_page_declares_its_content_type_and_charset(
+    superuser: User, account: Account
+) -> None:
+    values = populate_account(superuser, account)
+    browser = browser_for(superuser)
     for page in PAGES:
         if not page.is_admin:
-            answer = browser.get(page.address(places))
-            # A page that asks for a proof first would go unseen here.
-            assert "reauthenticate/?next=" not in answer.headers.get("Location", ""), page.route
-            if answer.streaming or answer.content:
-                assert_named(answer, page.route)
+            response = browser.get(page.path(values))
+            # A page that first asks for reauthentication would not be checked.
+            assert "reauthenticate/?next=" not in response.headers.get("Location", ""), page.route
+            if response.streaming or response.content:
+                assert_content_type(response, page.route)
 
 
-def test_every_file_says_what_it_is_and_in_which_letters(settings: Settings) -> None:
+def test_every_static_file_declares_its_content_type_and_charset(settings: Settings) -> None:
     settings.WHITENOISE_USE_FINDERS = True
     files = [path.relative_to(STATIC) for path in STATIC.rglob("*.[cjs]*")]
     assert len(files) > 10
     for file in files:
-        # It is open until it is sent.
-        with closing(Client().get(f"/static/{file}")) as answer:
-            assert answer.status_code == 200
-            assert_named(answer, str(file))
+        # The file stays open until the response is closed.
+        with closing(Client().get(f"/static/{file}")) as response:
+            assert response.status_code == 200
+            assert_content_type(response, str(file))
 
 
-def assert_named(answer: Any, what: str) -> None:
-    kind, _, parameter = answer.headers["Content-Type"].partition(";")
-    if kind.startswith("text/") or kind.endswith(("+xml", "/xml")):
-        assert parameter.replace('"', "").strip() == "charset=utf-8", what
+def assert_content_type(response: Any, label: str) -> None:
+    media_type, _, charset = response.headers["Content-Type"].partition(";")
+    if media_type.startswith("text/") or media_type.endswith(("+xml", "/xml")):
+        assert charset.replace('"', "").strip() == "charset=utf-8", label
     else:
-        assert kind in {"application/json", "application/vnd.oai.openapi+json"}, what
+        assert media_type in {"application/json", "application/vnd.oai.openapi+json"}, label
 
 
 @pytest.mark.parametrize(
@@ -148,32 +155,32 @@ def assert_named(answer: Any, what: str) -> None:
         ),
     ],
 )
-def test_no_file_of_the_program_is_served(path: str, settings: Settings) -> None:
+def test_source_files_are_not_served(path: str, settings: Settings) -> None:
     settings.WHITENOISE_USE_FINDERS = True
     assert Client().get(path).status_code == 404
 
 
-@pytest.mark.parametrize("of_staff", WHOSE)
-def test_nothing_that_is_stored_becomes_markup_or_hides_on_any_page(
-    insider: User, account: Account, of_staff: bool
+@pytest.mark.parametrize("of_staff", AUDIENCES)
+def test_stored_text_is_escaped_and_invisible_characters_are_shown(
+    superuser: User, account: Account, of_staff: bool
 ) -> None:
-    places = settle(insider, account)
-    browser = browser_of(insider)
-    poison(account)
-    hidden = 0
+    values = populate_account(superuser, account)
+    browser = browser_for(superuser)
+    fill_with_hostile_text(account)
+    escaped = 0
     for page in PAGES:
-        address = page.address(places)
+        path = page.path(values)
         if page.is_admin is not of_staff:
             continue
-        answer = browser.get(address)
-        if not answer.headers.get("Content-Type", "").startswith("text/html"):
+        response = browser.get(path)
+        if not response.headers.get("Content-Type", "").startswith("text/html"):
             continue
-        text = answer.content.decode()
-        assert "<script>alert" not in text, address
-        assert "49" not in text.partition("alert(1)")[2][:30], address
-        assert not set(UNSEEN) & set(_without_tags(text)), address
-        hidden += "[U+202E]" in text
-    assert hidden > 20
+        text = response.content.decode()
+        assert "<script>alert" not in text, path
+        assert "49" not in text.partition("alert(1)")[2][:30], path
+        assert not set(INVISIBLE) & set(_without_tags(text)), path
+        escaped += "[U+202E]" in text
+    assert escaped > 20
 
 
 def _without_tags(html: str) -> str:

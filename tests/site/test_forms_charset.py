@@ -13,8 +13,8 @@ Content-Disposition: form-data; name="login"\r
 
 
 @pytest.mark.parametrize("charset", ["unicode_escape", "utf-7", "utf-16", "no-such-charset"])
-def test_a_form_is_read_as_utf_8_whatever_charset_its_client_names(charset: str) -> None:
-    """Some of them make lone surrogates, which can be neither hashed nor stored."""
+def test_form_is_always_read_as_utf_8(charset: str) -> None:
+    """Some charsets decode to lone surrogates, which can be neither hashed nor stored."""
     request = Request(
         {
             "REQUEST_METHOD": "POST",

@@ -1,4 +1,4 @@
-"""What a dump of the database tells whoever gets hold of it: no secret, of nobody."""
+"""A leaked database dump contains no usable secret."""
 
 import re
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ from tests.support.api_client import ApiClient
 pytestmark = pytest.mark.django_db
 
 
-def everything_stored() -> Iterator[str]:
-    """Every value of every table, also of those that no model is of; sessions as they are read."""
+def all_stored_values() -> Iterator[str]:
+    """Yield every value of every table, including tables without a model, and decoded sessions."""
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608
@@ -31,13 +31,13 @@ def everything_stored() -> Iterator[str]:
         yield f"session: {session.get_decoded()}"
 
 
-def what_mails_told() -> list[str]:
-    """The tokens of their links."""
+def find_email_tokens() -> list[str]:
+    """Return the tokens in the links of all emails."""
     text = "\n".join(Mail.objects.values_list("text", flat=True))
     return re.findall(r"/(?:invitations|password/reset/key)/(\S+)/", text)
 
 
-def test_no_secret_stands_in_the_database(owner: User, account: Account) -> None:
+def test_database_contains_no_secret(owner: User, account: Account) -> None:
     browser = signed_in(owner)
     form_token = {"form_token": "a" * 32, "name": "Server"}
     page = browser.post("/apikeys/create/", form_token).content.decode()
@@ -46,16 +46,16 @@ def test_no_secret_stands_in_the_database(owner: User, account: Account) -> None
     ApiClient(key).get(f"/v1/{key}", X_Request_Id=key[9:])
     browser.post("/accounts/team/invite/", {"email": "new@shop.example", "role": "viewer"})
     Client().post("/accounts/password/reset/", {"email": owner.email})
-    told = what_mails_told()
+    tokens = find_email_tokens()
     send_due()
-    stored = "\n".join(everything_stored())
-    assert len(told) == 2
+    stored = "\n".join(all_stored_values())
+    assert len(tokens) == 2
     assert "owner@shop.example" in stored
-    for secret in (key, key[9:41], PASSWORD, *told, settings.SECRET_KEY, settings.API_KEY_PEPPER):
+    for secret in (key, key[9:41], PASSWORD, *tokens, settings.SECRET_KEY, settings.API_KEY_PEPPER):
         assert secret not in stored
 
 
-def test_every_table_is_looked_at(owner: User) -> None:
-    tables: Any = {value.partition(":")[0] for value in everything_stored()}
+def test_every_table_is_searched(owner: User) -> None:
+    tables: Any = {value.partition(":")[0] for value in all_stored_values()}
     assert {User._meta.db_table, apps.get_model("accounts.AuditEntry")._meta.db_table} <= tables
     assert Authenticator._meta.db_table in connection.introspection.table_names()

@@ -1,7 +1,8 @@
-"""Every page, with the settings of production, earns the highest grade of Mozilla's Observatory.
+"""With production settings, every page earns the highest grade of Mozilla's HTTP Observatory.
 
-The pages are read from the URL table. Points: 100, and 10 for the content policy, 10 for the
-resource policy, 5 for the referrer policy, 5 against framing; 5 more where a cookie is set.
+The pages are read from the URL configuration. A page has 100 points, plus 10 for the content
+security policy, 10 for the resource policy, 5 for the referrer policy, 5 for frame protection, and
+5 more if it sets a secure cookie.
 """
 
 from collections.abc import Iterator
@@ -18,11 +19,17 @@ from accounts.models import Account, User
 from apikeys.errors import ApiError
 from apikeys.rest.server_refusals import raw_error_response
 from config import urls
-from config.settings.content_security_policy import PERMISSIONS
-from tests.servers.in_production import HOST, URL, page_settings
-from tests.site.observatory import HIGHEST_GRADE, Answer, score
+from config.settings.content_security_policy import PERMISSIONS_HEADER
+from tests.servers.in_production import HOST, URL, read_page_settings
+from tests.site.observatory import HIGHEST_GRADE, ScannedResponse, score
 from tests.support.api_client import ApiClient
-from tests.support.pages import all_pages, browser_of, leads_to, prove_factor, settle
+from tests.support.pages import (
+    all_pages,
+    browser_for,
+    mark_second_factor_used,
+    populate_account,
+    resolves_to,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -31,7 +38,7 @@ PROXY: dict[str, Any] = {
     "HTTP_X_FORWARDED_PROTO": "https",
     "HTTP_REFERER": f"{URL}/",
 }
-EXPECTED = 130
+EXPECTED_POINTS = 130
 REFUSED = ("insufficient_credits", "rate_limit_exceeded", "internal_error", "service_unavailable")
 
 
@@ -47,7 +54,7 @@ handler404, handler500 = urls.handler404, urls.handler500
 
 @pytest.fixture(autouse=True)
 def _in_production() -> Iterator[None]:
-    with override_settings(**page_settings()):
+    with override_settings(**read_page_settings()):
         yield
 
 
@@ -57,93 +64,95 @@ def visitor() -> Client:
 
 
 @pytest.fixture
-def insider(owner: User) -> Client:
-    """Who may see everything: an owner who is staff."""
+def superuser(owner: User) -> Client:
+    """A browser of an owner who is also a superuser and can view every page."""
     User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
-    return browser_of(User.objects.get(pk=owner.pk), raise_request_exception=False, **PROXY)
+    return browser_for(User.objects.get(pk=owner.pk), raise_request_exception=False, **PROXY)
 
 
-def judged(answer: Any, moved: str = f"{URL}/") -> tuple[str, int, dict[str, int]]:
-    """Grade and points without those for cookies, and what each rule gave."""
-    is_html = answer.headers.get("Content-Type", "").startswith("text/html")
-    one = Answer(
+def grade_response(
+    response: Any, http_redirect: str = f"{URL}/"
+) -> tuple[str, int, dict[str, int]]:
+    """Return the grade, the points without those for cookies, and the points of each rule."""
+    is_html = response.headers.get("Content-Type", "").startswith("text/html")
+    scanned = ScannedResponse(
         url=f"{URL}/",
-        headers={name.lower(): value for name, value in answer.headers.items()},
-        cookies=[morsel.OutputString() for morsel in answer.cookies.values()],
-        html=answer.content.decode() if is_html else "",
-        moved_from_http=moved,
+        headers={name.lower(): value for name, value in response.headers.items()},
+        cookies=[morsel.OutputString() for morsel in response.cookies.values()],
+        html=response.content.decode() if is_html else "",
+        http_redirect=http_redirect,
     )
-    found = score(one)
-    modifiers = dict(found.modifiers)
-    assert modifiers.pop("cookies") == (5 if answer.cookies else 0)
-    return found.grade, 100 + sum(modifiers.values()), modifiers
+    result = score(scanned)
+    modifiers = dict(result.modifiers)
+    assert modifiers.pop("cookies") == (5 if response.cookies else 0)
+    return result.grade, 100 + sum(modifiers.values()), modifiers
 
 
-def assert_highest(answer: Any, what: str) -> None:
-    grade, points, modifiers = judged(answer)
-    assert (grade, points) == (HIGHEST_GRADE, EXPECTED), f"{what}: {modifiers}"
-    # It earns no points there.
-    assert answer.headers["Permissions-Policy"] == PERMISSIONS, what
+def assert_highest(response: Any, what: str) -> None:
+    grade, points, modifiers = grade_response(response)
+    assert (grade, points) == (HIGHEST_GRADE, EXPECTED_POINTS), f"{what}: {modifiers}"
+    # The Observatory gives no points for this header.
+    assert response.headers["Permissions-Policy"] == PERMISSIONS_HEADER, what
 
 
 @pytest.mark.parametrize("of_staff", [False, pytest.param(True, marks=pytest.mark.proof)])
 def test_every_page_earns_the_highest_grade(
-    insider: Client, visitor: Client, owner: User, account: Account, of_staff: bool
+    superuser: Client, visitor: Client, owner: User, account: Account, of_staff: bool
 ) -> None:
-    places = settle(owner, account)
-    prove_factor(insider, owner)
+    values = populate_account(owner, account)
+    mark_second_factor_used(superuser, owner)
     for page in all_pages().values():
         if page.is_admin is not of_staff:
             continue
-        address = page.address(places)
-        assert leads_to(page, address), f"{page.route} is not at {address}"
-        for answer in (insider.get(address), visitor.get(address)):
-            assert answer.status_code < 500, address
-            assert_highest(answer, f"{address}: {answer.status_code}")
+        url = page.path(values)
+        assert resolves_to(page, url), f"{page.route} is not at {url}"
+        for response in (superuser.get(url), visitor.get(url)):
+            assert response.status_code < 500, url
+            assert_highest(response, f"{url}: {response.status_code}")
 
 
 @pytest.mark.proof
-def test_every_page_that_is_sent_something_earns_it(
-    insider: Client, owner: User, account: Account
+def test_every_response_to_a_post_earns_the_highest_grade(
+    superuser: Client, owner: User, account: Account
 ) -> None:
-    places = settle(owner, account)
-    prove_factor(insider, owner)
+    values = populate_account(owner, account)
+    mark_second_factor_used(superuser, owner)
     for page in all_pages().values():
-        address = page.address(places)
-        answer = insider.post(address)
-        assert answer.status_code < 500, address
-        assert_highest(answer, f"{address}: {answer.status_code}")
-        # One of the pages signs out.
-        insider.force_login(owner)
-        prove_factor(insider, owner)
+        url = page.path(values)
+        response = superuser.post(url)
+        assert response.status_code < 500, url
+        assert_highest(response, f"{url}: {response.status_code}")
+        # One of the pages signs the user out.
+        superuser.force_login(owner)
+        mark_second_factor_used(superuser, owner)
 
 
-def test_every_answer_of_the_api_earns_it(account: Account, secret: str) -> None:
+def test_every_api_response_earns_the_highest_grade(account: Account, secret: str) -> None:
     secure = {"Host": HOST, "X-Forwarded-Proto": "https"}
     caller = ApiClient(secret)
-    answers = [
+    responses = [
         caller.validate("deliverable@sandbox.test", **secure),
         *(caller.validate(f"{code}@sandbox.test", **secure) for code in REFUSED),
         caller.get("/v1/me", **secure),
         ApiClient().get("/v1/me", **secure),
         caller.get("/v1/me", **{**secure, "Host": "evil.example"}),
     ]
-    for answer in answers:
-        assert_highest(answer, str(answer.status_code))
+    for response in responses:
+        assert_highest(response, str(response.status_code))
 
 
-def test_what_the_web_server_refuses_itself_earns_it() -> None:
+def test_refusals_by_the_web_server_earn_the_highest_grade() -> None:
     head = raw_error_response(ApiError("bad_request"), "198.51.100.7", "no HTTP").partition(
         b"\r\n\r\n"
     )[0]
     lines = head.decode().split("\r\n")[1:]
-    answer = HttpResponse(headers=dict(line.split(": ", 1) for line in lines))
-    assert_highest(answer, "a refusal of the web server")
+    response = HttpResponse(headers=dict(line.split(": ", 1) for line in lines))
+    assert_highest(response, "a refusal of the web server")
 
 
 @pytest.mark.urls("tests.site.test_observatory")
 @pytest.mark.parametrize(
-    ("address", "given", "status"),
+    ("url", "extra", "status"),
     [
         ("/nowhere/", {}, 404),
         ("/crash/", {}, 500),
@@ -155,55 +164,58 @@ def test_what_the_web_server_refuses_itself_earns_it() -> None:
         ("/static/nowhere.css", {}, 404),
     ],
 )
-def test_errors_and_files_earn_it(
-    visitor: Client, settings: Settings, address: str, given: dict[str, Any], status: int
+def test_error_pages_and_static_files_earn_the_highest_grade(
+    visitor: Client, settings: Settings, url: str, extra: dict[str, Any], status: int
 ) -> None:
     settings.WHITENOISE_USE_FINDERS = True
-    # Files are open until they are sent.
-    with closing(visitor.get(address, **given)) as answer:
-        assert answer.status_code == status
-        assert_highest(answer, address)
+    # The file stays open until the response is closed.
+    with closing(visitor.get(url, **extra)) as response:
+        assert response.status_code == status
+        assert_highest(response, url)
 
 
-def test_a_form_without_its_token_is_refused_with_it(visitor: Client) -> None:
+def test_csrf_failure_earns_the_highest_grade(visitor: Client) -> None:
     visitor.handler.enforce_csrf_checks = True
-    answer = visitor.post("/accounts/login/", {})
-    assert answer.status_code == 403
-    assert_highest(answer, "no token")
+    response = visitor.post("/accounts/login/", {})
+    assert response.status_code == 403
+    assert_highest(response, "no token")
 
 
-def test_too_many_tries_are_refused_with_it(visitor: Client) -> None:
+def test_rate_limited_page_earns_the_highest_grade(visitor: Client) -> None:
     for _ in range(21):
-        answer = visitor.post("/accounts/signup/", {"email": "x", "password1": "x"})
-    assert answer.status_code == 429
-    assert_highest(answer, "too many")
+        response = visitor.post("/accounts/signup/", {"email": "x", "password1": "x"})
+    assert response.status_code == 429
+    assert_highest(response, "too many")
 
 
-def test_plain_http_leads_to_the_same_address_over_https(visitor: Client) -> None:
-    answer = visitor.get("/docs/?a=b", HTTP_X_FORWARDED_PROTO="http")
-    assert (answer.status_code, answer.headers["Location"]) == (301, f"{URL}/docs/?a=b")
-    moved = visitor.get("/", HTTP_X_FORWARDED_PROTO="http").headers["Location"]
-    assert answer.headers["Permissions-Policy"] == PERMISSIONS
-    assert judged(visitor.get("/docs/"), moved)[:2] == (HIGHEST_GRADE, EXPECTED)
+def test_plain_http_redirects_to_the_same_path_over_https(visitor: Client) -> None:
+    response = visitor.get("/docs/?a=b", HTTP_X_FORWARDED_PROTO="http")
+    assert (response.status_code, response.headers["Location"]) == (301, f"{URL}/docs/?a=b")
+    http_redirect = visitor.get("/", HTTP_X_FORWARDED_PROTO="http").headers["Location"]
+    assert response.headers["Permissions-Policy"] == PERMISSIONS_HEADER
+    assert grade_response(visitor.get("/docs/"), http_redirect)[:2] == (
+        HIGHEST_GRADE,
+        EXPECTED_POINTS,
+    )
 
 
-def test_a_page_that_sets_cookies_has_5_points_more(visitor: Client) -> None:
-    answer = visitor.get("/accounts/login/")
-    assert set(answer.cookies) == {"__Host-csrf"}
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    cookies = [one.OutputString() for one in answer.cookies.values()]
-    found = score(Answer(f"{URL}/", headers, cookies, "", f"{URL}/"))
-    assert (found.grade, found.points) == (HIGHEST_GRADE, EXPECTED + 5)
+def test_page_with_secure_cookies_earns_5_more_points(visitor: Client) -> None:
+    response = visitor.get("/accounts/login/")
+    assert set(response.cookies) == {"__Host-csrf"}
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    cookies = [morsel.OutputString() for morsel in response.cookies.values()]
+    result = score(ScannedResponse(f"{URL}/", headers, cookies, "", f"{URL}/"))
+    assert (result.grade, result.points) == (HIGHEST_GRADE, EXPECTED_POINTS + 5)
 
 
-def test_pages_may_use_what_copy_buttons_and_passkeys_need_and_nothing_else() -> None:
-    allowed = {one for one in PERMISSIONS.split(", ") if not one.endswith("=()")}
+def test_permissions_policy_allows_only_clipboard_and_passkeys() -> None:
+    allowed = {feature for feature in PERMISSIONS_HEADER.split(", ") if not feature.endswith("=()")}
     assert allowed == {
         "clipboard-write=(self)",
         "publickey-credentials-create=(self)",
         "publickey-credentials-get=(self)",
     }
-    assert {"camera=()", "geolocation=()", "microphone=()"} <= set(PERMISSIONS.split(", "))
+    assert {"camera=()", "geolocation=()", "microphone=()"} <= set(PERMISSIONS_HEADER.split(", "))
 
 
 @pytest.mark.parametrize(
@@ -228,9 +240,12 @@ def test_pages_may_use_what_copy_buttons_and_passkeys_need_and_nothing_else() ->
         ),
     ],
 )
-def test_each_fault_costs_its_points(visitor: Client, change: dict[str, str], points: int) -> None:
+def test_each_weakness_costs_its_points(
+    visitor: Client, change: dict[str, str], points: int
+) -> None:
     page = visitor.get("/docs/")
     headers = {name.lower(): value for name, value in page.headers.items()}
     assert (
-        score(Answer(f"{URL}/", {**headers, **change}, moved_from_http=f"{URL}/")).points == points
+        score(ScannedResponse(f"{URL}/", {**headers, **change}, http_redirect=f"{URL}/")).points
+        == points
     )

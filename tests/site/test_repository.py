@@ -1,4 +1,4 @@
-"""What the repository may not hold, and what it promises to."""
+"""What the repository must not contain, and what it must."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ TOP_LEVEL = {
     *("config", "validation", "credits", "apikeys", "accounts", "runtime"),
     *("templates", "static", "tests", "docs", "deploy"),
 }
-# Written so that this file does not find itself.
+# Written so that the patterns don't match this file.
 INDEX_HOSTS = ("p[y]pi\\.org", "python[h]osted", "registry\\.np[m]js", "deb\\.de[b]ian")
 MACHINE_PATHS = ("/ro[o]t/", "/ho[m]e/\\w", "/wo[r]k/", "/Us[e]rs/")
 
@@ -28,20 +28,20 @@ def tracked_files() -> list[str]:
     return listed.stdout.split()
 
 
-def test_nothing_names_an_index_or_a_path_of_a_machine() -> None:
+def test_no_file_contains_a_package_index_or_a_local_path() -> None:
     forbidden = re.compile("|".join(INDEX_HOSTS + MACHINE_PATHS))
-    found = []
+    matches = []
     for name in tracked_files():
         try:
             text = (ROOT / name).read_text()
         except UnicodeDecodeError:
             continue
-        found += [f"{name}: {match[0]}" for match in forbidden.finditer(text)]
-    assert not found
+        matches += [f"{name}: {match[0]}" for match in forbidden.finditer(text)]
+    assert not matches
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-dev.lock"])
-def test_every_pin_has_hashes_and_no_address(lock: str) -> None:
+def test_every_pin_has_hashes_and_no_url(lock: str) -> None:
     text = (ROOT / lock).read_text()
     pins = re.split(r"\n(?=[a-z])", text.strip())
     assert len(pins) > 20
@@ -49,22 +49,22 @@ def test_every_pin_has_hashes_and_no_address(lock: str) -> None:
     assert "://" not in text
 
 
-def test_what_serves_is_pinned_alike_for_the_workshop() -> None:
-    served = re.findall(r"^([\w.-]+==\S+)", (ROOT / "requirements.lock").read_text(), re.M)
-    workshop = (ROOT / "requirements-dev.lock").read_text()
-    assert [pin for pin in served if f"{pin} " not in workshop] == []
+def test_production_and_development_pin_the_same_versions() -> None:
+    production = re.findall(r"^([\w.-]+==\S+)", (ROOT / "requirements.lock").read_text(), re.M)
+    development = (ROOT / "requirements-dev.lock").read_text()
+    assert [pin for pin in production if f"{pin} " not in development] == []
 
 
-def test_the_top_level_is_the_plan_of_the_house() -> None:
+def test_top_level_holds_only_planned_entries() -> None:
     assert {name.split("/")[0] for name in tracked_files()} <= TOP_LEVEL
 
 
 def test_make_explains_every_target() -> None:
-    shown = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for target in ("serve", "test", "setup", "bench", "check", "lint", "lock"):
-        assert f"make {target} " in shown
+        assert f"make {target} " in output
 
 
-def test_the_readme_begins_with_the_two_commands() -> None:
+def test_readme_begins_with_serve_and_test_commands() -> None:
     readme = (ROOT / "README.md").read_text()
     assert readme.index("make serve") < readme.index("make test") < readme.index("\n## ")

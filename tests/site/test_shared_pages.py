@@ -1,4 +1,4 @@
-"""What every page shares: its headers, and the pages for what went wrong."""
+"""Headers of every page, and error pages."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 
 def crash(request: HttpRequest) -> HttpResponse:
     secret = "svc_live_a_secret_in_a_local_variable"
-    raise RuntimeError(f"a crash beside {len(secret)} characters")
+    raise RuntimeError(f"a crash with {len(secret)} characters")
 
 
 def fail(request: HttpRequest) -> HttpResponse:
@@ -38,9 +38,9 @@ def visitor() -> Client:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("address", ["/", "/accounts/login/", "/nowhere/", "/admin/login/"])
-def test_every_page_carries_the_headers_of_a_careful_site(visitor: Client, address: str) -> None:
-    headers = visitor.get(address).headers
+@pytest.mark.parametrize("url", ["/", "/accounts/login/", "/nowhere/", "/admin/login/"])
+def test_every_page_has_the_security_headers(visitor: Client, url: str) -> None:
+    headers = visitor.get(url).headers
     policy = headers["Content-Security-Policy"]
     assert "unsafe" not in policy
     assert "default-src 'none'" in policy
@@ -54,7 +54,7 @@ def test_every_page_carries_the_headers_of_a_careful_site(visitor: Client, addre
 
 
 @pytest.mark.django_db
-def test_cookies_are_for_this_site_and_its_server_alone(owner: User) -> None:
+def test_cookies_are_http_only_and_same_site(owner: User) -> None:
     cookies = signed_in(owner).cookies
     assert set(cookies) - {"csrf"} == {"session", "known_browser"}
     for cookie in cookies.values():
@@ -64,37 +64,37 @@ def test_cookies_are_for_this_site_and_its_server_alone(owner: User) -> None:
 
 @pytest.mark.urls("tests.site.test_shared_pages")
 @pytest.mark.parametrize(
-    ("address", "status"),
+    ("url", "status"),
     [("/nowhere/", 404), ("/crash/", 500), ("/fail/", 503), ("/%00", 404), ("/a" * 2000, 404)],
 )
-def test_an_error_page_names_support_and_the_request(
-    visitor: Client, address: str, status: int
+def test_error_page_shows_support_address_and_request_id(
+    visitor: Client, url: str, status: int
 ) -> None:
-    answer = visitor.get(address)
-    page = answer.content.decode()
-    assert answer.status_code == status
+    response = visitor.get(url)
+    page = response.content.decode()
+    assert response.status_code == status
     assert "support@example.com" in page
-    assert answer.headers["X-Request-Id"] in page
+    assert response.headers["X-Request-Id"] in page
     assert "svc_live" not in page
     assert "db.internal" not in page
-    assert ("Retry-After" in answer.headers) is (status == 503)
+    assert ("Retry-After" in response.headers) is (status == 503)
 
 
-def test_a_bad_host_gets_a_page_of_ours(visitor: Client) -> None:
-    answer = visitor.get("/accounts/login/", headers={"host": "evil.example"})
-    assert answer.status_code == 400
-    assert answer.headers["X-Request-Id"] in answer.content.decode()
+def test_unknown_host_gets_our_error_page(visitor: Client) -> None:
+    response = visitor.get("/accounts/login/", headers={"host": "evil.example"})
+    assert response.status_code == 400
+    assert response.headers["X-Request-Id"] in response.content.decode()
 
 
 @pytest.mark.django_db
-def test_a_form_that_has_expired_says_what_to_do() -> None:
-    answer = Client(enforce_csrf_checks=True).post("/accounts/login/", {})
-    assert answer.status_code == 403
-    assert b"send the form again" in answer.content
+def test_expired_form_explains_what_to_do() -> None:
+    response = Client(enforce_csrf_checks=True).post("/accounts/login/", {})
+    assert response.status_code == 403
+    assert b"send the form again" in response.content
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("request_id", "is_valid"),
     [
         ("client-id_123", True),
         ("short", False),
@@ -104,34 +104,35 @@ def test_a_form_that_has_expired_says_what_to_do() -> None:
         ("", False),
     ],
 )
-def test_a_clients_own_request_id_is_kept_when_it_is_well_formed(
-    visitor: Client, given: str, kept: bool
+def test_well_formed_request_id_of_a_client_is_reused(
+    visitor: Client, request_id: str, is_valid: bool
 ) -> None:
-    request_id = visitor.get("/nowhere/", headers={"x-request-id": given}).headers["X-Request-Id"]
-    assert (request_id == given) is kept
-    assert kept or re.fullmatch(r"req_[A-Za-z0-9]{20}", request_id)
+    response = visitor.get("/nowhere/", headers={"x-request-id": request_id})
+    returned = response.headers["X-Request-Id"]
+    assert (returned == request_id) is is_valid
+    assert is_valid or re.fullmatch(r"req_[A-Za-z0-9]{20}", returned)
 
 
-def test_too_many_tries_get_a_page_of_ours(visitor: Client, db: None) -> None:
+def test_too_many_attempts_get_our_error_page(visitor: Client, db: None) -> None:
     for _ in range(21):
-        answer = visitor.post("/accounts/signup/", {"email": "x", "password1": "x"})
-    assert answer.status_code == 429
-    assert b"Wait five minutes" in answer.content
+        response = visitor.post("/accounts/signup/", {"email": "x", "password1": "x"})
+    assert response.status_code == 429
+    assert b"Wait five minutes" in response.content
 
 
 def test_pages_link_only_to_pages_that_exist(visitor: Client, owner: User) -> None:
-    seen, waiting = set(), ["/", "/validation/"]
+    visited, queue = set(), ["/", "/validation/"]
     client = signed_in(owner)
-    while waiting:
-        address = waiting.pop()
-        seen.add(address)
-        answer = client.get(address)
-        assert answer.status_code in {200, 302}, address
-        if "logout" in address or "attachment" in answer.headers.get("Content-Disposition", ""):
+    while queue:
+        url = queue.pop()
+        visited.add(url)
+        response = client.get(url)
+        assert response.status_code in {200, 302}, url
+        if "logout" in url or "attachment" in response.headers.get("Content-Disposition", ""):
             continue
-        links = re.findall(r'href="(/[^"#?]*)', answer.content.decode())
-        waiting += [link for link in set(links) - seen - set(waiting) if "/static/" not in link]
-    assert len(seen) > 15
+        links = re.findall(r'href="(/[^"#?]*)', response.content.decode())
+        queue += [link for link in set(links) - visited - set(queue) if "/static/" not in link]
+    assert len(visited) > 15
 
 
 def test_no_template_holds_an_inline_script_or_style() -> None:
@@ -144,10 +145,10 @@ def test_no_template_holds_an_inline_script_or_style() -> None:
             assert "src=" in script or 'type="application/json"' in script, file
 
 
-def test_mails_are_named_as_files_only_without_a_mail_server(
+def test_email_files_are_mentioned_only_without_a_mail_server(
     visitor: Client, settings: Settings, db: None
 ) -> None:
     assert b"This copy has no mail server" in visitor.get("/accounts/password/reset/done/").content
-    settings.MAILS_ARE_FILES = False
+    settings.EMAILS_ARE_FILES = False
     page = visitor.get("/accounts/password/reset/done/").content
     assert b"This copy has no mail server" not in page

@@ -1,4 +1,4 @@
-"""A back-end server that calls the API, inside the test's own process."""
+"""A client that calls the API inside the test process."""
 
 import json
 from typing import Any
@@ -16,11 +16,11 @@ class ApiClient:
     def call(self, method: str, path: str, body: bytes = b"", **headers: Any) -> Any:
         if self.secret is not None:
             headers.setdefault("Authorization", f"Bearer {self.secret}")
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        content_type = named.pop("Content-Type", JSON)
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        content_type = headers.pop("Content-Type", JSON)
         send: Any = self.client.generic
-        # Django's client leaves the content type out of a request without a body.
-        return send(method, path, body, content_type, headers=named, CONTENT_TYPE=content_type)
+        # Django's client omits the content type when a request has no body.
+        return send(method, path, body, content_type, headers=headers, CONTENT_TYPE=content_type)
 
     def get(self, path: str, **headers: Any) -> Any:
         return self.call("GET", path, **headers)
@@ -32,6 +32,6 @@ class ApiClient:
         return self.call("POST", "/v1/validate", body, **headers)
 
 
-def code_of(answer: Any) -> str:
-    assert answer.headers["Content-Type"] == JSON, answer.content[:200]
-    return str(answer.json()["error"]["code"])
+def error_code(response: Any) -> str:
+    assert response.headers["Content-Type"] == JSON, response.content[:200]
+    return str(response.json()["error"]["code"])

@@ -1,4 +1,4 @@
-"""Write the table of docs/metrics.md: `python -m tests.support.docs_metrics --write`."""
+"""Generate the table in docs/metrics.md: `python -m tests.support.docs_metrics --write`."""
 
 import importlib
 import os
@@ -17,8 +17,8 @@ BUILD_INFO = ("emailvalidation_build_info", ("version", "python", "django"))
 SAMPLES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 
 
-def known() -> list[Metric]:
-    """A metric is there when its module is loaded: all of them are."""
+def load_all_metrics() -> list[Metric]:
+    """Import every module, because importing one registers its metrics, and return all metrics."""
     for app in ("accounts", "apikeys", "credits", "validation"):
         for module in pkgutil.walk_packages([str(REPOSITORY / app)], f"{app}."):
             importlib.import_module(module.name)
@@ -26,23 +26,26 @@ def known() -> list[Metric]:
 
 
 def sample_names() -> set[str]:
-    """All that a rule may name."""
-    return {one.name + ending for one in known() for ending in SAMPLES[one.kind]} | {BUILD_INFO[0]}
+    """Return the name of every sample that an alert rule can refer to."""
+    metrics = load_all_metrics()
+    names = {metric.name + suffix for metric in metrics for suffix in SAMPLES[metric.kind]}
+    return names | {BUILD_INFO[0]}
 
 
-def table() -> str:
-    return markdown([["metric", "kind", "labels", "it says"], *sorted(_rows())])
+def render_table() -> str:
+    return markdown([["metric", "kind", "labels", "description"], *sorted(_rows())])
 
 
 def _rows() -> Iterator[list[str]]:
-    for one in known():
-        name = f"{one.name}_total" if one.kind == "counter" else one.name
-        yield [f"`{name}`", one.kind, _named(one.labels), one.says]
+    for metric in load_all_metrics():
+        name = f"{metric.name}_total" if metric.kind == "counter" else metric.name
+        yield [f"`{name}`", metric.kind, _format_labels(metric.labels), metric.help_text]
     name, labels = BUILD_INFO
-    yield [f"`{name}`", "gauge", _named(labels), "Always 1; which program this is, by its labels."]
+    help_text = "Always 1. The labels identify the build."
+    yield [f"`{name}`", "gauge", _format_labels(labels), help_text]
 
 
-def _named(labels: tuple[str, ...]) -> str:
+def _format_labels(labels: tuple[str, ...]) -> str:
     return " ".join(f"`{label}`" for label in labels)
 
 
@@ -50,6 +53,6 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     django.setup()
     if "--write" in sys.argv:
-        write_between_markers(DOCUMENT, "the metrics", table())
+        write_between_markers(DOCUMENT, "the metrics", render_table())
     else:
-        print(table())
+        print(render_table())

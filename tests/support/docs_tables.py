@@ -1,19 +1,19 @@
-"""Write the tables of docs/validation.md: `python -m tests.support.docs_tables --write`."""
+"""Generate the tables in docs/validation.md: `python -m tests.support.docs_tables --write`."""
 
 import sys
 
 from tests.bench.server import REPOSITORY
 from tests.bench.table import markdown, write_between_markers
-from validation.engine.dns.providers import HOSTS, OTHER
-from validation.engine.domain_data import DATA, read_data_file
-from validation.engine.meanings import by_verdict
-from validation.engine.mistakes import SENTENCES
-from validation.engine.score import BEST, LOWEST, WEIGHTS
+from validation.engine.dns.providers import HOST_PATTERNS, OTHER
+from validation.engine.domain_data import DATA_FOLDER, read_data_file
+from validation.engine.meanings import reasons_by_verdict
+from validation.engine.mistakes import MESSAGES
+from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 
 DOCUMENT = REPOSITORY / "docs" / "validation.md"
 
 
-def tables() -> dict[str, str]:
+def render_tables() -> dict[str, str]:
     return {
         "reasons": markdown(
             [
@@ -21,12 +21,12 @@ def tables() -> dict[str, str]:
                 *(
                     [
                         verdict,
-                        f"`{code}`{'' if given else ' *reserved*'}",
+                        f"`{code}`{'' if is_used else ' *reserved*'}",
                         meaning.means,
                         meaning.do,
                     ]
-                    for verdict, reasons in by_verdict()
-                    for code, meaning, given in reasons
+                    for verdict, reasons in reasons_by_verdict()
+                    for code, meaning, is_used in reasons
                 ),
             ]
         ),
@@ -35,21 +35,21 @@ def tables() -> dict[str, str]:
                 ["fact", "points"],
                 *(
                     [f"{verdict}, evidence `{evidence}`: at best", str(best)]
-                    for (verdict, evidence), best in BEST.items()
+                    for (verdict, evidence), best in MAX_SCORES.items()
                 ),
                 *([f"`{fact}`", f"−{weight}"] for fact, weight in WEIGHTS.items()),
-                *([f"{verdict}: at least", str(lowest)] for verdict, lowest in LOWEST.items()),
+                *([f"{verdict}: at least", str(lowest)] for verdict, lowest in MIN_SCORES.items()),
             ]
         ),
         "syntax errors": markdown(
-            [["code", "sentence"], *([f"`{code}`", said] for code, said in SENTENCES.items())]
+            [["code", "sentence"], *([f"`{code}`", text] for code, text in MESSAGES.items())]
         ),
         "providers": markdown(
             [
                 ["provider", "mail hosts, as a regular expression"],
                 *(
                     [f"`{name}`", f"`{pattern.replace('|', chr(92) + '|')}`"]
-                    for name, pattern in HOSTS
+                    for name, pattern in HOST_PATTERNS
                 ),
                 [f"`{OTHER}`", "any other"],
             ]
@@ -57,25 +57,25 @@ def tables() -> dict[str, str]:
         "lists": markdown(
             [
                 ["list", "entries", "source", "version", "date", "licence"],
-                *_lists(),
+                *_domain_data(),
             ]
         ),
     }
 
 
-def _lists() -> list[list[str]]:
-    made_anew = ("disposable", "public_suffixes")
+def _domain_data() -> list[list[str]]:
+    updated = ("disposable", "public_suffixes")
     names = sorted(
-        (path.stem for path in DATA.glob("*.txt")), key=lambda n: (n not in made_anew, n)
+        (path.stem for path in DATA_FOLDER.glob("*.txt")), key=lambda n: (n not in updated, n)
     )
     return [
-        [f"`{name}`", f"{len(one.entries):,}", one.source, one.version, one.date, one.licence]
-        for name, one in ((name, read_data_file(name)) for name in names)
+        [f"`{name}`", f"{len(file.entries):,}", file.source, file.version, file.date, file.licence]
+        for name, file in ((name, read_data_file(name)) for name in names)
     ]
 
 
 if __name__ == "__main__":
-    for name, table in tables().items():
+    for name, table in render_tables().items():
         if "--write" in sys.argv:
             write_between_markers(DOCUMENT, name, table)
         else:

@@ -1,7 +1,8 @@
-"""A database of its own for tests that need several connections.
+"""A private copy of the test database, for tests that use several connections.
 
-Such a test commits. Django would empty the tables after it, which the ledger's triggers refuse, and
-with them what the migrations filled in: so it works in a copy, which is thrown away.
+Such a test commits. Django would flush all tables after it, but the ledger's triggers refuse that,
+and a flush would delete the rows that migrations insert. So the test gets a copy of the database,
+which is dropped afterwards.
 """
 
 import shutil
@@ -35,12 +36,15 @@ def fresh_database(
             _drop(copy)
 
 
-def at_once(times: int, act: Callable[[int], Any]) -> list[Any]:
-    """Each in a thread, and so with a connection, of its own. What is raised is a result too."""
+def run_concurrently(times: int, call: Callable[[int], Any]) -> list[Any]:
+    """Run `call` in that many threads, each with its own connection.
+
+    Returns all results in order. A raised exception is returned as the result of its call.
+    """
 
     def run(number: int) -> Any:
         try:
-            return act(number)
+            return call(number)
         except Exception as error:
             return error
         finally:
@@ -57,7 +61,7 @@ def _copy(original: str, folder: Path) -> str:
             source.backup(target)
         return str(copy)
     copy_name = f"{original}_copy"
-    as_admin(f'CREATE DATABASE "{copy_name}" TEMPLATE "{original}"')
+    execute_as_admin(f'CREATE DATABASE "{copy_name}" TEMPLATE "{original}"')
     return copy_name
 
 
@@ -65,15 +69,15 @@ def _drop(copy: str) -> None:
     if connection.vendor == "sqlite":
         shutil.rmtree(Path(copy).parent, ignore_errors=True)
     else:
-        as_admin(f'DROP DATABASE "{copy}" WITH (FORCE)')
+        execute_as_admin(f'DROP DATABASE "{copy}" WITH (FORCE)')
 
 
-def as_admin(statement: str) -> None:
-    parameters = {**connection.get_connection_params(), "dbname": "postgres"}
-    known = {
-        name: parameters[name]
+def execute_as_admin(statement: str) -> None:
+    options = {**connection.get_connection_params(), "dbname": "postgres"}
+    settings = {
+        name: options[name]
         for name in ("host", "port", "user", "password", "dbname")
-        if name in parameters
+        if name in options
     }
-    with psycopg.connect(**known, autocommit=True) as admin:
+    with psycopg.connect(**settings, autocommit=True) as admin:
         admin.execute(statement)

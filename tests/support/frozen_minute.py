@@ -1,4 +1,4 @@
-"""A minute that does not end while a test counts."""
+"""A frozen clock, so that a rate-limit window doesn't end while a test counts requests."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ import time_machine
 
 @pytest.fixture(autouse=True)
 def freeze_time_but_not_processes(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Also for requests that a test counts: their window lasts as long as the test."""
+    """Freeze the time, except in tests that start processes with their own clock."""
     if request.node.get_closest_marker("process"):
         yield
         return

@@ -1,4 +1,4 @@
-"""Hostile text in every column that may hold what somebody typed: people, callers, staff."""
+"""Hostile text for every column that can hold input from users, API callers or staff."""
 
 from typing import Any
 
@@ -7,13 +7,16 @@ from django.db import models
 
 from accounts.models import Account
 
-OURS = ("accounts", "apikeys", "credits", "validation", "account", "mfa", "usersessions")
+APP_LABELS = (
+    *("runtime", "accounts", "apikeys", "credits", "validation"),
+    *("account", "mfa", "usersessions"),
+)
 MARKUP = "'\"><script>alert(1)</script>"
-# An override of the order, a space without width, a mark from right to left.
-UNSEEN = "\u202e\u200b\u200f"
-HOSTILE = f"{UNSEEN}{MARKUP}{{{{7*7}}}}"
+# Right-to-left override, zero-width space, right-to-left mark.
+INVISIBLE = "\u202e\u200b\u200f"
+HOSTILE = f"{INVISIBLE}{MARKUP}{{{{7*7}}}}"
 
-TYPED: dict[str, list[str]] = {
+USER_TEXT: dict[str, list[str]] = {
     "account.EmailAddress": ["email"],
     "usersessions.UserSession": ["user_agent"],
     "runtime.Lease": ["holder"],
@@ -34,9 +37,9 @@ TYPED: dict[str, list[str]] = {
     "validation.ListedDomain": ["domain", "reason"],
     "validation.LogEntry": ["path", "address", "domain"],
 }
-# What only the program writes: ids, codes, digests; and the bodies of mails, which no page shows.
-WRITTEN: dict[str, list[str]] = {
-    # Its rows cannot be changed: one is added.
+# Columns that only the program writes: ids, codes, digests, and email bodies (never displayed).
+SYSTEM_TEXT: dict[str, list[str]] = {
+    # These rows can't be updated: `fill_with_hostile_text` adds one.
     "accounts.AuditEntry": ["actor_name", "action", "target"],
     "account.EmailConfirmation": ["key"],
     "mfa.Authenticator": ["type", "data"],
@@ -54,7 +57,7 @@ WRITTEN: dict[str, list[str]] = {
     "apikeys.RefusalHour": ["code"],
     "credits.Plan": ["code"],
     "credits.Pack": ["public_id"],
-    # Its rows cannot be changed: one is added.
+    # These rows can't be updated: `fill_with_hostile_text` adds one.
     "credits.LedgerEntry": ["kind", "source", "actor", "reason"],
     "credits.Order": [
         *("public_id", "kind", "state", "method", "currency", "form_token", "provider_url"),
@@ -73,31 +76,30 @@ WRITTEN: dict[str, list[str]] = {
 }
 
 
-def text_columns() -> dict[str, set[str]]:
-    """Of every model there is, so that a new column has to be named in one of the two."""
-    kinds = (models.CharField, models.TextField, models.JSONField)
-    found: dict[str, set[str]] = {}
+def find_text_columns() -> dict[str, set[str]]:
+    """Return the text columns of every model, so that new ones can't be forgotten above."""
+    field_types = (models.CharField, models.TextField, models.JSONField)
+    columns: dict[str, set[str]] = {}
     for model in apps.get_models():
-        if model._meta.app_label in OURS:
-            names = {one.name for one in model._meta.fields if isinstance(one, kinds)}
-            found |= {model._meta.label: names} if names else {}
-    return found
+        if model._meta.app_label in APP_LABELS:
+            names = {field.name for field in model._meta.fields if isinstance(field, field_types)}
+            columns |= {model._meta.label: names} if names else {}
+    return columns
 
 
-def poison(account: Account) -> None:
-    """As if no form had ever refused anything."""
+def fill_with_hostile_text(account: Account) -> None:
+    """Write hostile text into every user-supplied column, bypassing all forms."""
     account.ledger.create(kind="grant", amount=1, source="hostile", actor=HOSTILE, reason=HOSTILE)
     account.audit_entries.create(actor_name=HOSTILE, action="account.renamed", target=HOSTILE)
-    for label, names in TYPED.items():
+    for label, columns in USER_TEXT.items():
         model = apps.get_model(label)
-        changes = {name: _fitting(model, name) for name in names}
-        # What has to be unique is written into one row.
+        values = {name: _truncate(model, name) for name in columns}
+        # Some columns are unique, so only one row of each model is changed.
         first = model._default_manager.order_by("pk").values("pk")[:1]
         model._default_manager.filter(pk__in=list(first.values_list("pk", flat=True))).update(
-            **changes
+            **values
         )
 
 
-def _fitting(model: Any, name: str) -> str:
-    longest = model._meta.get_field(name).max_length
-    return HOSTILE[:longest]
+def _truncate(model: Any, name: str) -> str:
+    return HOSTILE[: model._meta.get_field(name).max_length]

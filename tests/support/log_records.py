@@ -1,4 +1,4 @@
-"""Everything that is logged while a test runs, in the words in which it leaves the process."""
+"""Capture everything that is logged during a test, formatted as the process writes it."""
 
 import json
 import logging
@@ -10,48 +10,48 @@ from runtime.logging import access_log
 from runtime.logging.formatters import JsonFormatter, LineFormatter
 
 
-class Records(logging.Handler):
+class LogCapture(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self._lines: list[str] = []
-        self._people = LineFormatter("%(levelname)s %(name)s %(message)s")
+        self._line_formatter = LineFormatter("%(levelname)s %(name)s %(message)s")
         self.setFormatter(JsonFormatter())
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._lines += [self.format(record), self._people.format(record)]
+        self._lines += [self.format(record), self._line_formatter.format(record)]
 
     @property
     def text(self) -> str:
-        """For people and for programs, one after the other."""
-        for one in access_log.take_records():
-            self._lines += [form(one).decode() for form in FORMS]
+        """Return all lines so far. Each record appears twice: as a text line and as JSON."""
+        for record in access_log.take_records():
+            self._lines += [render(record).decode() for render in RENDERERS]
         return "\n".join(line.removesuffix("\n") for line in self._lines)
 
     @property
     def lines(self) -> list[str]:
         return self.text.split("\n")
 
-    def of_requests(self) -> list[dict[str, Any]]:
-        """Read by a program."""
+    def access_records(self) -> list[dict[str, Any]]:
+        """Return the parsed JSON records of requests."""
         documents = [json.loads(line) for line in self.lines if line.startswith("{")]
         return [document for document in documents if "status" in document]
 
 
-FORMS = (access_log.json_line, access_log.text_line)
+RENDERERS = (access_log.json_line, access_log.text_line)
 
 
 @contextmanager
-def recorded() -> Iterator[Records]:
-    records = Records()
+def capture_logs() -> Iterator[LogCapture]:
+    capture = LogCapture()
     root = logging.getLogger()
     level = root.level
-    root.addHandler(records)
+    root.addHandler(capture)
     root.setLevel("INFO")
-    access_log.configure(is_logged=True)
+    access_log.configure(writes_lines=True)
     try:
-        yield records
+        yield capture
     finally:
-        root.removeHandler(records)
+        root.removeHandler(capture)
         root.setLevel(level)
         access_log.take_records()
-        access_log.configure(is_logged=False)
+        access_log.configure(writes_lines=False)

@@ -1,6 +1,6 @@
-"""Every page there is, read from the URL table, with an address that leads to it.
+"""Every page of the site, read from the URL configuration, with a path that resolves to it.
 
-What must hold for all pages is tested by walking this list: a new page cannot be forgotten.
+Tests that apply to all pages iterate over this list, so a new page is covered automatically.
 """
 
 import json
@@ -43,7 +43,7 @@ _PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
 @dataclass(frozen=True)
 class Page:
     name: str
-    # As it stands in the URL table, with its placeholders.
+    # The route from the URL configuration, with its placeholders.
     route: str
     pattern: URLPattern
 
@@ -55,14 +55,15 @@ class Page:
     def is_admin(self) -> bool:
         return self.route.startswith("admin/")
 
-    def address(self, places: dict[str, str]) -> str:
-        row = self._row()
-        here = {**places, "object_id": row, "id": row}
-        path = _PLACEHOLDER.sub(lambda found: here[found[1] or found[2]], self.route)
+    def path(self, values: dict[str, str]) -> str:
+        """Return a path to this page, with the placeholders replaced by `values`."""
+        row = self._first_row_id()
+        values = {**values, "object_id": row, "id": row}
+        path = _PLACEHOLDER.sub(lambda match: values[match[1] or match[2]], self.route)
         return "/" + re.sub(r"\(\?:/\|\\Z\)|\^|\$|/\?", "", path)
 
-    def _row(self) -> str:
-        """Of the admin's page of a row: the first there is."""
+    def _first_row_id(self) -> str:
+        """Return the id of the first row, if this is the admin page of a model."""
         model = re.match(r"admin/(\w+)/(\w+)/<", self.route)
         row = model and apps.get_model(model[1], model[2])._default_manager.order_by("pk").first()
         return str(row.pk) if row else "1"
@@ -70,27 +71,28 @@ class Page:
 
 @cache
 def all_pages() -> dict[str, Page]:
-    """By the route: some have no name. Of two the first counts, as when an address is looked up."""
-    pages = list(_walk(get_resolver("config.urls"), "", ""))
+    """Return all pages by route. Where two routes are equal, Django resolves the first."""
+    pages = list(_iterate(get_resolver("config.urls"), "", ""))
     return {page.route: page for page in reversed(pages)}
 
 
-def _walk(resolver: URLResolver, before: str, space: str) -> Iterator[Page]:
-    for one in resolver.url_patterns:
-        route = before + str(one.pattern)
-        if isinstance(one, URLResolver):
-            yield from _walk(one, route, one.namespace or space)
+def _iterate(resolver: URLResolver, prefix: str, namespace: str) -> Iterator[Page]:
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from _iterate(pattern, route, pattern.namespace or namespace)
         else:
-            yield Page(f"{space}:{one.name}" if space else str(one.name), route, one)
+            name = f"{namespace}:{pattern.name}" if namespace else str(pattern.name)
+            yield Page(name, route, pattern)
 
 
-def leads_to(page: Page, path: str) -> bool:
-    """Whether a page's made-up address is really that page's."""
+def resolves_to(page: Page, path: str) -> bool:
+    """Return whether the path is handled by this page's view."""
     return resolve(path).func == page.pattern.callback
 
 
-def settle(owner: User, account: Account) -> dict[str, str]:
-    """Gives the account one of everything; what the addresses of pages have in their middle."""
+def populate_account(owner: User, account: Account) -> dict[str, str]:
+    """Give the account one row of everything; return the values for the pages' placeholders."""
     key, secret = create_key(account=account, name="The Shop's key", actor=owner)
     order = start_order(
         account=account,
@@ -98,8 +100,8 @@ def settle(owner: User, account: Account) -> dict[str, str]:
         buyer=Buyer("The Shop Ltd"),
         actor=owner,
     )
-    entry = _ask(account, secret)
-    _write_what_staff_see(account)
+    entry = _validate(account, secret)
+    _create_staff_rows(account)
     member = User.objects.create_user("member@shop.example")
     membership = account.memberships.create(user=member, role=Role.DEVELOPER)
     invitation = team.invite_member(account=account, email=INVITED, role=Role.VIEWER, actor=owner)
@@ -125,33 +127,33 @@ def settle(owner: User, account: Account) -> dict[str, str]:
     }
 
 
-def _ask(account: Account, secret: str) -> LogEntry:
+def _validate(account: Account, secret: str) -> LogEntry:
     headers = {"Host": settings.BASE_HOST, "X-Forwarded-Proto": "https"}
     ApiClient(secret).validate("deliverable@sandbox.test", **headers)
     return LogEntry.objects.filter(account=account).latest("at")
 
 
-def _write_what_staff_see(account: Account) -> None:
+def _create_staff_rows(account: Account) -> None:
     audit.record(account, None, "account.renamed", "Shop → The Shop", "198.51.100.7")
     outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
-    ListedDomain.objects.create(domain="throwaway.example", reason="A customer told us")
+    ListedDomain.objects.create(domain="disposable.example", reason="Reported by a customer")
     Lease.objects.get_or_create(name="daily")
     account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)
 
 
 def _passkey(owner: User) -> Authenticator:
     kind = Authenticator.Type.WEBAUTHN
-    data = {"name": "My laptop", "credential": registered_passkey()}
+    data = {"name": "My laptop", "credential": passkey_registration()}
     return Authenticator.objects.create(user=owner, type=kind, data=data)
 
 
-def registered_passkey() -> dict[str, Any]:
-    """As a browser sends it when a passkey is made: of a key that nobody holds."""
+def passkey_registration() -> dict[str, Any]:
+    """Return a credential as a browser sends it on registration, with a random key."""
     key = ec.generate_private_key(ec.SECP256R1()).public_key()
     cose = ES256.from_cryptography_key(key)  # type: ignore[no-untyped-call]
     credential = AttestedCredentialData.create(b"0" * 16, b"an id", cose)
     flags = AuthenticatorData.FLAG.UP | AuthenticatorData.FLAG.UV | AuthenticatorData.FLAG.AT
-    known = AuthenticatorData.create(b"0" * 32, flags, 0, credential)
+    data = AuthenticatorData.create(b"0" * 32, flags, 0, credential)
     client = {"type": "webauthn.create", "challenge": "", "origin": settings.BASE_URL}
     return {
         "id": websafe_encode(b"an id"),
@@ -159,24 +161,24 @@ def registered_passkey() -> dict[str, Any]:
         "type": "public-key",
         "response": {
             "clientDataJSON": websafe_encode(json.dumps(client).encode()),
-            "attestationObject": websafe_encode(AttestationObject.create("none", known, {})),
+            "attestationObject": websafe_encode(AttestationObject.create("none", data, {})),
         },
         "clientExtensionResults": {"credProps": {"rk": True}},
     }
 
 
-def browser_of(user: User, **options: Any) -> Client:
-    """Signed in a moment ago, whatever stands in the way of that."""
+def browser_for(user: User, **options: Any) -> Client:
+    """Return a browser in which the user just signed in, bypassing the sign-in page."""
     client = Client(**options)
     client.force_login(user)
     session = client.session.session_key
     UserSession.objects.get_or_create(session_key=session, user=user, ip="198.51.100.7")
-    prove_factor(client, user)
+    mark_second_factor_used(client, user)
     return client
 
 
-def prove_factor(client: Client, user: User) -> None:
-    """As if the user had signed in with their factor: pages that ask for it open."""
+def mark_second_factor_used(client: Client, user: User) -> None:
+    """Mark the session as signed in with a second factor, if the user has one."""
     factor = Authenticator.objects.filter(user=user).first()
     if factor is not None:
         session = client.session

@@ -1,4 +1,4 @@
-"""A device that holds passkeys, as WebAuthn has it: for pages that no browser has to draw."""
+"""A WebAuthn authenticator in Python, for tests of passkey pages that need no browser."""
 
 import json
 import secrets
@@ -12,7 +12,7 @@ from fido2 import cbor
 from fido2.utils import websafe_decode, websafe_encode
 
 HOST = "testserver"
-# Section 6.1: the user is present and verified; a credential is attached.
+# WebAuthn, section 6.1: user present and verified; attested credential data included.
 PRESENT_AND_VERIFIED, ATTACHED = 0x05, 0x40
 
 
@@ -24,18 +24,18 @@ class PasskeyDevice:
     id: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     user: str = ""
     origin: str = f"http://{HOST}"
-    # Zero, as synced passkeys have it: they do not count.
+    # Zero, because synced passkeys don't count signatures.
     counter: int = 0
 
     def register(self, options: dict[str, Any]) -> str:
-        asked = options["publicKey"]
-        self.user = asked["user"]["id"]
+        registration = options["publicKey"]
+        self.user = registration["user"]["id"]
         public = cbor.encode(self._public_key())
         credential = bytes(16) + len(self.id).to_bytes(2, "big") + self.id + public
         data = self._data(PRESENT_AND_VERIFIED | ATTACHED) + credential
         attestation = cbor.encode({"fmt": "none", "attStmt": {}, "authData": data})
-        client = self._client("webauthn.create", asked["challenge"])
-        return self._answer(
+        client = self._client("webauthn.create", registration["challenge"])
+        return self._credential(
             clientDataJSON=websafe_encode(client), attestationObject=websafe_encode(attestation)
         )
 
@@ -43,7 +43,7 @@ class PasskeyDevice:
         data = self._data(PRESENT_AND_VERIFIED)
         client = self._client("webauthn.get", options["publicKey"]["challenge"])
         signed = self.key.sign(data + sha256(client).digest(), ec.ECDSA(SHA256()))
-        return self._answer(
+        return self._credential(
             clientDataJSON=websafe_encode(client),
             authenticatorData=websafe_encode(data),
             signature=websafe_encode(signed),
@@ -59,11 +59,11 @@ class PasskeyDevice:
     def _data(self, flags: int) -> bytes:
         return sha256(HOST.encode()).digest() + bytes([flags]) + self.counter.to_bytes(4, "big")
 
-    def _answer(self, **response: str) -> str:
+    def _credential(self, **response: str) -> str:
         name = websafe_encode(self.id)
-        answer = {"id": name, "rawId": name, "type": "public-key", "response": response}
-        return json.dumps({**answer, "clientExtensionResults": {}})
+        credential = {"id": name, "rawId": name, "type": "public-key", "response": response}
+        return json.dumps({**credential, "clientExtensionResults": {}})
 
     def _client(self, kind: str, challenge: str) -> bytes:
-        said = {"type": kind, "challenge": challenge, "origin": self.origin}
-        return json.dumps(said).encode()
+        client_data = {"type": kind, "challenge": challenge, "origin": self.origin}
+        return json.dumps(client_data).encode()

@@ -1,4 +1,4 @@
-"""Second factors of users, and browsers that proved one or did not."""
+"""Second factors of users, and browsers that have or haven't used one."""
 
 import time
 from typing import Any
@@ -13,19 +13,19 @@ from tests.journeys.authenticator_app import code_at
 from tests.support.passkey_device import PasskeyDevice
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-PROVE = "/accounts/2fa/reauthenticate/"
-PROVE_PASSKEY = "/accounts/2fa/webauthn/reauthenticate/"
+REAUTHENTICATE = "/accounts/2fa/reauthenticate/"
+REAUTHENTICATE_PASSKEY = "/accounts/2fa/webauthn/reauthenticate/"
 SIGN_IN = "/accounts/2fa/webauthn/login/"
-_ASKED = {"X-Requested-With": "XMLHttpRequest"}
+_FETCH_HEADERS = {"X-Requested-With": "XMLHttpRequest"}
 
 
-def give_app(user: User) -> Authenticator:
-    """Give the user an authenticator app and recovery codes. No session of theirs has used it."""
+def add_authenticator_app(user: User) -> Authenticator:
+    """Add an authenticator app and recovery codes to the user, unused in any session."""
     RecoveryCodes.activate(user)
     return TOTP.activate(user, SECRET).instance
 
 
-def code_now() -> str:
+def current_code() -> str:
     return code_at(SECRET, time.time())
 
 
@@ -42,8 +42,8 @@ def add_passkey(browser: Client, device: PasskeyDevice) -> Any:
 
 
 def begin_passkey_sign_in(browser: Client) -> Any:
-    """Return the options that the sign-in page asks for."""
-    return browser.get(SIGN_IN, headers=_ASKED).json()["request_options"]
+    """Start a passkey sign-in and return the request options from the sign-in page."""
+    return browser.get(SIGN_IN, headers=_FETCH_HEADERS).json()["request_options"]
 
 
 def sign_in_by_passkey(browser: Client, device: PasskeyDevice) -> Any:

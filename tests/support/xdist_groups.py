@@ -1,16 +1,18 @@
-"""Which tests stand on one product that is slow to start: the same worker of a run gets all of
-them. The others go wherever there is time.
+"""Distribute tests over xdist workers: tests that share a running product go to one worker.
 
-By their place and not by marks: `--dist loadgroup` writes a mark into the test's id, which pytest
-9.2 does not read any more, and then spreads a group over all workers: each starts its product.
+Starting the product is slow. All other tests run on any free worker.
+
+Groups depend on the test's path, not on marks: `--dist loadgroup` appends the mark to the test id,
+pytest 9.2 no longer parses it, and the group is then spread over all workers, each of which starts
+the product again.
 """
 
 from pathlib import PurePath
 
 from xdist.scheduler import LoadScopeScheduling
 
-# Each has a product of its own.
-WITH_A_PRODUCT = {
+# Each of these files starts its own product.
+OWN_PRODUCT = {
     *(
         "tests/apikeys/rest/test_schema_conformance.py",
         "tests/apikeys/throttling/test_exactness.py",
@@ -26,24 +28,24 @@ WITH_A_PRODUCT = {
     ),
     *("tests/config/server/test_web_worker.py", "tests/credits/wallet/test_exactly_once.py"),
 }
-# They share one.
-FUZZED = {"tests/fuzz/test_description.py", "tests/fuzz/test_http.py"}
+# These files share one product.
+SHARED_FUZZ_SITE = {"tests/fuzz/test_description.py", "tests/fuzz/test_http.py"}
 JOURNEYS = PurePath("tests/journeys")
-# They take as long as the others together: two workers walk them, each with its own product.
+# These take as long as all other journeys together, so a second worker runs them.
 SECOND_HALF = {"test_billing", "test_docs_examples", "test_pages", "test_passkey", "test_states"}
 
 
-def group_of(test: str) -> str:
-    path = PurePath(test.partition("::")[0])
+def find_group(node_id: str) -> str:
+    path = PurePath(node_id.partition("::")[0])
     if path.parent == JOURNEYS:
         return "second half of the journeys" if path.stem in SECOND_HALF else "journeys"
-    if str(path) in FUZZED:
+    if str(path) in SHARED_FUZZ_SITE:
         return "fuzzed over sockets"
-    return str(path) if str(path) in WITH_A_PRODUCT else test
+    return str(path) if str(path) in OWN_PRODUCT else node_id
 
 
-class Groups(LoadScopeScheduling):  # type: ignore[misc]
-    """The largest groups come first."""
+class GroupScheduler(LoadScopeScheduling):  # type: ignore[misc]
+    """A scheduler that starts the largest groups first."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return group_of(nodeid)
+        return find_group(nodeid)

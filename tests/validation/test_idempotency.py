@@ -1,4 +1,4 @@
-"""Sent again, a request is answered as it was the first time."""
+"""Requests with an Idempotency-Key: replays, conflicts and races."""
 
 from datetime import timedelta
 
@@ -9,8 +9,8 @@ from accounts.models import Account, User
 from apikeys import services
 from apikeys.errors import ApiError
 from apikeys.services import create_key
-from credits.wallet.charges import balance_of
-from tests.support.api_client import ApiClient, code_of
+from credits.wallet.charges import get_balance
+from tests.support.api_client import ApiClient, error_code
 from validation.models import Replay
 from validation.request_log.retention import delete_old_replays
 from validation.request_log.writer import Caller
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 DEFINITE, ANOTHER, UNKNOWN = "no address", "no address either", "jane@ordinary-shop.com"
 
 
-def test_the_same_key_and_address_get_the_first_answer_byte_for_byte(caller: ApiClient) -> None:
+def test_the_same_key_and_address_get_the_first_response_byte_for_byte(caller: ApiClient) -> None:
     first = caller.validate(DEFINITE, Idempotency_Key="order-1")
     again = caller.validate(DEFINITE, Idempotency_Key="order-1")
     assert again.status_code == 200
@@ -32,48 +32,48 @@ def test_the_same_key_and_address_get_the_first_answer_byte_for_byte(caller: Api
     assert again.headers["X-Request-Id"] != first.headers["X-Request-Id"]
 
 
-def test_without_a_key_nothing_is_kept(caller: ApiClient) -> None:
+def test_without_a_key_no_replay_is_stored(caller: ApiClient) -> None:
     assert caller.validate(DEFINITE).content != caller.validate(DEFINITE).content
     assert not Replay.objects.exists()
 
 
 def test_the_same_key_with_another_address_is_422(caller: ApiClient) -> None:
     caller.validate(DEFINITE, Idempotency_Key="order-1")
-    answer = caller.validate(ANOTHER, Idempotency_Key="order-1")
-    assert (answer.status_code, code_of(answer)) == (422, "idempotency_key_reused")
+    response = caller.validate(ANOTHER, Idempotency_Key="order-1")
+    assert (response.status_code, error_code(response)) == (422, "idempotency_key_reused")
     assert caller.validate(ANOTHER, Idempotency_Key="order-2").status_code == 200
 
 
-def test_after_an_unknown_the_checks_run_afresh(caller: ApiClient) -> None:
+def test_checks_run_again_after_an_unknown(caller: ApiClient) -> None:
     first = caller.validate(UNKNOWN, Idempotency_Key="order-1")
     assert first.json()["verdict"] == "unknown"
     assert caller.validate(UNKNOWN, Idempotency_Key="order-1").content != first.content
     assert caller.validate(DEFINITE, Idempotency_Key="order-1").status_code == 200
 
 
-def test_after_an_error_the_request_runs_afresh(caller: ApiClient) -> None:
+def test_a_request_runs_again_after_an_error(caller: ApiClient) -> None:
     refused = caller.validate("internal_error@sandbox.test", Idempotency_Key="order-1")
     assert refused.status_code == 500
-    answer = caller.validate(DEFINITE, Idempotency_Key="order-1")
-    assert "Idempotent-Replayed" not in answer.headers
+    response = caller.validate(DEFINITE, Idempotency_Key="order-1")
+    assert "Idempotent-Replayed" not in response.headers
 
 
-def test_an_unknown_of_the_sandbox_is_kept(caller: ApiClient) -> None:
+def test_an_unknown_of_the_sandbox_is_replayed(caller: ApiClient) -> None:
     first = caller.validate("unknown@sandbox.test", Idempotency_Key="order-1")
     again = caller.validate("unknown@sandbox.test", Idempotency_Key="order-1")
     assert again.content == first.content
 
 
-def test_another_accounts_key_is_another_key(caller: ApiClient, stranger: User) -> None:
+def test_idempotency_keys_are_separate_for_each_account(caller: ApiClient, stranger: User) -> None:
     account = Account.objects.get(memberships__user=stranger)
     _, secret = create_key(account=account, name="Theirs", actor=stranger)
     caller.validate(DEFINITE, Idempotency_Key="order-1")
-    answer = ApiClient(secret).validate(ANOTHER, Idempotency_Key="order-1")
-    assert answer.status_code == 200
-    assert "Idempotent-Replayed" not in answer.headers
+    response = ApiClient(secret).validate(ANOTHER, Idempotency_Key="order-1")
+    assert response.status_code == 200
+    assert "Idempotent-Replayed" not in response.headers
 
 
-def test_the_keys_of_an_account_share_the_memory(
+def test_api_keys_of_an_account_share_replays(
     caller: ApiClient, account: Account, owner: User
 ) -> None:
     _, other = services.create_key(account=account, name="Other", actor=owner)
@@ -81,7 +81,7 @@ def test_the_keys_of_an_account_share_the_memory(
     assert ApiClient(other).validate(DEFINITE, Idempotency_Key="order-1").content == first.content
 
 
-def test_after_24_hours_the_key_is_free_again(caller: ApiClient) -> None:
+def test_an_idempotency_key_can_be_reused_after_24_hours(caller: ApiClient) -> None:
     first = caller.validate(DEFINITE, Idempotency_Key="order-1")
     Replay.objects.update(created_at=timezone.now() - timedelta(hours=24))
     later = caller.validate(ANOTHER, Idempotency_Key="order-1")
@@ -90,7 +90,7 @@ def test_after_24_hours_the_key_is_free_again(caller: ApiClient) -> None:
     assert Replay.objects.count() == 1
 
 
-def test_the_days_work_deletes_what_is_older(caller: ApiClient) -> None:
+def test_the_daily_job_deletes_expired_replays(caller: ApiClient) -> None:
     caller.validate(DEFINITE, Idempotency_Key="old")
     Replay.objects.update(created_at=timezone.now() - timedelta(hours=25))
     caller.validate(DEFINITE, Idempotency_Key="new")
@@ -99,32 +99,32 @@ def test_the_days_work_deletes_what_is_older(caller: ApiClient) -> None:
 
 
 @pytest.mark.parametrize("key", ["!", "~", "x" * 255, "3b1f-uuid", 'a,b;c="d"'])
-def test_any_visible_ascii_is_a_key(caller: ApiClient, key: str) -> None:
+def test_a_key_may_contain_any_visible_ascii(caller: ApiClient, key: str) -> None:
     assert caller.validate(DEFINITE, Idempotency_Key=key).status_code == 200
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 256, "é", "a\tb", "\x7f"])
-def test_anything_else_is_refused_and_named(caller: ApiClient, key: str) -> None:
-    answer = caller.validate(DEFINITE, Idempotency_Key=key)
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_field")
-    assert answer.json()["error"]["param"] == "Idempotency-Key"
+def test_any_other_key_is_refused(caller: ApiClient, key: str) -> None:
+    response = caller.validate(DEFINITE, Idempotency_Key=key)
+    assert (response.status_code, error_code(response)) == (400, "invalid_field")
+    assert response.json()["error"]["param"] == "Idempotency-Key"
 
 
-def test_who_comes_second_at_the_same_moment_gets_the_row_that_was_first(
+def test_the_second_of_two_concurrent_requests_replays_the_first(
     caller: ApiClient, account: Account
 ) -> None:
-    """As if its row had gone in while the second one's checks ran."""
+    """The replay is stored while the checks of the second request run."""
     first = caller.validate(DEFINITE).content
-    Replay.objects.keep(account, "order-1", DEFINITE, first)
-    asker = Caller(account, None, "req_second")
-    second = validate(asker=asker, email=DEFINITE, idempotency_key="order-1")
+    Replay.objects.store(account, "order-1", DEFINITE, first)
+    second_caller = Caller(account, None, "req_second")
+    second = validate(caller=second_caller, email=DEFINITE, idempotency_key="order-1")
     assert (second.body, second.replayed, second.cost) == (first, True, 0)
-    assert balance_of(account) == 99
+    assert get_balance(account) == 99
     with pytest.raises(ApiError, match="idempotency_key_reused"):
-        validate(asker=asker, email=ANOTHER, idempotency_key="order-1")
+        validate(caller=second_caller, email=ANOTHER, idempotency_key="order-1")
 
 
-def test_neither_the_clients_key_nor_the_address_stands_in_a_column_of_its_own(
+def test_the_idempotency_key_is_stored_only_as_a_digest(
     caller: ApiClient,
 ) -> None:
     caller.validate(DEFINITE, Idempotency_Key="svc_live_mistaken_for_it")
@@ -133,18 +133,18 @@ def test_neither_the_clients_key_nor_the_address_stands_in_a_column_of_its_own(
 
 
 @pytest.mark.parametrize("email", ['\0\u2028😀\\"', "\u202e", "a\u0000b"])
-def test_odd_characters_survive_in_the_kept_answer(caller: ApiClient, email: str) -> None:
+def test_unusual_characters_survive_a_replay(caller: ApiClient, email: str) -> None:
     first = caller.validate(email, Idempotency_Key="odd")
     again = caller.validate(email, Idempotency_Key="odd")
     assert again.content == first.content
     assert again.json()["email"] == email
 
 
-def test_what_could_not_tell_gives_way_to_one_at_the_same_moment_that_could(
+def test_an_unknown_is_replaced_by_the_stored_verdict_of_a_concurrent_request(
     caller: ApiClient, account: Account
 ) -> None:
     first = caller.validate(DEFINITE).content
-    Replay.objects.keep(account, "order-1", UNKNOWN, first)
-    asker = Caller(account, None, "req_second")
-    second = validate(asker=asker, email=UNKNOWN, idempotency_key="order-1")
+    Replay.objects.store(account, "order-1", UNKNOWN, first)
+    second_caller = Caller(account, None, "req_second")
+    second = validate(caller=second_caller, email=UNKNOWN, idempotency_key="order-1")
     assert (second.body, second.replayed) == (first, True)

@@ -1,4 +1,4 @@
-"""What becomes of accounts whose lookups use up their budgets of messages again and again."""
+"""The hourly limit on lookups that exhaust their message budget."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -9,12 +9,12 @@ import time_machine
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.engine import engine
+from accounts.engine import get_engine
 from accounts.models import Account
 from apikeys.services import create_key
 from apikeys.throttling import limits
 from config.settings.caches import cache_settings
-from tests.servers.dns import World, dns_server
+from tests.servers.dns import FakeDns, dns_server
 from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
 from tests.validation.engine.hostile_domains import endless_aliases
@@ -24,87 +24,89 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def world(settings: Settings) -> Iterator[World]:
-    scripted = World()
-    scripted.takes_mail("known.com")
-    scripted.takes_mail("shop.com")
-    endless_aliases(scripted, "loud.com")
+def fake_dns(settings: Settings) -> Iterator[FakeDns]:
+    scripted = FakeDns()
+    scripted.add_mail_domain("known.com")
+    scripted.add_mail_domain("shop.com")
+    endless_aliases(scripted, "costly.com")
     with dns_server(scripted) as server:
         settings.DNS_RESOLVERS = [server]
-        engine.cache_clear()
+        get_engine.cache_clear()
         yield scripted
-    engine.cache_clear()
+    get_engine.cache_clear()
 
 
-def use_up(account: Account, *, all_but: int = 0) -> None:
+def exhaust_lookups(account: Account, *, all_but: int = 0) -> None:
     for _ in range(10 * account.request_limit - all_but):
-        exhausted_lookups.note(account)
+        exhausted_lookups.record(account)
 
 
 def result_of(caller: ApiClient, email: str) -> dict[str, Any]:
-    answer = caller.validate(email)
-    assert answer.status_code == 200, answer.content
-    document: dict[str, Any] = answer.json()
+    response = caller.validate(email)
+    assert response.status_code == 200, response.content
+    document: dict[str, Any] = response.json()
     return document
 
 
-def assert_refused(result: dict[str, Any]) -> None:
+def assert_no_lookup(result: dict[str, Any]) -> None:
     assert (result["verdict"], result["reason"]) == ("unknown", "dns_failure")
     assert (result["retry_after_s"], result["credits"]["charged"]) == (600, 0)
     assert result["dns_cached"] is None
 
 
 def test_after_too_many_exhausted_lookups_uncached_domains_are_unknown_without_a_lookup(
-    caller: ApiClient, account: Account, world: World
+    caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
     assert result_of(caller, "jane@known.com")["verdict"] == "deliverable"
-    use_up(account, all_but=1)
-    last = result_of(caller, "jane@loud.com")
+    exhaust_lookups(account, all_but=1)
+    last = result_of(caller, "jane@costly.com")
     assert (last["reason"], last["retry_after_s"]) == ("dns_failure", 300)
-    sent = world.messages
-    assert_refused(result_of(caller, "jane@shop.com"))
-    assert world.messages == sent
+    messages = fake_dns.messages
+    assert_no_lookup(result_of(caller, "jane@shop.com"))
+    assert fake_dns.messages == messages
 
 
-def test_cached_domains_are_unaffected(caller: ApiClient, account: Account, world: World) -> None:
+def test_cached_domains_are_unaffected(
+    caller: ApiClient, account: Account, fake_dns: FakeDns
+) -> None:
     result_of(caller, "jane@known.com")
-    use_up(account)
+    exhaust_lookups(account)
     known = result_of(caller, "joe@known.com")
     assert (known["verdict"], known["credits"]["charged"]) == ("deliverable", 1)
 
 
-def test_what_needs_no_lookup_is_decided_as_ever(
-    caller: ApiClient, account: Account, world: World
+def test_addresses_that_need_no_lookup_get_their_verdict(
+    caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
-    use_up(account)
+    exhaust_lookups(account)
     assert result_of(caller, "no address")["reason"] == "invalid_syntax"
     disposable = result_of(caller, "jane@mailinator.com")
     assert (disposable["reason"], disposable["retry_after_s"]) == ("disposable", None)
 
 
-def test_another_account_is_unaffected(account: Account, stranger: Any, world: World) -> None:
-    use_up(account)
+def test_another_account_is_unaffected(account: Account, stranger: Any, fake_dns: FakeDns) -> None:
+    exhaust_lookups(account)
     other = stranger.memberships.get().account
     secret = create_key(account=other, name="Their server", actor=stranger)[1]
     assert result_of(ApiClient(secret), "jane@shop.com")["verdict"] == "deliverable"
 
 
-def test_the_next_hour_begins_with_a_lookup(
-    caller: ApiClient, account: Account, world: World
+def test_lookups_run_again_in_the_next_hour(
+    caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
-    use_up(account)
-    assert_refused(result_of(caller, "jane@shop.com"))
+    exhaust_lookups(account)
+    assert_no_lookup(result_of(caller, "jane@shop.com"))
     with time_machine.travel(timezone.now() + timedelta(hours=1)):
         assert result_of(caller, "jane@shop.com")["verdict"] == "deliverable"
 
 
 def test_lookups_within_their_budget_are_not_counted(
-    caller: ApiClient, account: Account, world: World
+    caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
-    use_up(account, all_but=1)
+    exhaust_lookups(account, all_but=1)
     for name in ("shop.com", "nowhere.com"):
         result_of(caller, f"jane@{name}")
-    assert not exhausted_lookups.are_too_many(account)
+    assert not exhausted_lookups.is_over_limit(account)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -118,22 +120,22 @@ def _store(request: pytest.FixtureRequest, settings: Settings) -> Iterator[None]
 
 
 @pytest.mark.usefixtures("_store")
-def test_all_workers_know_what_one_of_them_counted(account: Account) -> None:
-    use_up(account, all_but=1)
-    assert not ExhaustedLookups().are_too_many(account)
-    exhausted_lookups.note(account)
-    assert ExhaustedLookups().are_too_many(account)
+def test_workers_share_the_count(account: Account) -> None:
+    exhaust_lookups(account, all_but=1)
+    assert not ExhaustedLookups().is_over_limit(account)
+    exhausted_lookups.record(account)
+    assert ExhaustedLookups().is_over_limit(account)
 
 
-def test_a_worker_counts_alone_while_the_store_is_unavailable(
+def test_a_worker_uses_its_own_count_while_the_store_is_unavailable(
     account: Account, settings: Settings
 ) -> None:
     broken = {"BACKEND": "runtime.cache.sqlite.SQLiteCounters", "LOCATION": "/dev/null/counters"}
     settings.CACHES = {**settings.CACHES, "hourly_counters": broken}
     try:
-        use_up(account, all_but=1)
-        assert not exhausted_lookups.are_too_many(account)
-        exhausted_lookups.note(account)
-        assert exhausted_lookups.are_too_many(account)
+        exhaust_lookups(account, all_but=1)
+        assert not exhausted_lookups.is_over_limit(account)
+        exhausted_lookups.record(account)
+        assert exhausted_lookups.is_over_limit(account)
     finally:
         limits._breaker.is_open = False

@@ -1,4 +1,4 @@
-"""Free results of the sandbox are stored for an Idempotency-Key up to a bound for each account."""
+"""The limit on stored sandbox replays, which are free, per account."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.services import create_key
 from tests.support.api_client import ApiClient
-from validation.models import MOST_SANDBOX_REPLAYS, Replay
+from validation.models import MAX_SANDBOX_REPLAYS, Replay
 
 pytestmark = pytest.mark.django_db
 
@@ -16,8 +16,8 @@ SANDBOX, DEFINITE = "risky@sandbox.test", "no address"
 
 
 def fill(account: Account, *, sandbox: int, paid: int = 0) -> None:
-    """The first is the oldest; each is stored a second after the one before."""
-    began_at = timezone.now() - timedelta(hours=2)
+    """Stores replays one second apart, the oldest first."""
+    started_at = timezone.now() - timedelta(hours=2)
     Replay.objects.bulk_create(
         Replay(
             account=account,
@@ -25,7 +25,7 @@ def fill(account: Account, *, sandbox: int, paid: int = 0) -> None:
             email_digest="0" * 64,
             body="{}",
             is_sandbox=number < sandbox,
-            created_at=began_at + timedelta(seconds=number),
+            created_at=started_at + timedelta(seconds=number),
         )
         for number in range(sandbox + paid)
     )
@@ -36,40 +36,44 @@ def stored(account: Account, *, sandbox: bool = True) -> list[str]:
     return list(rows.values_list("key_digest", flat=True))
 
 
-def test_the_oldest_result_of_the_sandbox_makes_room(caller: ApiClient, account: Account) -> None:
-    fill(account, sandbox=MOST_SANDBOX_REPLAYS)
+def test_the_oldest_sandbox_replay_is_deleted_at_the_limit(
+    caller: ApiClient, account: Account
+) -> None:
+    fill(account, sandbox=MAX_SANDBOX_REPLAYS)
     first = caller.validate(SANDBOX, Idempotency_Key="new")
     digests = stored(account)
-    assert len(digests) == MOST_SANDBOX_REPLAYS
+    assert len(digests) == MAX_SANDBOX_REPLAYS
     assert digests[0] == f"{1:064}"
     again = caller.validate(SANDBOX, Idempotency_Key="new")
     assert (again.content, again.headers["Idempotent-Replayed"]) == (first.content, "true")
 
 
-def test_more_than_the_bound_shrinks_to_it(caller: ApiClient, account: Account) -> None:
-    fill(account, sandbox=MOST_SANDBOX_REPLAYS + 7)
+def test_sandbox_replays_above_the_limit_are_deleted(caller: ApiClient, account: Account) -> None:
+    fill(account, sandbox=MAX_SANDBOX_REPLAYS + 7)
     caller.validate(SANDBOX, Idempotency_Key="new")
-    assert len(stored(account)) == MOST_SANDBOX_REPLAYS
+    assert len(stored(account)) == MAX_SANDBOX_REPLAYS
 
 
-def test_results_that_were_paid_for_are_not_bounded(caller: ApiClient, account: Account) -> None:
-    fill(account, sandbox=MOST_SANDBOX_REPLAYS, paid=5)
+def test_paid_replays_are_not_limited(caller: ApiClient, account: Account) -> None:
+    fill(account, sandbox=MAX_SANDBOX_REPLAYS, paid=5)
     caller.validate(DEFINITE, Idempotency_Key="new")
-    assert len(stored(account)) == MOST_SANDBOX_REPLAYS
+    assert len(stored(account)) == MAX_SANDBOX_REPLAYS
     caller.validate(SANDBOX, Idempotency_Key="newer")
     assert len(stored(account, sandbox=False)) == 6
 
 
-def test_another_accounts_results_stay(caller: ApiClient, account: Account, stranger: User) -> None:
+def test_replays_of_another_account_stay(
+    caller: ApiClient, account: Account, stranger: User
+) -> None:
     theirs = Account.objects.get(memberships__user=stranger)
     _, secret = create_key(account=theirs, name="Theirs", actor=stranger)
-    fill(account, sandbox=MOST_SANDBOX_REPLAYS)
+    fill(account, sandbox=MAX_SANDBOX_REPLAYS)
     assert ApiClient(secret).validate(SANDBOX, Idempotency_Key="new").status_code == 200
-    assert len(stored(account)) == MOST_SANDBOX_REPLAYS
+    assert len(stored(account)) == MAX_SANDBOX_REPLAYS
 
 
-def test_below_the_bound_nothing_makes_room(caller: ApiClient, account: Account) -> None:
-    fill(account, sandbox=MOST_SANDBOX_REPLAYS - 1)
+def test_no_replay_is_deleted_below_the_limit(caller: ApiClient, account: Account) -> None:
+    fill(account, sandbox=MAX_SANDBOX_REPLAYS - 1)
     caller.validate(SANDBOX, Idempotency_Key="new")
     assert stored(account)[0] == f"{0:064}"
-    assert len(stored(account)) == MOST_SANDBOX_REPLAYS
+    assert len(stored(account)) == MAX_SANDBOX_REPLAYS

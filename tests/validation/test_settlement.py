@@ -1,4 +1,4 @@
-"""What comes together is charged and recorded together, and nobody pays for another's trouble."""
+"""Validations that share a transaction, and those that need their own."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,28 +7,33 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from accounts.engine import engine
+from accounts.engine import get_engine
 from accounts.models import Account
 from accounts.services import open_account
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import UseHour, Wallet
 from credits.services import grant
-from credits.wallet.books import differences
+from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import InsufficientCredits
 from runtime.models import Mail
 from tests.conftest import make_user
-from tests.support.fresh_database import at_once
+from tests.support.fresh_database import run_concurrently
 from validation.models import LogEntry
 from validation.request_log.writer import Caller
-from validation.settlement import Validation, _settle_in_lane, _settle_quietly, charge_and_record
+from validation.settlement import (
+    Validation,
+    _charge_group,
+    _process_account_queue,
+    charge_and_record,
+)
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
 NO_ADDRESS, UNKNOWN = "no address", "jane@ordinary-shop.com"
 
 
-def make_shop(name: str, credits: int, threshold: int = 0) -> ApiKey:
+def make_shop_key(name: str, credits: int, threshold: int = 0) -> ApiKey:
     owner = make_user(f"{name}@shop.example")
     account = open_account(user=owner, name=name)
     if credits:
@@ -38,25 +43,33 @@ def make_shop(name: str, credits: int, threshold: int = 0) -> ApiKey:
     return ApiKey.objects.select_related("account__wallet").get(pk=key.pk)
 
 
-def ask(key: ApiKey, email: str = NO_ADDRESS, **fields: Any) -> Validation:
-    asker = Caller(key.account, key, "req_together")
-    return Validation(asker, email, engine().check(email), False, 7, **fields)
+def make_validation(key: ApiKey, email: str = NO_ADDRESS, **fields: Any) -> Validation:
+    caller = Caller(key.account, key, "req_grouped")
+    return Validation(caller, email, get_engine().check(email), False, 7, **fields)
 
 
-def left(key: ApiKey) -> int:
+def get_balance(key: ApiKey) -> int:
     return Wallet.objects.get(account=key.account_id).balance
 
 
-def mails() -> list[str]:
+def balance_emails() -> list[str]:
     return list(Mail.objects.filter(subject__icontains="credits").values_list("to", flat=True))
 
 
-def test_each_of_a_batch_is_told_the_balance_after_its_own_charge() -> None:
-    one, other = make_shop("one", 10), make_shop("other", 20)
-    batch = [ask(one), ask(other), ask(one), ask(one, UNKNOWN), ask(other), ask(one)]
-    assert _settle_quietly(batch) == [9, 19, 8, 8, 18, 7]
-    assert (left(one), left(other)) == (7, 18)
-    assert set(LogEntry.objects.values_list("result_id", flat=True)) == {item.id for item in batch}
+def test_each_validation_of_a_group_gets_the_balance_after_its_own_charge() -> None:
+    one, other = make_shop_key("one", 10), make_shop_key("other", 20)
+    group = [
+        make_validation(one),
+        make_validation(other),
+        make_validation(one),
+        make_validation(one, UNKNOWN),
+        make_validation(other),
+        make_validation(one),
+    ]
+    assert _charge_group(group) == [9, 19, 8, 8, 18, 7]
+    assert (get_balance(one), get_balance(other)) == (7, 18)
+    logged_ids = LogEntry.objects.values_list("result_id", flat=True)
+    assert set(logged_ids) == {validation.id for validation in group}
     rows = UseHour.objects.values_list(
         "account__name", "verdict", "calls", "credits", "up_to_20_ms"
     )
@@ -65,81 +78,93 @@ def test_each_of_a_batch_is_told_the_balance_after_its_own_charge() -> None:
         ("one", "unknown", 1, 0, 1),
         ("other", "undeliverable", 2, 2, 2),
     ]
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_who_cannot_pay_for_all_goes_alone_and_gets_what_there_is() -> None:
-    rich, poor = make_shop("rich", 10), make_shop("poor", 2)
-    batch = [ask(poor), ask(rich), ask(poor), ask(poor)]
-    assert _settle_quietly(batch) == [None, 9, None, None]
-    answers = _settle_in_lane([one for one in batch if one.asker.key == poor])
-    assert [getattr(one, "balance", type(one)) for one in answers] == [1, 0, InsufficientCredits]
+def test_an_account_that_cannot_pay_for_all_is_charged_one_by_one() -> None:
+    rich, poor = make_shop_key("rich", 10), make_shop_key("poor", 2)
+    group = [
+        make_validation(poor),
+        make_validation(rich),
+        make_validation(poor),
+        make_validation(poor),
+    ]
+    assert _charge_group(group) == [None, 9, None, None]
+    queue = [validation for validation in group if validation.caller.key == poor]
+    outcomes = _process_account_queue(queue)
+    balances = [getattr(outcome, "balance", type(outcome)) for outcome in outcomes]
+    assert balances == [1, 0, InsufficientCredits]
     assert LogEntry.objects.count() == 3
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_who_is_to_be_told_about_the_balance_is_told_once() -> None:
-    key = make_shop("low", 8, threshold=5)
-    assert [charge_and_record(ask(key)).balance for _ in range(2)] == [7, 6]
-    assert mails() == []
-    assert _settle_quietly([ask(key)]) == [None]
-    assert [charge_and_record(ask(key)).balance for _ in range(5)] == [5, 4, 3, 2, 1]
-    assert mails() == ["low@shop.example"]
-    assert charge_and_record(ask(key)).balance == 0
-    assert mails() == ["low@shop.example"] * 2
+def test_each_balance_email_is_sent_once() -> None:
+    key = make_shop_key("low", 8, threshold=5)
+    assert [charge_and_record(make_validation(key)).balance for _ in range(2)] == [7, 6]
+    assert balance_emails() == []
+    assert _charge_group([make_validation(key)]) == [None]
+    assert [charge_and_record(make_validation(key)).balance for _ in range(5)] == [5, 4, 3, 2, 1]
+    assert balance_emails() == ["low@shop.example"]
+    assert charge_and_record(make_validation(key)).balance == 0
+    assert balance_emails() == ["low@shop.example"] * 2
 
 
-def test_a_batch_that_crosses_the_threshold_and_empties_the_balance_tells_both() -> None:
-    key = make_shop("quick", 4, threshold=2)
-    answers = _settle_in_lane([ask(key) for _ in range(4)])
-    assert [getattr(one, "balance", one) for one in answers] == [3, 2, 1, 0]
-    assert mails() == ["quick@shop.example"] * 2
+def test_a_group_that_crosses_the_threshold_and_empties_the_balance_sends_both_emails() -> None:
+    key = make_shop_key("quick", 4, threshold=2)
+    outcomes = _process_account_queue([make_validation(key) for _ in range(4)])
+    assert [getattr(outcome, "balance", outcome) for outcome in outcomes] == [3, 2, 1, 0]
+    assert balance_emails() == ["quick@shop.example"] * 2
 
 
-def test_what_the_database_refuses_fails_alone() -> None:
-    sound, broken = make_shop("sound", 10), make_shop("broken", 10)
-    nameless: Any = {"id": None}
-    batch = [ask(sound), ask(broken, **nameless), ask(broken)]
-    assert _settle_quietly(batch) == [None, None, None]
-    answers = _settle_in_lane(batch)
-    assert [getattr(one, "balance", "refused") for one in answers] == [9, "refused", 9]
+def test_a_row_that_the_database_rejects_fails_alone() -> None:
+    valid, broken = make_shop_key("valid", 10), make_shop_key("broken", 10)
+    without_id: Any = {"id": None}
+    group = [make_validation(valid), make_validation(broken, **without_id), make_validation(broken)]
+    assert _charge_group(group) == [None, None, None]
+    outcomes = _process_account_queue(group)
+    assert [getattr(outcome, "balance", "refused") for outcome in outcomes] == [9, "refused", 9]
     assert LogEntry.objects.count() == 2
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_an_account_that_is_gone_fails_alone() -> None:
-    sound, gone = make_shop("sound", 10), make_shop("gone", 10)
-    gone.account = Account(pk=10_000_000, name="gone")
-    gone.account.wallet = Wallet(account=gone.account, balance=10)
-    assert _settle_quietly([ask(sound), ask(gone)]) == [9, None]
+def test_a_deleted_account_fails_alone() -> None:
+    valid, deleted = make_shop_key("valid", 10), make_shop_key("deleted", 10)
+    deleted.account = Account(pk=10_000_000, name="deleted")
+    deleted.account.wallet = Wallet(account=deleted.account, balance=10)
+    assert _charge_group([make_validation(valid), make_validation(deleted)]) == [9, None]
 
 
 @contextmanager
-def wallet_held_by_somebody(key: ApiKey) -> Iterator[None]:
+def locked_wallet(key: ApiKey) -> Iterator[None]:
     with transaction.atomic():
         Wallet.objects.select_for_update().get(account=key.account_id)
         yield
 
 
-def test_a_wallet_that_somebody_else_changes_holds_up_nobody() -> None:
+def test_a_locked_wallet_does_not_delay_other_accounts() -> None:
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has one writer at a time.")
-    busy, free = make_shop("busy", 10), make_shop("free", 10)
-    with wallet_held_by_somebody(busy):
-        (balances,) = at_once(1, lambda _: _settle_quietly([ask(busy), ask(free)]))
+    busy, free = make_shop_key("busy", 10), make_shop_key("free", 10)
+    with locked_wallet(busy):
+        (balances,) = run_concurrently(
+            1, lambda _: _charge_group([make_validation(busy), make_validation(free)])
+        )
     assert balances == [None, 9]
-    assert charge_and_record(ask(busy)).balance == 9
+    assert charge_and_record(make_validation(busy)).balance == 9
 
 
-def test_many_callers_of_several_accounts_at_once_leave_the_books_true() -> None:
-    keys = [make_shop(f"shop-{number}", 100, threshold=90) for number in range(4)]
+def test_concurrent_requests_of_several_accounts_keep_the_books_consistent() -> None:
+    keys = [make_shop_key(f"shop-{number}", 100, threshold=90) for number in range(4)]
 
     def call(number: int) -> list[int]:
-        return [charge_and_record(ask(keys[(number + turn) % 4])).balance for turn in range(12)]
+        return [
+            charge_and_record(make_validation(keys[(number + turn) % 4])).balance
+            for turn in range(12)
+        ]
 
-    balances = at_once(8, call)
-    assert all(isinstance(one, list) for one in balances), balances
-    assert [left(key) for key in keys] == [76] * 4
+    balances = run_concurrently(8, call)
+    assert all(isinstance(result, list) for result in balances), balances
+    assert [get_balance(key) for key in keys] == [76] * 4
     assert LogEntry.objects.count() == UseHour.objects.all().credits() == 96
-    assert len(mails()) == 4
-    assert not list(differences())
+    assert len(balance_emails()) == 4
+    assert not list(find_discrepancies())

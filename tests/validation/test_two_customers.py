@@ -1,6 +1,6 @@
-"""Several customers at once, through all that is done together for many: each sees their own.
+"""Concurrent customers share coalesced transactions, and each gets only their own responses.
 
-They use the same keys of idempotency, callers leave in the middle, and a web worker is killed.
+They use the same Idempotency-Keys, some clients disconnect early, and a web worker is killed.
 """
 
 import json
@@ -19,7 +19,7 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
-from tests.servers.raw import send_and_leave
+from tests.servers.raw import send_and_disconnect
 from tests.servers.redis import redis
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
@@ -49,18 +49,18 @@ def customer(site: Product, name: str) -> Customer:
     return Customer(name, key, caller.get().document["account"]["id"], caller)
 
 
-def test_no_answer_of_one_customer_is_seen_by_another(site: Product) -> None:
+def test_no_response_reaches_another_customer(site: Product) -> None:
     customers = [customer(site, name) for name in ("anna", "bert", "carl")]
     seen: Counter[str] = Counter()
 
     def call(number: int) -> None:
-        who = random.choice(customers)
+        sender = random.choice(customers)
         if number == CALLS // 2:
             kill_a_web_worker(site)
         elif number % 10 == 0:
-            leave_in_the_middle(site, who, number)
+            disconnect_early(site, sender, number)
         else:
-            seen[whose_answer(who, number)] += 1
+            seen[whose_response(sender, number)] += 1
 
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(call, range(CALLS)))
@@ -69,36 +69,36 @@ def test_no_answer_of_one_customer_is_seen_by_another(site: Product) -> None:
     manage(site, "check_books")
 
 
-def whose_answer(who: Customer, number: int) -> str:
+def whose_response(sender: Customer, number: int) -> str:
     try:
         if number % 3 == 0:
-            answer = who.caller.get()
-            found = answer.status, answer.document.get("account", {}).get("id")
-            expected = who.account
+            response = sender.caller.get()
+            status, actual = response.status, response.document.get("account", {}).get("id")
+            expected = sender.account
         else:
-            expected = f"{who.name}-{number % 7}@reserved.test"
-            # Every customer's keys are called alike.
-            once = {"Idempotency_Key": f"once-{number % 7}"} if number % 3 == 1 else {}
-            answer = who.caller.validate(expected, **once)
-            found = answer.status, answer.document.get("email")
+            expected = f"{sender.name}-{number % 7}@reserved.test"
+            # All customers use the same keys.
+            headers = {"Idempotency_Key": f"once-{number % 7}"} if number % 3 == 1 else {}
+            response = sender.caller.validate(expected, **headers)
+            status, actual = response.status, response.document.get("email")
     except (OSError, HTTPException, json.JSONDecodeError):
         return "none: its worker was killed"
-    if found[0] == 422:
+    if status == 422:
         return "another's"
-    if found[0] != 200:
-        return f"refused: {found[0]}"
-    return "own" if found[1] == expected else "another's"
+    if status != 200:
+        return f"refused: {status}"
+    return "own" if actual == expected else "another's"
 
 
-def leave_in_the_middle(site: Product, who: Customer, number: int) -> None:
-    body = json.dumps({"email": f"{who.name}-{number}@reserved.test"}).encode()
+def disconnect_early(site: Product, sender: Customer, number: int) -> None:
+    body = json.dumps({"email": f"{sender.name}-{number}@reserved.test"}).encode()
     head = (
-        f"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {who.key}\r\n"
+        f"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {sender.key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    send_and_leave(site, head.encode() + body)
+    send_and_disconnect(site, head.encode() + body)
 
 
 def kill_a_web_worker(site: Product) -> None:
-    (web,) = [one for one in psutil.Process(site.process.pid).children() if one.children()]
+    (web,) = [child for child in psutil.Process(site.process.pid).children() if child.children()]
     web.children()[0].send_signal(signal.SIGKILL)

@@ -1,11 +1,11 @@
-"""POST /v1/validate: what it takes, and the full result it answers."""
+"""POST /v1/validate: request parsing and the fields of a result."""
 
 import json
 from typing import Any
 
 import pytest
 
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 from validation.engine.verdict import CHECKS
 from validation.serializers import ResultSerializer
 
@@ -20,8 +20,8 @@ FIELDS = (
 )
 
 
-def refusal(answer: Any) -> tuple[int, str, str | None]:
-    return answer.status_code, code_of(answer), answer.json()["error"]["param"]
+def refusal(response: Any) -> tuple[int, str, str | None]:
+    return response.status_code, error_code(response), response.json()["error"]["param"]
 
 
 def test_a_result_has_every_field_in_the_documented_order(caller: ApiClient) -> None:
@@ -37,7 +37,7 @@ def test_a_result_has_every_field_in_the_documented_order(caller: ApiClient) -> 
     assert result["created_at"].endswith("Z")
 
 
-def test_what_syntax_cannot_decide_is_unknown_and_not_guessed(caller: ApiClient) -> None:
+def test_an_address_is_unknown_if_dns_fails(caller: ApiClient) -> None:
     result = caller.validate("jane@ordinary-shop.com").json()
     assert (result["verdict"], result["reason"]) == ("unknown", "dns_failure")
     assert (result["evidence"], result["score"]) == ("syntax", None)
@@ -57,10 +57,10 @@ def test_what_syntax_cannot_decide_is_unknown_and_not_guessed(caller: ApiClient)
         *("a@" + "xn--" * 60 + ".com", "jane@[127.0.0.1]", "[" * 300, "\u0300@shop.example"),
     ],
 )
-def test_wrong_syntax_is_a_result_and_no_error(caller: ApiClient, email: str) -> None:
-    answer = caller.validate(email)
-    result = answer.json()
-    assert answer.status_code == 200
+def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient, email: str) -> None:
+    response = caller.validate(email)
+    result = response.json()
+    assert response.status_code == 200
     assert result["email"] == email
     assert (result["verdict"], result["reason"]) == ("undeliverable", "invalid_syntax")
     assert (result["score"], result["safe_to_send"], result["accept_for_signup"]) == (
@@ -78,13 +78,13 @@ def test_wrong_syntax_is_a_result_and_no_error(caller: ApiClient, email: str) ->
 @pytest.mark.parametrize(
     "email", ["a@b.invalid", "a@localhost.test", "a@example.com", "a@x.example"]
 )
-def test_a_reserved_domain_takes_no_mail(caller: ApiClient, email: str) -> None:
+def test_a_reserved_domain_is_undeliverable(caller: ApiClient, email: str) -> None:
     result = caller.validate(email).json()
     assert (result["verdict"], result["reason"]) == ("undeliverable", "reserved_domain")
     assert result["checks"]["reserved_domain"] is True
 
 
-def test_an_internationalised_address_is_read(caller: ApiClient) -> None:
+def test_an_internationalized_address_is_parsed(caller: ApiClient) -> None:
     result = caller.validate("jörg@bücher-laden.de").json()
     assert result["checks"]["smtputf8_required"] is True
     assert result["ascii_domain"] == "xn--bcher-laden-thb.de"
@@ -94,32 +94,32 @@ def test_an_internationalised_address_is_read(caller: ApiClient) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b'{"email": "a", "email": "a"}', b'"\\ud800"', b"\xff"]
 )
-def test_what_is_not_json_is_invalid_json(caller: ApiClient, body: bytes) -> None:
+def test_malformed_json_is_refused(caller: ApiClient, body: bytes) -> None:
     assert refusal(caller.send(body)) == (400, "invalid_json", None)
 
 
 @pytest.mark.parametrize("document", [{}, {"mail": "a@b.co"}, {"Email": "a@b.co"}])
-def test_a_missing_email_is_named(caller: ApiClient, document: Any) -> None:
-    answer = caller.send(json.dumps(document).encode())
-    assert refusal(answer) == (400, "missing_field", "email")
+def test_a_missing_email_is_reported_by_field_name(caller: ApiClient, document: Any) -> None:
+    response = caller.send(json.dumps(document).encode())
+    assert refusal(response) == (400, "missing_field", "email")
 
 
 @pytest.mark.parametrize("document", [[], "a@b.co", 1, None, True, [{"email": "a@b.co"}]])
-def test_a_body_that_is_no_object_is_an_invalid_field_without_a_name(
+def test_a_body_that_is_not_an_object_is_invalid_without_a_field_name(
     caller: ApiClient, document: Any
 ) -> None:
-    answer = caller.send(json.dumps(document).encode())
-    assert refusal(answer) == (400, "invalid_field", None)
+    response = caller.send(json.dumps(document).encode())
+    assert refusal(response) == (400, "invalid_field", None)
 
 
 @pytest.mark.parametrize("email", [None, 1, 1.5, True, [], ["a@b.co"], {}, "", "x" * 321])
-def test_an_email_of_another_type_or_length_is_an_invalid_field(
+def test_an_email_of_the_wrong_type_or_length_is_an_invalid_field(
     caller: ApiClient, email: Any
 ) -> None:
     assert refusal(caller.validate(email)) == (400, "invalid_field", "email")
 
 
-def test_a_number_too_large_for_a_float_is_no_string_either(caller: ApiClient) -> None:
+def test_a_number_too_large_for_a_float_is_an_invalid_field(caller: ApiClient) -> None:
     assert refusal(caller.send(b'{"email": 1e999}')) == (400, "invalid_field", "email")
 
 
@@ -128,41 +128,41 @@ def test_length_is_counted_in_code_points(caller: ApiClient) -> None:
     assert caller.validate("😀" * 321).status_code == 400
 
 
-def test_an_unknown_field_is_named(caller: ApiClient) -> None:
-    answer = caller.send(b'{"email": "a@b.co", "emial": 1}')
-    assert refusal(answer) == (400, "unknown_field", "emial")
+def test_an_unknown_field_is_reported_by_name(caller: ApiClient) -> None:
+    response = caller.send(b'{"email": "a@b.co", "emial": 1}')
+    assert refusal(response) == (400, "unknown_field", "emial")
 
 
 @pytest.mark.parametrize("name", ["svc_live_abc", "a b", "x" * 65, "\\u202e", ""])
-def test_an_odd_name_of_a_field_is_not_repeated(caller: ApiClient, name: str) -> None:
-    answer = caller.send(f'{{"email": "a@b.co", "{name}": 1}}'.encode())
-    assert refusal(answer) == (400, "unknown_field", None)
+def test_an_unsafe_field_name_is_not_echoed(caller: ApiClient, name: str) -> None:
+    response = caller.send(f'{{"email": "a@b.co", "{name}": 1}}'.encode())
+    assert refusal(response) == (400, "unknown_field", None)
 
 
-def test_of_several_faults_the_first_in_order_is_told(caller: ApiClient) -> None:
-    assert code_of(caller.send(b'{"x": 1}')) == "missing_field"
-    assert code_of(caller.send(b'{"x": 1, "email": 1}')) == "invalid_field"
+def test_only_the_first_of_several_errors_is_reported(caller: ApiClient) -> None:
+    assert error_code(caller.send(b'{"x": 1}')) == "missing_field"
+    assert error_code(caller.send(b'{"x": 1, "email": 1}')) == "invalid_field"
 
 
-def test_a_body_of_8_kb_is_read_and_a_larger_one_refused(caller: ApiClient) -> None:
+def test_a_body_of_8_kb_is_accepted_and_a_larger_one_is_refused(caller: ApiClient) -> None:
     body = b'{"email": "a@b.co"}'
     assert caller.send(body.ljust(8192)).status_code == 200
     assert refusal(caller.send(body.ljust(8193))) == (413, "request_too_large", None)
 
 
-def test_the_trailing_slash_makes_no_difference(caller: ApiClient) -> None:
-    answer = caller.call("POST", "/v1/validate/", b'{"email": "a@b.co"}')
-    assert answer.status_code == 200
+def test_a_trailing_slash_makes_no_difference(caller: ApiClient) -> None:
+    response = caller.call("POST", "/v1/validate/", b'{"email": "a@b.co"}')
+    assert response.status_code == 200
 
 
-def test_ids_of_results_are_in_order_of_time(caller: ApiClient) -> None:
+def test_result_ids_are_unique_and_30_characters_long(caller: ApiClient) -> None:
     ids = [caller.validate().json()["id"] for _ in range(3)]
     assert len(set(ids)) == 3
-    assert all(len(found) == 30 for found in ids)
+    assert all(len(result_id) == 30 for result_id in ids)
 
 
 @pytest.mark.parametrize("email", ["@", "a@", ".", "a..b@c.de", '"@"@x.com', "a@b", "a" * 300])
-def test_the_engine_has_an_answer_for_every_text(caller: ApiClient, email: str) -> None:
+def test_every_text_gets_a_result(caller: ApiClient, email: str) -> None:
     for prefix in ("", "\ud7ff", "ⅷ", "\uff41", "İ", "ß", "\u200d", "\u0600", "xn--", "1.", "-"):
         for text in (prefix + email, email + prefix, f"{email}@{prefix}", f"a@{prefix}{email}.com"):
             assert caller.validate(text[:320]).status_code in {200, 429}

@@ -1,5 +1,4 @@
-"""What holds for the workers of a running product: who waits for the DNS holds nothing that others
-need, and what staff list is known to all."""
+"""Workers of a running product: requests that wait for DNS, and staff domains in all workers."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers.client import HttpCaller
-from tests.servers.dns import World, dns_server, packets
+from tests.servers.dns import FakeDns, dns_server, packet_server
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import product
@@ -22,14 +21,14 @@ LIST_A_DOMAIN = (
 WAITING, CONNECTIONS, DNS_SECONDS = 24, 4, 3.0
 
 
-def test_who_waits_for_the_dns_holds_no_database_connection(tmp_path: Path) -> None:
-    """More callers than connections wait; another one is answered meanwhile."""
+def test_a_request_that_waits_for_dns_holds_no_database_connection(tmp_path: Path) -> None:
+    """More requests wait for DNS than there are connections; another request gets a response."""
     environment = {
         "WEB_WORKERS": "1",
         "WEB_THREADS": str(CONNECTIONS),
         "DNS_TIMEOUT": str(DNS_SECONDS),
     }
-    with postgres() as url, packets(lambda wire: []) as silent:
+    with postgres() as url, packet_server(lambda wire: []) as silent:
         environment |= {"DATABASE_URL": url, "DNS_RESOLVERS": silent}
         with product(tmp_path, **environment) as site:
             slow = HttpCaller(site, make_key(site, "slow@shop.example", 1_000))
@@ -41,21 +40,21 @@ def test_who_waits_for_the_dns_holds_no_database_connection(tmp_path: Path) -> N
                 ]
                 time.sleep(DNS_SECONDS / 3)
                 quick = [other.validate("no address") for _ in range(10)]
-                assert not any(one.done() for one in waiting)
-                slept = [one.result() for one in waiting]
+                assert not any(future.done() for future in waiting)
+                slow_responses = [future.result() for future in waiting]
             for caller in (slow, other):
                 caller.close()
-    assert {answer.status for answer in (*quick, *slept)} == {200}
-    assert {answer.document["reason"] for answer in slept} == {"dns_timeout"}
-    assert max(answer.seconds for answer in slept) < DNS_SECONDS + 1
+    assert {response.status for response in (*quick, *slow_responses)} == {200}
+    assert {response.document["reason"] for response in slow_responses} == {"dns_timeout"}
+    assert max(response.seconds for response in slow_responses) < DNS_SECONDS + 1
 
 
-def test_every_worker_knows_within_seconds_what_staff_listed(tmp_path: Path) -> None:
-    world = World()
+def test_every_worker_applies_staff_domains_within_seconds(tmp_path: Path) -> None:
+    fake_dns = FakeDns()
     for number in range(100):
-        world.takes_mail(f"{number}.burner.com")
+        fake_dns.add_mail_domain(f"{number}.burner.com")
     with (
-        dns_server(world) as server,
+        dns_server(fake_dns) as server,
         product(tmp_path, WEB_WORKERS="2", DNS_RESOLVERS=server) as site,
     ):
         secret = make_key(site, "listed@shop.example", 1_000)
@@ -63,10 +62,10 @@ def test_every_worker_knows_within_seconds_what_staff_listed(tmp_path: Path) -> 
         emails = [f"jane@{number}.burner.com" for number in range(8)]
 
         def reasons() -> set[str]:
-            answers = (
+            responses = (
                 caller.validate(email) for caller, email in zip(callers, emails, strict=True)
             )
-            return {answer.document["reason"] for answer in answers}
+            return {response.document["reason"] for response in responses}
 
         before = reasons()
         manage(site, "shell", "-c", LIST_A_DOMAIN)

@@ -1,17 +1,17 @@
-"""The product's CHANGELOG.md, taken apart for a page: headings, bullets, and nothing else. Pure.
+"""Parses CHANGELOG.md into headings and bullets for the changelog page. Pure.
 
-No HTML is made here: the template escapes each text, and shows `code` as such.
+It produces no HTML: the template escapes each text and formats `code`.
 """
 
 from dataclasses import dataclass, field
 
-# What stands under it is for operators: commands, settings, staff pages.
+# The page omits entries under this heading: commands, settings and staff pages.
 FOR_OPERATORS = "For who runs it, and their staff"
 
 
 @dataclass
 class Change:
-    """Of one kind: what was added, changed, removed."""
+    """Groups the entries under one heading, such as Added or Removed."""
 
     title: str
     entries: list[str] = field(default_factory=list)
@@ -31,12 +31,12 @@ def read_changelog(text: str) -> list[Release]:
         elif releases and line.startswith("### "):
             releases[-1].changes.append(Change(line.removeprefix("### ").strip()))
         elif releases and line.strip():
-            _take_entry(releases[-1], line)
+            _add_entry(releases[-1], line)
     return releases
 
 
-def _take_entry(release: Release, line: str) -> None:
-    """A bullet may go on in the next line. What stands under no heading of a kind has none."""
+def _add_entry(release: Release, line: str) -> None:
+    """Adds a bullet or continues the last one. Entries without a heading get an empty title."""
     if not release.changes:
         release.changes.append(Change(""))
     entries = release.changes[-1].entries

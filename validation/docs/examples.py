@@ -1,7 +1,7 @@
-"""The runnable examples of the docs: files of templates/docs/examples, one a language.
+"""Loads the code samples of the docs from templates/docs/examples, one file per language.
 
-Each is shown with what it prints, and a journey runs each as it stands on its page. A language that
-journey cannot run is not shown.
+Each is shown with its output. tests/journeys/test_docs_examples.py runs every sample exactly as its
+page shows it, so the docs offer only languages that this test can run.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ class Language:
     name: str
     label: str
     file: str
-    # What one needs to run it.
+    # The requirements to run the sample.
     needs: str
-    # Where it stands what it prints, and what the page calls that: there is one of these.
-    printed: dict[str, str]
+    # Captions by output file. Each sample has one of these files.
+    output_captions: dict[str, str]
 
 
-_PRINTED = {"printed.txt": "It prints"}
+_OUTPUT_CAPTIONS = {"printed.txt": "It prints"}
 LANGUAGES = (
     Language(
         "curl",
@@ -31,8 +31,8 @@ LANGUAGES = (
         "A terminal",
         {"answer.txt": "The answer", "part.txt": "The answer, in part"},
     ),
-    Language("python", "Python", "code.py", "Nothing to install", _PRINTED),
-    Language("javascript", "JavaScript", "code.mjs", "Node.js 18 or newer", _PRINTED),
+    Language("python", "Python", "code.py", "Nothing to install", _OUTPUT_CAPTIONS),
+    Language("javascript", "JavaScript", "code.mjs", "Node.js 18 or newer", _OUTPUT_CAPTIONS),
 )
 
 
@@ -44,32 +44,32 @@ class Snippet:
     printed: str
 
 
-class ExampleIsIncomplete(Exception):
-    """There is no program of this name, or nothing says what it prints: it cannot be shown."""
+class IncompleteExample(Exception):
+    """A sample has no code or no output."""
 
 
-def snippets_of(name: str, facts: dict[str, Any]) -> list[Snippet]:
-    """Of the languages there is a file for. `facts`: what the page's templates know."""
-    texts = [(language, _text(name, language.file, facts)) for language in LANGUAGES]
+def load_snippets(name: str, context: dict[str, Any]) -> list[Snippet]:
+    """Returns the sample in each language that has a file, rendered with the page's context."""
+    texts = [(language, _text(name, language.file, context)) for language in LANGUAGES]
     snippets = [
-        Snippet(language, code, *_printed(name, language, facts))
+        Snippet(language, code, *_output(name, language, context))
         for language, code in texts
         if code
     ]
     if not snippets:
-        raise ExampleIsIncomplete(name)
+        raise IncompleteExample(name)
     return snippets
 
 
-def _printed(name: str, language: Language, facts: dict[str, Any]) -> tuple[str, str]:
-    for file, caption in language.printed.items():
-        if text := _text(name, file, facts):
+def _output(name: str, language: Language, context: dict[str, Any]) -> tuple[str, str]:
+    for file, caption in language.output_captions.items():
+        if text := _text(name, file, context):
             return caption, text
-    raise ExampleIsIncomplete(f"{name} in {language.label}")
+    raise IncompleteExample(f"{name} in {language.label}")
 
 
-def _text(name: str, file: str, facts: dict[str, Any]) -> str:
+def _text(name: str, file: str, context: dict[str, Any]) -> str:
     try:
-        return render_to_string(f"docs/examples/{name}/{file}", facts).strip()
+        return render_to_string(f"docs/examples/{name}/{file}", context).strip()
     except TemplateDoesNotExist:
         return ""

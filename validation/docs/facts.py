@@ -1,4 +1,4 @@
-"""What the pages tell of the program, read from the program: by the page's name."""
+"""Builds each docs page's template context from the code, so that the pages stay correct."""
 
 import json
 from collections.abc import Callable
@@ -8,76 +8,79 @@ from django.conf import settings
 
 from apikeys import crypto
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
-from apikeys.forms import GRACE_LABELS, LIFETIMES, MOST_NETWORKS
-from apikeys.models import MOST_ACTIVE, SOON
+from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
+from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
 from apikeys.rest import reference
 from apikeys.rest.paths import MAX_BODY_BYTES
-from apikeys.rest.strict_json import DEEPEST
+from apikeys.rest.strict_json import MAX_DEPTH
 from apikeys.throttling.limits import WINDOW_SECONDS
 from credits.models import Pack, Plan
-from validation.api import LONGEST_EMAIL
+from validation.api import MAX_EMAIL_LENGTH
 from validation.docs.changelog import FOR_OPERATORS, read_changelog
 from validation.docs.pages import Page
-from validation.engine.dns.providers import HOSTS, OTHER
-from validation.engine.meanings import by_verdict
-from validation.engine.mistakes import SENTENCES
+from validation.engine.dns.providers import HOST_PATTERNS, OTHER
+from validation.engine.meanings import reasons_by_verdict
+from validation.engine.mistakes import MESSAGES
 from validation.engine.reasons import PRECEDENCE, Verdict
-from validation.engine.score import BEST, LOWEST, WEIGHTS
-from validation.models import MOST_SANDBOX_REPLAYS
-from validation.reports.api import MOST_DAYS, USUAL_DAYS
+from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
+from validation.models import MAX_SANDBOX_REPLAYS
+from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
 from validation.sample_results import mistyped_result, sandbox_result
 
-Facts = dict[str, Any]
-# Whose answer is shown whole on the page that explains each field.
-WHOLE_ANSWER = "disposable"
+Context = dict[str, Any]
+# The sandbox word whose full response is on the page that explains each field.
+FULL_RESULT_WORD = "disposable"
 _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
 
-def facts_of(page: Page) -> Facts:
-    tell = _TELLERS.get(page.name)
-    return tell() if tell else {}
+def build_context(page: Page) -> Context:
+    build = _BUILDERS.get(page.name)
+    return build() if build else {}
 
 
-def _authentication() -> Facts:
+def _authentication() -> Context:
     return {
         "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
         "refusals": [*_refusals(401), *_refusals(403)],
         "graces": [label.lower() for label in GRACE_LABELS],
         "lifetimes": [label.lower() for label in LIFETIMES.values()],
-        "announced_days": SOON.days,
-        "most_keys": MOST_ACTIVE,
-        "most_networks": MOST_NETWORKS,
+        "announced_days": EXPIRY_NOTICE.days,
+        "max_keys": MAX_ACTIVE_KEYS,
+        "max_networks": MAX_NETWORKS,
     }
 
 
-def _validate() -> Facts:
+def _validate() -> Context:
+    operations = reference.operations()
     return {
-        "operation": next(one for one in reference.operations() if one.id == "validate"),
-        "whole_answer": _json(sandbox_result(WHOLE_ANSWER)),
-        "mistyped": _json(mistyped_result()),
-        "largest_body": MAX_BODY_BYTES,
-        "longest_email": LONGEST_EMAIL,
-        "deepest": DEEPEST,
-        "mistakes": SENTENCES.items(),
-        "providers": [*(name for name, _ in HOSTS), OTHER],
+        "operation": next(item for item in operations if item.id == "validate"),
+        "full_response": _format_json(sandbox_result(FULL_RESULT_WORD)),
+        "mistyped": _format_json(mistyped_result()),
+        "max_body_bytes": MAX_BODY_BYTES,
+        "max_email_length": MAX_EMAIL_LENGTH,
+        "max_depth": MAX_DEPTH,
+        "mistakes": MESSAGES.items(),
+        "providers": [*(name for name, _ in HOST_PATTERNS), OTHER],
     }
 
 
-def _json(result: Facts) -> str:
+def _format_json(result: Context) -> str:
     return json.dumps(result, indent=2, ensure_ascii=False)
 
 
-def _verdicts() -> Facts:
+def _verdicts() -> Context:
     return {
-        "verdicts": by_verdict(),
-        "best": [(verdict, evidence, best) for (verdict, evidence), best in BEST.items()],
+        "verdicts": reasons_by_verdict(),
+        "best": [(verdict, evidence, best) for (verdict, evidence), best in MAX_SCORES.items()],
         "weights": WEIGHTS.items(),
-        "lowest": LOWEST.items(),
+        "lowest": MIN_SCORES.items(),
     }
 
 
-def _rate_limits() -> Facts:
-    headers = [one for one in reference.answer_headers() if one.path.startswith(_RATE_HEADERS)]
+def _rate_limits() -> Context:
+    headers = [
+        header for header in reference.response_headers() if header.path.startswith(_RATE_HEADERS)
+    ]
     return {
         "headers": headers,
         "window": WINDOW_SECONDS,
@@ -86,57 +89,59 @@ def _rate_limits() -> Facts:
     }
 
 
-def _credits() -> Facts:
+def _credits() -> Context:
     return {
         **_offers(),
-        "usual_days": USUAL_DAYS,
-        "most_days": MOST_DAYS,
+        "default_days": DEFAULT_DAYS,
+        "max_days": MAX_DAYS,
         "free_accounts_per_domain": settings.SIGN_UP_CREDITS_PER_DOMAIN,
     }
 
 
-def _offers() -> Facts:
+def _offers() -> Context:
     return {"plans": Plan.objects.offered(), "packs": Pack.objects.offered()}
 
 
-def _idempotency() -> Facts:
-    return {"most_sandbox_replays": MOST_SANDBOX_REPLAYS}
+def _idempotency() -> Context:
+    return {"max_sandbox_replays": MAX_SANDBOX_REPLAYS}
 
 
-def _sandbox() -> Facts:
+def _sandbox() -> Context:
     words = [*(verdict.value for verdict in Verdict), *PRECEDENCE]
     return {
         "results": [(word, sandbox_result(word)) for word in words],
         "refusals": _refusals(),
-        "most_sandbox_replays": MOST_SANDBOX_REPLAYS,
+        "max_sandbox_replays": MAX_SANDBOX_REPLAYS,
     }
 
 
-def _reference() -> Facts:
+def _reference() -> Context:
     return {
         "operations": reference.operations(),
-        "answer_headers": reference.answer_headers(),
+        "answer_headers": reference.response_headers(),
     }
 
 
-def _errors() -> Facts:
+def _errors() -> Context:
     return {
         "entries": [(*entry, SAMPLE_DETAILS.get(entry[0], {}).items()) for entry in _refusals()]
     }
 
 
-def _changelog() -> Facts:
+def _changelog() -> Context:
     releases = read_changelog((settings.BASE_DIR / "CHANGELOG.md").read_text())
     for release in releases:
-        release.changes = [one for one in release.changes if one.title != FOR_OPERATORS]
+        release.changes = [change for change in release.changes if change.title != FOR_OPERATORS]
     return {"releases": releases}
 
 
 def _refusals(status: int | None = None) -> list[tuple[str, Refusal]]:
-    return [(code, one) for code, one in REFUSALS.items() if status in (None, one.status)]
+    return [
+        (code, refusal) for code, refusal in REFUSALS.items() if status in (None, refusal.status)
+    ]
 
 
-_TELLERS: dict[str, Callable[[], Facts]] = {
+_BUILDERS: dict[str, Callable[[], Context]] = {
     "show-authentication": _authentication,
     "show-validate": _validate,
     "show-verdicts": _verdicts,

@@ -1,15 +1,15 @@
-"""The pages of the docs: addresses, navigation and tests are made from this one list. Pure."""
+"""Lists the pages of the docs. URLs, navigation and tests are generated from this list. Pure."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Page:
-    # Of its address: `docs:show-sandbox`. Its template is docs/show_sandbox.html.
+    # The URL name, as in `docs:show-sandbox`. The template is then docs/show_sandbox.html.
     name: str
     path: str
     title: str
-    # Said under the title, and to search engines.
+    # Shown below the title and used as the meta description.
     summary: str
 
     @property
@@ -119,8 +119,8 @@ GROUPS = (
 PAGES = tuple(page for group in GROUPS for page in group.pages)
 
 
-def neighbours(page: Page) -> tuple[Page | None, Page | None]:
-    """The pages before and after it."""
-    around = (None, *PAGES, None)
-    place = around.index(page)
-    return around[place - 1], around[place + 1]
+def neighbors(page: Page) -> tuple[Page | None, Page | None]:
+    """Returns the previous and the next page, or None at either end."""
+    padded = (None, *PAGES, None)
+    index = padded.index(page)
+    return padded[index - 1], padded[index + 1]

@@ -8,5 +8,5 @@ app_name = "docs"
 
 urlpatterns = [
     *(path(page.path, show_page, {"page": page}, name=page.name) for page in PAGES),
-    path("openapi.json", docs.show_description, name="show-description"),
+    path("openapi.json", docs.show_openapi_document, name="show-description"),
 ]

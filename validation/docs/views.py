@@ -1,4 +1,4 @@
-"""One view for all pages of the docs. What is on a page decides what "On this page" lists."""
+"""Shows every docs page with one view, and lists its sections under "On this page"."""
 
 import re
 from html import unescape
@@ -11,8 +11,8 @@ from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 from django.views.decorators.http import require_safe
 
-from validation.docs.facts import facts_of
-from validation.docs.pages import GROUPS, Page, neighbours
+from validation.docs.facts import build_context
+from validation.docs.pages import GROUPS, Page, neighbors
 
 _SECTION = re.compile(r'<section id="([\w.-]+)" class="entry">\s*<h2>(.*?)</h2>', re.DOTALL)
 
@@ -25,12 +25,12 @@ class Section(NamedTuple):
 @login_not_required
 @require_safe
 def show_page(request: HttpRequest, page: Page) -> HttpResponse:
-    content = render_to_string(page.template, facts_of(page), request)
-    previous, following = neighbours(page)
+    content = render_to_string(page.template, build_context(page), request)
+    previous, following = neighbors(page)
     context = {
         "page": page,
         "content": content,
-        "sections": _sections(content),
+        "sections": _find_sections(content),
         "groups": GROUPS,
         "previous": previous,
         "following": following,
@@ -38,7 +38,7 @@ def show_page(request: HttpRequest, page: Page) -> HttpResponse:
     return render(request, "docs/page.html", context)
 
 
-def _sections(content: str) -> list[Section]:
+def _find_sections(content: str) -> list[Section]:
     return [
         Section(name, unescape(strip_tags(title)).strip())
         for name, title in _SECTION.findall(content)

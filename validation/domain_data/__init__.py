@@ -1,1 +1,1 @@
-"""Keep what the engine knows about domains current: packages' lists and staff's own."""
+"""Keeps the engine's domain data current: data from packages, and domains that staff add."""

@@ -1,4 +1,4 @@
-"""The domains that staff listed, as each worker knows them: no older than a few seconds."""
+"""Caches the staff domains in each worker for a few seconds."""
 
 import logging
 import threading
@@ -11,7 +11,7 @@ from validation.models import ListedDomain
 
 logger = logging.getLogger(__name__)
 
-KNOWN_FOR_SECONDS = 3.0
+MAX_AGE_SECONDS = 3.0
 
 
 class _Reader:
@@ -21,10 +21,10 @@ class _Reader:
         self._read_at = float("-inf")
 
     def current(self) -> StaffDomains:
-        """The same object as long as nothing changed: by that the engine knows."""
-        if time.monotonic() - self._read_at < KNOWN_FOR_SECONDS:
+        """Returns the same object until the domains change, which the engine checks by identity."""
+        if time.monotonic() - self._read_at < MAX_AGE_SECONDS:
             return self._domains
-        # While one reads, the others go on with what is known.
+        # While one thread reads, the others use the cached domains.
         if self._lock.acquire(blocking=False):
             try:
                 self._read_at = time.monotonic()
@@ -33,19 +33,19 @@ class _Reader:
                 self._lock.release()
         return self._domains
 
-    def forget(self) -> None:
+    def invalidate(self) -> None:
         self._read_at = float("-inf")
 
     def _read(self) -> None:
         try:
-            listed = ListedDomain.objects.as_staff_domains()
+            domains = ListedDomain.objects.as_staff_domains()
         except Error as error:
-            logger.warning("The domains that staff listed could not be read", exc_info=error)
+            logger.warning("Reading the staff domains failed", exc_info=error)
             return
-        if listed != self._domains:
-            self._domains = listed
+        if domains != self._domains:
+            self._domains = domains
 
 
 _reader = _Reader()
-# Seam STAFF_DOMAINS: the sign-up form two floors below asks as well.
-current, forget = _reader.current, _reader.forget
+# Hook STAFF_DOMAINS: the sign-up form in `accounts` uses them too.
+current, invalidate = _reader.current, _reader.invalidate

@@ -1,7 +1,7 @@
-"""New versions of the engine's lists, made of the installed packages.
+"""Builds new versions of the engine's domain data from the installed packages.
 
-A list is checked before it replaces the old one: one wrong name on it refuses thousands of honest
-customers of that domain.
+Each update is checked before it replaces a file: one wrong entry would reject every legitimate user
+of that domain.
 """
 
 import re
@@ -15,17 +15,17 @@ from pathlib import Path
 import disposable_email_domains
 import idna
 
-from validation.engine.domain_data import DATA, DomainData, read_data_file
-from validation.engine.suggest import meant_domain
+from validation.engine.domain_data import DATA_FOLDER, DomainData, read_data_file
+from validation.engine.suggest import suggest_domain
 
 _DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
-# A list that shrinks by more than this did not get better, it broke.
-_SMALLEST_SHARE = 0.8
+# An update that shrinks the data below this share of its size is treated as broken.
+_MIN_SIZE_RATIO = 0.8
 
 
-class BrokenList(Exception):
-    def __init__(self, name: str, faults: list[str]) -> None:
-        super().__init__(f"The new list {name} is not taken: {' '.join(faults)}")
+class InvalidUpdate(Exception):
+    def __init__(self, name: str, errors: list[str]) -> None:
+        super().__init__(f"The update of {name} is invalid: {' '.join(errors)}")
 
 
 @dataclass(frozen=True)
@@ -36,32 +36,32 @@ class Update:
     licence: str
     entries: frozenset[str]
 
-    def write(self, today: date, folder: Path = DATA) -> None:
-        facts = (
+    def write(self, today: date, folder: Path = DATA_FOLDER) -> None:
+        header = (
             f"# source: {self.source}",
             f"# version: {self.version}",
             f"# date: {today.isoformat()}",
             f"# licence: {self.licence}",
             "# Written by `manage.py update_domain_data`.",
         )
-        lines = "\n".join((*facts, *sorted(self.entries)))
+        lines = "\n".join((*header, *sorted(self.entries)))
         (folder / f"{self.name}.txt").write_text(f"{lines}\n", encoding="utf-8")
 
 
-def new_disposable(lists: DomainData) -> Update:
-    listed = frozenset(disposable_email_domains.blocklist)
-    # Somebody mistyped these: that is told with a correction, not with a refusal.
-    typos = {domain for domain in listed if meant_domain(domain, lists, works=True)}
+def build_disposable(data: DomainData) -> Update:
+    blocked = frozenset(disposable_email_domains.blocklist)
+    # Typos of well-known providers get a suggestion (did_you_mean) instead of a rejection.
+    typos = {domain for domain in blocked if suggest_domain(domain, data, accepts_mail=True)}
     return Update(
         "disposable",
         "disposable-email-domains (PyPI), less typos of famous providers",
         version("disposable-email-domains"),
         "MIT",
-        listed - typos,
+        blocked - typos,
     )
 
 
-def new_public_suffixes() -> Update:
+def build_public_suffixes() -> Update:
     text = resources.files("publicsuffixlist").joinpath("public_suffix_list.dat").read_text("utf-8")
     rules = (line.split()[0] for line in text.splitlines() if line and not line.startswith("//"))
     return Update(
@@ -69,65 +69,70 @@ def new_public_suffixes() -> Update:
         "publicsuffixlist (PyPI), from publicsuffix.org",
         version("publicsuffixlist"),
         "MPL-2.0",
-        frozenset(map(_in_ascii, rules)),
+        frozenset(map(_to_ascii, rules)),
     )
 
 
-def faults_of_disposable(update: Update, lists: DomainData) -> list[str]:
+def disposable_errors(update: Update, data: DomainData) -> list[str]:
     must_have = frozenset(read_data_file("always_disposable").entries)
     must_not_have = {
         *read_data_file("never_disposable").entries,
-        *lists.relays,
-        *lists.typo_targets,
+        *data.relays,
+        *data.typo_targets,
     }
-    odd = {one for one in update.entries if not _DOMAIN.fullmatch(one)}
-    suffixes = {one for one in update.entries - odd if lists.registrable(one) is None}
+    invalid = {domain for domain in update.entries if not _DOMAIN.fullmatch(domain)}
+    suffixes = {
+        domain for domain in update.entries - invalid if data.registrable_domain(domain) is None
+    }
     return [
-        f"It {what}: {', '.join(sorted(names)[:10])}."
-        for what, names in (
-            ("lacks", must_have - update.entries),
-            ("has what is no throw-away domain", must_not_have & update.entries),
-            ("has what is no domain", odd),
-            ("has whole public suffixes", suffixes),
+        f"It {problem}: {', '.join(sorted(domains)[:10])}."
+        for problem, domains in (
+            ("is missing domains", must_have - update.entries),
+            ("contains domains that aren't disposable", must_not_have & update.entries),
+            ("contains invalid domains", invalid),
+            ("contains whole public suffixes", suffixes),
         )
-        if names
-    ] + _shrunk(update)
+        if domains
+    ] + _size_errors(update)
 
 
-def faults_of_suffixes(update: Update) -> list[str]:
+def public_suffix_errors(update: Update) -> list[str]:
     missing = {"com", "co.uk", "github.io", "*.ck", "!www.ck", "xn--p1ai"} - update.entries
-    return [f"It lacks: {', '.join(sorted(missing))}."] * bool(missing) + _shrunk(update)
+    return [f"It is missing rules: {', '.join(sorted(missing))}."] * bool(missing) + _size_errors(
+        update
+    )
 
 
-def checked_updates() -> list[Update]:
-    """Those that differ from what there is; BrokenList when one of them must not be taken."""
-    suffixes = new_public_suffixes()
-    _refuse_broken(suffixes, faults_of_suffixes)
-    lists = DomainData()
-    disposable = new_disposable(lists)
-    _refuse_broken(disposable, lambda update: faults_of_disposable(update, lists))
-    return [one for one in (suffixes, disposable) if one.entries != _current(one.name)]
+def find_updates() -> list[Update]:
+    """Returns the updates that change a file. Raises InvalidUpdate if a check fails."""
+    suffixes = build_public_suffixes()
+    _require_valid(suffixes, public_suffix_errors)
+    data = DomainData()
+    disposable = build_disposable(data)
+    _require_valid(disposable, lambda update: disposable_errors(update, data))
+    updates = (suffixes, disposable)
+    return [update for update in updates if update.entries != _current_entries(update.name)]
 
 
-def _refuse_broken(update: Update, faults_of: Callable[[Update], list[str]]) -> None:
-    faults = faults_of(update)
-    if faults:
-        raise BrokenList(update.name, faults)
+def _require_valid(update: Update, check: Callable[[Update], list[str]]) -> None:
+    errors = check(update)
+    if errors:
+        raise InvalidUpdate(update.name, errors)
 
 
-def _shrunk(update: Update) -> list[str]:
-    before, now = len(_current(update.name)), len(update.entries)
-    return [f"It has {now:,} entries instead of {before:,}."] * (now < before * _SMALLEST_SHARE)
+def _size_errors(update: Update) -> list[str]:
+    before, now = len(_current_entries(update.name)), len(update.entries)
+    return [f"It has {now:,} entries instead of {before:,}."] * (now < before * _MIN_SIZE_RATIO)
 
 
-def _current(name: str) -> frozenset[str]:
+def _current_entries(name: str) -> frozenset[str]:
     try:
         return frozenset(read_data_file(name).entries)
     except FileNotFoundError:
         return frozenset()
 
 
-def _in_ascii(rule: str) -> str:
+def _to_ascii(rule: str) -> str:
     labels = rule.removeprefix("!").split(".")
     ascii_labels = (label if label.isascii() else idna.alabel(label).decode() for label in labels)
     return ("!" if rule.startswith("!") else "") + ".".join(ascii_labels)

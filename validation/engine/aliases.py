@@ -1,6 +1,6 @@
-"""Which mailbox stands behind an address, by the rules of known providers. Pure.
+"""Find the mailbox that an address belongs to, by the rules of known providers. Pure.
 
-What is not known is not guessed: at any other domain `jane+news` may well be another mailbox.
+Addresses at other domains are left alone: there, `jane+news` may be a mailbox of its own.
 """
 
 import re
@@ -11,50 +11,54 @@ PLUS = "+"
 
 
 @dataclass(frozen=True)
-class Rule:
-    """How a provider reads the part before the @."""
+class AliasRule:
+    """How a provider interprets the local part of an address."""
 
-    # What begins a tag, which the provider drops.
+    # Starts a tag, which the provider ignores.
     separator: str = PLUS
     ignores_dots: bool = False
-    # The domain by which all of them are known, where they lead to the same mailbox.
+    # The canonical domain, for providers whose domains share their mailboxes.
     main_domain: str = ""
 
 
-_GMAIL = Rule(ignores_dots=True, main_domain="gmail.com")
-_TAGS = Rule()
-_YAHOO = Rule(separator="-")
-_RULE_OF = {
+_GMAIL = AliasRule(ignores_dots=True, main_domain="gmail.com")
+_PLUS_TAGS = AliasRule()
+_YAHOO = AliasRule(separator="-")
+_RULES_BY_DOMAIN = {
     **dict.fromkeys(("gmail.com", "googlemail.com"), _GMAIL),
-    **dict.fromkeys(("live.com", "msn.com", "passport.com", "windowslive.com"), _TAGS),
-    **dict.fromkeys(("icloud.com", "me.com", "mac.com"), _TAGS),
-    **dict.fromkeys(("fastmail.com", "fastmail.fm", "fastmail.com.au"), _TAGS),
-    **dict.fromkeys(("proton.me", "protonmail.com", "protonmail.ch", "pm.me"), _TAGS),
+    **dict.fromkeys(("live.com", "msn.com", "passport.com", "windowslive.com"), _PLUS_TAGS),
+    **dict.fromkeys(("icloud.com", "me.com", "mac.com"), _PLUS_TAGS),
+    **dict.fromkeys(("fastmail.com", "fastmail.fm", "fastmail.com.au"), _PLUS_TAGS),
+    **dict.fromkeys(("proton.me", "protonmail.com", "protonmail.ch", "pm.me"), _PLUS_TAGS),
     **dict.fromkeys(("ymail.com", "rocketmail.com", "y7mail.com", "myyahoo.com"), _YAHOO),
 }
-# They run mail under the same name in many countries.
-_RULE_OF_NAME = {"outlook": _TAGS, "hotmail": _TAGS, "yahoo": _YAHOO}
-_COUNTRY = re.compile(r"((com|co)\.)?[a-z]{2}|com")
+# These providers use the same name under many country suffixes.
+_RULES_BY_NAME = {"outlook": _PLUS_TAGS, "hotmail": _PLUS_TAGS, "yahoo": _YAHOO}
+_COUNTRY_SUFFIX = re.compile(r"((com|co)\.)?[a-z]{2}|com")
+# None: the provider of the domain is unknown.
 _PROVIDERS_OF_NAMES = {None, "microsoft_consumer", "yahoo"}
-# Whoever runs a domain's mail there has its tags.
-_TAGS_AT = {"google", "microsoft_365", "microsoft_consumer", "apple", "fastmail", "proton"}
+# These providers support plus tags at customers' domains too.
+_PROVIDERS_WITH_TAGS = {
+    *("google", "microsoft_365", "microsoft_consumer", "apple", "fastmail", "proton")
+}
 
 
-def rule_of(domain: str, provider: str | None = None) -> Rule | None:
-    rule = _RULE_OF.get(domain)
-    if rule is None and provider in _TAGS_AT:
-        return _TAGS
-    name, _, country = domain.partition(".")
-    if rule is None and provider in _PROVIDERS_OF_NAMES and _COUNTRY.fullmatch(country):
-        return _RULE_OF_NAME.get(name)
+def find_rule(domain: str, provider: str | None = None) -> AliasRule | None:
+    rule = _RULES_BY_DOMAIN.get(domain)
+    if rule is None and provider in _PROVIDERS_WITH_TAGS:
+        return _PLUS_TAGS
+    name, _, suffix = domain.partition(".")
+    if rule is None and provider in _PROVIDERS_OF_NAMES and _COUNTRY_SUFFIX.fullmatch(suffix):
+        return _RULES_BY_NAME.get(name)
     return rule
 
 
 def canonical_address(local_part: str, domain: str, provider: str | None = None) -> str:
-    """Both parts as the syntax check left them, the domain in lower case."""
-    # Small letters may be composed in another way than the capitals were.
+    """Return the same address for all aliases of a mailbox. Takes both parts as returned by the
+    syntax check, with the domain in lower case."""
+    # Lower-casing can leave a sequence that composes further, such as J and a combining caron.
     local = unicodedata.normalize("NFC", local_part.lower())
-    rule = rule_of(domain, provider)
+    rule = find_rule(domain, provider)
     if rule is None:
         return f"{local}@{domain}"
     mailbox = local.partition(rule.separator)[0]
@@ -64,8 +68,8 @@ def canonical_address(local_part: str, domain: str, provider: str | None = None)
 
 
 def split_tag(local_part: str, domain: str, provider: str | None = None) -> tuple[str, str | None]:
-    """The mailbox and its tag; the tag is reported wherever it stands behind a plus."""
-    rule = rule_of(domain, provider)
+    """Split a local part into mailbox and tag. Text after a plus is a tag at every domain."""
+    rule = find_rule(domain, provider)
     for separator in (rule.separator, PLUS) if rule else (PLUS,):
         mailbox, _, tag = local_part.partition(separator)
         if mailbox and tag:
@@ -73,5 +77,5 @@ def split_tag(local_part: str, domain: str, provider: str | None = None) -> tupl
     return local_part, None
 
 
-def without_plus(local_part: str) -> str:
+def strip_plus_tag(local_part: str) -> str:
     return local_part.partition(PLUS)[0] or local_part

@@ -1,4 +1,4 @@
-"""The door of the engine: one address in, one finding out. It never raises.
+"""The entry point of the engine: takes an address, returns a finding, and never raises.
 
 engine = Engine(Resolver(["127.0.0.1:5353"]))
 engine.check("jane@shop.com").document()
@@ -10,52 +10,52 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
-from validation.engine.aliases import canonical_address, split_tag, without_plus
+from validation.engine.aliases import canonical_address, split_tag, strip_plus_tag
 from validation.engine.dns.cache import Cache
-from validation.engine.dns.mail_route import Route
-from validation.engine.dns.mail_route_lookup import find_route
+from validation.engine.dns.mail_route import MailRoute
+from validation.engine.dns.mail_route_lookup import find_mail_route
 from validation.engine.dns.resolver import Resolver
-from validation.engine.dns.slots import SearchSlots
+from validation.engine.dns.slots import LookupSlots
 from validation.engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
 from validation.engine.reasons import PRECEDENCE
-from validation.engine.repair import repaired
+from validation.engine.repair import repair_address
 from validation.engine.scripts import is_mixed_domain, is_mixed_local_part
-from validation.engine.suggest import meant_domain
-from validation.engine.syntax import Parts, SyntaxProblem, in_unicode, parse_address
+from validation.engine.suggest import suggest_domain
+from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address, to_unicode
 from validation.engine.verdict import Finding
 
 logger = logging.getLogger(__name__)
 
-# Checks whose yes is a reason of the same name, whatever the DNS says.
-_RISKS = ("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required")
-# Beyond the resolver's time, for whoever waits for another's search.
+# If one of these checks is true, it is a reason of the same name, whatever the DNS says.
+_RISK_CHECKS = ("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required")
+# How much longer than the resolver's time limit a call waits for another call's lookup.
 _GRACE_SECONDS = 0.5
 
 
-class Domain(NamedTuple):
-    """All that is known of a domain, whoever's mailbox it is."""
+class DomainInfo(NamedTuple):
+    """Everything known about a domain that is the same for all its mailboxes."""
 
-    route: Route
-    staff: StaffDomains
-    registrable: str | None
-    meant: str | None
+    route: MailRoute
+    staff_domains: StaffDomains
+    registrable_domain: str | None
+    suggestion: str | None
     checks: dict[str, bool | None]
 
 
 class SignUpCheck(NamedTuple):
-    """What a sign-up form has to know of an address."""
+    """What a sign-up form needs to know about an address."""
 
     is_disposable: bool
     did_you_mean: str | None
 
 
 class LookupLimit(Protocol):
-    """How many costly lookups a caller may cause. It is asked about domains that are not cached."""
+    """Limits how many costly lookups a caller may cause. Used only for domains not in the cache."""
 
     def allows_lookup(self) -> bool: ...
 
-    def note_exhausted(self) -> None:
-        """Called when a lookup for this caller has used up its budget of messages."""
+    def record_exhausted(self) -> None:
+        """Called when a lookup for this caller has exhausted its message budget."""
 
 
 class Engine:
@@ -63,179 +63,185 @@ class Engine:
         self,
         resolver: Resolver | None = None,
         *,
-        lists: DomainData = BUILT_IN_DATA,
-        slots: SearchSlots | None = None,
+        domain_data: DomainData = BUILT_IN_DATA,
+        slots: LookupSlots | None = None,
         staff_domains: Callable[[], StaffDomains] = lambda: NO_STAFF_DOMAINS,
         before_waiting: Callable[[], None] = lambda: None,
     ) -> None:
-        """`before_waiting` is called before a check waits for anything."""
+        """`before_waiting` is called before a check waits for the DNS or for another check."""
         self.resolver = resolver or Resolver()
-        self.lists = lists
-        self.lists.load()
+        self.domain_data = domain_data
+        self.domain_data.load()
         self._staff_domains = staff_domains
         self._before_waiting = before_waiting
-        self._domains: Cache[str, Domain] = Cache(self.resolver.cache_size, self.resolver.clock)
+        self._domains: Cache[str, DomainInfo] = Cache(self.resolver.cache_size, self.resolver.clock)
         self.resolver.trust.on_change.append(self._domains.drop_since)
-        self._searches: dict[str, Future[Domain]] = {}
-        self.slots = slots or SearchSlots()
+        self._lookups: dict[str, Future[DomainInfo]] = {}
+        self.slots = slots or LookupSlots()
         self._lock = threading.Lock()
 
     def check(self, email: str, limit: LookupLimit | None = None) -> Finding:
-        """Judges an address. Without a limit the caller may cause any number of lookups."""
-        return self._guarded(email, lambda email, parts: self._check(email, parts, limit))
+        """Check an address. Without a limit the caller may cause any number of lookups."""
+        return self._check_safely(email, lambda email, parts: self._check(email, parts, limit))
 
     def check_for_sign_up(self, email: str) -> SignUpCheck:
-        """Answers a form with at most four messages to resolvers. What it learns of the domain is
-        not the whole, and not remembered as such."""
-        finding = self._guarded(email, self._check_briefly)
+        """Check an address for a form with at most four messages to resolvers. The result is
+        partial and not cached."""
+        finding = self._check_safely(email, self._check_for_sign_up)
         return SignUpCheck(bool(finding.checks.get("disposable")), finding.did_you_mean)
 
     def check_without_dns(self, email: str) -> Finding:
-        """What the text and the lists say alone; an address that may be one is `check_failed`."""
-        return self._guarded(email, lambda _, parts: self._by_lists(email, parts))
+        """Check the text and the domain data only. Valid addresses get `check_failed`."""
+        return self._check_safely(email, lambda _, parts: self._check_offline(email, parts))
 
-    def _guarded(self, email: str, check: Callable[[str, Parts], Finding]) -> Finding:
+    def _check_safely(self, email: str, check: Callable[[str, AddressParts], Finding]) -> Finding:
         try:
             parts = parse_address(email)
             if isinstance(parts, SyntaxProblem):
-                return self._no_address(email, parts)
+                return self._syntax_finding(email, parts)
             return check(email, parts)
         except Exception:
-            # Whatever it is, it is no verdict about the address. The address stays out of the log.
+            # A bug is no verdict about the address. The message must not contain the address.
             logger.exception("The engine failed")
-            return Finding(email, ("check_failed",), "syntax", lists=self.lists.versions)
+            return Finding(email, ("check_failed",), "syntax", lists=self.domain_data.versions)
 
-    def _check(self, email: str, parts: Parts, limit: LookupLimit | None) -> Finding:
+    def _check(self, email: str, parts: AddressParts, limit: LookupLimit | None) -> Finding:
         domain = parts.ascii_domain
-        known, went_out = self._domains.get(domain), False
-        if known is not None:
-            self.resolver.tally.known_domains += 1
-        elif self.lists.is_reserved(domain):
-            return self._by_lists(email, parts)
+        info, sent_queries = self._domains.get(domain), False
+        if info is not None:
+            self.resolver.counters.cached_domains += 1
+        elif self.domain_data.is_reserved(domain):
+            return self._check_offline(email, parts)
         else:
             if limit is not None and not limit.allows_lookup():
-                return self._without_lookup(email, parts)
-            known, went_out = self._search(domain, limit)
-        # Asked for after any wait: what staff say counts within seconds.
-        staff = self._staff_domains()
-        if known.staff is not staff:
-            known = self._about(domain, known.route, staff)
-            self._remember(domain, known)
-        return self._finding(email, parts, known, dns_cached=not went_out)
+                return self._refuse_lookup(email, parts)
+            info, sent_queries = self._look_up(domain, limit)
+        # Read after any wait, so that staff's changes apply within seconds.
+        staff_domains = self._staff_domains()
+        if info.staff_domains is not staff_domains:
+            info = self._describe_domain(domain, info.route, staff_domains)
+            self._cache_domain(domain, info)
+        return self._build_finding(email, parts, info, dns_cached=not sent_queries)
 
-    def _check_briefly(self, email: str, parts: Parts) -> Finding:
+    def _check_for_sign_up(self, email: str, parts: AddressParts) -> Finding:
         domain = parts.ascii_domain
-        known = self._domains.get(domain)
-        if known is not None:
-            route = known.route
-        elif self.lists.is_reserved(domain):
-            return self._by_lists(email, parts)
+        cached = self._domains.get(domain)
+        if cached is not None:
+            route = cached.route
+        elif self.domain_data.is_reserved(domain):
+            return self._check_offline(email, parts)
         else:
             self._before_waiting()
-            owner_of = self.lists.owner_of
-            route = find_route(domain, self.resolver, self.slots, owner_of, for_sign_up=True)
-        return self._finding(email, parts, self._about(domain, route, self._staff_domains()))
+            find_owner = self.domain_data.find_owner
+            route = find_mail_route(domain, self.resolver, self.slots, find_owner, for_sign_up=True)
+        info = self._describe_domain(domain, route, self._staff_domains())
+        return self._build_finding(email, parts, info)
 
-    def _without_lookup(self, email: str, parts: Parts) -> Finding:
-        """The answer to callers whose lookups have used up too many budgets."""
-        route = Route(problem="dns_failure", is_refused=True)
-        known = self._about(parts.ascii_domain, route, self._staff_domains())
-        return self._finding(email, parts, known)
+    def _refuse_lookup(self, email: str, parts: AddressParts) -> Finding:
+        """Return the finding for callers whose lookups have exhausted too many budgets."""
+        route = MailRoute(problem="dns_failure", is_refused=True)
+        info = self._describe_domain(parts.ascii_domain, route, self._staff_domains())
+        return self._build_finding(email, parts, info)
 
-    def _by_lists(self, email: str, parts: Parts) -> Finding:
+    def _check_offline(self, email: str, parts: AddressParts) -> Finding:
         domain = parts.ascii_domain
-        is_reserved = self.lists.is_reserved(domain)
-        route = Route(problem="reserved_domain" if is_reserved else "check_failed")
-        known = self._about(domain, route, self._staff_domains())
-        return self._finding(email, parts, known, is_reserved=is_reserved)
+        is_reserved = self.domain_data.is_reserved(domain)
+        route = MailRoute(problem="reserved_domain" if is_reserved else "check_failed")
+        info = self._describe_domain(domain, route, self._staff_domains())
+        return self._build_finding(email, parts, info, is_reserved=is_reserved)
 
-    def _search(self, domain: str, limit: LookupLimit | None) -> tuple[Domain, bool]:
-        """Of several at once for one domain the first asks, the others wait for what it learns.
-        With it, whether anybody outside was asked."""
+    def _look_up(self, domain: str, limit: LookupLimit | None) -> tuple[DomainInfo, bool]:
+        """Return the domain's information, and whether any query was sent for it. Concurrent
+        calls for one domain are coalesced: the first does the lookup and the others wait for it."""
         self._before_waiting()
         with self._lock:
-            search = self._searches.get(domain)
-            is_first = search is None
-            if search is None:
-                search = self._searches[domain] = Future()
+            lookup = self._lookups.get(domain)
+            is_first = lookup is None
+            if lookup is None:
+                lookup = self._lookups[domain] = Future()
         if not is_first:
             try:
-                return search.result(self.resolver.seconds + _GRACE_SECONDS), True
+                return lookup.result(self.resolver.seconds + _GRACE_SECONDS), True
             except TimeoutError:
-                late = Route(problem="dns_timeout")
-                return self._about(domain, late, self._staff_domains()), True
-        self.resolver.tally.searches += 1
+                route = MailRoute(problem="dns_timeout")
+                return self._describe_domain(domain, route, self._staff_domains()), True
+        self.resolver.counters.lookups += 1
         try:
-            changes = self.resolver.trust.changes
-            route = find_route(domain, self.resolver, self.slots, self.lists.owner_of)
-            known = self._about(domain, route, self._staff_domains())
-            # Before the search is over: a call that came in between would begin another. What was
-            # learned while trust in the resolvers changed has been dropped, and is not put back.
-            if self.resolver.trust.changes == changes:
-                self._remember(domain, known)
-            search.set_result(known)
+            trust_changes = self.resolver.trust.changes
+            route = find_mail_route(domain, self.resolver, self.slots, self.domain_data.find_owner)
+            info = self._describe_domain(domain, route, self._staff_domains())
+            # Cached before the lookup ends, or a call arriving in between would start another. A
+            # change of trust during the lookup has dropped its results from the caches.
+            if self.resolver.trust.changes == trust_changes:
+                self._cache_domain(domain, info)
+            lookup.set_result(info)
         except BaseException as error:
-            # That its thread is ended is the first one's fate alone.
-            is_ours = isinstance(error, Exception)
-            search.set_exception(error if is_ours else RuntimeError("The search was stopped"))
+            # SystemExit or a killed greenlet ends only this call, not those that wait for it.
+            is_failure = isinstance(error, Exception)
+            lookup.set_exception(error if is_failure else RuntimeError("The lookup was stopped"))
             raise
         finally:
             with self._lock:
-                del self._searches[domain]
+                del self._lookups[domain]
         if route.is_exhausted and limit is not None:
-            limit.note_exhausted()
-        return known, route.went_out
+            limit.record_exhausted()
+        return info, route.sent_queries
 
-    def _remember(self, domain: str, known: Domain) -> None:
-        expires_at = known.route.expires_at
+    def _cache_domain(self, domain: str, info: DomainInfo) -> None:
+        expires_at = info.route.expires_at
         if expires_at > self.resolver.clock():
-            owner = self.lists.owner_of(domain)
-            self._domains.put(domain, known, until=expires_at, owner=owner)
+            owner = self.domain_data.find_owner(domain)
+            self._domains.put(domain, info, expires_at=expires_at, owner=owner)
 
-    def _about(self, domain: str, route: Route, staff: StaffDomains) -> Domain:
-        lists = self.lists
-        meant = None
+    def _describe_domain(
+        self, domain: str, route: MailRoute, staff_domains: StaffDomains
+    ) -> DomainInfo:
+        data = self.domain_data
+        suggestion = None
         if route.problem != "reserved_domain":
-            meant = meant_domain(domain, lists, works=route.accepts_mail, provider=route.provider)
+            suggestion = suggest_domain(
+                domain, data, accepts_mail=route.accepts_mail, provider=route.provider
+            )
         checks = {
             "syntax": True,
             "domain_exists": route.domain_exists,
             "accepts_mail": route.accepts_mail,
             "null_mx": route.null_mx,
-            "disposable": lists.is_disposable(domain, staff),
-            "free_provider": domain in lists.free_providers,
-            "relay": lists.is_relay(domain),
+            "disposable": data.is_disposable(domain, staff_domains),
+            "free_provider": domain in data.free_providers,
+            "relay": data.is_relay(domain),
         }
-        meant = in_unicode(meant) if meant is not None else None
-        return Domain(route, staff, lists.registrable(domain), meant, checks)
+        suggestion = to_unicode(suggestion) if suggestion is not None else None
+        registrable = data.registrable_domain(domain)
+        return DomainInfo(route, staff_domains, registrable, suggestion, checks)
 
-    def _no_address(self, email: str, problem: SyntaxProblem) -> Finding:
+    def _syntax_finding(self, email: str, problem: SyntaxProblem) -> Finding:
         return Finding(
             email,
             ("invalid_syntax",),
             "syntax",
             checks={"syntax": False},
             syntax_problem=problem,
-            did_you_mean=repaired(email, self.lists),
-            lists=self.lists.versions,
+            did_you_mean=repair_address(email, self.domain_data),
+            lists=self.domain_data.versions,
         )
 
-    def _finding(
+    def _build_finding(
         self,
         email: str,
-        parts: Parts,
-        known: Domain,
+        parts: AddressParts,
+        info: DomainInfo,
         *,
         is_reserved: bool = False,
         dns_cached: bool | None = None,
     ) -> Finding:
-        local_part, route = parts.local_part, known.route
+        local_part, route = parts.local_part, info.route
         tag = split_tag(local_part, parts.ascii_domain, route.provider)[1]
-        # Only what stands behind a plus is a tag everywhere: no-reply is one word.
-        mailbox = without_plus(local_part).lower()
-        checks = known.checks | {
-            "role_account": self.lists.is_role_account(mailbox),
-            "no_reply": self.lists.is_no_reply(mailbox),
+        # Only plus tags are removed here. Yahoo's hyphen would split no-reply.
+        mailbox = strip_plus_tag(local_part).lower()
+        checks = info.checks | {
+            "role_account": self.domain_data.is_role_account(mailbox),
+            "no_reply": self.domain_data.is_no_reply(mailbox),
             "has_tag": tag is not None,
             "reserved_domain": is_reserved,
             "smtputf8_required": not local_part.isascii(),
@@ -243,38 +249,38 @@ class Engine:
         }
         return Finding(
             email,
-            _reasons(checks, route.problem, known.meant),
+            _find_reasons(checks, route.problem, info.suggestion),
             "dns" if route.is_known else "syntax",
             parts=parts,
             canonical=canonical_address(local_part, parts.domain, route.provider),
             tag=tag,
-            registrable_domain=known.registrable,
+            registrable_domain=info.registrable_domain,
             checks=checks,
             route=route,
-            did_you_mean=_suggestion(local_part, known.meant),
-            lists=self.lists.versions,
+            did_you_mean=_suggest_address(local_part, info.suggestion),
+            lists=self.domain_data.versions,
             dns_cached=dns_cached,
         )
 
 
-def _reasons(
-    checks: dict[str, bool | None], problem: str | None, meant: str | None
+def _find_reasons(
+    checks: dict[str, bool | None], problem: str | None, suggestion: str | None
 ) -> tuple[str, ...]:
-    reasons = [name for name in _RISKS if checks[name]]
+    reasons = [name for name in _RISK_CHECKS if checks[name]]
     if checks["accepts_mail"] is None and not checks["reserved_domain"]:
-        # The DNS failed: only the list of throw-away domains still decides.
-        return tuple(_in_order(reasons)) if checks["disposable"] else (problem or "check_failed",)
+        # Without a conclusive reply from the DNS, only a disposable domain gets a definite verdict.
+        return tuple(_sort(reasons)) if checks["disposable"] else (problem or "check_failed",)
     if problem is not None:
         reasons.append(problem)
-    if meant is not None:
+    if suggestion is not None:
         reasons.append("possible_typo")
-    return tuple(_in_order(reasons)) or ("domain_accepts_mail",)
+    return tuple(_sort(reasons)) or ("domain_accepts_mail",)
 
 
-def _in_order(reasons: list[str]) -> list[str]:
+def _sort(reasons: list[str]) -> list[str]:
     return sorted(reasons, key=PRECEDENCE.index)
 
 
-def _suggestion(local_part: str, meant: str | None) -> str | None:
-    suggestion = f"{local_part}@{meant}"
-    return suggestion if meant and isinstance(parse_address(suggestion), Parts) else None
+def _suggest_address(local_part: str, domain: str | None) -> str | None:
+    suggestion = f"{local_part}@{domain}"
+    return suggestion if domain and isinstance(parse_address(suggestion), AddressParts) else None

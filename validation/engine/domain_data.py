@@ -1,7 +1,7 @@
-"""What is known about domains and mailboxes without asking anybody: the files of `data/`.
+"""Data about domains and mailboxes, from the files in `data/`.
 
-Each is read when it is first needed, and says where it comes from. Staff may add domains of their
-own; those come in with each question, for they change while a worker runs.
+Each file is read when first needed, and states its source. Callers pass in the domains that staff
+listed, because these change while a worker runs.
 """
 
 import re
@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-DATA = Path(__file__).parent / "data"
-_WORD = re.compile(r"[-_.]+")
+DATA_FOLDER = Path(__file__).parent / "data"
+_SEPARATORS = re.compile(r"[-_.]+")
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class DataFile:
     version: str
     date: str
     licence: str
-    # In the order of the file.
+    # In file order.
     entries: tuple[str, ...]
 
 
 class StaffDomains(NamedTuple):
-    """Domains that staff listed by hand; they count before the lists, with all below them."""
+    """Domains that staff listed, including their subdomains. They override the data files."""
 
     allowed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
@@ -35,7 +35,7 @@ class StaffDomains(NamedTuple):
 NO_STAFF_DOMAINS = StaffDomains()
 
 
-def read_data_file(name: str, folder: Path = DATA) -> DataFile:
+def read_data_file(name: str, folder: Path = DATA_FOLDER) -> DataFile:
     lines = (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     comments = (line.removeprefix("# ").partition(": ") for line in lines if line.startswith("#"))
     facts = {key: value for key, _, value in comments if value}
@@ -43,18 +43,18 @@ def read_data_file(name: str, folder: Path = DATA) -> DataFile:
     return DataFile(facts["source"], facts["version"], facts["date"], facts["licence"], entries)
 
 
-def _set_of(name: str) -> "cached_property[frozenset[str]]":
+def _load_set(name: str) -> "cached_property[frozenset[str]]":
     return cached_property(lambda _: frozenset(read_data_file(name).entries))
 
 
 class DomainData:
-    relays = _set_of("relays")
-    reserved = _set_of("reserved_domains")
-    role_accounts = _set_of("role_accounts")
-    no_reply = _set_of("no_reply")
-    not_typos = _set_of("not_typos")
-    # Rules as on publicsuffix.org: `co.uk`, `*.ck`, `!www.ck`.
-    public_suffixes = _set_of("public_suffixes")
+    relays = _load_set("relays")
+    reserved = _load_set("reserved_domains")
+    role_accounts = _load_set("role_accounts")
+    no_reply = _load_set("no_reply")
+    not_typos = _load_set("not_typos")
+    # Rules in the format of publicsuffix.org: `co.uk`, `*.ck`, `!www.ck`.
+    public_suffixes = _load_set("public_suffixes")
 
     @cached_property
     def _disposable_file(self) -> DataFile:
@@ -70,27 +70,27 @@ class DomainData:
 
     @cached_property
     def free_providers(self) -> frozenset[str]:
-        listed = frozenset(read_data_file("free_providers").entries)
-        return listed - self.disposable - self.relays - self.reserved
+        entries = frozenset(read_data_file("free_providers").entries)
+        return entries - self.disposable - self.relays - self.reserved
 
     @cached_property
     def typo_targets(self) -> tuple[str, ...]:
         return read_data_file("typo_targets").entries
 
     @cached_property
-    def _top_level_names(self) -> frozenset[str]:
+    def _top_level_domains(self) -> frozenset[str]:
         return frozenset(rule.rpartition(".")[2] for rule in self.public_suffixes)
 
     def load(self) -> None:
-        """Reads what checks need, that the first one does not wait for it."""
-        for name, kept in vars(type(self)).items():
-            if isinstance(kept, cached_property):
+        """Load all files now, so that the first check doesn't wait for them."""
+        for name, attribute in vars(type(self)).items():
+            if isinstance(attribute, cached_property):
                 getattr(self, name)
 
-    def registrable(self, ascii_domain: str) -> str | None:
-        """The part that somebody registered; None for a public suffix such as co.uk itself."""
+    def registrable_domain(self, ascii_domain: str) -> str | None:
+        """Return the label below the public suffix, with the suffix; None for a suffix itself."""
         rules, below = self.public_suffixes, None
-        for domain in and_parents(ascii_domain):
+        for domain in with_parents(ascii_domain):
             parent = domain.partition(".")[2]
             if f"!{domain}" in rules:
                 return domain
@@ -99,37 +99,37 @@ class DomainData:
             below = domain
         return None
 
-    def owner_of(self, ascii_domain: str) -> str:
-        """Whom the domain belongs to, as far as names tell."""
-        return self.registrable(ascii_domain) or ascii_domain
+    def find_owner(self, ascii_domain: str) -> str:
+        """Return the registrable domain, which identifies the owner of all names below it."""
+        return self.registrable_domain(ascii_domain) or ascii_domain
 
-    def is_top_level_name(self, name: str) -> bool:
-        return name in self._top_level_names
+    def is_top_level_domain(self, name: str) -> bool:
+        return name in self._top_level_domains
 
     def is_disposable(self, ascii_domain: str, staff: StaffDomains = NO_STAFF_DOMAINS) -> bool:
-        for domain in and_parents(ascii_domain):
+        for domain in with_parents(ascii_domain):
             if domain in staff.allowed:
                 return False
             if domain in staff.denied:
                 return True
-        return any(domain in self.disposable for domain in and_parents(ascii_domain))
+        return any(domain in self.disposable for domain in with_parents(ascii_domain))
 
     def is_relay(self, ascii_domain: str) -> bool:
-        return any(domain in self.relays for domain in and_parents(ascii_domain))
+        return any(domain in self.relays for domain in with_parents(ascii_domain))
 
     def is_reserved(self, ascii_domain: str) -> bool:
-        return any(domain in self.reserved for domain in and_parents(ascii_domain))
+        return any(domain in self.reserved for domain in with_parents(ascii_domain))
 
     def is_well_known(self, ascii_domain: str) -> bool:
-        known = (self.free_providers, self.typo_targets, self.relays)
-        return any(ascii_domain in domains for domains in known)
+        well_known = (self.free_providers, self.typo_targets, self.relays)
+        return any(ascii_domain in domains for domains in well_known)
 
     def is_role_account(self, mailbox: str) -> bool:
-        """`mailbox`: the local part in lower case, without its tag."""
+        """Whether a mailbox is for a role. Takes the local part in lower case, without its tag."""
         return mailbox in self.role_accounts
 
     def is_no_reply(self, mailbox: str) -> bool:
-        words = [word for word in _WORD.split(mailbox) if word]
+        words = [word for word in _SEPARATORS.split(mailbox) if word]
         spans = (
             "".join(words[start:end])
             for start in range(len(words))
@@ -138,12 +138,12 @@ class DomainData:
         return any(span in self.no_reply for span in spans)
 
 
-# Read once, whoever needs them.
+# Shared by all engines of the process, so that the files are read once.
 BUILT_IN_DATA = DomainData()
 
 
-def and_parents(domain: str) -> Iterator[str]:
-    """a.b.example, b.example, example."""
+def with_parents(domain: str) -> Iterator[str]:
+    """Yield a.b.example, b.example, example."""
     while domain:
         yield domain
         domain = domain.partition(".")[2]

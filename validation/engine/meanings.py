@@ -1,4 +1,4 @@
-"""What each reason means, and what to do about it: the docs are made of this. Pure."""
+"""Explain each reason and what to do about it. The docs are generated from this. Pure."""
 
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ MEANINGS = {
         "Send, and watch what bounces.",
     ),
 }
-# Part of the result from the start; they come with mailbox checks, which will be opt-in.
+# Documented now, so that clients can handle them when opt-in mailbox checks arrive.
 RESERVED_REASONS = frozenset(
     {
         *("mailbox_not_found", "mailbox_disabled", "mailbox_full", "accept_all"),
@@ -90,8 +90,8 @@ RESERVED_REASONS = frozenset(
 )
 
 
-def by_verdict() -> list[tuple[str, list[tuple[str, Meaning, bool]]]]:
-    """Each verdict with its reasons: code, meaning, whether it is given today."""
+def reasons_by_verdict() -> list[tuple[str, list[tuple[str, Meaning, bool]]]]:
+    """Return each verdict with its reasons: code, meaning, and whether it is in use today."""
     return [
         (
             verdict.value,

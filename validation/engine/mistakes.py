@@ -1,13 +1,13 @@
-"""What is wrong with a text that is no address: one stable code for each kind of mistake. Pure.
+"""Explain why a text is not an address, with one stable code for each kind of error. Pure.
 
-It is asked only about what email-validator refuses; the first mistake that is found is told.
+Used only for texts that email-validator rejects. The first error found is reported.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable
 
-SENTENCES = {
+MESSAGES = {
     "too_long": "An address has at most 254 characters.",
     "outer_space": "There is a space before or behind the address.",
     "control_character": "The address contains a character that cannot be seen or written.",
@@ -37,37 +37,39 @@ SENTENCES = {
     "invalid_international_domain": "The domain is no valid international domain name.",
     "invalid_address": "This is not an address.",
 }
-# What is not ASCII may stand in both. Named are those that may not, or may: whichever are fewer.
+# Both accept any non-ASCII character. The local part's pattern excludes ASCII characters, the
+# domain's pattern includes them.
 _LOCAL_PART = re.compile(r'[^\x00-\x20()<>@,;:\\"\[\]\x7f]*')
 _DOMAIN = re.compile(r"(?:[a-zA-Z0-9.-]|[^\x00-\x7f])*")
 _ANGLE_BRACKETS = re.compile(r"[^<]*<[^<>]*>\s*", re.DOTALL)
 _BRACKETS = re.compile(r"\[.*\]")
-# What UTS 46 takes for a period, besides the period.
+# UTS 46 maps these characters to a period.
 _PERIODS = str.maketrans("\u3002\uff0e\uff61", "...")
 
 
-def code_of_mistake(email: str) -> str:
-    for code, is_made in _OF_THE_WHOLE:
-        if is_made(email):
+def find_syntax_error(email: str) -> str:
+    """Return the code of the first error."""
+    for code, has_error in _ADDRESS_ERRORS:
+        if has_error(email):
             return code
     local_part, _, domain = email.rpartition("@")
-    for code, is_made in _OF_THE_LOCAL_PART:
-        if is_made(local_part):
+    for code, has_error in _LOCAL_PART_ERRORS:
+        if has_error(local_part):
             return code
-    for code, is_made in _OF_THE_DOMAIN:
-        if is_made(domain.translate(_PERIODS)):
+    for code, has_error in _DOMAIN_ERRORS:
+        if has_error(domain.translate(_PERIODS)):
             return code
     return "too_long" if len(email.encode()) > 254 else "invalid_address"
 
 
 def _is_invisible(character: str) -> bool:
-    """Controls, formats such as those that turn the direction of reading, what has no meaning, and
-    line ends."""
+    """Whether it is a control, a format character such as a bidirectional override, an unassigned
+    character or a line separator."""
     category = unicodedata.category(character)
     return category[0] == "C" or category in {"Zl", "Zp"}
 
 
-_OF_THE_WHOLE: tuple[tuple[str, Callable[[str], bool]], ...] = (
+_ADDRESS_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("outer_space", lambda text: text != text.strip()),
     ("control_character", lambda text: any(map(_is_invisible, text))),
     ("display_name", lambda text: bool(_ANGLE_BRACKETS.fullmatch(text))),
@@ -80,27 +82,27 @@ _OF_THE_WHOLE: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("domain_literal", lambda text: bool(_BRACKETS.fullmatch(text.rpartition("@")[2]))),
     ("space", lambda text: any(character.isspace() for character in text)),
 )
-_OF_THE_LOCAL_PART: tuple[tuple[str, Callable[[str], bool]], ...] = (
+_LOCAL_PART_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("local_part_starts_with_dot", lambda text: text.startswith(".")),
     ("local_part_ends_with_dot", lambda text: text.endswith(".")),
     ("double_dot", lambda text: ".." in text),
     ("local_part_character", lambda text: not _LOCAL_PART.fullmatch(text)),
     ("local_part_too_long", lambda text: len(text.encode()) > 64),
 )
-_OF_THE_DOMAIN: tuple[tuple[str, Callable[[str], bool]], ...] = (
+_DOMAIN_ERRORS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("comma_in_domain", lambda text: "," in text),
     ("domain_starts_with_dot", lambda text: text.startswith(".")),
     ("domain_ends_with_dot", lambda text: text.endswith(".")),
     ("double_dot", lambda text: ".." in text),
     ("domain_character", lambda text: not _DOMAIN.fullmatch(text)),
-    ("domain_hyphen", lambda text: any(_misplaces_hyphens(label) for label in text.split("."))),
+    ("domain_hyphen", lambda text: any(_has_misplaced_hyphen(label) for label in text.split("."))),
     ("label_too_long", lambda text: any(len(label) > 63 for label in text.split("."))),
     ("no_top_level_name", lambda text: "." not in text),
     ("invalid_international_domain", lambda text: "xn--" in text.lower() or not text.isascii()),
 )
 
 
-def _misplaces_hyphens(label: str) -> bool:
-    # RFC 5891, 4.2.3.1: two in the third and fourth place announce an encoding, as xn-- does.
+def _has_misplaced_hyphen(label: str) -> bool:
+    # RFC 5891, 4.2.3.1: hyphens in the third and fourth place are reserved for encodings like xn--.
     is_encoding = label[2:4] == "--" and not label.lower().startswith("xn")
     return label.startswith("-") or label.endswith("-") or is_encoding

@@ -1,4 +1,4 @@
-"""The verdicts, and the reasons for each, in the order in which they count. Pure."""
+"""The verdicts and their reasons, in order of precedence. Pure."""
 
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
-# Each verdict's reasons, the one that decides first.
+# Each verdict's reasons, the one with the highest precedence first.
 REASONS: dict[Verdict, tuple[str, ...]] = {
     Verdict.UNDELIVERABLE: (
         "invalid_syntax",
@@ -45,8 +45,8 @@ REASONS: dict[Verdict, tuple[str, ...]] = {
     ),
     Verdict.DELIVERABLE: ("mailbox_accepted", "domain_accepts_mail"),
 }
-VERDICT_OF: dict[str, Verdict] = {
+VERDICT_BY_REASON: dict[str, Verdict] = {
     reason: verdict for verdict, reasons in REASONS.items() for reason in reasons
 }
-# All of them, the one that decides first.
-PRECEDENCE = tuple(VERDICT_OF)
+# All reasons, the one with the highest precedence first.
+PRECEDENCE = tuple(VERDICT_BY_REASON)

@@ -1,18 +1,18 @@
-"""`<word>@sandbox.test`: every answer there is, for developers to try. Touches no network. Pure.
+"""Simulate every result for `<word>@sandbox.test`, for developers to test with. Pure.
 
-The word is a verdict, a reason or an error code; a +tag may follow it. What has another word is
-what the domain says: reserved.
+The word is a verdict, a reason or an error code, optionally with a +tag. With any other word the
+address gets the normal result for the domain: reserved.
 """
 
 from dataclasses import replace
 
-from validation.engine.reasons import VERDICT_OF
+from validation.engine.reasons import VERDICT_BY_REASON
 from validation.engine.syntax import SyntaxProblem
 from validation.engine.verdict import Finding
 
-DOMAIN = "sandbox.test"
+SANDBOX_DOMAIN = "sandbox.test"
 
-_REASON_OF_VERDICT = {
+_REASON_BY_VERDICT = {
     "deliverable": "mailbox_accepted",
     "risky": "accept_all",
     "undeliverable": "mailbox_not_found",
@@ -20,20 +20,20 @@ _REASON_OF_VERDICT = {
 }
 _DNS = {"syntax": True, "reserved_domain": False}
 _MAIL = {**_DNS, "domain_exists": True, "accepts_mail": True, "null_mx": False}
-_ASKED = {**_MAIL, "disposable": False, "accept_all": False}
+_SMTP = {**_MAIL, "disposable": False, "accept_all": False}
 _SUGGESTION = "{0.local_part}@mailbox.test"
-# How far the service looked, and what it found, where the reason is one of these.
+# The evidence and checks for each reason. Other reasons get those of a domain that accepts mail.
 _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "reserved_domain": ("syntax", {"syntax": True, "reserved_domain": True}),
     "domain_not_found": ("dns", {**_DNS, "domain_exists": False, "accepts_mail": False}),
     "null_mx": ("dns", {**_DNS, "domain_exists": True, "accepts_mail": False, "null_mx": True}),
     "no_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
     "unroutable_mail_server": ("dns", {**_MAIL, "accepts_mail": False}),
-    "mailbox_not_found": ("smtp", {**_ASKED, "mailbox_exists": False}),
-    "mailbox_disabled": ("smtp", {**_ASKED, "mailbox_exists": True, "mailbox_disabled": True}),
+    "mailbox_not_found": ("smtp", {**_SMTP, "mailbox_exists": False}),
+    "mailbox_disabled": ("smtp", {**_SMTP, "mailbox_exists": True, "mailbox_disabled": True}),
     "disposable": ("dns", {**_MAIL, "disposable": True}),
     "accept_all": ("smtp", {**_MAIL, "accept_all": True}),
-    "mailbox_full": ("smtp", {**_ASKED, "mailbox_exists": True, "mailbox_full": True}),
+    "mailbox_full": ("smtp", {**_SMTP, "mailbox_exists": True, "mailbox_full": True}),
     "mixed_script": ("dns", {**_MAIL, "mixed_script": True}),
     "role_account": ("dns", {**_MAIL, "role_account": True}),
     "no_reply": ("dns", {**_MAIL, "no_reply": True}),
@@ -48,39 +48,39 @@ _EVIDENCE: dict[str, tuple[str, dict[str, bool]]] = {
     "check_failed": ("syntax", _DNS),
     "mailbox_accepted": (
         "smtp",
-        {**_ASKED, "mailbox_exists": True, "mailbox_full": False, "mailbox_disabled": False},
+        {**_SMTP, "mailbox_exists": True, "mailbox_full": False, "mailbox_disabled": False},
     ),
 }
 
 
 def sandbox_word(email: str) -> str | None:
-    """None for an address that is not of the sandbox."""
+    """Return the word, or None if the address is not in the sandbox."""
     local, _, domain = email.rpartition("@")
-    if domain.lower() != DOMAIN or not local:
+    if domain.lower() != SANDBOX_DOMAIN or not local:
         return None
     return local.lower().partition("+")[0]
 
 
-def sandbox_finding(plain: Finding, word: str) -> Finding:
-    """`plain`: what is true of the address without the sandbox."""
-    reason = _REASON_OF_VERDICT.get(word, word)
-    # An address that cannot be is wrong in the sandbox too.
-    if reason not in VERDICT_OF or plain.parts is None:
-        return plain
+def sandbox_finding(finding: Finding, word: str) -> Finding:
+    """Turn the normal finding of a sandbox address into the one its word asks for."""
+    reason = _REASON_BY_VERDICT.get(word, word)
+    # Invalid addresses stay invalid in the sandbox.
+    if reason not in VERDICT_BY_REASON or finding.parts is None:
+        return finding
     if reason == "invalid_syntax":
         return Finding(
-            plain.email,
+            finding.email,
             (reason,),
             "syntax",
             checks={"syntax": False},
             syntax_problem=SyntaxProblem("no_at_sign"),
-            lists=plain.lists,
+            lists=finding.lists,
         )
     evidence, checks = _EVIDENCE.get(reason, ("dns", _MAIL))
     return replace(
-        plain,
+        finding,
         reasons=(reason,),
         evidence=evidence,
-        checks={**checks, "has_tag": plain.checks["has_tag"]},
-        did_you_mean=_SUGGESTION.format(plain.parts) if reason == "possible_typo" else None,
+        checks={**checks, "has_tag": finding.checks["has_tag"]},
+        did_you_mean=_SUGGESTION.format(finding.parts) if reason == "possible_typo" else None,
     )

@@ -1,19 +1,19 @@
-"""One number for an address, as a sum of weights: the same for the same facts. Pure."""
+"""Compute a deterministic score for an address as a sum of weights. Pure."""
 
 from collections.abc import Iterable
 
 from validation.engine.reasons import Verdict
 
-# From where the sum starts: by verdict, and how far the service looked.
-BEST = {
+# The score before deductions, by verdict and evidence.
+MAX_SCORES = {
     (Verdict.DELIVERABLE, "smtp"): 100,
     (Verdict.DELIVERABLE, "dns"): 85,
     (Verdict.RISKY, "smtp"): 69,
     (Verdict.RISKY, "dns"): 69,
     (Verdict.RISKY, "syntax"): 69,
 }
-LOWEST = {Verdict.DELIVERABLE: 70, Verdict.RISKY: 10}
-# What each fact takes away.
+MIN_SCORES = {Verdict.DELIVERABLE: 70, Verdict.RISKY: 10}
+# The points that each fact deducts.
 WEIGHTS = {
     "disposable": 59,
     "mixed_script": 49,
@@ -30,10 +30,10 @@ WEIGHTS = {
 }
 
 
-def score_of(verdict: Verdict, evidence: str, facts: Iterable[str]) -> int | None:
+def compute_score(verdict: Verdict, evidence: str, facts: Iterable[str]) -> int | None:
     if verdict == Verdict.UNKNOWN:
         return None
     if verdict == Verdict.UNDELIVERABLE:
         return 0
-    score = BEST[verdict, evidence] - sum(WEIGHTS.get(fact, 0) for fact in facts)
-    return max(score, LOWEST[verdict])
+    score = MAX_SCORES[verdict, evidence] - sum(WEIGHTS.get(fact, 0) for fact in facts)
+    return max(score, MIN_SCORES[verdict])

@@ -1,4 +1,4 @@
-"""Whether a text is an address at all: RFC 5321, 6531 and 5890, as email-validator reads them."""
+"""Parse addresses by RFC 5321, 6531 and 5890, as email-validator implements them."""
 
 import re
 import unicodedata
@@ -13,21 +13,21 @@ from email_validator import (
     validate_email,
 )
 
-from validation.engine.mistakes import SENTENCES, code_of_mistake
+from validation.engine.mistakes import MESSAGES, find_syntax_error
 
-# The library would call these names wrong syntax. They are addresses, at names that take no mail.
+# The library reports these domains as syntax errors. They are valid, but accept no mail.
 SPECIAL_USE_DOMAIN_NAMES.clear()
-# RFC 5321, 4.5.3.1: 254 octets fit between the angle brackets, 64 of them before the @. What has
-# more characters than that is not looked at: how long Unicode takes depends on the length.
-LONGEST, LONGEST_LOCAL_PART = 254, 64
-# Invisible, and part of words in some scripts; RFC 5892, appendix A, says where they may stand.
+# RFC 5321, 4.5.3.1: 254 octets fit between the angle brackets, 64 of them before the @. Longer
+# texts are refused before any Unicode processing, whose time depends on the length.
+MAX_ADDRESS_LENGTH, MAX_LOCAL_PART_LENGTH = 254, 64
+# Invisible, but part of words in some scripts. RFC 5892, appendix A, says where they are allowed.
 _JOINERS = ("\u200c", "\u200d")
-_ANY_DOMAIN, _ANY_LOCAL_PART = "shop.com", "someone"
-# RFC 5321, 4.1.2: a dot-string. Nothing in it has to do with the domain that follows, as long as
-# both are far from the longest.
+_PLACEHOLDER_DOMAIN, _PLACEHOLDER_LOCAL_PART = "shop.com", "someone"
+# RFC 5321, 4.1.2: a dot-string. Its validity does not depend on the domain, provided that the whole
+# address is well below the maximum length.
 _ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_PLAIN_LOCAL_PART = re.compile(rf"(?=.{{1,{LONGEST_LOCAL_PART}}}\Z){_ATOM}(?:\.{_ATOM})*")
-_SURELY_SHORT = 100
+_PLAIN_LOCAL_PART = re.compile(rf"(?=.{{1,{MAX_LOCAL_PART_LENGTH}}}\Z){_ATOM}(?:\.{_ATOM})*")
+_MAX_FAST_PATH_LENGTH = 100
 
 
 @dataclass(frozen=True)
@@ -36,78 +36,77 @@ class SyntaxProblem:
 
     @property
     def message(self) -> str:
-        return SENTENCES[self.code]
+        return MESSAGES[self.code]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """An address taken apart."""
-
+class AddressParts:
     normalized: str
     local_part: str
-    # In Unicode, and as the DNS has it.
+    # In Unicode.
     domain: str
+    # As in the DNS.
     ascii_domain: str
 
 
-def parse_address(email: str) -> Parts | SyntaxProblem:
-    if len(email) > LONGEST:
+def parse_address(email: str) -> AddressParts | SyntaxProblem:
+    if len(email) > MAX_ADDRESS_LENGTH:
         return SyntaxProblem("too_long")
-    domains = _domains_of(email)
+    domains = _parse_domains(email)
     if domains is None:
-        return SyntaxProblem(code_of_mistake(email))
+        return SyntaxProblem(find_syntax_error(email))
     domain, ascii_domain = domains
-    # Not the library's own, which it makes small for some mailboxes.
+    # Not the library's local part, which is lower-cased for some mailboxes.
     local_part = email.rpartition("@")[0]
     if not local_part.isascii():
         local_part = unicodedata.normalize("NFC", local_part)
-        if len(local_part.encode()) > LONGEST_LOCAL_PART:
+        if len(local_part.encode()) > MAX_LOCAL_PART_LENGTH:
             return SyntaxProblem("local_part_too_long")
-    code = _code_of_top_level(ascii_domain)
+    code = _find_top_level_error(ascii_domain)
     if code is not None:
         return SyntaxProblem(code)
-    return Parts(f"{local_part}@{domain}", local_part, domain, ascii_domain)
+    return AddressParts(f"{local_part}@{domain}", local_part, domain, ascii_domain)
 
 
-def _domains_of(email: str) -> tuple[str, str] | None:
-    """In Unicode and in ASCII; None for what is no address."""
+def _parse_domains(email: str) -> tuple[str, str] | None:
+    """Return the domain in Unicode and in ASCII, or None if the address is invalid."""
     local_part, _, domain = email.rpartition("@")
-    if len(email) <= _SURELY_SHORT and _PLAIN_LOCAL_PART.fullmatch(local_part):
-        return _domains_behind_any(domain)
-    return _read(email)
+    if len(email) <= _MAX_FAST_PATH_LENGTH and _PLAIN_LOCAL_PART.fullmatch(local_part):
+        return _parse_domain_cached(domain)
+    return _parse_with_library(email)
 
 
 @lru_cache(maxsize=4096)
-def _domains_behind_any(domain: str) -> tuple[str, str] | None:
-    """Behind a plain local part it does not matter which: the same domains come again and again."""
-    return _read(f"{_ANY_LOCAL_PART}@{domain}")
+def _parse_domain_cached(domain: str) -> tuple[str, str] | None:
+    """Parse a domain after any plain local part. The cache pays off because domains repeat."""
+    return _parse_with_library(f"{_PLACEHOLDER_LOCAL_PART}@{domain}")
 
 
-def _read(email: str) -> tuple[str, str] | None:
+def _parse_with_library(email: str) -> tuple[str, str] | None:
     try:
         address = _validate(email)
     except EmailNotValidError:
-        return _domains_with_joiners(email)
+        return _parse_with_joiners(email)
     return address.domain, address.ascii_domain
 
 
-def _domains_with_joiners(email: str) -> tuple[str, str] | None:
-    """The library refuses each invisible character, also those that a domain may have."""
+def _parse_with_joiners(email: str) -> tuple[str, str] | None:
+    """Parse domains with valid joiners. The library refuses all invisible characters."""
     local_part, _, domain = email.rpartition("@")
     if "xn--" not in domain.lower() and not any(joiner in domain for joiner in _JOINERS):
         return None
-    if any(unicodedata.category(one) == "Cf" and one not in _JOINERS for one in domain):
+    if any(unicodedata.category(char) == "Cf" and char not in _JOINERS for char in domain):
         return None
     try:
         ascii_domain = idna.encode(domain, uts46=True).decode()
-        in_unicode = idna.decode(ascii_domain)
-        _validate(f"{local_part}@{_ANY_DOMAIN}")
+        unicode_domain = idna.decode(ascii_domain)
+        _validate(f"{local_part}@{_PLACEHOLDER_DOMAIN}")
     except (idna.IDNAError, EmailNotValidError):
         return None
-    if not any(joiner in in_unicode for joiner in _JOINERS) or domain.endswith("."):
+    if not any(joiner in unicode_domain for joiner in _JOINERS) or domain.endswith("."):
         return None
-    is_short = len(local_part.encode()) + len(ascii_domain) < LONGEST
-    return (in_unicode, ascii_domain) if is_short else None
+    is_short = len(local_part.encode()) + len(ascii_domain) < MAX_ADDRESS_LENGTH
+    return (unicode_domain, ascii_domain) if is_short else None
 
 
 def _validate(email: str) -> ValidatedEmail:
@@ -116,8 +115,8 @@ def _validate(email: str) -> ValidatedEmail:
     )
 
 
-def _code_of_top_level(ascii_domain: str) -> str | None:
-    """What the library leaves to its check of deliverability, which is not asked."""
+def _find_top_level_error(ascii_domain: str) -> str | None:
+    """Check what the library checks only together with deliverability, which is not used."""
     _, period, top_level = ascii_domain.rpartition(".")
     if not period:
         return "no_top_level_name"
@@ -127,6 +126,6 @@ def _code_of_top_level(ascii_domain: str) -> str | None:
     return None
 
 
-def in_unicode(ascii_domain: str) -> str:
-    """For people."""
+def to_unicode(ascii_domain: str) -> str:
+    """Decode a domain for display."""
     return idna.decode(ascii_domain) if "xn--" in ascii_domain else ascii_domain

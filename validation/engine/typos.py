@@ -1,86 +1,90 @@
-"""How one word became another under somebody's fingers. Pure."""
+"""Classify the typing error that turned one word into another. Pure."""
 
 from enum import IntEnum
 
-_ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
-# What looks alike is copied wrong as easily as a key is missed.
+_KEYBOARD_ROWS = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")
+# People confuse these when they copy a word by sight.
 _LOOKALIKES = {frozenset(pair) for pair in ("0o", "1l", "1i")}
 
 
-class Slip(IntEnum):
-    """The likelier, the smaller."""
+class Typo(IntEnum):
+    """Kinds of single typing errors, the most likely first."""
 
     TRANSPOSED = 1
     DOUBLED = 2
     OMITTED = 3
-    # A key beside the right one, instead of it or with it.
-    NEIGHBOUR = 4
+    # An adjacent key, instead of the right one or in addition to it.
+    ADJACENT_KEY = 4
     # Any other single letter.
-    STRANGE = 9
+    OTHER = 9
 
 
-def slip_between(typed: str, meant: str) -> Slip | None:
-    """The one slip that tells them apart; None when they are the same, or it takes more."""
-    if abs(len(typed) - len(meant)) > 1 or typed == meant:
+def classify_typo(typed: str, target: str) -> Typo | None:
+    """Return the single typo between two words, or None if they are equal or differ in more."""
+    if abs(len(typed) - len(target)) > 1 or typed == target:
         return None
     start = 0
-    while start < min(len(typed), len(meant)) and typed[start] == meant[start]:
+    while start < min(len(typed), len(target)) and typed[start] == target[start]:
         start += 1
     end = 0
-    while end < min(len(typed), len(meant)) - start and typed[-1 - end] == meant[-1 - end]:
+    while end < min(len(typed), len(target)) - start and typed[-1 - end] == target[-1 - end]:
         end += 1
-    wrong, right = typed[start : len(typed) - end], meant[start : len(meant) - end]
+    wrong, right = typed[start : len(typed) - end], target[start : len(target) - end]
     if len(wrong) == 2 and wrong == right[::-1]:
-        return Slip.TRANSPOSED
+        return Typo.TRANSPOSED
     if not wrong and len(right) == 1:
-        return Slip.OMITTED
+        return Typo.OMITTED
     if len(wrong) == 1 and not right:
-        return _inserted(wrong, typed[max(0, start - 1) : start] + typed[start + 1 : start + 2])
+        adjacent = typed[max(0, start - 1) : start] + typed[start + 1 : start + 2]
+        return _classify_insertion(wrong, adjacent)
     if len(wrong) == len(right) == 1:
-        return Slip.NEIGHBOUR if are_neighbours(wrong, right) else Slip.STRANGE
+        return Typo.ADJACENT_KEY if are_adjacent_keys(wrong, right) else Typo.OTHER
     return None
 
 
-def first_letter_is_right(typed: str, meant: str) -> bool:
-    """People seldom miss the first one; that many domains differ in nothing else is common."""
-    return typed[:1] == meant[:1] or typed[:2] == meant[1::-1]
+def starts_alike(typed: str, target: str) -> bool:
+    """Whether the first letters match or are swapped. People rarely mistype the first letter, but
+    many unrelated domains differ only there."""
+    return typed[:1] == target[:1] or typed[:2] == target[1::-1]
 
 
-def are_neighbours(one: str, other: str) -> bool:
-    if one == other:
+def are_adjacent_keys(key: str, other: str) -> bool:
+    """Whether two keys are next to each other on the keyboard, or their letters look alike."""
+    if key == other:
         return False
-    if frozenset(one + other) in _LOOKALIKES:
+    if frozenset(key + other) in _LOOKALIKES:
         return True
-    places = [_place(one), _place(other)]
-    if None in places:
+    positions = [_key_position(key), _key_position(other)]
+    if None in positions:
         return False
-    (row, column), (other_row, other_column) = (place for place in places if place is not None)
-    # Each row stands half a key further to the right than the one above it.
+    (row, column), (other_row, other_column) = (place for place in positions if place is not None)
+    # Each row is offset by half a key to the right of the row above it.
     distance = (column + row / 2) - (other_column + other_row / 2)
     return abs(row - other_row) <= 1 and abs(distance) <= 1
 
 
-def distance_between(one: str, other: str) -> int:
-    """How many slips it takes: optimal string alignment."""
+def edit_distance(word: str, other: str) -> int:
+    """Count the typos between two words, as the optimal string alignment distance."""
     before: list[int] = []
     previous = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
+    for i, letter in enumerate(word, 1):
         current = [i]
         for j, against in enumerate(other, 1):
             cost = min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (letter != against))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against:
+            if i > 1 and j > 1 and letter == other[j - 2] and word[i - 2] == against:
                 cost = min(cost, before[j - 2] + 1)
             current.append(cost)
         before, previous = previous, current
     return previous[-1]
 
 
-def _inserted(letter: str, beside: str) -> Slip:
-    if letter in beside:
-        return Slip.DOUBLED
-    is_beside = any(are_neighbours(letter, one) for one in beside)
-    return Slip.NEIGHBOUR if is_beside else Slip.STRANGE
+def _classify_insertion(letter: str, adjacent: str) -> Typo:
+    if letter in adjacent:
+        return Typo.DOUBLED
+    is_adjacent_key = any(are_adjacent_keys(letter, neighbor) for neighbor in adjacent)
+    return Typo.ADJACENT_KEY if is_adjacent_key else Typo.OTHER
 
 
-def _place(key: str) -> tuple[int, int] | None:
-    return next(((row, keys.index(key)) for row, keys in enumerate(_ROWS) if key in keys), None)
+def _key_position(key: str) -> tuple[int, int] | None:
+    rows = enumerate(_KEYBOARD_ROWS)
+    return next(((row, keys.index(key)) for row, keys in rows if key in keys), None)

@@ -1,48 +1,47 @@
-"""What a result says, and in which order its reasons count. Pure; no Django."""
+"""The result of a check. Pure."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from validation.engine.dns.mail_route import Route
-from validation.engine.reasons import VERDICT_OF, Verdict
-from validation.engine.score import score_of
-from validation.engine.syntax import Parts, SyntaxProblem
+from validation.engine.dns.mail_route import MailRoute
+from validation.engine.reasons import VERDICT_BY_REASON, Verdict
+from validation.engine.score import compute_score
+from validation.engine.syntax import AddressParts, SyntaxProblem
 
 CHECKS = (
     *("syntax", "domain_exists", "accepts_mail", "null_mx", "disposable", "free_provider"),
     *("relay", "role_account", "no_reply", "has_tag", "reserved_domain", "smtputf8_required"),
     *("mixed_script", "accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled"),
 )
-# Where a form should not let the address in, although mail might arrive.
-NOT_FOR_SIGN_UP = {"disposable", "no_reply", "mixed_script"}
-# When asking again makes sense, in seconds.
-RETRY_AFTER = {"dns_timeout": 60, "dns_failure": 300}
-# For a caller whose lookups have used up too many budgets of messages.
-RETRY_AFTER_REFUSED_LOOKUP = 600
+# Sign-up forms should refuse addresses with one of these, although mail might arrive.
+SIGN_UP_BLOCKERS = {"disposable", "no_reply", "mixed_script"}
+# After how many seconds a retry makes sense, by reason.
+RETRY_AFTER_SECONDS = {"dns_timeout": 60, "dns_failure": 300}
+# For callers whose lookups have exhausted too many message budgets.
+REFUSED_LOOKUP_RETRY_SECONDS = 600
 
-
-NO_ROUTE = Route()
+NO_ROUTE = MailRoute()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the engine found out about one address."""
+    """The result of checking one address."""
 
     email: str
     reasons: tuple[str, ...]
     evidence: str
-    # None when it is none.
-    parts: Parts | None = None
+    # None if the syntax is invalid.
+    parts: AddressParts | None = None
     canonical: str | None = None
     tag: str | None = None
     registrable_domain: str | None = None
-    # Those that were run; the others are null.
+    # Only the checks that were run. The others are null in the result.
     checks: dict[str, bool | None] = field(default_factory=dict)
-    route: Route = NO_ROUTE
+    route: MailRoute = NO_ROUTE
     syntax_problem: SyntaxProblem | None = None
     did_you_mean: str | None = None
     lists: dict[str, str] = field(default_factory=dict)
-    # None: the DNS was not asked.
+    # None if the DNS was not needed.
     dns_cached: bool | None = None
 
     @property
@@ -51,7 +50,7 @@ class Finding:
 
     @property
     def verdict(self) -> Verdict:
-        return VERDICT_OF[self.reason]
+        return VERDICT_BY_REASON[self.reason]
 
     @property
     def is_definite(self) -> bool:
@@ -62,7 +61,7 @@ class Finding:
         facts = [*self.reasons, f"spf_{self.route.spf}", f"dmarc_{self.route.dmarc}"]
         if self.checks.get("relay"):
             facts.append("relay")
-        return score_of(self.verdict, self.evidence, facts)
+        return compute_score(self.verdict, self.evidence, facts)
 
     @property
     def safe_to_send(self) -> bool | None:
@@ -72,17 +71,17 @@ class Finding:
 
     @property
     def accept_for_signup(self) -> bool:
-        is_refused = any(self.checks.get(name) for name in NOT_FOR_SIGN_UP)
+        is_refused = any(self.checks.get(name) for name in SIGN_UP_BLOCKERS)
         return self.verdict != Verdict.UNDELIVERABLE and not is_refused
 
     @property
     def retry_after_s(self) -> int | None:
         if self.route.is_refused and not self.is_definite:
-            return RETRY_AFTER_REFUSED_LOOKUP
-        return RETRY_AFTER.get(self.reason)
+            return REFUSED_LOOKUP_RETRY_SECONDS
+        return RETRY_AFTER_SECONDS.get(self.reason)
 
     def document(self) -> dict[str, Any]:
-        """The result's fields that are the engine's to say, in the order of the documentation."""
+        """Return the engine's part of the API result, in the order of the documentation."""
         parts, problem, route = self.parts, self.syntax_problem, self.route
         return {
             "email": self.email,
@@ -108,7 +107,8 @@ class Finding:
                 "provider": route.provider,
                 "fallback": route.fallback,
                 "records": [
-                    {"preference": one.preference, "host": one.host} for one in route.hosts
+                    {"preference": mail_host.preference, "host": mail_host.host}
+                    for mail_host in route.hosts
                 ],
             },
             "domain_auth": {"spf": route.spf, "dmarc": route.dmarc},

@@ -1,1 +1,1 @@
-"""Add up usage for pages, charts, and the API."""
+"""Sums up usage for pages, charts, and the API."""

@@ -1,4 +1,4 @@
-"""GET /v1/usage: what was used, a line a day."""
+"""GET /v1/usage: usage per day."""
 
 import re
 from datetime import date, timedelta
@@ -13,13 +13,13 @@ from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from apikeys.request import api_key_of
 from apikeys.rest.responses import ApiResponse, json_response
-from apikeys.rest.schema import ALWAYS, describe
+from apikeys.rest.schema import COMMON_ERRORS, describe
 from apikeys.rest.view import ApiView
-from credits.wallet.totals import use_by_day
+from credits.wallet.totals import usage_by_day
 from validation.engine.reasons import Verdict
 from validation.serializers import UsageSerializer
 
-USUAL_DAYS, MOST_DAYS = 30, 366
+DEFAULT_DAYS, MAX_DAYS = 30, 366
 _DATE = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DATE_SCHEMA = {"type": "string", "format": "date", "pattern": "^20[0-9]{2}-[0-9]{2}-[0-9]{2}$"}
 EXAMPLE = {
@@ -48,13 +48,13 @@ class UsageView(ApiView):
 
     def prepare(self, request: Request) -> None:
         today = timezone.now().date()
-        self.last = _day(request, "to") or today
-        self.first = _day(request, "from") or self.last - timedelta(days=USUAL_DAYS - 1)
+        self.last = _parse_day(request, "to") or today
+        self.first = _parse_day(request, "from") or self.last - timedelta(days=DEFAULT_DAYS - 1)
         if self.first > self.last:
-            raise _wrong("from", "from must not be after to.")
-        if (self.last - self.first).days >= MOST_DAYS:
-            raise _wrong("from", f"At most {MOST_DAYS} days fit in one answer.")
-        self.key = _key(request)
+            raise _invalid_field("from", "from must not be after to.")
+        if (self.last - self.first).days >= MAX_DAYS:
+            raise _invalid_field("from", f"At most {MAX_DAYS} days fit in one answer.")
+        self.key = _find_key(request)
 
     @describe(
         "show-usage",
@@ -70,31 +70,33 @@ class UsageView(ApiView):
                 "key", {"type": "string"}, description="`key_…`: only what was used with this key"
             ),
         ],
-        refusals=(*ALWAYS, "invalid_field"),
+        refusals=(*COMMON_ERRORS, "invalid_field"),
     )
     def get(self, request: Request) -> ApiResponse:
-        only = {"key": self.key} if self.key else {}
+        key_filter = {"key": self.key} if self.key else {}
         account = api_key_of(request).account
-        days = days_of_use(account, self.first, self.last, **only)
+        days = list_daily_usage(account, self.first, self.last, **key_filter)
         return json_response({"from": f"{self.first}", "to": f"{self.last}", "days": days})
 
 
-def days_of_use(account: Account, first: date, last: date, **only: Any) -> list[dict[str, Any]]:
-    """A line a day, also where nothing was used."""
-    days = {day: _nothing(day) for day in _days(first, last)}
-    for use in use_by_day(account, first, last, **only):
-        line = days[use.of]
-        line[use.verdict] += use.calls
-        line["requests"] += use.calls
-        line["credits"] += use.credits
+def list_daily_usage(
+    account: Account, first: date, last: date, **key_filter: Any
+) -> list[dict[str, Any]]:
+    """Returns one dict per day, including days without usage."""
+    days = {day: _empty_day(day) for day in _days_between(first, last)}
+    for used in usage_by_day(account, first, last, **key_filter):
+        day = days[used.of]
+        day[used.verdict] += used.calls
+        day["requests"] += used.calls
+        day["credits"] += used.credits
     return list(days.values())
 
 
-def _days(first: date, last: date) -> list[date]:
+def _days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 
-def _nothing(day: date) -> dict[str, Any]:
+def _empty_day(day: date) -> dict[str, Any]:
     return {
         "date": f"{day}",
         "requests": 0,
@@ -103,8 +105,8 @@ def _nothing(day: date) -> dict[str, Any]:
     }
 
 
-def _day(request: Request, name: str) -> date | None:
-    text = _one(request, name)
+def _parse_day(request: Request, name: str) -> date | None:
+    text = _single_value(request, name)
     if text is None:
         return None
     try:
@@ -114,25 +116,27 @@ def _day(request: Request, name: str) -> date | None:
 
 
 def _refuse_date(name: str) -> date:
-    raise _wrong(name, f"{name} must be a date such as 2026-11-20.")
+    raise _invalid_field(name, f"{name} must be a date such as 2026-11-20.")
 
 
-def _key(request: Request) -> ApiKey | None:
-    text = _one(request, "key")
+def _find_key(request: Request) -> ApiKey | None:
+    text = _single_value(request, "key")
     if text is None:
         return None
     key = api_key_of(request).account.api_keys.filter(public_id=text.replace("\0", "")).first()
     if key is None:
-        raise _wrong("key", "There is no key with this id in your account. Ids start with key_.")
+        raise _invalid_field(
+            "key", "There is no key with this id in your account. Ids start with key_."
+        )
     return key
 
 
-def _one(request: Request, name: str) -> str | None:
-    given = request.query_params.getlist(name)
-    if len(given) > 1:
-        raise _wrong(name, f"{name} was given more than once.")
-    return given[0] if given else None
+def _single_value(request: Request, name: str) -> str | None:
+    values = request.query_params.getlist(name)
+    if len(values) > 1:
+        raise _invalid_field(name, f"{name} was given more than once.")
+    return values[0] if values else None
 
 
-def _wrong(name: str, message: str) -> ApiError:
+def _invalid_field(name: str, message: str) -> ApiError:
     return ApiError("invalid_field", message, param=name)

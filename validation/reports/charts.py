@@ -1,25 +1,25 @@
-"""Stacked bars as paths of an SVG, one for each verdict. Pure.
+"""Stacked bar charts as SVG paths, one path per verdict. Pure.
 
-A bar is ten units wide with its gap, the chart a hundred high; the page stretches it to its width,
-and writes all text beside it, which must not be stretched.
+A bar with its gap is 10 units wide, and the chart is 100 units high. The page stretches the SVG to
+its own width, so all text stays outside the SVG.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 BAR, GAP, HEIGHT = 10, 2, 100
-# From the ground up.
-LAYERS = ("deliverable", "risky", "undeliverable", "unknown")
+# From bottom to top.
+STACK_ORDER = ("deliverable", "risky", "undeliverable", "unknown")
 
 
 @dataclass(frozen=True)
 class Chart:
     width: int
-    # What the top of the chart stands for.
+    # The value at the top of the chart.
     ceiling: int
-    # Verdict and path.
+    # Pairs of verdict and path.
     layers: list[tuple[str, str]]
-    # Where each bar begins, and what is said of it when pointed at.
+    # Pairs of x position and tooltip.
     bars: list[tuple[int, str]]
 
     @property
@@ -27,27 +27,27 @@ class Chart:
         return self.ceiling // 2 if self.ceiling % 2 == 0 else None
 
 
-def draw(counts: Sequence[Mapping[str, int]], titles: Sequence[str]) -> Chart:
+def draw_chart(counts: Sequence[Mapping[str, int]], titles: Sequence[str]) -> Chart:
     ceiling = round_up(max((sum(bar.values()) for bar in counts), default=0))
-    paths: dict[str, list[str]] = {verdict: [] for verdict in LAYERS}
+    paths: dict[str, list[str]] = {verdict: [] for verdict in STACK_ORDER}
     for number, bar in enumerate(counts):
-        ground = 0
-        for verdict in LAYERS:
+        base = 0
+        for verdict in STACK_ORDER:
             if bar[verdict]:
-                paths[verdict].append(_rectangle(number, ground, bar[verdict], ceiling))
-                ground += bar[verdict]
+                paths[verdict].append(_rectangle(number, base, bar[verdict], ceiling))
+                base += bar[verdict]
     layers = [(verdict, "".join(parts)) for verdict, parts in paths.items() if parts]
     bars = [(number * BAR, title) for number, title in enumerate(titles)]
     return Chart(len(counts) * BAR, ceiling, layers, bars)
 
 
-def round_up(most: int) -> int:
-    """To 1, 2 or 5 and noughts, so that the scale can be read."""
-    power: int = 10 ** (len(str(most)) - 1)
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= max(1, most))
+def round_up(value: int) -> int:
+    """Rounds up to 1, 2 or 5 times a power of ten, so that the scale is easy to read."""
+    power: int = 10 ** (len(str(value)) - 1)
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= max(1, value))
 
 
-def _rectangle(number: int, ground: int, height: int, ceiling: int) -> str:
-    bottom = HEIGHT - ground * HEIGHT / ceiling
-    tall = height * HEIGHT / ceiling
-    return f"M{number * BAR + GAP / 2:g} {bottom:.5g}v-{tall:.4g}h{BAR - GAP}v{tall:.4g}z"
+def _rectangle(number: int, base: int, count: int, ceiling: int) -> str:
+    bottom = HEIGHT - base * HEIGHT / ceiling
+    height = count * HEIGHT / ceiling
+    return f"M{number * BAR + GAP / 2:g} {bottom:.5g}v-{height:.4g}h{BAR - GAP}v{height:.4g}z"

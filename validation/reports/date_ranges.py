@@ -1,9 +1,11 @@
-"""Stretches of time that are looked at: from when to when, and in which pieces. Pure."""
+"""Date ranges of reports and the intervals they are divided into. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
+
+from runtime.dates import midnight, next_month, previous_month
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -15,27 +17,27 @@ class Unit(StrEnum):
     MONTH = "month"
 
 
-# More pieces than these are too many to be seen in a chart.
-MOST_DAYS = {Unit.HOUR: 7, Unit.DAY: 92, Unit.MONTH: 2 * 366}
+# A chart with more intervals is unreadable.
+MAX_DAYS = {Unit.HOUR: 7, Unit.DAY: 92, Unit.MONTH: 2 * 366}
 
 
-# Hours are kept so long: credits.wallet.totals.HOURS_KEPT, less the day on which they go.
-HOURS_GO_AFTER = timedelta(days=395)
+# One day less than credits.wallet.totals.HOURLY_RETENTION: rows are deleted during the last day.
+MAX_HOURLY_AGE = timedelta(days=395)
 
 
-class TooOld(ValueError):
+class HoursExpired(ValueError):
     def __init__(self) -> None:
         super().__init__("Hours are kept for 13 months: look at these days by day.")
 
 
-class TooLong(ValueError):
+class RangeTooLong(ValueError):
     def __init__(self, unit: Unit) -> None:
-        super().__init__(f"By {unit} at most {MOST_DAYS[unit]:,} days fit in one chart.")
+        super().__init__(f"By {unit} at most {MAX_DAYS[unit]:,} days fit in one chart.")
 
 
 @dataclass(frozen=True)
 class DateRange:
-    """Whole days (UTC), or hours; the end is the first moment that is no longer in it."""
+    """Spans whole days in UTC, or hours. The end is exclusive."""
 
     unit: Unit
     start: datetime
@@ -50,26 +52,29 @@ class DateRange:
         return (self.end - HOUR).date()
 
     @property
-    def pieces(self) -> list[date | datetime]:
+    def intervals(self) -> list[date | datetime]:
         return list(self._hours() if self.unit == Unit.HOUR else self._days())
 
-    def names(self, zone: tzinfo, now: datetime) -> list[str]:
-        """What people call the pieces; hours in their own zone. The year is said where it is not
-        this one, and the distance to UTC where clocks were changed meanwhile."""
+    def labels(self, zone: tzinfo, now: datetime) -> list[str]:
+        """Returns a label per interval, hours in the viewer's time zone.
+
+        A label contains the year if the range starts in another year than `now`, and the UTC offset
+        if it changes within the range.
+        """
         if self.unit == Unit.MONTH:
-            return [f"{piece:%b %Y}" for piece in self.pieces]
+            return [f"{month:%b %Y}" for month in self.intervals]
         year = "" if self.first.year == now.year else " %Y"
         if self.unit == Unit.DAY:
-            return [f"{piece:%a %d %b{year}}" for piece in self.pieces]
+            return [f"{day:%a %d %b{year}}" for day in self.intervals]
         hours = [piece.astimezone(zone) for piece in self._hours()]
         offset = " %z" if len({hour.utcoffset() for hour in hours}) > 1 else ""
         return [f"{hour:%a %d %b{year}, %H:%M{offset}}" for hour in hours]
 
     def _hours(self) -> Iterator[datetime]:
-        moment = self.start
-        while moment < self.end:
-            yield moment
-            moment += HOUR
+        hour = self.start
+        while hour < self.end:
+            yield hour
+            hour += HOUR
 
     def _days(self) -> Iterator[date]:
         day = self.first.replace(day=1) if self.unit == Unit.MONTH else self.first
@@ -78,24 +83,20 @@ class DateRange:
             day = next_month(day) if self.unit == Unit.MONTH else day + DAY
 
 
-def next_month(first: date) -> date:
-    return (first + timedelta(days=32)).replace(day=1)
-
-
 def range_of_days(
     first: date, last: date, unit: Unit | None = None, *, today: date | None = None
 ) -> DateRange:
-    """Without a unit, the smallest that gives a readable chart."""
+    """Picks the smallest unit that gives a readable chart if `unit` is None."""
     days = (last - first).days + 1
-    has_hours = today is None or first > today - HOURS_GO_AFTER
+    has_hours = today is None or first > today - MAX_HOURLY_AGE
     if unit is None:
-        usual = {Unit.HOUR: 2 * has_hours, Unit.DAY: MOST_DAYS[Unit.DAY], Unit.MONTH: days}
-        unit = next(unit for unit, most in usual.items() if days <= most)
+        limits = {Unit.HOUR: 2 * has_hours, Unit.DAY: MAX_DAYS[Unit.DAY], Unit.MONTH: days}
+        unit = next(unit for unit, limit in limits.items() if days <= limit)
     if unit == Unit.HOUR and not has_hours:
-        raise TooOld
-    if days > MOST_DAYS[unit]:
-        raise TooLong(unit)
-    return DateRange(unit, _midnight(first), _midnight(last) + DAY)
+        raise HoursExpired
+    if days > MAX_DAYS[unit]:
+        raise RangeTooLong(unit)
+    return DateRange(unit, midnight(first), midnight(last) + DAY)
 
 
 def last_hours(now: datetime, hours: int) -> DateRange:
@@ -110,9 +111,5 @@ def last_days(now: datetime, days: int, unit: Unit | None = None) -> DateRange:
 def last_months(now: datetime, months: int, unit: Unit | None = None) -> DateRange:
     first = now.date().replace(day=1)
     for _ in range(months - 1):
-        first = (first - DAY).replace(day=1)
+        first = previous_month(first)
     return range_of_days(first, now.date(), unit)
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time.min, UTC)

@@ -1,4 +1,4 @@
-"""What the front page of an account tells at a glance."""
+"""Collects the figures of the account's overview page."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,20 +9,26 @@ from apikeys.models import ApiKey, RefusalHour
 from credits.models import UseDay, UseHour
 from validation.models import LogEntry
 from validation.reports.date_ranges import DAY, HOUR, last_days
-from validation.reports.usage_stats import Refused, UsageStats, altogether, by_piece, refusals
-from validation.request_log.search import latest
+from validation.reports.usage_stats import (
+    RefusalCount,
+    UsageStats,
+    by_interval,
+    refusals,
+    sum_stats,
+)
+from validation.request_log.search import latest_entries
 
 WEEK, MONTH = 7, 30
-LONGEST_CALL = timedelta(seconds=8)
-LATEST = 8
+MAX_CALL_DURATION = timedelta(seconds=8)
+LATEST_COUNT = 8
 
 
 @dataclass(frozen=True)
 class Overview:
-    # The last 30 days, today the last of them.
+    # The last 30 days, ending today.
     days: list[UsageStats]
-    # Of the last 7.
-    refused: list[Refused]
+    # In the last 7 days.
+    refused: list[RefusalCount]
     latest: list[LogEntry]
 
     @property
@@ -31,26 +37,29 @@ class Overview:
 
     @property
     def week(self) -> UsageStats:
-        return altogether(self.days[-WEEK:])
+        return sum_stats(self.days[-WEEK:])
 
     @property
     def week_before(self) -> UsageStats:
-        return altogether(self.days[-2 * WEEK : -WEEK])
+        return sum_stats(self.days[-2 * WEEK : -WEEK])
 
     @property
     def month(self) -> UsageStats:
-        return altogether(self.days)
+        return sum_stats(self.days)
 
     @property
     def change(self) -> int | None:
-        """Of the week to the one before, in parts of a hundred."""
+        """Returns the percentage change of requests from the previous 7 days."""
         before = self.week_before.requests
         return round(100 * (self.week.requests - before) / before) if before else None
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A request that came. What is no row of the log is known by its refusal, or by its key."""
+    """Describes a received request.
+
+    If the request log has no entry of it, only its refusal or the use of its key is known.
+    """
 
     entry: LogEntry | None = None
     refusal: str = ""
@@ -66,36 +75,40 @@ class Arrival:
         return self.entry.refusal if self.entry else self.refusal
 
 
-def has_begun(account: Account) -> bool:
-    """Whether a request ever came. The sandbox is in no book; a key knows that it was used."""
-    own = {"account": account}
+def has_received_requests(account: Account) -> bool:
+    """Returns whether the account ever sent a request.
+
+    Usage excludes the sandbox, so the last use of the keys counts too.
+    """
     return (
         account.api_keys.filter(last_used_at__isnull=False).exists()
-        or UseHour.objects.filter(**own).exists()
-        or UseDay.objects.filter(**own).exists()
-        or LogEntry.objects.of(account).exists()
-        or RefusalHour.objects.filter(**own).exists()
+        or UseHour.objects.filter(account=account).exists()
+        or UseDay.objects.filter(account=account).exists()
+        or LogEntry.objects.retained_for(account).exists()
+        or RefusalHour.objects.filter(account=account).exists()
     )
 
 
-def arrival_of(account: Account, key: ApiKey | None, now: datetime) -> Arrival | None:
-    """The latest of the day, with this key or any; nothing while none has come."""
-    of_key = {"key": key} if key else {}
-    entries = LogEntry.objects.of(account).filter(at__gte=now - DAY, **of_key)
+def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival | None:
+    """Returns the latest request of the last 24 hours with this key, or with any key if None."""
+    key_filter = {"key": key} if key else {}
+    entries = LogEntry.objects.retained_for(account).filter(at__gte=now - DAY, **key_filter)
     entry = entries.order_by("-at").first()
     if entry:
         return Arrival(entry)
-    hours = RefusalHour.objects.filter(account=account, hour__gte=now - HOUR, **of_key)
-    refused = hours.order_by("-hour", "-pk").first()
-    if refused and refused.code in REFUSALS:
-        return Arrival(None, refused.code)
+    hours = RefusalHour.objects.filter(account=account, hour__gte=now - HOUR, **key_filter)
+    refusal = hours.order_by("-hour", "-pk").first()
+    if refusal and refusal.code in REFUSALS:
+        return Arrival(None, refusal.code)
     keys = ApiKey.objects.filter(pk=key.pk) if key else account.api_keys.all()
-    # The note of its use comes first, and the row with the answer.
-    return Arrival() if keys.filter(last_used_at__lt=now - LONGEST_CALL).exists() else None
+    # A key's use is recorded before the entry, so a request may still be in progress.
+    return Arrival() if keys.filter(last_used_at__lt=now - MAX_CALL_DURATION).exists() else None
 
 
-def overview_of(account: Account, now: datetime) -> Overview:
+def build_overview(account: Account, now: datetime) -> Overview:
     week = last_days(now, WEEK)
     return Overview(
-        by_piece(account, last_days(now, MONTH)), refusals(account, week), latest(account, LATEST)
+        by_interval(account, last_days(now, MONTH)),
+        refusals(account, week),
+        latest_entries(account, LATEST_COUNT),
     )

@@ -1,4 +1,4 @@
-"""The viewer's time zone, which their browser told in a cookie (static/js/page.js)."""
+"""Reads the viewer's time zone from the cookie that static/js/page.js sets."""
 
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
@@ -8,13 +8,13 @@ from django.http import HttpRequest
 COOKIE = "timezone"
 
 
-def zone_of(request: HttpRequest) -> tzinfo:
+def viewer_time_zone(request: HttpRequest) -> tzinfo:
     name = request.COOKIES.get(COOKIE, "")
-    # Of a place: Asia/Kolkata. Others, such as Factory, tell people nothing.
+    # Accept places such as Asia/Kolkata. Names without a slash, such as Factory, mean nothing.
     if "/" not in name:
         return UTC
     try:
         return ZoneInfo(name)
-    # What is no name of a zone, or of none that this machine knows. ZoneInfo reads files.
+    # ZoneInfo reads a file, so an invalid or unknown name raises one of several errors.
     except (ValueError, OSError, KeyError):
         return UTC

@@ -1,4 +1,4 @@
-"""Usage as lines of a table for a spreadsheet."""
+"""Usage as rows of a CSV file."""
 
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -7,34 +7,36 @@ from typing import Any
 from accounts.models import Account
 from credits.wallet import totals
 from runtime.csv_download import Row, escape_formula
-from validation.reports.charts import LAYERS
+from validation.reports.charts import STACK_ORDER
 from validation.reports.date_ranges import DateRange, Unit
-from validation.reports.usage_stats import UsageStats, keys_of
+from validation.reports.usage_stats import UsageStats, load_keys
 
 
-def usage_lines(account: Account, span: DateRange, **only: Any) -> Iterator[Row]:
-    """A line an hour or day and key, in UTC; months are given by day."""
-    is_hourly = span.unit == Unit.HOUR
-    lines = list(_lines(account, span, only))
-    known = keys_of(account, (key_id for _, key_id, _ in lines))
-    when = "hour (UTC)" if is_hourly else "day (UTC)"
-    yield [when, "key", "name", "requests", *LAYERS, "credits"]
-    for of, key_id, line in lines:
-        key = known.get(key_id or 0)
-        moment = f"{of:%Y-%m-%d %H:%M}" if is_hourly else f"{of}"
-        named = [key.public_id, escape_formula(key.name)] if key else ["", "Playground"]
-        yield [moment, *named, line.requests, *line.calls.values(), line.credits]
+def usage_rows(account: Account, date_range: DateRange, **key_filter: Any) -> Iterator[Row]:
+    """Yields a row per key and hour, or per key and day if the unit is a day or a month. In UTC."""
+    is_hourly = date_range.unit == Unit.HOUR
+    groups = list(_sum_by_interval_and_key(account, date_range, key_filter))
+    keys = load_keys(account, (key_id for _, key_id, _ in groups))
+    heading = "hour (UTC)" if is_hourly else "day (UTC)"
+    yield [heading, "key", "name", "requests", *STACK_ORDER, "credits"]
+    for interval, key_id, stats in groups:
+        key = keys.get(key_id or 0)
+        label = f"{interval:%Y-%m-%d %H:%M}" if is_hourly else f"{interval}"
+        key_cells = [key.public_id, escape_formula(key.name)] if key else ["", "Playground"]
+        yield [label, *key_cells, stats.requests, *stats.calls.values(), stats.credits]
 
 
-def _lines(
-    account: Account, span: DateRange, only: dict[str, Any]
+def _sum_by_interval_and_key(
+    account: Account, date_range: DateRange, key_filter: dict[str, Any]
 ) -> Iterator[tuple[date | datetime, int | None, UsageStats]]:
-    if span.unit == Unit.HOUR:
-        used = totals.use_by_hour_and_key(account, span.start, span.end, **only)
+    if date_range.unit == Unit.HOUR:
+        rows = totals.usage_by_hour_and_key(account, date_range.start, date_range.end, **key_filter)
     else:
-        used = totals.use_by_day_and_key(account, span.first, span.last, **only)
-    lines: dict[tuple[Any, int | None], UsageStats] = {}
-    for one in used:
-        lines.setdefault(one.of, UsageStats()).add(one)
-    for (of, key_id), line in sorted(lines.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
-        yield of, key_id, line
+        rows = totals.usage_by_day_and_key(account, date_range.first, date_range.last, **key_filter)
+    groups: dict[tuple[Any, int | None], UsageStats] = {}
+    for used in rows:
+        groups.setdefault(used.of, UsageStats()).add(used)
+    for (interval, key_id), stats in sorted(
+        groups.items(), key=lambda group: (group[0][0], group[0][1] or 0)
+    ):
+        yield interval, key_id, stats

@@ -1,40 +1,39 @@
-"""What an account used, summed up for the pages: by piece of time, by key, and altogether."""
+"""Sums an account's usage by interval, by key, and in total."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Sum as SumOf
+from django.db.models import Sum
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey, RefusalHour
 from credits import latency
 from credits.wallet import totals
-from credits.wallet.totals import Used
-from validation.reports.charts import LAYERS
+from credits.wallet.totals import UsageTotal
+from validation.reports.charts import STACK_ORDER
 from validation.reports.date_ranges import DateRange, Unit
 
 
 def _no_calls() -> dict[str, int]:
-    return dict.fromkeys(LAYERS, 0)
+    return dict.fromkeys(STACK_ORDER, 0)
 
 
 @dataclass
 class UsageStats:
-    """Of one piece of time, of one key, or of all."""
-
+    # The interval or the API key. None for a total and for the playground.
     of: Any = None
     calls: dict[str, int] = field(default_factory=_no_calls)
     credits: int = 0
     histogram: list[int] = field(default_factory=lambda: [0] * len(latency.BUCKETS))
 
-    def add(self, used: Used) -> None:
+    def add(self, used: UsageTotal) -> None:
         self.calls[used.verdict] += used.calls
         self.credits += used.credits
-        # Where there is one.
-        for place, calls in enumerate(used.histogram):
-            self.histogram[place] += calls
+        # Empty for queries that don't load the histogram.
+        for bucket, calls in enumerate(used.histogram):
+            self.histogram[bucket] += calls
 
     @property
     def requests(self) -> int:
@@ -42,20 +41,21 @@ class UsageStats:
 
     @property
     def shares(self) -> list[tuple[str, int, float]]:
-        """Verdict, calls, and how many of a hundred."""
-        return [(v, n, 100 * n / (self.requests or 1)) for v, n in self.calls.items()]
+        """Returns each verdict with its calls and their percentage."""
+        total = self.requests or 1
+        return [(verdict, calls, 100 * calls / total) for verdict, calls in self.calls.items()]
 
     @property
-    def median(self) -> str:
+    def p50(self) -> str:
         return latency.format_milliseconds(latency.percentile(self.histogram, 0.5))
 
     @property
-    def slow(self) -> str:
+    def p95(self) -> str:
         return latency.format_milliseconds(latency.percentile(self.histogram, 0.95))
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusalCount:
     code: str
     calls: int
 
@@ -68,7 +68,7 @@ class Refused:
         return REFUSALS[self.code].cure
 
 
-def altogether(parts: Iterable[UsageStats]) -> UsageStats:
+def sum_stats(parts: Iterable[UsageStats]) -> UsageStats:
     total = UsageStats()
     for part in parts:
         for verdict, calls in part.calls.items():
@@ -78,45 +78,49 @@ def altogether(parts: Iterable[UsageStats]) -> UsageStats:
     return total
 
 
-def by_piece(account: Account, span: DateRange, **only: Any) -> list[UsageStats]:
-    """One for each piece of the span, also where nothing was used."""
-    pieces = {piece: UsageStats(piece) for piece in span.pieces}
-    for used in _used(account, span, only):
-        pieces[used.of].add(used)
-    return list(pieces.values())
+def by_interval(account: Account, date_range: DateRange, **key_filter: Any) -> list[UsageStats]:
+    """Returns the stats of each interval, including those without usage."""
+    stats = {interval: UsageStats(interval) for interval in date_range.intervals}
+    for used in _load_usage(account, date_range, key_filter):
+        stats[used.of].add(used)
+    return list(stats.values())
 
 
-def _used(account: Account, span: DateRange, only: dict[str, Any]) -> Iterable[Used]:
-    if span.unit == Unit.HOUR:
-        return totals.use_by_hour(account, span.start, span.end, **only)
-    of_unit = totals.use_by_day if span.unit == Unit.DAY else totals.use_by_month
-    return of_unit(account, span.first, span.last, **only)
+def _load_usage(
+    account: Account, date_range: DateRange, key_filter: dict[str, Any]
+) -> Iterable[UsageTotal]:
+    if date_range.unit == Unit.HOUR:
+        return totals.usage_by_hour(account, date_range.start, date_range.end, **key_filter)
+    use_by_unit = totals.usage_by_day if date_range.unit == Unit.DAY else totals.usage_by_month
+    return use_by_unit(account, date_range.first, date_range.last, **key_filter)
 
 
-def by_key(account: Account, span: DateRange, **only: Any) -> list[UsageStats]:
-    """Of each that was used, the most used first. None is the playground."""
-    found: dict[int | None, UsageStats] = {}
-    for used in _used_by_key(account, span, only):
-        found.setdefault(used.of, UsageStats()).add(used)
-    known = keys_of(account, found)
-    for key_id, sums in found.items():
-        sums.of = known.get(key_id or 0)
-    return sorted(found.values(), key=lambda sums: -sums.requests)
+def by_key(account: Account, date_range: DateRange, **key_filter: Any) -> list[UsageStats]:
+    """Returns the stats of each used key, most used first. `of` is None for the playground."""
+    stats_by_id: dict[int | None, UsageStats] = {}
+    for used in _load_usage_by_key(account, date_range, key_filter):
+        stats_by_id.setdefault(used.of, UsageStats()).add(used)
+    keys = load_keys(account, stats_by_id)
+    for key_id, stats in stats_by_id.items():
+        stats.of = keys.get(key_id or 0)
+    return sorted(stats_by_id.values(), key=lambda stats: -stats.requests)
 
 
-def keys_of(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiKey]:
+def load_keys(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiKey]:
     return account.api_keys.in_bulk({key_id for key_id in key_ids if key_id})
 
 
-def _used_by_key(account: Account, span: DateRange, only: dict[str, Any]) -> Iterator[Used]:
-    if span.unit == Unit.HOUR:
-        return totals.use_of_hours_by_key(account, span.start, span.end, **only)
-    return totals.use_by_key(account, span.first, span.last, **only)
+def _load_usage_by_key(
+    account: Account, date_range: DateRange, key_filter: dict[str, Any]
+) -> Iterator[UsageTotal]:
+    if date_range.unit == Unit.HOUR:
+        return totals.usage_by_key_between(account, date_range.start, date_range.end, **key_filter)
+    return totals.usage_by_key(account, date_range.first, date_range.last, **key_filter)
 
 
-def refusals(account: Account, span: DateRange, **only: Any) -> list[Refused]:
+def refusals(account: Account, date_range: DateRange, **key_filter: Any) -> list[RefusalCount]:
     hours = RefusalHour.objects.filter(
-        account=account, hour__gte=span.start, hour__lt=span.end, **only
+        account=account, hour__gte=date_range.start, hour__lt=date_range.end, **key_filter
     )
-    sums = hours.values_list("code").annotate(calls=SumOf("calls")).order_by("-calls", "code")
-    return [Refused(code, calls) for code, calls in sums if code in REFUSALS]
+    rows = hours.values_list("code").annotate(calls=Sum("calls")).order_by("-calls", "code")
+    return [RefusalCount(code, calls) for code, calls in rows if code in REFUSALS]

@@ -1,1 +1,1 @@
-"""Write the request log, search it, and delete from it."""
+"""Writes the request log, searches it, and deletes from it."""

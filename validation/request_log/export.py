@@ -10,6 +10,6 @@ _FIELDS = (
 
 
 def export_requests(*, account: Account) -> dict[str, Any]:
-    """Seam: the request log, with its addresses masked as they are kept."""
-    entries = LogEntry.objects.of(account).order_by("at", "pk")
+    """Hook: exports the request log, with the addresses masked as stored."""
+    entries = LogEntry.objects.retained_for(account).order_by("at", "pk")
     return {"requests": list(entries.values(*_FIELDS))}

@@ -4,31 +4,34 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Account
-from runtime.database.batches import BATCH, delete_in_batches
+from runtime.database.batches import BATCH_SIZE, delete_in_batches
 from validation.models import LogEntry, Replay
 
 
 def delete_old_replays() -> None:
-    delete_in_batches(Replay.objects.outdated())
+    delete_in_batches(Replay.objects.expired())
 
 
 def delete_old_log_entries() -> None:
     now = timezone.now()
-    longest = settings.LOG_RETENTION_DAYS
-    _delete_from_the_oldest(before=now - timedelta(days=longest))
+    _delete_from_the_oldest(before=now - timedelta(days=settings.LOG_RETENTION_DAYS))
     for account in Account.objects.exclude(log_since=None):
-        # In the order of the index, so that the first batch is found without reading the others.
-        old = LogEntry.objects.filter(account=account, at__lte=account.log_begins).order_by("-at")
+        # Sorted like the index, so that the first batch is found without reading other rows.
+        old = LogEntry.objects.filter(account=account, at__lte=account.log_starts_at).order_by(
+            "-at"
+        )
         delete_in_batches(old)
 
 
 def _delete_from_the_oldest(*, before: datetime) -> None:
-    """Rows are as old as their primary key says, but for seconds: no index on the time is needed
-    to find the old ones, and the walk ends where none is left."""
+    """Deletes in batches by primary key, and stops at the first batch without an old row.
+
+    Primary keys follow the time within seconds, so no index on the time alone is needed.
+    """
     last = 0
     while True:
         rows = LogEntry.objects.filter(pk__gt=last).order_by("pk")
-        batch = list(rows.values_list("pk", "at")[:BATCH])
+        batch = list(rows.values_list("pk", "at")[:BATCH_SIZE])
         if not any(at <= before for _, at in batch):
             return
         first, last = batch[0][0], batch[-1][0]
@@ -36,6 +39,6 @@ def _delete_from_the_oldest(*, before: datetime) -> None:
 
 
 def forget_requests(*, account: Account) -> None:
-    """Seam: an account is erased. What was used stays in the books, without any address."""
+    """Hook: deletes the request log and replays of an erased account. Usage totals stay."""
     LogEntry.objects.filter(account=account).delete()
     Replay.objects.filter(account=account).delete()

@@ -1,6 +1,6 @@
-"""The request log, looked at: filters, pages, and one entry found by what a customer knows of it.
+"""Searches the request log: filtered pages, and single entries by their ids.
 
-A filter with an index is walked along; others are applied to a stretch of that walk
+One filter uses an index scan. The other filters apply to the scanned rows, up to the scan limit
 (runtime/database/pagination.py).
 """
 
@@ -20,14 +20,13 @@ from validation.models import LogEntry
 
 @dataclass(frozen=True)
 class LogQuery:
-    """What of the log is looked for; what is empty does not matter."""
+    """Holds the filters of a search. An empty filter matches every entry."""
 
     verdict: str = ""
     status: int | None = None
     reason: str = ""
-    # The code of a refusal.
+    # An error code.
     refusal: str = ""
-    # A key, or the playground.
     key: ApiKey | None = None
     playground: bool = False
     day: date | None = None
@@ -35,10 +34,10 @@ class LogQuery:
     address_hash: str = ""
     request_id: str = ""
 
-    def walks(self) -> list[Q]:
-        """Each has an index; the one that leaves the fewest rows comes first."""
+    def indexed_conditions(self) -> list[Q]:
+        """Returns the active filters that have an index, the most selective first."""
         is_refused = bool(self.refusal or (self.status and self.status != 200))
-        walks: list[tuple[Any, Q]] = [
+        conditions: list[tuple[Any, Q]] = [
             (self.request_id, Q(request_id=self.request_id)),
             (self.address_hash, Q(address_hash=self.address_hash)),
             (self.domain, Q(domain=self.domain)),
@@ -46,45 +45,45 @@ class LogQuery:
             (is_refused, ~Q(status=200)),
             (self.key, Q(key=self.key)),
         ]
-        return [condition for is_wanted, condition in walks if is_wanted]
+        return [condition for value, condition in conditions if value]
 
-    def others(self) -> list[Q]:
-        others: list[tuple[Any, Q]] = [
+    def unindexed_conditions(self) -> list[Q]:
+        conditions: list[tuple[Any, Q]] = [
             (self.status, Q(status=self.status)),
             (self.refusal, Q(refusal=self.refusal)),
             (self.verdict, Q(verdict=self.verdict)),
             (self.playground, Q(key=None)),
         ]
-        return [condition for is_wanted, condition in others if is_wanted]
+        return [condition for value, condition in conditions if value]
 
 
-def log_page(account: Account, wanted: LogQuery, before: Cursor | None = None) -> Page[LogEntry]:
-    rows = _of_day(LogEntry.objects.of(account), wanted.day)
-    walks = wanted.walks()
-    walked = rows.filter(*walks[:1]).select_related("key")
-    return pagination.paginate(walked, wanted.others() + walks[1:], before)
+def log_page(account: Account, query: LogQuery, before: Cursor | None = None) -> Page[LogEntry]:
+    rows = _on_day(LogEntry.objects.retained_for(account), query.day)
+    indexed = query.indexed_conditions()
+    scanned = rows.filter(*indexed[:1]).select_related("key")
+    return pagination.paginate(scanned, query.unindexed_conditions() + indexed[1:], before)
 
 
-def latest(account: Account, most: int) -> list[LogEntry]:
-    entries = LogEntry.objects.of(account).select_related("key").order_by("-at", "-pk")
-    return list(entries[:most])
+def latest_entries(account: Account, limit: int) -> list[LogEntry]:
+    entries = LogEntry.objects.retained_for(account).select_related("key").order_by("-at", "-pk")
+    return list(entries[:limit])
 
 
 def find_entry(account: Account, request_id: str, at: datetime) -> LogEntry | None:
-    """The address of an entry's page holds what tells it from all others, and no running number."""
-    entries = LogEntry.objects.of(account).filter(request_id=request_id, at=at)
+    """Finds the entry that a page's URL identifies: see LogEntry.get_absolute_url."""
+    entries = LogEntry.objects.retained_for(account).filter(request_id=request_id, at=at)
     return entries.select_related("key").first()
 
 
 def has_request(account: Account, request_id: str) -> bool:
-    return LogEntry.objects.of(account).filter(request_id=request_id).exists()
+    return LogEntry.objects.retained_for(account).filter(request_id=request_id).exists()
 
 
 def find_result(account: Account, result_id: str) -> LogEntry | None:
-    return LogEntry.objects.of(account).with_result(result_id).order_by("at").first()
+    return LogEntry.objects.retained_for(account).with_result(result_id).order_by("at").first()
 
 
-def _of_day(rows: QuerySet[LogEntry], day: date | None) -> QuerySet[LogEntry]:
+def _on_day(rows: QuerySet[LogEntry], day: date | None) -> QuerySet[LogEntry]:
     if day is None:
         return rows
     return rows.filter(at__gte=midnight(day), at__lt=midnight(day) + timedelta(days=1))

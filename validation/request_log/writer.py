@@ -1,5 +1,7 @@
-"""The request log: what was asked with which key, and how it was answered. Of an account that wants
-none of it kept, nothing is written."""
+"""Writes the request log: each request's key, address and outcome.
+
+Nothing is written for an account whose log retention is 0 days.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from apikeys.request import ApiHttpRequest
 from runtime.database.raw_sql import BulkInsert
 from runtime.database.write_behind import WriteBuffer
 from runtime.logging.formatters import mask_secrets
-from validation.addresses import address_hash, masked, pack_checks
+from validation.addresses import address_hash, mask_address, pack_checks
 from validation.engine.verdict import CHECKS, Finding
 from validation.models import LogEntry
 
@@ -23,7 +25,7 @@ PATH = "/v1/validate"
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: the key and its account, or somebody in the playground; and the request's id."""
+    """Identifies the request to charge and log. `key` is None for the playground."""
 
     account: Account
     key: ApiKey | None
@@ -31,10 +33,10 @@ class Caller:
 
 
 class LoggedValidation(Protocol):
-    """What the log wants to know of a validation."""
+    """Describes what the request log reads of a validation."""
 
     id: str
-    asker: Caller
+    caller: Caller
     email: str
     finding: Finding
     is_sandbox: bool
@@ -44,35 +46,37 @@ class LoggedValidation(Protocol):
     def cost(self) -> int: ...
 
 
-def bulk_insert_for(answered: Iterable[LoggedValidation]) -> BulkInsert:
-    """For the transaction that charges them."""
-    kept = (one for one in answered if one.asker.account.kept_log_days)
-    return LogEntry.objects.insertion(map(_entry, kept))
+def bulk_insert_for(validations: Iterable[LoggedValidation]) -> BulkInsert:
+    """Returns the INSERT to run in the transaction that charges the validations."""
+    logged = (
+        validation for validation in validations if validation.caller.account.log_retention_days
+    )
+    return LogEntry.objects.bulk_insert(map(_row, logged))
 
 
-def _entry(one: LoggedValidation) -> dict[str, Any]:
-    finding = one.finding
+def _row(validation: LoggedValidation) -> dict[str, Any]:
+    finding = validation.finding
     domain = finding.parts.domain if finding.parts else None
     return {
-        **_of(one.asker, one.email, domain),
+        **_caller_columns(validation.caller, validation.email, domain),
         "status": 200,
-        "result_id": one.id,
+        "result_id": validation.id,
         "verdict": finding.verdict,
         "reason": finding.reason,
         "score": finding.score,
         "checks": pack_checks(finding.checks, CHECKS),
-        "sandbox": one.is_sandbox,
-        "cost": one.cost,
-        "duration_ms": one.duration_ms,
+        "sandbox": validation.is_sandbox,
+        "cost": validation.cost,
+        "duration_ms": validation.duration_ms,
     }
 
 
-def write_replay(asker: Caller, email: str, result: dict[str, Any]) -> None:
-    """An answer that was given before, at no cost."""
-    if not asker.account.kept_log_days:
+def write_replay(caller: Caller, email: str, result: dict[str, Any]) -> None:
+    """Logs a response that was replayed for an Idempotency-Key, at no cost."""
+    if not caller.account.log_retention_days:
         return
     LogEntry.objects.create(
-        **_of(asker, email, result["domain"]),
+        **_caller_columns(caller, email, result["domain"]),
         status=200,
         result_id=result["id"],
         verdict=result["verdict"],
@@ -85,10 +89,12 @@ def write_replay(asker: Caller, email: str, result: dict[str, Any]) -> None:
     )
 
 
-def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
-    """Seam: what was refused to a valid key, or answered without a validation. Nobody waits for it:
-    what only reads, or is refused, must cost little."""
-    if not key.account.kept_log_days:
+def write_response(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
+    """Hook: logs a response to a valid key that isn't a validation.
+
+    The row is buffered, because refusals and reads must cost little.
+    """
+    if not key.account.log_retention_days:
         return
     entry = {
         "account_id": key.account_id,
@@ -98,27 +104,27 @@ def write_other(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_m
         "status": status,
         "refusal": request.refusal,
         "sandbox": request.is_sandbox,
-        # Whoever puts a key into an address would read it here again, and so would their team.
+        # A client may put an API key into the URL, and the whole team can read the request log.
         "path": mask_secrets(request.path_info.replace("\0", ""))[:100],
         "duration_ms": duration_ms,
     }
-    others.add(entry)
+    buffer.add(entry)
     if not settings.SERVES_WEB:
-        others.write()
+        buffer.flush()
 
 
-others: WriteBuffer[dict[str, Any]] = WriteBuffer(
-    lambda entries: LogEntry.objects.insertion(entries).run()
+buffer: WriteBuffer[dict[str, Any]] = WriteBuffer(
+    lambda entries: LogEntry.objects.bulk_insert(entries).run()
 )
 
 
-def _of(asker: Caller, email: str, domain: str | None) -> dict[str, Any]:
+def _caller_columns(caller: Caller, email: str, domain: str | None) -> dict[str, Any]:
     return {
-        "account_id": asker.account.pk,
-        "key_id": asker.key and asker.key.pk,
-        "request_id": asker.request_id,
+        "account_id": caller.account.pk,
+        "key_id": caller.key and caller.key.pk,
+        "request_id": caller.request_id,
         "path": PATH,
-        "address": masked(email, domain),
+        "address": mask_address(email, domain),
         "address_hash": address_hash(email),
         "domain": domain or "",
     }

@@ -1,1 +1,1 @@
-"""What staff see of requests and usage."""
+"""Shows staff the request log and usage."""

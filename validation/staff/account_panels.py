@@ -1,4 +1,4 @@
-"""What staff see of one account's use and requests, to look at alone."""
+"""Read-only panels with one account's usage and requests, for staff."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from accounts.staff.panels import (
     Cell,
     Link,
     Panel,
-    admin_list_url_of_account,
-    cell_of,
+    account_admin_list_url,
+    link_cell,
     require_staff_permissions,
 )
 from apikeys.models import ApiKey
 from credits.models import UseDay
-from credits.wallet.totals import Used, use_by_day, use_by_key
+from credits.wallet.totals import UsageTotal, usage_by_day, usage_by_key
 from validation.engine.reasons import Verdict
 from validation.models import LogEntry
 
@@ -31,74 +31,74 @@ _LAST_DAYS = f"The last {DAYS} days, UTC. The sandbox and repeated answers do no
 
 @require_staff_permissions("credits.view_useday", "credits.view_usehour")
 def usage_by_day_panel(account: Account) -> Panel:
-    """Days without use are left out: a quiet account is a short page."""
-    lines = _lines(use_by_day(account, *_span()))
+    """Lists only days with usage, which keeps the page of a quiet account short."""
+    groups = _sum_by_group(usage_by_day(account, *_date_range()))
     return Panel(
         "How much do they use?",
         f"Nothing was used in the last {DAYS} days.",
         columns=("Day", *_HEADS),
-        rows=[[Cell(day), *_cells(lines[day])] for day in sorted(lines, reverse=True)],
+        rows=[[Cell(day), *_count_cells(groups[day])] for day in sorted(groups, reverse=True)],
         note=_LAST_DAYS,
-        more=Link("All days", admin_list_url_of_account(UseDay, account)),
+        more=Link("All days", account_admin_list_url(UseDay, account)),
     )
 
 
 @require_staff_permissions("credits.view_useday", "credits.view_usehour", "apikeys.view_apikey")
 def usage_by_key_panel(account: Account) -> Panel:
-    lines = _lines(use_by_key(account, *_span()))
-    keys = ApiKey.objects.in_bulk([key for key in lines if key is not None])
-    most_first = sorted(lines, key=lambda key: -lines[key]["requests"])
+    groups = _sum_by_group(usage_by_key(account, *_date_range()))
+    keys = ApiKey.objects.in_bulk([key for key in groups if key is not None])
+    most_used_first = sorted(groups, key=lambda key: -groups[key]["requests"])
     return Panel(
         "With which keys?",
         f"Nothing was used in the last {DAYS} days.",
         columns=("Key", *_HEADS),
-        rows=[[_key(keys.get(key)), *_cells(lines[key])] for key in most_first],
+        rows=[[_key_cell(keys.get(key)), *_count_cells(groups[key])] for key in most_used_first],
         note=_LAST_DAYS,
-        more=Link("All their keys", admin_list_url_of_account(ApiKey, account)),
+        more=Link("All their keys", account_admin_list_url(ApiKey, account)),
     )
 
 
-def _span() -> tuple[date, date]:
+def _date_range() -> tuple[date, date]:
     today = timezone.now().date()
     return today - timedelta(days=DAYS - 1), today
 
 
-def _lines(used: Iterable[Used]) -> dict[Any, dict[str, int]]:
-    lines: dict[Any, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
-    for use in used:
-        line = lines[use.of]
-        line["requests"] += use.calls
-        line["credits"] += use.credits
-        line[use.verdict] += use.calls
-    return lines
+def _sum_by_group(used: Iterable[UsageTotal]) -> dict[Any, dict[str, int]]:
+    groups: dict[Any, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
+    for row in used:
+        counts = groups[row.of]
+        counts["requests"] += row.calls
+        counts["credits"] += row.credits
+        counts[row.verdict] += row.calls
+    return groups
 
 
-def _cells(line: dict[str, int]) -> list[Cell]:
-    return [Cell(line[name]) for name in _COUNTS]
+def _count_cells(counts: dict[str, int]) -> list[Cell]:
+    return [Cell(counts[name]) for name in _COUNTS]
 
 
-def _key(key: ApiKey | None) -> Cell:
-    return cell_of(key) if key else Cell("Playground")
+def _key_cell(key: ApiKey | None) -> Cell:
+    return link_cell(key) if key else Cell("Playground")
 
 
 @require_staff_permissions("validation.view_logentry")
 def requests_panel(account: Account) -> Panel:
-    newest = LogEntry.objects.of(account).order_by("-at").select_related("key")
+    newest = LogEntry.objects.retained_for(account).order_by("-at").select_related("key")
     return Panel(
         "What did they ask last?",
         "The request log holds nothing of theirs.",
         columns=("When", "Request", "Key", "Status", "Outcome", "Address", "Cost", "Took, ms"),
-        rows=[_request(entry) for entry in newest[:NEWEST]],
+        rows=[_request_cells(entry) for entry in newest[:NEWEST]],
         note=f"The newest {NEWEST} of the request log, which holds no 429s.",
     )
 
 
-def _request(entry: LogEntry) -> list[Cell]:
+def _request_cells(entry: LogEntry) -> list[Cell]:
     outcome = entry.refusal or ", ".join(filter(None, (entry.verdict, entry.reason)))
     return [
         Cell(entry.at),
-        cell_of(entry, entry.request_id),
-        cell_of(entry.key, entry.key.name) if entry.key else Cell("Playground"),
+        link_cell(entry, entry.request_id),
+        link_cell(entry.key, entry.key.name) if entry.key else Cell("Playground"),
         Cell(str(entry.status)),
         Cell(outcome or None),
         Cell(entry.address or None),

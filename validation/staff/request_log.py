@@ -1,5 +1,8 @@
-"""The request log as staff see it. It has millions of rows: nothing here counts, sorts or filters
-all of them, and none is shown until somebody names one."""
+"""Shows the request log in the admin.
+
+The table has millions of rows, so no page counts, sorts or filters all of them. The list stays
+empty until staff search for an id.
+"""
 
 from typing import Any
 
@@ -16,14 +19,14 @@ from accounts.staff.read_only import ReadOnlyAdmin
 from validation.addresses import address_hash
 from validation.forms import AddressForm
 from validation.models import LogEntry
-from validation.request_log.erasure import count_rows, erase_address, masked_address
+from validation.request_log.erasure import count_rows, erase_address, parse_and_mask
 
-SHOWN = 100
-LIST = "admin:validation_logentry_changelist"
+MAX_SHOWN = 100
+CHANGELIST = "admin:validation_logentry_changelist"
 
 
-class OnePage(Paginator[Any]):
-    """Counts what it shows."""
+class SinglePagePaginator(Paginator[Any]):
+    """Counts only the rows of its single page."""
 
     @cached_property
     def count(self) -> int:
@@ -31,19 +34,21 @@ class OnePage(Paginator[Any]):
 
 
 class LogEntryAdmin(ReadOnlyAdmin):
-    """A customer names a val_… or req_… to support. Addresses are masked; who knows a whole one
-    finds it by a form of its own, so that it stands in no address of a page."""
+    """Finds requests by the val_… or req_… id that a customer sends to support.
+
+    Addresses are masked. A full address is searched with a form, so that it never appears in a URL.
+    """
 
     list_display = (
         *("at", "account", "key", "status", "refusal", "verdict", "reason", "address", "cost"),
         "request_id",
     )
     list_select_related = ("account", "key")
-    list_per_page = SHOWN
+    list_per_page = MAX_SHOWN
     ordering = ("-pk",)
     sortable_by = ()
-    paginator = OnePage
-    # Shows the field. What is looked for: get_search_results.
+    paginator = SinglePagePaginator
+    # Only enables the search box. get_search_results does the search.
     search_fields = ("result_id",)
     search_help_text = "A whole val_… or request id. Nothing is shown until you search."
     exclude = ("address_hash",)
@@ -54,9 +59,9 @@ class LogEntryAdmin(ReadOnlyAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         if not search_term:
             return queryset.none(), False
-        found = LogEntry.objects.named(search_term).order_by("-pk").values_list("pk", flat=True)
-        # Read first: what the list does to them then, it does to these few.
-        return queryset.filter(pk__in=list(found[:SHOWN])), False
+        ids = LogEntry.objects.matching_id(search_term).order_by("-pk").values_list("pk", flat=True)
+        # Evaluated here, so that the list sorts and filters only these rows.
+        return queryset.filter(pk__in=list(ids[:MAX_SHOWN])), False
 
     def get_urls(self) -> list[Any]:
         guard = self.admin_site.admin_view
@@ -67,7 +72,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
         ]
 
     def find_address(self, request: Any) -> HttpResponse:
-        """Where it stands, and the button that erases it."""
+        """Shows how many rows contain an address, and the button that erases them."""
         if not self.has_view_permission(request):
             raise PermissionDenied("Your group does not look at requests.")
         form = AddressForm(request.POST or None)
@@ -76,25 +81,25 @@ class LogEntryAdmin(ReadOnlyAdmin):
             "title": "Find or erase an address",
             "opts": self.opts,
             "form": form,
-            "may_erase": _may_erase(request),
+            "can_erase": _can_erase(request),
         }
         if form.is_valid():
             email = form.cleaned_data["email"]
-            found = count_rows(email=email, account=None)
+            rows = count_rows(email=email, account=None)
             query = {"q": address_hash(email)}
-            context |= {"email": email, "found": found, "rows": reverse(LIST, query=query)}
+            context |= {"email": email, "rows": rows, "rows_url": reverse(CHANGELIST, query=query)}
         return render(request, "admin/validation/find_address.html", context)
 
     def erase_address(self, request: Any) -> HttpResponse:
-        if not _may_erase(request):
+        if not _can_erase(request):
             raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
         form = AddressForm(request.POST or None)
         if form.is_valid():
             email = form.cleaned_data["email"]
-            gone = erase_address(email=email, account=None, actor=request.user, ip=request.ip)
-            messages.success(request, f"Erased {masked_address(email)}: {gone:,} rows.")
+            count = erase_address(email=email, account=None, actor=request.user, ip=request.ip)
+            messages.success(request, f"Erased {parse_and_mask(email)}: {count:,} rows.")
         return redirect("admin:validation_logentry_find")
 
 
-def _may_erase(request: Any) -> bool:
+def _can_erase(request: Any) -> bool:
     return bool(request.user.has_perm("validation.erase_address"))

@@ -1,26 +1,34 @@
-"""What staff find of requests from the one box of the admin. Addresses are not looked for here."""
+"""Finds requests for the admin's search box by id, not by address."""
 
 import re
 
-from accounts.staff.panels import MAX_ROWS, Findings, Hit, link_to, require_staff_permissions
+from accounts.staff.panels import (
+    MAX_ROWS,
+    Hit,
+    SearchResults,
+    admin_link,
+    require_staff_permissions,
+)
 from validation.models import LogEntry
 
-# Ours, or a client's own.
+# A request id of ours, or one that the client chose.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 
 @require_staff_permissions("validation.view_logentry", "accounts.view_account")
-def find_requests(text: str) -> Findings:
+def find_requests(text: str) -> SearchResults:
     if not _REQUEST_ID.fullmatch(text):
-        return Findings("Requests", [])
-    # A client may give all its requests the same id: this is the order of the index.
-    found = LogEntry.objects.named(text).order_by("-account_id", "-at")
-    return Findings(
-        "Requests", [_hit(entry) for entry in found.select_related("account")[:MAX_ROWS]]
+        return SearchResults("Requests", [])
+    # A client may send one id with all its requests. The index has this order.
+    entries = LogEntry.objects.matching_id(text).order_by("-account_id", "-at")
+    return SearchResults(
+        "Requests", [_hit(entry) for entry in entries.select_related("account")[:MAX_ROWS]]
     )
 
 
 def _hit(entry: LogEntry) -> Hit:
     outcome = entry.verdict or entry.refusal or "answered"
-    words = f"{entry.status} {outcome}, {entry.at:%d %b %Y, %H:%M:%S} UTC"
-    return Hit(link_to(entry, entry.request_id), words, [link_to(entry.account)], is_exact=True)
+    summary = f"{entry.status} {outcome}, {entry.at:%d %b %Y, %H:%M:%S} UTC"
+    return Hit(
+        admin_link(entry, entry.request_id), summary, [admin_link(entry.account)], is_exact=True
+    )

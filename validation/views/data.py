@@ -1,28 +1,28 @@
-"""Settings → Data: what is kept of the addresses that were validated, how long, and how it goes."""
+"""Settings → Data: retention of the request log, and erasure of one address."""
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from accounts.permissions import form_on_page, require_permission
+from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from accounts.services import change_log_days as change_days
 from validation.forms import AddressForm, LogDaysForm
-from validation.request_log.erasure import count_rows, masked_address
+from validation.request_log.erasure import count_rows, parse_and_mask
 from validation.request_log.erasure import erase_address as erase
 
 PAGE = "validation:show-data"
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_data(request: AccountRequest) -> HttpResponse:
     return _data_page(request)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_DATA)
 def change_log_days(request: AccountRequest) -> HttpResponse:
     form = LogDaysForm(request.account, request.POST)
@@ -34,19 +34,19 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
     return redirect(PAGE)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_DATA)
 def confirm_erasure(request: AccountRequest) -> HttpResponse:
-    """Says what would go. The address is only ever in a form, never in an address of ours."""
+    """Shows what would be erased. The address is sent in the form, so it never appears in a URL."""
     form = AddressForm(request.POST)
     if not form.is_valid():
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
-    context = {"email": email, "found": count_rows(email=email, account=request.account)}
+    context = {"email": email, "rows": count_rows(email=email, account=request.account)}
     return render(request, "validation/confirm_erasure.html", context)
 
 
-@form_on_page(PAGE)
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_DATA)
 def erase_address(request: AccountRequest) -> HttpResponse:
     form = AddressForm(request.POST)
@@ -54,7 +54,7 @@ def erase_address(request: AccountRequest) -> HttpResponse:
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
     erase(email=email, account=request.account, actor=request.user, ip=request.ip)
-    messages.success(request, f"{masked_address(email)} is erased from log and answers.")
+    messages.success(request, f"{parse_and_mask(email)} is erased from log and answers.")
     return redirect(PAGE)
 
 
@@ -64,7 +64,7 @@ def _data_page(
     address_form: AddressForm | None = None,
 ) -> HttpResponse:
     context = {
-        "days": request.account.kept_log_days,
+        "days": request.account.log_retention_days,
         "days_form": days_form or LogDaysForm(request.account),
         "address_form": address_form or AddressForm(),
     }

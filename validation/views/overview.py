@@ -10,32 +10,32 @@ from accounts.roles import TeamPermission
 from credits.plans.sign_up_credits import domain_without_credits
 from credits.wallet.statement import days_left
 from validation.reports import overview
-from validation.reports.charts import draw
+from validation.reports.charts import draw_chart
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_overview(request: AccountRequest) -> HttpResponse:
-    if not overview.has_begun(request.account):
+    if not overview.has_received_requests(request.account):
         return _show_first_steps(request)
     now = timezone.now()
-    seen = overview.overview_of(request.account, now)
-    titles = [f"{day.of:%d %b}: {day.requests:,}" for day in seen.days]
+    summary = overview.build_overview(request.account, now)
+    titles = [f"{day.of:%d %b}: {day.requests:,}" for day in summary.days]
     context = {
-        "overview": seen,
-        "chart": draw([day.calls for day in seen.days], titles),
+        "overview": summary,
+        "chart": draw_chart([day.calls for day in summary.days], titles),
         "days_left": days_left(request.account, request.account.wallet.balance),
-        **_what_is_left_to_do(request),
+        **_pending_steps(request),
     }
     return render(request, "validation/show_overview.html", context)
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
-    """A piece of a page, which asks for it until a request has come: with one key, or with any."""
+    """Returns an HTML fragment once a request has arrived. The page polls it until then."""
     key = get_object_or_404(request.account.api_keys, public_id=key_id) if key_id else None
-    arrival = overview.arrival_of(request.account, key, timezone.now())
+    arrival = overview.find_arrival(request.account, key, timezone.now())
     if arrival is None:
         return HttpResponse(status=204)
     return render(request, "validation/arrival.html", {"arrival": arrival, "key": key})
@@ -44,15 +44,16 @@ def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
 def _show_first_steps(request: AccountRequest) -> HttpResponse:
     context = {
         "key": request.account.api_keys.active().first(),
-        "may_create_keys": request.membership.may(TeamPermission.MANAGE_KEYS),
+        "may_create_keys": request.membership.has_permission(TeamPermission.MANAGE_KEYS),
         "domain_without_credits": domain_without_credits(request.account),
     }
     return render(request, "validation/show_first_steps.html", context)
 
 
-def _what_is_left_to_do(request: AccountRequest) -> dict[str, bool]:
-    alone = request.account.memberships.count() == 1
+def _pending_steps(request: AccountRequest) -> dict[str, bool]:
+    is_only_member = request.account.memberships.count() == 1
     return {
-        "lacks_second_factor": not has_second_factor(request.user),
-        "is_alone": alone and request.membership.may(TeamPermission.MANAGE_TEAM),
+        "needs_second_factor": not has_second_factor(request.user),
+        "needs_team": is_only_member
+        and request.membership.has_permission(TeamPermission.MANAGE_TEAM),
     }

@@ -12,7 +12,7 @@ from validation import playground
 from validation.forms import AddressForm
 from validation.snippets import snippets
 
-# Of the sandbox: what one sends to find out how it works costs nothing.
+# A sandbox address, so that the first try is free.
 SAMPLE_ADDRESS = "deliverable@sandbox.test"
 
 
@@ -26,13 +26,15 @@ def show_landing(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.VALIDATE)
 def try_address(request: AccountRequest) -> HttpResponse:
-    """The playground: the answer is in the answer to the form, and is asked and paid for once."""
+    """Shows the playground. A POST renders the response directly, so it is charged once."""
     form = AddressForm(request.POST or None)
-    trial = playground.run_trial(request, form.cleaned_data["email"]) if form.is_valid() else None
+    response = None
+    if form.is_valid():
+        response = playground.send_request(request, form.cleaned_data["email"])
     context = {
         "form": form,
-        "trial": trial,
+        "response": response,
         "sample": SAMPLE_ADDRESS,
-        "snippets": snippets(settings.BASE_URL, trial.email if trial else SAMPLE_ADDRESS),
+        "snippets": snippets(settings.BASE_URL, response.email if response else SAMPLE_ADDRESS),
     }
     return render(request, "validation/try_address.html", context)

@@ -6,17 +6,17 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from accounts.permissions import form_on_page, require_permission
+from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
-from apikeys.crypto import holds_a_secret
+from apikeys.crypto import contains_secret
 from apikeys.errors import REFUSALS
 from runtime.database.pagination import Cursor
 from runtime.dates import from_microseconds
 from validation.addresses import address_hash, unpack_checks
 from validation.engine.meanings import MEANINGS
 from validation.engine.verdict import CHECKS
-from validation.ids import made_at, normal_id
+from validation.ids import normalize_result_id, result_created_at
 from validation.models import LogEntry
 from validation.reports.filters import REQUEST_ID, LogFilter
 from validation.request_log import search
@@ -24,41 +24,41 @@ from validation.serializers import CHECK_MEANINGS
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_requests(request: AccountRequest) -> HttpResponse:
     form = LogFilter(request.GET, request.account)
     before = Cursor.parse(request.GET.get("before", ""))
     page = None
     if form.is_valid():
-        page = search.log_page(request.account, form.wanted, before)
+        page = search.log_page(request.account, form.log_query, before)
     context = {"form": form, "page": page, "is_first": before is None}
     return render(request, "validation/show_requests.html", context)
 
 
-@form_on_page("validation:show-requests")
-@require_permission(TeamPermission.LOOK)
+@redirect_get_to("validation:show-requests")
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def find_request(request: AccountRequest) -> HttpResponse:
-    """An address must not stand in the page's own address: it is sent, and leads to its hash."""
+    """Redirects to the matching requests. The URL contains an address only as a hash."""
     text = request.POST.get("text", "").strip()
     page = reverse("validation:show-requests")
     if not text:
         return redirect(page)
-    if holds_a_secret(text):
+    if contains_secret(text):
         messages.error(request, "That is an API key. Search by the key's name, and rotate the key.")
         return redirect(page)
     if "@" in text:
         return redirect(f"{page}?address={address_hash(text)}")
-    result_id = normal_id(text)
-    if made_at(result_id):
+    result_id = normalize_result_id(text)
+    if result_created_at(result_id):
         return _show_result(request, result_id)
     if REQUEST_ID.fullmatch(text) and search.has_request(request.account, text):
         return redirect(f"{page}?request={text}")
-    # It may be no address at all, and have been validated all the same.
+    # Invalid addresses are validated too, so any other text may be one.
     return redirect(f"{page}?address={address_hash(text)}")
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpResponse:
     at = from_microseconds(str(moment))
     entry = at and search.find_entry(request.account, request_id, at)

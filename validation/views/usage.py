@@ -14,47 +14,47 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from runtime.csv_download import csv_response
 from validation.reports import usage_stats
-from validation.reports.charts import draw
+from validation.reports.charts import draw_chart
 from validation.reports.date_ranges import DateRange
 from validation.reports.filters import UsageFilter
-from validation.reports.time_zones import zone_of
-from validation.reports.usage_csv import usage_lines
+from validation.reports.time_zones import viewer_time_zone
+from validation.reports.usage_csv import usage_rows
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
-    zone = zone_of(request)
-    context: dict[str, Any] = {"form": form, "zone": zone, "span": form.span}
-    if form.span:
-        context |= _figures(request.account, form.span, form.only, zone)
+    zone = viewer_time_zone(request)
+    context: dict[str, Any] = {"form": form, "zone": zone, "date_range": form.date_range}
+    if form.date_range:
+        context |= _stats(request.account, form.date_range, form.key_filter, zone)
     return render(request, "validation/show_usage.html", context)
 
 
 @require_safe
-@require_permission(TeamPermission.LOOK)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
 def download_usage(request: AccountRequest) -> HttpResponseBase:
     form = UsageFilter(request.GET, request.account, timezone.now())
-    if not form.is_valid() or form.span is None:
-        # Which says what is wrong with it.
+    if not form.is_valid() or form.date_range is None:
+        # The usage page shows the form's errors.
         return redirect(f"{reverse('validation:show-usage')}?{form.query}")
-    span = form.span
-    name = f"usage-{span.first}-to-{span.last}.csv"
-    return csv_response(name, usage_lines(request.account, span, **form.only))
+    date_range = form.date_range
+    name = f"usage-{date_range.first}-to-{date_range.last}.csv"
+    return csv_response(name, usage_rows(request.account, date_range, **form.key_filter))
 
 
-def _figures(
-    account: Account, span: DateRange, only: dict[str, Any], zone: tzinfo
+def _stats(
+    account: Account, date_range: DateRange, key_filter: dict[str, Any], zone: tzinfo
 ) -> dict[str, Any]:
-    pieces = usage_stats.by_piece(account, span, **only)
-    named = list(zip(span.names(zone, timezone.now()), pieces, strict=True))
-    titles = [f"{name}: {piece.requests:,}" for name, piece in named]
+    stats = usage_stats.by_interval(account, date_range, **key_filter)
+    intervals = list(zip(date_range.labels(zone, timezone.now()), stats, strict=True))
+    titles = [f"{label}: {interval.requests:,}" for label, interval in intervals]
     return {
-        "total": usage_stats.altogether(pieces),
-        "pieces": named,
-        "chart": draw([piece.calls for piece in pieces], titles),
-        "by_key": usage_stats.by_key(account, span, **only),
-        "refused": usage_stats.refusals(account, span, **only),
+        "total": usage_stats.sum_stats(stats),
+        "intervals": intervals,
+        "chart": draw_chart([interval.calls for interval in stats], titles),
+        "by_key": usage_stats.by_key(account, date_range, **key_filter),
+        "refused": usage_stats.refusals(account, date_range, **key_filter),
     }

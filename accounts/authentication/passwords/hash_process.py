@@ -1,10 +1,10 @@
-"""Hash passwords in a process of its own, at the lowest CPU priority.
+"""Hash passwords in a separate process, at the lowest CPU priority.
 
-hash_queue.py starts one for each web worker. It reads a job per line as JSON, writes its result as
-a line, and ends when the worker does.
+hash_queue.py starts one for each web worker. It reads one JSON job per line, writes one result per
+line, and ends when the worker ends.
 
-Why not a thread: a thread of low priority has to take Python's lock to return its result. While the
-machine is busy it would hold that lock without getting the CPU, and stop the whole worker.
+A thread won't do: a low-priority thread has to take the GIL to return its result. While the machine
+is busy it would hold the GIL without getting the CPU, and stop the whole worker.
 
 Django is not imported: the process starts in 50 ms and takes 12 MB.
 """
@@ -26,7 +26,7 @@ Job = dict[str, Any]
 
 
 def compute(job: Job) -> str | bool:
-    """Return the Argon2 hash of a secret, or whether a secret fits the hash it came with."""
+    """Return the secret's Argon2 hash, or whether the secret matches the job's hash."""
     secret = job["secret"].encode()
     if "hash" in job:
         try:
@@ -43,7 +43,7 @@ def main(lock_file: Path) -> None:
     os.nice(LOWEST_PRIORITY)
     with lock_file.open("ab") as lock:
         for line in sys.stdin.buffer:
-            # One hash at a time on this machine, whichever worker wants it.
+            # All workers of this machine compute one hash at a time.
             fcntl.flock(lock, fcntl.LOCK_EX)
             try:
                 result = compute(json.loads(line))

@@ -1,10 +1,10 @@
-"""Let password hashes wait for each other instead of letting the API wait for them.
+"""Queue password hashes so that they don't slow down the API.
 
-A machine computes one hash at a time. Those of strangers run in a process at the lowest CPU
-priority, so that they get what the API leaves. Those of browsers that have signed in before run in
-a thread of the worker, at its own priority, and wait for no stranger.
+A machine computes one hash at a time. Hashes for strangers run in a process at the lowest CPU
+priority, so they only get the CPU time that the API leaves. Hashes for browsers that have signed in
+before run in a thread of the worker at normal priority, and don't wait for strangers.
 
-How many strangers may wait is decided before, by `sign_in_queue.py`.
+`sign_in_queue.py` limits how many strangers may wait.
 """
 
 import fcntl
@@ -26,12 +26,12 @@ from gevent.threadpool import ThreadPool
 from accounts.authentication.passwords.hash_process import Job, compute
 from runtime.database.pool import release_connection
 
-# A browser that has signed in before does not wait longer than this for the hash of a stranger,
-# which may take seconds while the API needs the CPU.
-LONGEST_WAIT_FOR_STRANGERS_SECONDS = 0.5
+# A browser that has signed in before waits at most this long for the hash of a stranger, which may
+# take seconds while the API needs the CPU.
+MAX_WAIT_FOR_STRANGERS_SECONDS = 0.5
 _POLL_SECONDS = 0.01
 
-# Set by sign_in_queue.py for each request of a page.
+# sign_in_queue.py sets this for each request for a page.
 for_stranger: ContextVar[bool] = ContextVar("for_stranger", default=False)
 
 
@@ -42,14 +42,14 @@ class HashingUnavailable(Exception):
 def run(job: Job) -> str | bool:
     """Compute a hash and wait for it without blocking other requests or holding a connection."""
     if not is_module_patched("threading"):
-        # A command or the background worker: no other request waits for this process.
+        # In a command or the background worker, no other requests are waiting.
         return compute(job)
     release_connection()
     return _queue_of(id(get_hub())).run(job)
 
 
 def start() -> None:
-    """Start the process for strangers' hashes, so that the first one does not wait for it."""
+    """Start the process for strangers' hashes ahead of the first hash."""
     _queue_of(id(get_hub())).start()
 
 
@@ -62,14 +62,14 @@ class HashQueue:
     def __init__(self, lock_file: Path) -> None:
         self._lock_file = lock_file
         self._thread = ThreadPool(1)
-        self._turn = BoundedSemaphore(1)
+        self._process_lock = BoundedSemaphore(1)
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, job: Job) -> str | bool:
         if not for_stranger.get():
             result: str | bool = self._thread.apply(_compute_soon, (self._lock_file, job))
             return result
-        with self._turn:
+        with self._process_lock:
             return self._compute_in_process(job)
 
     def start(self) -> None:
@@ -82,17 +82,17 @@ class HashQueue:
         )
 
     def _compute_in_process(self, job: Job) -> str | bool:
-        result = self._ask(job)
+        result = self._send(job)
         if result is None:
-            # It was killed, perhaps for its memory.
+            # The process was killed, perhaps by the OOM killer.
             self.start()
-            result = self._ask(job)
+            result = self._send(job)
         if result is None:
             raise HashingUnavailable
         return result
 
-    def _ask(self, job: Job) -> str | bool | None:
-        """Return the result, or None if the process is not there."""
+    def _send(self, job: Job) -> str | bool | None:
+        """Return the result, or None if the process isn't running."""
         if self._process is None:
             return None
         requests = cast(IO[bytes], self._process.stdin)
@@ -111,16 +111,16 @@ class HashQueue:
 
 
 def _compute_soon(lock_file: Path, job: Job) -> str | bool:
-    """Run in a native thread, where gevent's own `sleep` does not work."""
+    """Compute a hash in a native thread, where gevent's own `sleep` does not work."""
     sleep = get_original("time", "sleep")
-    waits_until = time.monotonic() + LONGEST_WAIT_FOR_STRANGERS_SECONDS
+    deadline = time.monotonic() + MAX_WAIT_FOR_STRANGERS_SECONDS
     with lock_file.open("ab") as lock:
-        while not _take(lock) and time.monotonic() < waits_until:
+        while not _try_lock(lock) and time.monotonic() < deadline:
             sleep(_POLL_SECONDS)
         return compute(job)
 
 
-def _take(lock: IO[bytes]) -> bool:
+def _try_lock(lock: IO[bytes]) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

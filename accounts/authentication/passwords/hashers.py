@@ -1,4 +1,4 @@
-"""Hash passwords with Argon2, one at a time and out of the way of the API."""
+"""Hash passwords with Argon2, one at a time and without slowing down the API."""
 
 from django.contrib.auth import hashers
 
@@ -8,7 +8,7 @@ from accounts.authentication.passwords import hash_queue
 class Argon2PasswordHasher(hashers.Argon2PasswordHasher):
     """Argon2id at the minimum of OWASP's Password Storage Cheat Sheet: 28 ms of CPU and 19 MiB.
 
-    Django's own parameters cost 246 ms and 100 MiB, with which a few strangers occupy a machine.
+    Django's own parameters cost 246 ms and 100 MiB, which lets a few strangers occupy a machine.
     A hash with other parameters is replaced at the next sign-in.
     """
 
@@ -30,8 +30,8 @@ class Argon2PasswordHasher(hashers.Argon2PasswordHasher):
 
     def verify(self, password: str, encoded: str) -> bool:
         _, _, argon2_hash = encoded.partition("$")
-        is_right = hash_queue.run({"secret": password, "hash": f"${argon2_hash}"})
-        if is_right:
-            # If the hash has to be replaced now, that is part of a sign-in that has succeeded.
+        is_correct = hash_queue.run({"secret": password, "hash": f"${argon2_hash}"})
+        if is_correct:
+            # If Django replaces the hash now, it does so for a user who has signed in.
             hash_queue.for_stranger.set(False)
-        return bool(is_right)
+        return bool(is_correct)

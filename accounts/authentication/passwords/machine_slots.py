@@ -1,7 +1,7 @@
-"""A number of slots that all processes of a machine share.
+"""A fixed number of slots that all processes of a machine share.
 
-Each slot is a byte of a file, taken by a lock on that byte (fcntl). The kernel frees the locks of a
-process that dies, so that no slot is ever lost.
+Each slot is a byte of a file, which a process takes by locking that byte (fcntl). The kernel frees
+the locks of a process that dies, so no slot is ever lost.
 """
 
 import fcntl
@@ -12,15 +12,15 @@ from pathlib import Path
 
 class MachineSlots:
     def __init__(self, file: Path, size: int) -> None:
-        # Open as long as the process lives: closing it would free the locks of all its slots.
+        # Never closed: closing the file would free all slots of this process.
         self._file = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         self._size = size
-        # A process is not in its own way: what it holds already, the kernel would give it again.
+        # fcntl locks don't exclude the process that holds them: it could take a slot twice.
         self._ours: set[int] = set()
         self._lock = threading.Lock()
 
     def take(self) -> int | None:
-        """Take a free slot and return its number, or None if there is none."""
+        """Take a free slot and return its number, or None if all are taken."""
         with self._lock:
             for slot in range(self._size):
                 if slot not in self._ours and self._take(slot):
@@ -28,8 +28,8 @@ class MachineSlots:
                     return slot
         return None
 
-    def are_taken(self) -> bool:
-        """Return whether there is no free slot at this moment."""
+    def is_full(self) -> bool:
+        """Return whether all slots are taken."""
         slot = self.take()
         if slot is not None:
             self.free(slot)

@@ -1,1 +1,1 @@
-"""Authenticator apps, passkeys, and the proof of one of them before sensitive pages."""
+"""Authenticator apps, passkeys, and the proof of a second factor before sensitive pages."""

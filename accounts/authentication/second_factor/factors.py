@@ -7,10 +7,10 @@ from django.db import transaction
 from accounts.models import User
 from runtime.encryption import DecryptionFailed, decrypt, encrypt, is_encrypted
 
-# Recovery codes replace a factor that was lost; alone they are none.
+# Recovery codes replace a lost factor, but don't count as a factor.
 FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
-# Where allauth keeps what must not be read: an app's secret, and what recovery codes come from.
-_SEALED = ("secret", "seed")
+# Fields of allauth's `data` that hold secrets: an app's secret, and the seed of recovery codes.
+_ENCRYPTED_FIELDS = ("secret", "seed")
 _NAMES = {
     Authenticator.Type.TOTP: "Authenticator app",
     Authenticator.Type.RECOVERY_CODES: "Recovery codes",
@@ -22,33 +22,34 @@ def has_second_factor(user: User) -> bool:
 
 
 def is_first_factor(factor: Authenticator) -> bool:
-    """Return whether a factor that was just added is the only one. Recovery codes are none."""
+    """Return whether a newly added factor is the user's only one. Recovery codes don't count."""
     others = Authenticator.objects.filter(user=factor.user, type__in=FACTORS).exclude(pk=factor.pk)
     return factor.type in FACTORS and not others.exists()
 
 
 def reencrypt_secrets() -> None:
-    """The day's work: what is not sealed under the SECRET_KEY of today is, from then on."""
-    for pk in Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).values_list("pk"):
+    """Encrypt secrets under the current SECRET_KEY. A daily job."""
+    authenticators = Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN)
+    for pk in authenticators.values_list("pk", flat=True):
         with transaction.atomic():
-            factor = Authenticator.objects.select_for_update().filter(pk=pk[0]).first()
-            if factor is not None and _seal(factor.data):
+            factor = Authenticator.objects.select_for_update().filter(pk=pk).first()
+            if factor is not None and _reencrypt(factor.data):
                 factor.save(update_fields=["data"])
 
 
-def _seal(data: dict[str, Any]) -> bool:
-    """Whether anything had to be."""
-    outdated = [name for name in _SEALED if name in data and not is_encrypted(data[name])]
+def _reencrypt(data: dict[str, Any]) -> bool:
+    """Encrypt outdated fields and return whether there were any."""
+    outdated = [name for name in _ENCRYPTED_FIELDS if name in data and not is_encrypted(data[name])]
     try:
         data.update({name: encrypt(decrypt(data[name])) for name in outdated})
     except DecryptionFailed:
-        # Nobody can read it any more: its owner needs a new one.
+        # The secret is lost. The user has to set up a new factor.
         return False
     return bool(outdated)
 
 
-def name_of(authenticator: Authenticator) -> str:
-    """As our pages call it; a passkey by the name its owner gave it."""
+def authenticator_name(authenticator: Authenticator) -> str:
+    """Return the name shown on our pages. A passkey's includes the one its user gave it."""
     if authenticator.type == Authenticator.Type.WEBAUTHN:
         return f"Passkey “{authenticator.data.get('name', '')}”"
     return _NAMES[authenticator.type]

@@ -1,4 +1,4 @@
-"""Forms that take a second factor: allauth's, with checks that codes and assertions work once."""
+"""allauth's forms for second factors, which accept each code and assertion only once."""
 
 from typing import Any
 
@@ -13,35 +13,35 @@ from django.core.exceptions import ValidationError
 
 from accounts.authentication import failed_attempts
 from accounts.authentication.second_factor import one_time_codes, passkeys
-from accounts.authentication.second_factor.factors import name_of
+from accounts.authentication.second_factor.factors import authenticator_name
 
 
-class CodeOnce:
-    """Before allauth's form, whose cache may be away."""
+class SingleUseCodeMixin:
+    """Record used codes in the database. allauth's form relies on the cache, which may be down."""
 
     user: Any
     authenticator: Authenticator
 
     def clean_code(self) -> str:
         code: str = super().clean_code()  # type: ignore[misc]
-        if not one_time_codes.use(self.authenticator, code):
-            # allauth has cleared the count of failures, because the code was right.
+        if not one_time_codes.mark_used(self.authenticator, code):
+            # Count a failure again: allauth has cleared the count because the code was right.
             check_rate_limit(self.user)
             self._emit_authentication_failed(self.authenticator)  # type: ignore[attr-defined]
             raise get_adapter().validation_error("incorrect_code")
         return code
 
 
-class CodeForm(CodeOnce, code_forms.AuthenticateForm):  # type: ignore[misc]
+class CodeForm(SingleUseCodeMixin, code_forms.AuthenticateForm):  # type: ignore[misc]
     pass
 
 
-class ConfirmCodeForm(CodeOnce, code_forms.ReauthenticateForm):  # type: ignore[misc]
+class ConfirmCodeForm(SingleUseCodeMixin, code_forms.ReauthenticateForm):  # type: ignore[misc]
     pass
 
 
-class AssertionOnce:
-    """Before allauth's form, which verifies the challenge and the signature."""
+class SingleUseAssertionMixin:
+    """Check the origin and the counter. allauth's form verifies the challenge and the signature."""
 
     cleaned_data: dict[str, Any]
 
@@ -51,10 +51,10 @@ class AssertionOnce:
             passkeys.check_origin(response.response.client_data.origin)
             authenticator: Authenticator = super().clean_credential()  # type: ignore[misc]
             _accept_once(authenticator, response)
-        except passkeys.PasskeyRefused as refused:
-            raise ValidationError(str(refused)) from refused
+        except passkeys.PasskeyRefused as error:
+            raise ValidationError(str(error)) from error
         finally:
-            # A refused answer ends its challenge as well.
+            # A refused assertion must not be sent again for the same challenge.
             auth.clear_state()
         return authenticator
 
@@ -63,18 +63,18 @@ def _accept_once(authenticator: Authenticator, response: Any) -> None:
     try:
         passkeys.accept_once(authenticator, response)
     except passkeys.CounterDidNotIncrease:
-        kind = f"{name_of(authenticator)}, which may have been copied"
+        kind = f"{authenticator_name(authenticator)}, which may have been copied"
         failed_attempts.record_wrong_code(user=authenticator.user, kind=kind, ip=context.request.ip)
         raise
 
 
-class PasskeyForm(AssertionOnce, passkey_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
+class PasskeyForm(SingleUseAssertionMixin, passkey_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
     pass
 
 
-class PasskeySignInForm(AssertionOnce, passkey_forms.LoginWebAuthnForm):  # type: ignore[misc]
+class PasskeySignInForm(SingleUseAssertionMixin, passkey_forms.LoginWebAuthnForm):  # type: ignore[misc]
     pass
 
 
-class ConfirmPasskeyForm(AssertionOnce, passkey_forms.ReauthenticateWebAuthnForm):  # type: ignore[misc]
+class ConfirmPasskeyForm(SingleUseAssertionMixin, passkey_forms.ReauthenticateWebAuthnForm):  # type: ignore[misc]
     pass

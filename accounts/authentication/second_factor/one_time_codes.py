@@ -1,7 +1,7 @@
-"""Codes of authenticator apps work once, whatever the cache remembers.
+"""Accept each code of an authenticator app only once, even while the cache is down.
 
-allauth notes used codes in the cache alone: with Redis away, each worker accepted a code once. Here
-the database remembers the time step of the last accepted code (RFC 6238, section 5.2).
+allauth records used codes only in the cache: without Redis, each worker would accept a code once.
+Here the database stores the time step of the last accepted code (RFC 6238, section 5.2).
 """
 
 from allauth.core.internal.cryptokit import compare_user_code
@@ -15,17 +15,17 @@ from allauth.mfa.utils import decrypt
 from django.db import transaction
 
 LAST_STEP = "last_step"
-# The clocks of two hosts may differ by so much. A last step further ahead comes from a clock that
-# was set back since, which must not lock the user out until it catches up.
-CLOCK_STEPS = 2
+# The clocks of two hosts may differ by this many time steps. If the stored step is further ahead,
+# the clock was set back since, which must not lock the user out until it catches up.
+MAX_CLOCK_SKEW_STEPS = 2
 
 
 @transaction.atomic
-def use(authenticator: Authenticator, code: str) -> bool:
-    """Mark a code that allauth found right as used. Return False if it was used before.
+def mark_used(authenticator: Authenticator, code: str) -> bool:
+    """Mark a code that allauth has verified as used. Return False if it was used before.
 
-    Of parallel requests with one code the row's lock lets one through. allauth consumes recovery
-    codes in the same way.
+    Parallel requests with the same code wait for the row's lock, and only the first one succeeds.
+    allauth consumes recovery codes in the same way.
     """
     if authenticator.type != Authenticator.Type.TOTP:
         return True
@@ -39,7 +39,7 @@ def use(authenticator: Authenticator, code: str) -> bool:
 
 
 def _step_of(authenticator: Authenticator, code: str) -> int | None:
-    """Return the time step of a code that was right a moment ago, in this step or the last."""
+    """Return the time step of a code that was verified in this step or the previous one."""
     secret = decrypt(authenticator.data["secret"])
     steps: list[int] = list(yield_hotp_counters_from_time())
     for step in (*reversed(steps), steps[0] - 1):
@@ -48,5 +48,5 @@ def _step_of(authenticator: Authenticator, code: str) -> int | None:
     return None
 
 
-def _is_used(step: int, last: int) -> bool:
-    return step <= last <= step + CLOCK_STEPS
+def _is_used(step: int, last_step: int) -> bool:
+    return step <= last_step <= step + MAX_CLOCK_SKEW_STEPS

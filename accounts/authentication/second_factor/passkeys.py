@@ -1,7 +1,7 @@
-"""What allauth leaves out when it verifies a passkey (WebAuthn Level 3, section 7.2).
+"""Checks that allauth omits when it verifies a passkey (WebAuthn Level 3, section 7.2).
 
-fido2 accepts the origin of any subdomain, allauth ignores the signature counter, and it keeps the
-challenge in the session, where parallel requests all find it.
+fido2 accepts the origin of any subdomain. allauth ignores the signature counter, and stores the
+challenge in the session, where parallel requests can all use it.
 """
 
 from hashlib import sha256
@@ -12,12 +12,12 @@ from django.db import transaction
 from fido2.webauthn import AuthenticationResponse
 
 COUNTER, CHALLENGES = "sign_count", "used_challenges"
-# Parallel requests can bring back a challenge for seconds; the session drops it after that.
-REMEMBERED_CHALLENGES = 20
+# Parallel requests can reuse a challenge for a few seconds, until the session has dropped it.
+MAX_STORED_CHALLENGES = 20
 
 
 class PasskeyRefused(Exception):
-    """The text is for the person who used the passkey."""
+    """A passkey was refused. The user sees the message."""
 
 
 class CounterDidNotIncrease(PasskeyRefused):
@@ -25,31 +25,34 @@ class CounterDidNotIncrease(PasskeyRefused):
 
 
 def check_origin(origin: str) -> None:
-    """Refuse a passkey that was used on any page but this site's, a subdomain's included."""
+    """Refuse a passkey that was used on another site, including a subdomain of this one."""
     if origin not in settings.PASSKEY_ORIGINS:
-        place = settings.PASSKEY_ORIGINS[0]
-        raise PasskeyRefused(f"Passkeys work only at {place}. Open the page there and try again.")
+        site = settings.PASSKEY_ORIGINS[0]
+        raise PasskeyRefused(f"Passkeys work only at {site}. Open the page there and try again.")
 
 
 @transaction.atomic
 def accept_once(authenticator: Authenticator, response: AuthenticationResponse) -> None:
-    """Accept a verified assertion once. Of parallel requests the row's lock lets one through."""
+    """Accept a verified assertion once.
+
+    Parallel requests with the same assertion wait for the row's lock, and only the first succeeds.
+    """
     locked = Authenticator.objects.select_for_update().filter(pk=authenticator.pk).first()
     if locked is None:
         raise PasskeyRefused("This passkey was removed. Use another way to sign in.")
     challenge = sha256(response.response.client_data.challenge).hexdigest()
-    used = locked.data.get(CHALLENGES, [])
-    if challenge in used:
+    used_challenges = locked.data.get(CHALLENGES, [])
+    if challenge in used_challenges:
         raise PasskeyRefused("This sign-in was used already. Use your passkey again.")
     counter = response.response.authenticator_data.counter
     _check_counter(locked, counter)
     locked.data[COUNTER] = counter
-    locked.data[CHALLENGES] = [challenge, *used][:REMEMBERED_CHALLENGES]
+    locked.data[CHALLENGES] = [challenge, *used_challenges][:MAX_STORED_CHALLENGES]
     locked.save(update_fields=["data"])
 
 
 def _check_counter(authenticator: Authenticator, counter: int) -> None:
-    """Step 22: where either is not zero, it must be greater than the stored one."""
+    """Step 22: unless both counters are zero, the new one must be greater than the stored one."""
     registered = authenticator.wrap().authenticator_data.counter
     stored = authenticator.data.get(COUNTER, registered)
     if (counter or stored) and counter <= stored:

@@ -1,8 +1,8 @@
 """Proof of a second factor before sensitive pages.
 
-A password alone must not reveal recovery codes or remove the factor that protects an account. A
-user who has a second factor proves it within ACCOUNT_REAUTHENTICATION_TIMEOUT, by signing in with
-it or by using it again. Users without one are asked as before: accounts/authentication/adapter.py.
+A password alone must not reveal recovery codes or remove the factor that protects an account. Users
+who have a second factor must have used it within ACCOUNT_REAUTHENTICATION_TIMEOUT, at sign-in or at
+reauthentication. For users without one, see accounts/authentication/adapter.py.
 """
 
 import time
@@ -26,22 +26,23 @@ from accounts.models import User
 
 View = Callable[..., HttpResponseBase]
 
-# allauth's records of a session: a factor was used, and (ours) it was added in this session.
+# Methods in allauth's authentication records of a session. USED is allauth's: a factor was used.
+# ADDED is ours: a factor was added in this session.
 USED, ADDED = "mfa", "factor_added"
 NO_RECOVERY_CODES = "Use your authenticator app or a passkey. A recovery code can't open this page."
 SEND_AGAIN = "Confirm that it's you, then send the form again. Nothing was changed."
 
 
-def is_verified(request: HttpRequest) -> bool:
+def has_used_factor(request: HttpRequest) -> bool:
     """Return whether this session used a second factor that the user still has.
 
-    That the user has one says nothing about a session that began before it was added.
+    A session that began before the factor was added doesn't count.
     """
     user = cast(User, request.user)
     return has_second_factor(user) and bool(_records(request, user, USED))
 
 
-def is_recent(request: HttpRequest, *, recovery_codes: bool = True) -> bool:
+def has_recent_proof(request: HttpRequest, *, recovery_codes: bool = True) -> bool:
     """Return whether this session used or added a factor within the timeout."""
     now, kinds = time.time(), {*FACTORS}
     if recovery_codes:
@@ -53,30 +54,32 @@ def is_recent(request: HttpRequest, *, recovery_codes: bool = True) -> bool:
     )
 
 
-def record_added(request: HttpRequest, authenticator: Authenticator) -> None:
-    """Count adding a factor as its proof: the page that follows shows the recovery codes."""
+def record_factor_added(request: HttpRequest, authenticator: Authenticator) -> None:
+    """Count adding a factor as its proof, because the next page shows the recovery codes."""
     user, kind = authenticator.user, authenticator.type
     record_authentication(request, user, ADDED, id=authenticator.pk, type=kind)
 
 
 def require_factor(request: HttpRequest) -> None:
-    """Ask for the factor in the middle of a view. allauth resumes the POST after the proof."""
-    if has_second_factor(cast(User, request.user)) and not is_recent(request):
+    """Require the factor in the middle of a view. allauth resumes the POST after the proof."""
+    if has_second_factor(cast(User, request.user)) and not has_recent_proof(request):
         raise ReauthenticationRequired
 
 
 def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callable[[View], View]:
-    """Ask for the factor before the view, when its page is opened.
+    """Decorate a view so that it requires a recent proof of the factor.
 
-    A form that is sent too late isn't resumed, because it may hold a password: the user confirms,
-    and finds the page with the form (`back_to`, or the view's own).
+    A form submitted after the timeout isn't resumed, because it may contain a password. After the
+    proof the user returns to the page with the form (`back_to`, or the view's own).
     """
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def asks(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             user = cast(User, request.user)
-            if not has_second_factor(user) or is_recent(request, recovery_codes=recovery_codes):
+            if not has_second_factor(user):
+                return view(request, *args, **kwargs)
+            if has_recent_proof(request, recovery_codes=recovery_codes):
                 return view(request, *args, **kwargs)
             is_form = request.method == "POST"
             if is_form:
@@ -86,23 +89,26 @@ def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callab
             page = reverse(back_to) if back_to and is_form else request.get_full_path()
             return redirect_to_proof(request, page)
 
-        asks.asks_for_factor = True  # type: ignore[attr-defined]
-        return asks
+        wrapper.requires_factor = True  # type: ignore[attr-defined]
+        return wrapper
 
     return decorate
 
 
 def redirect_to_proof(request: HttpRequest, page: str) -> HttpResponseRedirect:
-    """Redirect to the form that asks for a factor, which leads on to `page`."""
-    where = get_adapter(request).get_reauthentication_methods(request.user)[0]["url"]
-    return HttpResponseRedirect(f"{where}?{urlencode({REDIRECT_FIELD_NAME: page})}")
+    """Redirect to the form that requires a factor and then redirects to `page`."""
+    url = get_adapter(request).get_reauthentication_methods(request.user)[0]["url"]
+    return HttpResponseRedirect(f"{url}?{urlencode({REDIRECT_FIELD_NAME: page})}")
 
 
 def _records(request: HttpRequest, user: User, *methods: str) -> list[dict[str, Any]]:
-    """Return what the session proved with authenticators that were not removed since."""
-    records = get_authentication_records(request, user)
-    proved = [record for record in records if record["method"] in methods]
-    if not proved:
+    """Return the session's records of these methods, without removed authenticators."""
+    records = [
+        record
+        for record in get_authentication_records(request, user)
+        if record["method"] in methods
+    ]
+    if not records:
         return []
-    present = set(Authenticator.objects.filter(user=user).values_list("pk", flat=True))
-    return [record for record in proved if record["id"] in present]
+    existing = set(Authenticator.objects.filter(user=user).values_list("pk", flat=True))
+    return [record for record in records if record["id"] in existing]

@@ -7,19 +7,17 @@ from django.core.validators import validate_email
 
 from accounts.models import Account
 from accounts.names import validate_name
-from apikeys.models import KeyRefused
+from apikeys.models import KeyChangeRefused
 from apikeys.services import create_key
 from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    help = "Creates an API key for the account this user owns first. Prints the key alone."
+    help = "Create an API key for the first account that a user owns, and print only the key."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", help="of the account's owner")
-        parser.add_argument(
-            "--name", required=True, help="what uses the key, at most 50 characters"
-        )
+        parser.add_argument("email", help="email address of the account's owner")
+        parser.add_argument("--name", required=True, help="what uses the key, 1 to 50 characters")
 
     def handle(self, *, email: str, name: str, **_: Any) -> None:
         name = name.strip()
@@ -30,11 +28,11 @@ class Command(DatabaseCommand):
             raise CommandError(error.messages[0]) from error
         if not 1 <= len(name) <= 50:
             raise CommandError("--name must have 1 to 50 characters.")
-        account = Account.objects.owned_by(email)
+        account = Account.objects.first_owned_by(email)
         if account is None:
             raise CommandError(f"{email} owns no open account.")
         try:
             secret = create_key(account=account, name=name, actor=None)[1]
-        except KeyRefused as error:
+        except KeyChangeRefused as error:
             raise CommandError(str(error)) from error
         self.stdout.write(secret)

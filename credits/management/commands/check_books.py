@@ -4,18 +4,21 @@ from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
 from accounts.models import Account
-from credits.wallet.books import differences
+from credits.wallet.books import find_discrepancies
 from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    help = "Verifies both books of every account. Exit status 1, and a line for each that differs."
+    help = (
+        "Check that balances, ledger, usage, orders, and invoices agree. Print each discrepancy, "
+        "and exit with status 1 if there are any."
+    )
 
     def handle(self, **_: Any) -> None:
-        found = list(differences())
-        for line in found:
-            self.stdout.write(line)
-        if found:
-            raise CommandError(f"The books differ: {len(found)} line{pluralize(found)}.")
+        discrepancies = list(find_discrepancies())
+        for discrepancy in discrepancies:
+            self.stdout.write(discrepancy)
+        if count := len(discrepancies):
+            raise CommandError(f"Found {count:,} discrepanc{pluralize(count, 'y,ies')}.")
         count = Account.objects.count()
         self.stdout.write(f"The books of {count:,} account{pluralize(count)} agree.")

@@ -11,12 +11,12 @@ from runtime.unicode import validate_line
 
 
 class Command(DatabaseCommand):
-    help = "Books a grant for the account this user owns first."
+    help = "Grant credits to the first account that a user owns."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", help="of the account's owner")
-        parser.add_argument("credits", type=int, help="how many")
-        parser.add_argument("--reason", required=True, help="the customer reads it")
+        parser.add_argument("email", help="email address of the account's owner")
+        parser.add_argument("credits", type=int, help="number of credits")
+        parser.add_argument("--reason", required=True, help="reason, shown to the customer")
 
     def handle(self, *, email: str, credits: int, reason: str, **_: Any) -> None:
         reason = reason.strip()
@@ -26,7 +26,7 @@ class Command(DatabaseCommand):
             raise CommandError(error.messages[0]) from error
         if not 1 <= len(reason) <= 200:
             raise CommandError("--reason must have 1 to 200 characters.")
-        account = Account.objects.owned_by(email)
+        account = Account.objects.first_owned_by(email)
         if account is None:
             raise CommandError(f"{email} owns no open account.")
         try:

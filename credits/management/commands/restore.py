@@ -10,15 +10,17 @@ from runtime.database.dumps import DumpFailed
 
 
 class Command(BaseCommand):
-    help = "Fills an empty database from a backup, migrates it and checks the books."
+    help = "Restore a backup into an empty database, then run migrate and check_books."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path, help="what back_up wrote")
-        parser.add_argument("--check", action="store_true", help="only look whether it is whole")
+        parser.add_argument("path", type=Path, help="backup written by back_up")
+        parser.add_argument(
+            "--check", action="store_true", help="only check that the backup is complete"
+        )
         parser.add_argument(
             "--with-other-secrets",
             action="store_true",
-            help="the secrets of then are lost: no API key in it will work",
+            help="restore without the secrets the backup was made with; no API key in it will work",
         )
 
     def handle(self, *, path: Path, check: bool, with_other_secrets: bool, **_: Any) -> None:
@@ -26,9 +28,9 @@ class Command(BaseCommand):
             note = read_note(path)
             if not check:
                 restore_backup(path, other_secrets=with_other_secrets)
-        except (BackupRefused, DumpFailed) as refusal:
-            raise CommandError(str(refusal)) from refusal
-        self.stdout.write(f"{path} is whole, and of {note['made_at']}.")
+        except (BackupRefused, DumpFailed) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{path} is complete. It was made at {note['made_at']}.")
         if not check:
             call_command("migrate", verbosity=0, interactive=False)
             call_command("check_books", stdout=self.stdout)

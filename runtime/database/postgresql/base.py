@@ -1,7 +1,8 @@
-"""Django's PostgreSQL backend, with a time limit (timeouts.py) for queries of web requests.
+"""Django's PostgreSQL backend, with time limits for queries of web requests (timeouts.py).
 
-A frozen machine, or a network that swallows packets, ends no connection: each request would wait
-for it as long as that lasts. No setting of the server helps, for it is the server that is silent.
+A frozen server, or a network that drops packets, doesn't close connections: without a limit, each
+request would wait until that ends. The server's own settings, such as statement_timeout, don't help
+because the server is what doesn't respond.
 """
 
 import math
@@ -19,153 +20,167 @@ from psycopg import errors
 from psycopg_pool import PoolTimeout
 
 from runtime.database.timeouts import (
-    GREETING_SECONDS,
-    MIGRATION_SECONDS,
+    LIVENESS_TIMEOUT,
+    MIGRATION_LOCK_TIMEOUT,
     RETRY_SECONDS,
-    database_seconds,
-    serves_page,
+    is_page_request,
+    query_timeout,
 )
 
-# Whoever answered so short a time ago is asked nothing to see whether they are still there.
+# A connection that replied this recently is used without a liveness check.
 TRUSTED_SECONDS = 1.0
-# Pages leave this part of the pool to the API: a quarter, and at least one connection.
+# Pages leave this fraction of the pool to the API: a quarter, and at least one connection.
 API_SHARE = 4
 
 
-class Silence(psycopg.OperationalError):
-    """Another connection would be as silent."""
+class DatabaseNotResponding(psycopg.OperationalError):
+    """The server doesn't reply. Another connection would wait just as long."""
 
 
-class PatientConnection(psycopg.Connection[Any]):
-    heard_at = heard_of_any_at = missed_at = 0.0
+class TimeoutConnection(psycopg.Connection[Any]):
+    """A connection whose queries end after `query_timeout`."""
 
-    @classmethod
-    def note_sign_of_life(cls) -> None:
-        PatientConnection.heard_of_any_at = time.monotonic()
-
-    @classmethod
-    def note_silence(cls) -> None:
-        PatientConnection.missed_at = time.monotonic()
+    last_reply_at = 0.0
+    # Shared by all connections of the process, so always set on this class.
+    last_reply_to_any_at = not_responding_at = 0.0
 
     @classmethod
-    def is_silent(cls) -> bool:
-        """Returns whether no connection has heard anything for as long as a page waits for it."""
-        return time.monotonic() - cls.heard_of_any_at > GREETING_SECONDS
+    def record_reply(cls) -> None:
+        TimeoutConnection.last_reply_to_any_at = time.monotonic()
 
     @classmethod
-    def fail_if_silent(cls) -> None:
-        """Raises if the database was silent a moment ago, so that not every request waits for it.
-        The first request after that moment tries again."""
-        if cls.missed_at <= cls.heard_of_any_at:
+    def record_timeout(cls) -> None:
+        TimeoutConnection.not_responding_at = time.monotonic()
+
+    @classmethod
+    def is_not_responding(cls) -> bool:
+        """Return whether no connection has had a reply for as long as a page waits for one."""
+        return time.monotonic() - cls.last_reply_to_any_at > LIVENESS_TIMEOUT
+
+    @classmethod
+    def fail_if_not_responding(cls) -> None:
+        """Raise an error if the database didn't respond a moment ago.
+
+        Otherwise every request would wait for it. After RETRY_SECONDS, one request tries again.
+        """
+        if cls.not_responding_at <= cls.last_reply_to_any_at:
             return
-        if time.monotonic() - cls.missed_at < RETRY_SECONDS:
-            raise Silence("The database did not answer a moment ago.")
-        cls.note_silence()
+        if time.monotonic() - cls.not_responding_at < RETRY_SECONDS:
+            raise DatabaseNotResponding("The database did not respond a moment ago.")
+        cls.record_timeout()
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         try:
-            answer = super().wait(gen, interval, timeout or database_seconds.get())
+            reply = super().wait(gen, interval, timeout or query_timeout.get())
         except errors._WaitTimeout:
-            # What it was about to answer is unknown now: nobody may use it again.
+            # The reply may still arrive: the connection's state is unknown, so it can't be reused.
             self.pgconn.finish()
-            raise Silence("The database did not answer in time.") from None
-        self.heard_at = PatientConnection.heard_of_any_at = time.monotonic()
-        return answer
+            raise DatabaseNotResponding("The database did not respond in time.") from None
+        self.last_reply_at = TimeoutConnection.last_reply_to_any_at = time.monotonic()
+        return reply
 
-    def is_well(self) -> bool:
-        # Who would wait long for an answer makes sure first that there will be one.
-        is_patient = (database_seconds.get() or math.inf) > GREETING_SECONDS
+    def is_healthy(self) -> bool:
+        # A request with a long time limit checks first, so it notices a dead server early.
+        has_long_timeout = (query_timeout.get() or math.inf) > LIVENESS_TIMEOUT
         try:
-            if not is_patient and time.monotonic() - self.heard_at < TRUSTED_SECONDS:
-                # An end that has arrived already is seen without asking.
+            if not has_long_timeout and time.monotonic() - self.last_reply_at < TRUSTED_SECONDS:
+                # Notices without a round trip if the server has closed the connection.
                 self.pgconn.consume_input()
             else:
-                self._greet()
-        except Silence:
-            self.note_silence()
+                self._check_liveness()
+        except DatabaseNotResponding:
+            self.record_timeout()
             raise
         except psycopg.Error:
             return False
         return not self.closed
 
-    def _greet(self) -> None:
-        before = database_seconds.set(_greeting_seconds())
+    def _check_liveness(self) -> None:
+        token = query_timeout.set(_liveness_timeout())
         try:
             self.execute("")
         finally:
-            database_seconds.reset(before)
+            query_timeout.reset(token)
 
 
-def _greeting_seconds() -> float:
-    return min(GREETING_SECONDS, database_seconds.get() or GREETING_SECONDS)
+def _liveness_timeout() -> float:
+    return min(LIVENESS_TIMEOUT, query_timeout.get() or LIVENESS_TIMEOUT)
 
 
 class PreparingCursor(psycopg.Cursor[Any]):
-    def execute(self, query: Any, params: Any = None, **how: Any) -> Any:
-        return super().execute(query, params, **{**how, "prepare": True})
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+        return super().execute(query, params, **{**options, "prepare": True})
 
 
-class ConsiderateSchemaEditor(DatabaseSchemaEditor):
-    def __enter__(self) -> "ConsiderateSchemaEditor":
+class LockTimeoutSchemaEditor(DatabaseSchemaEditor):
+    """Give up on a table lock that a migration doesn't get in time: queries queue behind it."""
+
+    def __enter__(self) -> "LockTimeoutSchemaEditor":
         super().__enter__()
-        # Outside a transaction an index is built CONCURRENTLY: it waits, and nobody behind it.
+        # Outside a transaction, an index is built CONCURRENTLY: it waits without blocking queries.
         if self.atomic_migration:
-            self.execute(f"SET LOCAL lock_timeout = {MIGRATION_SECONDS * 1000:.0f}")
+            self.execute(f"SET LOCAL lock_timeout = {MIGRATION_LOCK_TIMEOUT * 1000:.0f}")
         return self
 
 
 @cache
-def _page_places(connections: int) -> threading.Semaphore:
+def _page_slots(connections: int) -> threading.Semaphore:
     return threading.BoundedSemaphore(max(1, connections - max(1, connections // API_SHARE)))
 
 
-def take_page_place(connections: int) -> threading.Semaphore:
-    """Wait until a page may take one more of so many connections, as long as for a connection.
+def acquire_page_slot(connections: int) -> threading.Semaphore:
+    """Wait until pages use fewer than their share of the connections; return what to release.
 
-    However many people load pages or sign in, the API finds a connection.
+    However many people load pages or sign in, API requests find a free connection.
     """
-    places = _page_places(connections)
-    waits_until = time.monotonic() + (database_seconds.get() or GREETING_SECONDS)
-    while not places.acquire(timeout=_greeting_seconds()):
-        if PatientConnection.is_silent() or time.monotonic() >= waits_until:
+    slots = _page_slots(connections)
+    deadline = time.monotonic() + (query_timeout.get() or LIVENESS_TIMEOUT)
+    while not slots.acquire(timeout=_liveness_timeout()):
+        if TimeoutConnection.is_not_responding() or time.monotonic() >= deadline:
             raise PoolTimeout("All connections that pages may use are busy.")
-    return places
+    return slots
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    SchemaEditorClass = ConsiderateSchemaEditor
-    # Held together with a connection that is used for a page.
-    _page_place: threading.Semaphore | None = None
+    SchemaEditorClass = LockTimeoutSchemaEditor
+    # Held as long as a page uses a connection.
+    _page_slot: threading.Semaphore | None = None
 
     def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
-        """Parsed and planned once a connection. Django's own cursors write the values into the
-        text of each statement, and so PostgreSQL begins at the beginning every time."""
+        """Execute a statement that PostgreSQL parses and plans once per connection.
+
+        Django's own cursors interpolate the values into the text, so PostgreSQL would parse and
+        plan it every time.
+        """
         self.ensure_connection()
         prepared: Any = super()._prepare_cursor(PreparingCursor(self.connection))  # type: ignore[misc]
         with prepared as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.pgresult.nfields else []
 
-    def answers(self) -> bool:
-        """Whether it is there, and takes what is written to it. That the pool is busy, or that one
-        of its connections is silent, says nothing of that: then a new one tells."""
+    def is_available(self) -> bool:
+        """Return whether the database accepts writes.
+
+        If that fails because the pool is busy, or because one of its connections doesn't respond,
+        check with a new connection.
+        """
         try:
-            return self._can_be_written_to()
+            return self._is_writable()
         except OperationalError:
             if not self.pool:
                 raise
-            can_be_written_to = self._without_pool()._can_be_written_to()
-            # A caller who reads that the worker is ready may send requests now.
-            PatientConnection.note_sign_of_life()
-            return can_be_written_to
+            is_writable = self._without_pool()._is_writable()
+            # A load balancer that sees this worker ready may send requests immediately.
+            TimeoutConnection.record_reply()
+            return is_writable
 
     def _without_pool(self) -> "DatabaseWrapper":
-        alone: DatabaseWrapper = self.copy()
-        del alone.settings_dict["OPTIONS"]["pool"]
-        return alone
+        wrapper: DatabaseWrapper = self.copy()
+        del wrapper.settings_dict["OPTIONS"]["pool"]
+        return wrapper
 
-    def _can_be_written_to(self) -> bool:
-        """A standby cannot."""
+    def _is_writable(self) -> bool:
+        """Return False for a standby server."""
         try:
             with self.cursor() as cursor:
                 cursor.execute("SHOW transaction_read_only")
@@ -176,55 +191,57 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         if not self.pool:
             return super().get_new_connection(conn_params)
-        if not serves_page.get():
-            return self._healthy_connection(conn_params)
-        self._page_place = take_page_place(self.pool.max_size)
+        if not is_page_request.get():
+            return self._get_healthy_connection(conn_params)
+        self._page_slot = acquire_page_slot(self.pool.max_size)
         try:
-            return self._healthy_connection(conn_params)
+            return self._get_healthy_connection(conn_params)
         except BaseException:
-            self._free_page_place()
+            self._release_page_slot()
             raise
 
     def _close(self) -> None:
         try:
             super()._close()  # type: ignore[misc]
         finally:
-            self._free_page_place()
+            self._release_page_slot()
 
-    def _free_page_place(self) -> None:
-        place, self._page_place = self._page_place, None
-        if place is not None:
-            place.release()
+    def _release_page_slot(self) -> None:
+        slot, self._page_slot = self._page_slot, None
+        if slot is not None:
+            slot.release()
 
-    def _healthy_connection(self, conn_params: dict[str, Any]) -> Any:
-        connection = self._take(conn_params)
-        while not self._is_well(connection):
-            connection = self._take(conn_params)
+    def _get_healthy_connection(self, conn_params: dict[str, Any]) -> Any:
+        connection = self._get_from_pool(conn_params)
+        while not self._is_healthy(connection):
+            connection = self._get_from_pool(conn_params)
         return connection
 
-    def _take(self, conn_params: dict[str, Any]) -> Any:
-        """One that is free. Those that are busy are waited for like an answer, those of a database
-        that is silent are not."""
-        PatientConnection.fail_if_silent()
-        waits_until = time.monotonic() + (database_seconds.get() or GREETING_SECONDS)
+    def _get_from_pool(self, conn_params: dict[str, Any]) -> Any:
+        """Wait for a free connection for as long as for a query.
+
+        If the database doesn't respond, fail earlier.
+        """
+        TimeoutConnection.fail_if_not_responding()
+        deadline = time.monotonic() + (query_timeout.get() or LIVENESS_TIMEOUT)
         while True:
-            # Read as soon as it is set.
-            self.pool.timeout = min(_greeting_seconds(), max(0, waits_until - time.monotonic()))
+            # Greenlets share the pool: nothing may switch between this line and the pool's read.
+            self.pool.timeout = min(_liveness_timeout(), max(0, deadline - time.monotonic()))
             try:
                 return super().get_new_connection(conn_params)
             except PoolTimeout:
-                is_silent = PatientConnection.is_silent()
-                if is_silent:
-                    PatientConnection.note_silence()
-                if is_silent or time.monotonic() >= waits_until:
+                is_not_responding = TimeoutConnection.is_not_responding()
+                if is_not_responding:
+                    TimeoutConnection.record_timeout()
+                if is_not_responding or time.monotonic() >= deadline:
                     raise
 
-    def _is_well(self, connection: PatientConnection) -> bool:
-        """One that died while it was idle, the pool throws away, and hands out another."""
-        is_well = False
+    def _is_healthy(self, connection: TimeoutConnection) -> bool:
+        """Check a connection; hand it back to the pool, which replaces it, if it's broken."""
+        is_healthy = False
         try:
-            is_well = connection.is_well()
+            is_healthy = connection.is_healthy()
         finally:
-            if not is_well:
+            if not is_healthy:
                 self.pool.putconn(connection)
-        return is_well
+        return is_healthy

@@ -1,10 +1,10 @@
-"""Django's SQLite backend, whose writers wait without stopping their process.
+"""Django's SQLite backend, with a write lock that greenlets can wait for.
 
-SQLite waits for its write lock inside C, which stops every greenlet of a web worker: those that
-need no database, and the one that holds the lock and had to wait for a socket in the middle of its
-transaction. So writers of one process queue on a lock that greenlets (and threads) can wait for,
-and the first of them asks SQLite again and again instead of waiting in it. After the database's
-PATIENCE, in seconds, all of them give up.
+SQLite waits for its write lock inside C code, which blocks all greenlets of a web worker: those
+that need no database, and even the greenlet that holds the lock if it waits for a socket during its
+transaction. So the writers of a process queue for a Python lock instead, and the writer that holds
+it retries instead of waiting inside SQLite. All of them give up after LOCK_TIMEOUT seconds, a key
+of the DATABASES setting.
 """
 
 import os
@@ -19,55 +19,62 @@ from typing import Any
 from django.db.backends.sqlite3 import base
 from django.db.backends.sqlite3.schema import DatabaseSchemaEditor
 
-_writer = threading.RLock()
+_write_lock = threading.RLock()
 _READS = ("SELECT", "PRAGMA", "EXPLAIN", "SAVEPOINT", "RELEASE", "ROLLBACK")
-# For a charge and its row in the log, in bytes.
-LEAST_ROOM = 64 * 1024
-# Between two tries, in seconds: uneven, so that several processes do not keep step.
-_PAUSES = (0.001, 0.01)
+# Enough for a charge and its row in the request log.
+MIN_FREE_BYTES = 64 * 1024
+# The range of pauses between retries, in seconds: random, so that processes don't collide again.
+_RETRY_PAUSES = (0.001, 0.01)
 
 
 class Cursor(base.SQLiteCursorWrapper):
     wrapper: "DatabaseWrapper"
 
     def execute(self, query: str, params: Any = None) -> Any:
-        return self._alone(super().execute, query, params)
+        return self._run(super().execute, query, params)
 
     def executemany(self, query: str, param_list: Any) -> Any:
-        return self._alone(super().executemany, query, param_list)
+        return self._run(super().executemany, query, param_list)
 
-    def _alone(self, run: Callable[[str, Any], Any], query: str, params: Any) -> Any:
+    def _run(self, execute: Callable[[str, Any], Any], query: str, params: Any) -> Any:
+        """Run a statement, under the write lock unless it only reads."""
         if query.lstrip()[:9].upper().startswith(_READS):
-            # Another process that cleans up after itself can lock even a reader out for a moment.
-            return _ask(lambda: run(query, params), self.wrapper.patience_ends())
-        if self.wrapper.holds_writer:
-            return _ask(lambda: run(query, params), self.wrapper.gives_up_at)
-        self.wrapper.take_writer()
+            # Another process that recovers the WAL file can lock out readers for a moment.
+            return _retry_while_busy(lambda: execute(query, params), self.wrapper.lock_deadline())
+        if self.wrapper.has_write_lock:
+            return _retry_while_busy(lambda: execute(query, params), self.wrapper.gives_up_at)
+        self.wrapper.acquire_write_lock()
         try:
-            return _ask(lambda: run(query, params), self.wrapper.gives_up_at)
+            return _retry_while_busy(lambda: execute(query, params), self.wrapper.gives_up_at)
         finally:
-            self.wrapper.leave_writer()
+            self.wrapper.release_write_lock()
 
 
-class _Kept:
-    """Connections that wait for the next request. Opening one costs more than most requests ask of
-    it, and each request of a web worker is a greenlet that would open its own."""
+class _IdleConnections:
+    """Open connections that the next requests reuse.
 
-    _of_file: dict[tuple[str, int, int], list[Any]] = {}
+    Opening a connection takes longer than most requests use it, and every request of a web worker
+    is a greenlet that would open its own.
+    """
+
+    _by_file: dict[tuple[str, int, int], list[Any]] = {}
 
     @classmethod
     def of(cls, path: str) -> list[Any]:
-        """Of this process alone, and of the file that stands there now: not of one before it."""
+        """Return this process's idle connections to the file that is at this path now.
+
+        Connections to a file that was replaced are not reused.
+        """
         try:
-            file = Path(path).stat().st_ino
+            inode = Path(path).stat().st_ino
         except FileNotFoundError:
-            # Who makes it keeps nothing.
+            # The connection that creates the file isn't reused.
             return []
-        return cls._of_file.setdefault((path, os.getpid(), file), [])
+        return cls._by_file.setdefault((path, os.getpid(), inode), [])
 
 
-class ObligingSchemaEditor(DatabaseSchemaEditor):
-    """Takes the migrations that PostgreSQL needs, and builds their indexes as it always does."""
+class SchemaEditor(DatabaseSchemaEditor):
+    """Accept the arguments of PostgreSQL's concurrent index operations, and ignore them."""
 
     def add_index(self, model: Any, index: Any, concurrently: bool = False) -> None:
         super().add_index(model, index)
@@ -77,29 +84,29 @@ class ObligingSchemaEditor(DatabaseSchemaEditor):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    SchemaEditorClass = ObligingSchemaEditor
-    holds_writer = False
+    SchemaEditorClass = SchemaEditor
+    has_write_lock = False
     gives_up_at = 0.0
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        self.kept = _Kept.of(str(conn_params["database"]))
-        if self.kept:
-            return self.kept.pop()
+        self.idle_connections = _IdleConnections.of(str(conn_params["database"]))
+        if self.idle_connections:
+            return self.idle_connections.pop()
         connect = super().get_new_connection
-        return _ask(lambda: connect(conn_params), self.patience_ends())
+        return _retry_while_busy(lambda: connect(conn_params), self.lock_deadline())
 
     def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
-        """SQLite keeps what it has parsed."""
+        """Execute a statement; Python's sqlite3 module caches the parsed form."""
         with self.cursor() as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.description else []
 
-    def answers(self) -> bool:
-        """Whether the file can be read, and has room to grow."""
+    def is_available(self) -> bool:
+        """Return whether the file can be read, and the disk has room for it to grow."""
         with self.cursor() as cursor:
             cursor.execute("PRAGMA schema_version")
-            is_there = bool(cursor.fetchone()[0])
-        return is_there and _has_room(Path(self.settings_dict["NAME"]).parent)
+            has_schema = bool(cursor.fetchone()[0])
+        return has_schema and _has_free_space(Path(self.settings_dict["NAME"]).parent)
 
     def create_cursor(self, name: str | None = None) -> Cursor:
         cursor: Cursor = self.connection.cursor(factory=Cursor)
@@ -108,68 +115,68 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _start_transaction_under_autocommit(self) -> None:
         with self.wrap_database_errors:
-            self.take_writer()
+            self.acquire_write_lock()
         try:
             super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
-            self.leave_writer()
+            self.release_write_lock()
             raise
 
     def _commit(self) -> None:
-        # A commit that fails leaves the transaction open: the rollback that follows leaves it.
+        # If this raises, the transaction is still open: the rollback releases the lock.
         super()._commit()  # type: ignore[misc]
-        self.leave_writer()
+        self.release_write_lock()
 
     def _rollback(self) -> None:
         try:
             super()._rollback()  # type: ignore[misc]
         finally:
-            self.leave_writer()
+            self.release_write_lock()
 
     def _close(self) -> None:
         try:
-            if self.is_worth_keeping():
-                self.kept.append(self.connection)
+            if self._is_reusable():
+                self.idle_connections.append(self.connection)
             else:
                 super()._close()  # type: ignore[misc]
         finally:
-            self.leave_writer()
+            self.release_write_lock()
 
-    def is_worth_keeping(self) -> bool:
+    def _is_reusable(self) -> bool:
         if self.errors_occurred or self.in_atomic_block or self.connection.in_transaction:
             return False
-        most: int = self.settings_dict.get("KEPT_CONNECTIONS", 0)
-        return len(self.kept) < most
+        limit: int = self.settings_dict.get("MAX_IDLE_CONNECTIONS", 0)
+        return len(self.idle_connections) < limit
 
-    def take_writer(self) -> None:
-        self.gives_up_at = self.patience_ends()
-        if not _writer.acquire(timeout=self.settings_dict["PATIENCE"]):
+    def acquire_write_lock(self) -> None:
+        self.gives_up_at = self.lock_deadline()
+        if not _write_lock.acquire(timeout=self.settings_dict["LOCK_TIMEOUT"]):
             raise sqlite3.OperationalError("database is locked")
-        self.holds_writer = True
+        self.has_write_lock = True
 
-    def patience_ends(self) -> float:
-        return float(time.monotonic() + self.settings_dict["PATIENCE"])
+    def lock_deadline(self) -> float:
+        return float(time.monotonic() + self.settings_dict["LOCK_TIMEOUT"])
 
-    def leave_writer(self) -> None:
-        if self.holds_writer:
-            self.holds_writer = False
-            _writer.release()
+    def release_write_lock(self) -> None:
+        if self.has_write_lock:
+            self.has_write_lock = False
+            _write_lock.release()
 
 
-def _has_room(folder: Path) -> bool:
+def _has_free_space(folder: Path) -> bool:
     disk = os.statvfs(folder)
-    # The last blocks of some disks are for root alone.
+    # Some file systems reserve their last blocks for root.
     free = disk.f_bavail if os.geteuid() else disk.f_bfree
-    # Some file systems do not say how large they are.
-    return not disk.f_blocks or free * disk.f_frsize >= LEAST_ROOM
+    # Some file systems report a size of 0.
+    return not disk.f_blocks or free * disk.f_frsize >= MIN_FREE_BYTES
 
 
-def _ask(run: Callable[[], Any], gives_up_at: float) -> Any:
+def _retry_while_busy(run: Callable[[], Any], gives_up_at: float) -> Any:
     while True:
         try:
             return run()
         except sqlite3.OperationalError as error:
-            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-            if not busy or time.monotonic() > gives_up_at:
+            is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > gives_up_at:
                 raise
-        time.sleep(random.uniform(*_PAUSES))  # noqa: S311 - nothing secret about it
+        time.sleep(random.uniform(*_RETRY_PAUSES))  # noqa: S311 - not used for security

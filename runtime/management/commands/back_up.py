@@ -10,14 +10,17 @@ from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    help = "Writes the whole database into one file, while the product runs. No secret is in it."
+    help = (
+        "Writes a backup of the database to one file while the service runs. The file contains no "
+        "secrets from the settings."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("path", type=Path, help="a new file, or a folder for it")
+        parser.add_argument("path", type=Path, help="a new file, or an existing folder")
 
     def handle(self, *, path: Path, **_: Any) -> None:
         try:
             written = write_backup(path)
-        except (BackupRefused, DumpFailed) as refusal:
-            raise CommandError(str(refusal)) from refusal
+        except (BackupRefused, DumpFailed) as error:
+            raise CommandError(str(error)) from error
         self.stdout.write(f"{written}")

@@ -1,7 +1,7 @@
-"""Django's own command, for a database that others use meanwhile: docs/operations.md.
+"""Django's migrate command, for a database that serves requests: docs/operations.md.
 
-On PostgreSQL a change that does not get its table at once is given up by the backend
-(runtime/database/postgresql/base.py), so that calls do not queue behind it. Here it is tried again.
+On PostgreSQL, a migration that doesn't get its table lock within MIGRATION_LOCK_TIMEOUT fails, so
+that requests don't queue behind it (runtime/database/postgresql/base.py). This command retries it.
 """
 
 import time
@@ -15,14 +15,14 @@ from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from runtime.database.empty_database import is_empty, what_to_do
+from runtime.database.empty_database import empty_database_message, is_empty
 
-TRIES, PAUSE_SECONDS = 60, 3
-# Any number, the same for all who migrate this database.
-NUMBER = 5_083_229_314
-# SQLSTATE of a lock that did not come in time, and of one that never would have.
+MAX_ATTEMPTS, PAUSE_SECONDS = 60, 3
+# The key of the advisory lock: an arbitrary number.
+LOCK_ID = 5_083_229_314
+# The SQLSTATEs lock_not_available and deadlock_detected.
 IN_USE = ("55P03", "40P01")
-BUSY = 'A table is in use; trying again. Who holds it: docs/operations.md, "Migrations".'
+RETRYING = 'A table is in use; trying again. What uses it: docs/operations.md, "Migrations".'
 
 
 class Command(migrate.Command):
@@ -31,7 +31,7 @@ class Command(migrate.Command):
         parser.add_argument(
             "--new-database",
             action="store_true",
-            help="create the tables of a new service; in production nothing else does",
+            help="create tables in an empty database; required in production",
         )
 
     def handle(self, *args: Any, new_database: bool = False, **options: Any) -> None:
@@ -40,44 +40,47 @@ class Command(migrate.Command):
             _refuse_empty(connection, new_database)
             super().handle(*args, **options)
             return
-        with self._alone(connection):
-            # Only now: another machine may have created the tables while this one waited.
+        with self._advisory_lock(connection):
+            # Under the lock: another machine may have created the tables while this one waited.
             _refuse_empty(connection, new_database)
-            self._until_the_tables_are_free(*args, **options)
+            self._migrate_with_retries(*args, **options)
 
-    def _until_the_tables_are_free(self, *args: Any, **options: Any) -> None:
-        for _ in range(TRIES):
+    def _migrate_with_retries(self, *args: Any, **options: Any) -> None:
+        for _ in range(MAX_ATTEMPTS):
             try:
                 super().handle(*args, **options)
                 return
             except OperationalError as error:
                 if getattr(error.__cause__, "sqlstate", "") not in IN_USE:
                     raise
-            self.stderr.write(BUSY)
+            self.stderr.write(RETRYING)
             time.sleep(PAUSE_SECONDS)
-        raise CommandError("A table stayed in use. Nothing of that migration was done.")
+        raise CommandError("A table stayed in use. That migration was not applied.")
 
     @contextmanager
-    def _alone(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
-        """Several machines may start at once. Asked again and again, since an index that is built
-        CONCURRENTLY would wait for who waits inside a statement."""
-        while not _asked(connection, "SELECT pg_try_advisory_lock(%s)"):
-            self.stderr.write("Another process migrates this database; waiting for it.")
+    def _advisory_lock(self, connection: BaseDatabaseWrapper) -> Iterator[None]:
+        """Let one machine migrate at a time when several start together.
+
+        This polls instead of blocking in a statement: CREATE INDEX CONCURRENTLY waits for every
+        statement that is running.
+        """
+        while not _select_bool(connection, "SELECT pg_try_advisory_lock(%s)"):
+            self.stderr.write("Another process is migrating this database; waiting for it.")
             time.sleep(PAUSE_SECONDS)
         try:
             yield
         finally:
-            # With the connection, where it broke, the lock is gone too.
+            # If the connection broke, PostgreSQL has released the lock.
             if connection.is_usable():
-                _asked(connection, "SELECT pg_advisory_unlock(%s)")
+                _select_bool(connection, "SELECT pg_advisory_unlock(%s)")
 
 
 def _refuse_empty(connection: BaseDatabaseWrapper, new_database: bool) -> None:
     if settings.PRODUCTION and not new_database and is_empty(connection):
-        raise CommandError(what_to_do())
+        raise CommandError(empty_database_message())
 
 
-def _asked(connection: BaseDatabaseWrapper, question: str) -> bool:
+def _select_bool(connection: BaseDatabaseWrapper, query: str) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(question, [NUMBER])
+        cursor.execute(query, [LOCK_ID])
         return bool(cursor.fetchone()[0])

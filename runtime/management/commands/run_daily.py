@@ -3,13 +3,13 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from runtime.jobs.daily import NAME, DailyWorkError, run_daily
+from runtime.jobs.daily import LEASE_NAME, DailyWorkError, run_daily
 from runtime.jobs.leases import Lease
 from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    help = "Does the work of a day. Safe to run any number of times and to miss days."
+    help = "Runs the daily jobs. Safe to run repeatedly, and to miss days."
 
     def handle(self, **_: Any) -> None:
         today = timezone.now().date()
@@ -17,5 +17,5 @@ class Command(DatabaseCommand):
             run_daily()
         except DailyWorkError as error:
             raise CommandError(str(error)) from error
-        # So that the admin tells the truth where a timer runs this, and no worker does it again.
-        Lease.objects.note_done(NAME, day=today)
+        # The staff pages show it, and no background worker repeats the day's jobs.
+        Lease.objects.mark_done(LEASE_NAME, day=today)

@@ -26,25 +26,28 @@ SCHEDULE_SECONDS = 60
 
 
 class Command(DatabaseCommand):
-    help = "The background worker: sends mails and keeps the schedule, until it is told to stop."
+    help = "Runs the background worker, which sends emails and runs the daily jobs, until stopped."
 
     def handle(self, **_: Any) -> None:
         self.stop = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self.stop.set())
-        # Machines may share a name and a process number.
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, lambda *_: self.stop.set())
+        # The random part distinguishes machines with the same host name and process id.
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.schedule_at = time.monotonic()
         log_uncaught()
-        pulse = Flusher("background")
+        flusher = Flusher("background")
         while not self.stop.is_set():
             if not self._work():
                 self.stop.wait(PAUSE_SECONDS)
-            pulse.flush()
-        pulse.end()
+            flusher.flush()
+        flusher.stop()
 
     def _work(self) -> int:
-        """One round. A database that is away for a while is waited for."""
+        """Run one round and return the number of emails sent.
+
+        While the database is unavailable, the worker keeps trying.
+        """
         close_old_connections()
         try:
             if settings.SCHEDULER and time.monotonic() >= self.schedule_at:
@@ -55,5 +58,5 @@ class Command(DatabaseCommand):
             return sent
         except DatabaseError as error:
             times_unavailable.add("background")
-            logger.warning("The database does not answer, trying again: %s", error)
+            logger.warning("Database unavailable, trying again: %s", error)
             return 0

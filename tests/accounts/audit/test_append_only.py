@@ -1,4 +1,4 @@
-"""The audit log takes entries and gives none back, whoever asks, but for what erasure takes."""
+"""The database accepts new audit entries, and refuses to change or delete any outside erasure."""
 
 from typing import Any
 
@@ -41,18 +41,18 @@ def entry(account: Account, owner: User) -> AuditEntry:
         "id = id + 1000",
     ],
 )
-def test_no_entry_is_changed(entry: AuditEntry, change: str) -> None:
+def test_entries_cannot_be_changed(entry: AuditEntry, change: str) -> None:
     with pytest.raises(DatabaseError, match=REFUSED):
-        run("UPDATE accounts_auditentry SET " + change)  # noqa: S608 - the words above
+        run("UPDATE accounts_auditentry SET " + change)  # noqa: S608 - the constants above
 
 
-def test_an_entry_does_not_become_another_users(entry: AuditEntry) -> None:
+def test_entry_cannot_be_assigned_to_another_user(entry: AuditEntry) -> None:
     other = make_user("other@shop.example")
     with pytest.raises(DatabaseError, match=REFUSED), transaction.atomic():
         AuditEntry.objects.filter(pk=entry.pk).update(actor=other)
 
 
-def test_no_entry_is_deleted(entry: AuditEntry) -> None:
+def test_entries_cannot_be_deleted(entry: AuditEntry) -> None:
     for entries in (AuditEntry.objects.filter(pk=entry.pk), AuditEntry.objects.all()):
         with pytest.raises(DatabaseError, match=REFUSED), transaction.atomic():
             entries.delete()
@@ -61,9 +61,9 @@ def test_no_entry_is_deleted(entry: AuditEntry) -> None:
         run("DELETE FROM accounts_auditentry WHERE account_id IS NULL")
 
 
-def test_the_log_cannot_be_emptied_or_replaced(entry: AuditEntry) -> None:
+def test_entries_cannot_be_truncated_or_replaced(entry: AuditEntry) -> None:
     if connection.vendor == "postgresql":
-        # PostgreSQL refuses it before our trigger does while foreign keys are still to be checked.
+        # PostgreSQL itself refuses TRUNCATE while deferred foreign key checks are pending.
         run("SET CONSTRAINTS ALL IMMEDIATE")
         statement = "TRUNCATE accounts_auditentry CASCADE"
     else:
@@ -77,35 +77,35 @@ def test_the_log_cannot_be_emptied_or_replaced(entry: AuditEntry) -> None:
     assert AuditEntry.objects.filter(action="key.revoked").exists()
 
 
-def test_a_user_who_goes_leaves_the_entry(entry: AuditEntry, owner: User) -> None:
+def test_deleting_a_user_keeps_the_entry(entry: AuditEntry, owner: User) -> None:
     owner.delete()
     entry.refresh_from_db()
     assert (entry.actor, entry.actor_name) == (None, "owner@shop.example")
 
 
-def test_what_tells_of_an_erased_person_goes(entry: AuditEntry) -> None:
+def test_personal_data_of_an_entry_can_be_erased(entry: AuditEntry) -> None:
     entries = AuditEntry.objects.filter(pk=entry.pk)
     assert entries.update(actor_name="erased", ip=None, target="erased") == 1
 
 
-def test_the_log_of_an_erased_account_goes_with_it(entry: AuditEntry, account: Account) -> None:
+def test_entries_of_an_erased_account_can_be_deleted(entry: AuditEntry, account: Account) -> None:
     account.erased_at = timezone.now()
     account.save()
     account.audit_entries.all().delete()
     assert not AuditEntry.objects.filter(pk=entry.pk).exists()
 
 
-@pytest.mark.parametrize("who", ["superuser", "Support", "Finance"])
-def test_nobody_of_the_staff_changes_the_log(entry: AuditEntry, who: str) -> None:
-    user = make_user("boss@service.example", is_staff=True, is_superuser=who == "superuser")
-    if who != "superuser":
-        user.groups.add(Group.objects.get(name=who))
+@pytest.mark.parametrize("group", ["superuser", "Support", "Finance"])
+def test_staff_cannot_change_entries(entry: AuditEntry, group: str) -> None:
+    user = make_user("staff@service.example", is_staff=True, is_superuser=group == "superuser")
+    if group != "superuser":
+        user.groups.add(Group.objects.get(name=group))
     client = signed_in(user)
     page = f"/admin/accounts/auditentry/{entry.pk}/"
     assert client.get(f"{page}change/").status_code == 200
-    answers: list[Any] = [
+    responses: list[Any] = [
         client.post(f"{page}change/", {"action": "x"}),
         client.post(f"{page}delete/", {"post": "yes"}),
         client.post("/admin/accounts/auditentry/add/", {"action": "x"}),
     ]
-    assert [answer.status_code for answer in answers] == [403, 403, 403]
+    assert [response.status_code for response in responses] == [403, 403, 403]

@@ -1,4 +1,4 @@
-"""Settings → Audit log: what owners and admins see of it, find in it, and take with them."""
+"""Settings → Audit log: the page, its filters, and the export."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.audit import queries, record
-from accounts.audit.models import SOMEBODY
+from accounts.audit.models import UNKNOWN_ACTOR
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from accounts.services import suspend_account
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db
 
 PAGE = "/accounts/audit/"
 EXPORT = f"{PAGE}export/"
+TABLE = 'FROM "accounts_auditentry"'
 
 
 @pytest.fixture
@@ -32,16 +33,16 @@ def browser(owner: User) -> Client:
     return signed_in(owner)
 
 
-def noted(account: Account, actor: User | None, action: str, **fields: Any) -> AuditEntry:
+def add_entry(account: Account, actor: User | None, action: str, **fields: Any) -> AuditEntry:
     name = actor.email if actor else "system"
-    given = {"actor_name": name, "ip": "192.0.2.1", **fields}
-    return AuditEntry.objects.create(account=account, actor=actor, action=action, **given)
+    values = {"actor_name": name, "ip": "192.0.2.1", **fields}
+    return AuditEntry.objects.create(account=account, actor=actor, action=action, **values)
 
 
 def page(browser: Client, **query: Any) -> str:
-    answer = browser.get(PAGE, query)
-    assert answer.status_code == 200
-    return " ".join(answer.content.decode().split())
+    response = browser.get(PAGE, query)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
 
 
 def rows(browser: Client, **query: Any) -> int:
@@ -49,29 +50,29 @@ def rows(browser: Client, **query: Any) -> int:
 
 
 def exported(browser: Client, **form: Any) -> list[list[str]]:
-    answer = browser.post(EXPORT, form)
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    return list(csv.reader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
+    response = browser.post(EXPORT, form)
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.reader(io.StringIO(response.getvalue().decode("utf-8-sig"))))
 
 
-def test_an_entry_says_when_who_what_to_what_and_from_where(
+def test_entry_shows_time_actor_action_target_and_address(
     browser: Client, account: Account, owner: User
 ) -> None:
-    noted(account, owner, "key.created", target="Server (svc_live_Ab3d…9xYz)", ip="203.0.113.9")
+    add_entry(account, owner, "key.created", target="Server (svc_live_Ab3d…9xYz)", ip="203.0.113.9")
     shown = page(browser, what="key.created")
-    for words in ("Olive Owner", owner.email, "Created an API key", "Server (svc", "203.0.113.9"):
-        assert words in shown
+    for text in ("Olive Owner", owner.email, "Created an API key", "Server (svc", "203.0.113.9"):
+        assert text in shown
     assert "<time datetime=" in shown
     assert shown.count("Times are in UTC") == 1
     assert "<strong>key.created" not in shown
 
 
-def test_what_was_typed_is_no_markup(browser: Client, account: Account, owner: User) -> None:
-    noted(account, owner, "key.created", target="<script>alert(1)</script>")
+def test_markup_in_an_entry_is_escaped(browser: Client, account: Account, owner: User) -> None:
+    add_entry(account, owner, "key.created", target="<script>alert(1)</script>")
     assert "<script>alert" not in page(browser)
 
 
-def test_staff_are_our_support_and_nothing_more(
+def test_staff_are_shown_as_our_support_without_an_address(
     browser: Client, account: Account, staff: User
 ) -> None:
     suspend_account(account=account, actor=staff, ip="198.51.100.1")
@@ -85,47 +86,51 @@ def test_staff_are_our_support_and_nothing_more(
         assert "198.51.100.1" not in shown
 
 
-def test_staff_who_belong_to_the_account_are_members_there(account: Account, owner: User) -> None:
+def test_staff_who_are_members_are_shown_by_address(account: Account, owner: User) -> None:
     owner.is_staff = True
     owner.save()
     assert record(account, owner, "account.renamed").who == owner.email
 
 
-def test_who_filters(browser: Client, account: Account, owner: User, staff: User) -> None:
+def test_who_filter_selects_by_actor(
+    browser: Client, account: Account, owner: User, staff: User
+) -> None:
     colleague = make_member(account, Role.DEVELOPER)
-    gone = make_member(account, Role.VIEWER, "gone@team.example")
-    for actor in (colleague, gone, staff, None):
+    former = make_member(account, Role.VIEWER, "former@team.example")
+    for actor in (colleague, former, staff, None):
         record(account, actor, "key.changed", f"by {actor}")
-    record(account, None, "user.sign_in_failed", "by nobody", unknown=SOMEBODY)
-    gone.memberships.all().delete()
+    record(account, None, "user.sign_in_failed", "by unknown", anonymous_name=UNKNOWN_ACTOR)
+    former.memberships.all().delete()
     member = colleague.memberships.get().public_id
     for who, target in {
         member: f"by {colleague}",
-        "left": f"by {gone}",
+        "left": f"by {former}",
         "support": f"by {staff}",
         "automatic": "by None",
-        "unknown": "by nobody",
+        "unknown": "by unknown",
     }.items():
         shown = page(browser, who=who)
         assert (rows(browser, who=who), target in shown) == (1, True), who
 
 
-def test_what_filters_by_group_and_by_act(browser: Client, account: Account, owner: User) -> None:
+def test_what_filter_selects_by_group_or_action(
+    browser: Client, account: Account, owner: User
+) -> None:
     for action in ("key.created", "key.revoked", "member.invited", "order.placed"):
-        noted(account, owner, action)
-    found = {what: rows(browser, what=what) for what in ("keys", "key.revoked", "team", "billing")}
-    assert found == {"keys": 2, "key.revoked": 1, "team": 1, "billing": 1}
+        add_entry(account, owner, action)
+    counts = {what: rows(browser, what=what) for what in ("keys", "key.revoked", "team", "billing")}
+    assert counts == {"keys": 2, "key.revoked": 1, "team": 1, "billing": 1}
 
 
-def test_days_filter_and_are_whole(browser: Client, account: Account, owner: User) -> None:
+def test_date_filters_include_whole_days(browser: Client, account: Account, owner: User) -> None:
     for day, hour in ((18, 23), (19, 0), (20, 23), (21, 0)):
         at = datetime(2026, 1, day, hour, tzinfo=UTC)
-        noted(account, owner, "key.changed", at=at)
-    found = {
+        add_entry(account, owner, "key.changed", at=at)
+    counts = {
         query: rows(browser, what="keys", **dict(part.split("=") for part in query.split("&")))
         for query in ("since=2026-01-19", "until=2026-01-20", "since=2026-01-19&until=2026-01-20")
     }
-    assert list(found.values()) == [3, 3, 2]
+    assert list(counts.values()) == [3, 3, 2]
 
 
 @pytest.mark.parametrize(
@@ -141,38 +146,36 @@ def test_days_filter_and_are_whole(browser: Client, account: Account, owner: Use
         {"who": "a\0b"},
     ],
 )
-def test_what_cannot_be_filtered_says_so(browser: Client, query: dict[str, str]) -> None:
+def test_invalid_filter_shows_an_error(browser: Client, query: dict[str, str]) -> None:
     assert 'class="errorlist' in page(browser, **query)
-    answer = browser.post(EXPORT, query)
-    assert answer.headers["Location"].startswith(f"{PAGE}?")
+    response = browser.post(EXPORT, query)
+    assert response.headers["Location"].startswith(f"{PAGE}?")
 
 
-def test_pages_follow_each_other_without_a_gap(
-    browser: Client, account: Account, owner: User
-) -> None:
+def test_pages_have_no_gaps_or_duplicates(browser: Client, account: Account, owner: User) -> None:
     moment = timezone.now() - timedelta(days=1)
     for number in range(120):
-        # Many at one moment, as one transaction makes them.
+        # Many entries share a timestamp, like those of one transaction.
         at = moment - timedelta(minutes=number // 70)
-        noted(account, owner, "key.changed", target=f"-{number}-", at=at)
+        add_entry(account, owner, "key.changed", target=f"-{number}-", at=at)
     seen: list[str] = []
     path = f"{PAGE}?what=keys"
     while path:
         shown = browser.get(path).content.decode()
         seen += [part.partition("-<")[0] for part in shown.split('small">-')[1:]]
-        _, found, rest = shown.partition("before=")
-        path = f"{PAGE}?what=keys&before={rest.partition(chr(34))[0]}" if found else ""
+        _, separator, rest = shown.partition("before=")
+        path = f"{PAGE}?what=keys&before={rest.partition(chr(34))[0]}" if separator else ""
         assert len(seen) <= 120
     assert sorted(seen, key=int) == [f"{number}" for number in range(120)]
 
 
-def test_a_page_says_how_far_it_looked(
+def test_page_shows_where_the_scan_limit_stopped(
     browser: Client, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "SCAN_LIMIT", 5)
-    noted(account, owner, "key.created", at=timezone.now() - timedelta(days=9))
+    add_entry(account, owner, "key.created", at=timezone.now() - timedelta(days=9))
     for number in range(10):
-        noted(account, owner, "user.renamed", at=timezone.now() - timedelta(minutes=number))
+        add_entry(account, owner, "user.renamed", at=timezone.now() - timedelta(minutes=number))
     shown = page(browser, what="keys")
     assert "None fits so far." in shown
     assert "Look further back" in shown
@@ -183,17 +186,17 @@ def test_a_page_says_how_far_it_looked(
     assert "<strong>Created an API key" in page(browser, what="keys", before=cursor)
 
 
-def test_nothing_is_counted(browser: Client, account: Account, owner: User) -> None:
+def test_page_runs_no_count_query(browser: Client, account: Account, owner: User) -> None:
     for number in range(60):
-        noted(account, owner, "key.changed", target=f"{number}")
+        add_entry(account, owner, "key.changed", target=f"{number}")
     with CaptureQueriesContext(connection) as queries:
         page(browser, what="keys", who="left", since="2026-01-01")
-    asked = [one["sql"] for one in queries if 'FROM "accounts_auditentry"' in one["sql"]]
-    assert len(asked) == 2
-    assert not [sql for sql in asked if "COUNT(" in sql or "LIMIT" not in sql]
+    statements = [query["sql"] for query in queries if TABLE in query["sql"]]
+    assert len(statements) == 2
+    assert not [sql for sql in statements if "COUNT(" in sql or "LIMIT" not in sql]
 
 
-def test_every_state_is_drawn(browser: Client, account: Account) -> None:
+def test_page_shows_its_empty_states(browser: Client, account: Account) -> None:
     assert "No entry fits." in page(browser, what="team")
     assert "Export as CSV" not in page(browser, what="team")
     assert "Export as CSV" in page(browser)
@@ -204,57 +207,57 @@ def test_every_state_is_drawn(browser: Client, account: Account) -> None:
 
 
 @pytest.mark.parametrize("role", Role)
-def test_owners_and_admins_are_led_there(role: Role, account: Account) -> None:
+def test_only_owners_and_admins_see_the_audit_log(role: Role, account: Account) -> None:
     client = signed_in(make_member(account, role))
-    may = role in {Role.OWNER, Role.ADMIN}
+    is_allowed = role in {Role.OWNER, Role.ADMIN}
     for start in ("/validation/", "/accounts/security/"):
-        assert (f'href="{PAGE}"' in client.get(start).content.decode()) == may
-    answer = client.get(PAGE)
-    assert answer.status_code == (200 if may else 403)
-    assert may or b"for the role Owner or Admin: ask one of them" in answer.content
+        assert (f'href="{PAGE}"' in client.get(start).content.decode()) == is_allowed
+    response = client.get(PAGE)
+    assert response.status_code == (200 if is_allowed else 403)
+    assert is_allowed or b"for the role Owner or Admin: ask one of them" in response.content
 
 
-def test_the_export_has_what_the_page_shows_and_is_noted(
+def test_export_contains_the_filtered_entries_and_is_recorded(
     browser: Client, account: Account, owner: User
 ) -> None:
-    noted(account, owner, "key.created", target="Server")
-    noted(account, owner, "member.invited", target="jane@shop.example as viewer")
+    add_entry(account, owner, "key.created", target="Server")
+    add_entry(account, owner, "member.invited", target="jane@shop.example as viewer")
     head, *lines = exported(browser, what="keys")
     assert head == ["time (UTC)", "who", "what", "about", "network address", "action"]
-    ((moment, *line),) = lines
-    assert datetime.fromisoformat(moment)
+    ((time, *line),) = lines
+    assert datetime.fromisoformat(time)
     assert line == [owner.email, "Created an API key", "Server", "192.0.2.1", "key.created"]
-    told = account.audit_entries.get(action="audit.exported")
-    assert (told.actor, told.target, told.ip) == (owner, "What: API keys", "127.0.0.1")
+    entry = account.audit_entries.get(action="audit.exported")
+    assert (entry.actor, entry.target, entry.ip) == (owner, "What: API keys", "127.0.0.1")
     exported(browser)
     assert account.audit_entries.filter(target="Everything").count() == 1
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝", "＋", " =", "\u200b="])
-def test_no_cell_of_the_export_begins_a_formula(
+def test_formulas_in_the_export_are_escaped(
     browser: Client, account: Account, owner: User, start: str
 ) -> None:
-    noted(account, owner, "key.created", target=f"{start}1+1")
+    add_entry(account, owner, "key.created", target=f"{start}1+1")
     assert exported(browser, what="keys")[1][3] == f"'{start}1+1"
 
 
-def test_an_export_is_read_in_batches(
+def test_export_reads_entries_in_batches(
     browser: Client,
     account: Account,
     owner: User,
     monkeypatch: pytest.MonkeyPatch,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    monkeypatch.setattr(pagination, "BATCH", 10)
+    monkeypatch.setattr(pagination, "BATCH_SIZE", 10)
     moment = timezone.now() - timedelta(days=1)
     for number in range(35):
         at = moment - timedelta(minutes=number // 20)
-        noted(account, owner, "key.changed", target=f"{number}", at=at)
+        add_entry(account, owner, "key.changed", target=f"{number}", at=at)
     with django_assert_max_num_queries(20):
         lines = exported(browser, what="keys")[1:]
     assert sorted(int(line[3]) for line in lines) == list(range(35))
 
 
-def test_an_export_by_its_address_leads_to_the_page(browser: Client, account: Account) -> None:
+def test_get_request_for_the_export_is_redirected(browser: Client, account: Account) -> None:
     assert browser.get(EXPORT).headers["Location"] == PAGE
     assert not account.audit_entries.filter(action="audit.exported").exists()

@@ -1,6 +1,6 @@
-"""Run by test_hash_queue.py in a process of its own, patched as a web worker is.
+"""Script that test_hash_queue.py runs in a process patched by gevent, like a web worker.
 
-Prints as JSON what was seen of the queue that a web worker has for its password hashes.
+It uses a web worker's queue for password hashes and prints its observations as JSON.
 """
 
 from gevent import monkey
@@ -25,14 +25,14 @@ from django.contrib.auth.hashers import check_password, make_password  # noqa: E
 from accounts.authentication.passwords import hash_queue  # noqa: E402
 
 SECRET = "correct horse battery"
-turns = 0
+ticks = 0
 
 
-def another_request() -> None:
-    global turns  # noqa: PLW0603
+def handle_another_request() -> None:
+    global ticks  # noqa: PLW0603
     while True:
         gevent.sleep(0.002)
-        turns += 1
+        ticks += 1
 
 
 def hash_for(*, stranger: bool) -> str:
@@ -40,17 +40,17 @@ def hash_for(*, stranger: bool) -> str:
     return make_password(SECRET)
 
 
-def turns_during_hashes() -> int:
-    before = turns
+def count_ticks_during_hashes() -> int:
+    before = ticks
     for stranger in (True, False):
         assert check_password(SECRET, hash_for(stranger=stranger))
         hash_queue.for_stranger.set(stranger)
         assert not check_password("wrong", make_password(SECRET))
-    return turns - before
+    return ticks - before
 
 
-def order_while_a_hash_is_computed() -> list[str]:
-    """A stranger and a known browser come while the machine computes another hash."""
+def order_while_another_hash_is_computed() -> list[str]:
+    """Return in which order a stranger and a known browser finish during another hash."""
     finished: list[str] = []
 
     def sign_in(name: str, *, stranger: bool) -> None:
@@ -63,7 +63,7 @@ def order_while_a_hash_is_computed() -> list[str]:
         stranger = gevent.spawn(sign_in, "stranger", stranger=True)
         known = gevent.spawn(sign_in, "known browser", stranger=False)
         known.join()
-        finished.append("the other hash")
+        finished.append("other hash")
     stranger.join()
     return finished
 
@@ -78,12 +78,12 @@ def survives_a_killed_process() -> bool:
     return check_password(SECRET, hash_for(stranger=True))
 
 
-gevent.spawn(another_request)
-seen = {
-    "turns": turns_during_hashes(),
+gevent.spawn(handle_another_request)
+observations = {
+    "ticks": count_ticks_during_hashes(),
     "priority": hash_process().nice(),
     "own priority": psutil.Process().nice(),
-    "order": order_while_a_hash_is_computed(),
+    "order": order_while_another_hash_is_computed(),
     "survives": survives_a_killed_process(),
 }
-print(json.dumps(seen))
+print(json.dumps(observations))

@@ -13,21 +13,25 @@ def parameters_of(encoded: str) -> argon2.Parameters:
     return argon2.extract_parameters(encoded.removeprefix("argon2"))
 
 
-def test_a_hash_is_argon2_and_verifies_its_password_alone() -> None:
+def test_hash_is_argon2_and_verifies_only_its_password() -> None:
     hasher = Argon2PasswordHasher()
-    encoded = hasher.encode(PASSWORD, "a-salt-of-its-own")
+    encoded = hasher.encode(PASSWORD, "some-random-salt")
     assert encoded.startswith("argon2$argon2id$")
     assert hasher.verify(PASSWORD, encoded)
     assert not hasher.verify("wrong", encoded)
 
 
-def test_a_hash_costs_what_owasp_asks_for_at_least() -> None:
-    made = parameters_of(Argon2PasswordHasher().encode(PASSWORD, "a-salt-of-its-own"))
-    assert (made.time_cost, made.memory_cost, made.parallelism) == (2, 19 * 1024, 1)
+def test_hash_uses_the_minimum_cost_of_owasp() -> None:
+    parameters = parameters_of(Argon2PasswordHasher().encode(PASSWORD, "some-random-salt"))
+    assert (parameters.time_cost, parameters.memory_cost, parameters.parallelism) == (
+        2,
+        19 * 1024,
+        1,
+    )
 
 
 @pytest.mark.django_db
-def test_a_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
+def test_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
     settings: Settings,
 ) -> None:
     settings.PASSWORD_HASHERS = ["accounts.authentication.passwords.hashers.Argon2PasswordHasher"]

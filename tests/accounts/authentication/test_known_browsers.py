@@ -1,4 +1,4 @@
-"""A browser in which a user has signed in before has its own attempts: no stranger uses them up."""
+"""Browsers that have signed in before have their own limits, which strangers cannot exhaust."""
 
 import re
 from datetime import timedelta
@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 
-from accounts.authentication.known_browsers import MOST_USERS, browser_id
+from accounts.authentication.known_browsers import MAX_USERS, browser_id
 from accounts.models import User
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_user, signed_in
@@ -24,13 +24,13 @@ COOKIE = settings.KNOWN_BROWSER_COOKIE_NAME
 
 
 def wrong_sign_in(client: Client, email: str, network: str = "127.0.0.1") -> str:
-    answer = client.post(LOGIN, {"login": email, "password": "wrong"}, REMOTE_ADDR=network)
-    return answer.content.decode()
+    response = client.post(LOGIN, {"login": email, "password": "wrong"}, REMOTE_ADDR=network)
+    return response.content.decode()
 
 
 def can_sign_in(client: Client, user: User) -> bool:
-    answer = client.post(LOGIN, {"login": user.email, "password": PASSWORD})
-    return answer.status_code == 302
+    response = client.post(LOGIN, {"login": user.email, "password": PASSWORD})
+    return response.status_code == 302
 
 
 def known_browser(user: User) -> Client:
@@ -45,18 +45,18 @@ def lock_out_strangers(user: User) -> None:
     assert "Too many" in wrong_sign_in(Client(), user.email, "203.0.113.99")
 
 
-def test_strangers_do_not_keep_the_owner_out_of_their_own_browser(owner: User) -> None:
+def test_strangers_cannot_lock_the_owner_out_of_a_known_browser(owner: User) -> None:
     browser = known_browser(owner)
     lock_out_strangers(owner)
     assert can_sign_in(browser, owner)
 
 
-def test_a_new_browser_is_refused_while_strangers_try_passwords(owner: User) -> None:
+def test_new_browser_is_refused_while_strangers_try_passwords(owner: User) -> None:
     lock_out_strangers(owner)
     assert not can_sign_in(Client(), owner)
 
 
-def test_a_known_browser_has_five_attempts_of_its_own(owner: User) -> None:
+def test_known_browser_has_its_own_limit_of_five_attempts(owner: User) -> None:
     browser = known_browser(owner)
     for _ in range(5):
         wrong_sign_in(browser, owner.email)
@@ -64,20 +64,20 @@ def test_a_known_browser_has_five_attempts_of_its_own(owner: User) -> None:
     assert can_sign_in(Client(), owner)
 
 
-def test_a_known_browser_is_unknown_to_other_users(owner: User, stranger: User) -> None:
+def test_known_browser_is_bound_to_its_user(owner: User, stranger: User) -> None:
     browser = known_browser(stranger)
     lock_out_strangers(owner)
     assert not can_sign_in(browser, owner)
 
 
-def test_the_cookie_is_replaced_at_each_sign_in(owner: User) -> None:
+def test_cookie_is_replaced_at_each_sign_in(owner: User) -> None:
     browser = known_browser(owner)
     first = browser.cookies[COOKIE].value
     assert can_sign_in(browser, owner)
     assert browser.cookies[COOKIE].value != first
 
 
-def test_the_cookie_is_for_the_server_alone_and_names_no_address(owner: User) -> None:
+def test_cookie_is_http_only_and_does_not_reveal_the_address(owner: User) -> None:
     cookie = signed_in(owner).cookies[COOKIE]
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
@@ -87,7 +87,7 @@ def test_the_cookie_is_for_the_server_alone_and_names_no_address(owner: User) ->
 
 
 @pytest.mark.parametrize("change", [lambda value: value[:-1] + "A", lambda value: "x", str.lower])
-def test_a_cookie_that_we_did_not_sign_is_ignored(owner: User, change: object) -> None:
+def test_cookie_with_an_invalid_signature_is_ignored(owner: User, change: object) -> None:
     browser = known_browser(owner)
     assert callable(change)
     browser.cookies[COOKIE] = change(browser.cookies[COOKIE].value)
@@ -95,65 +95,67 @@ def test_a_cookie_that_we_did_not_sign_is_ignored(owner: User, change: object) -
     assert not can_sign_in(browser, owner)
 
 
-def test_a_browser_is_forgotten_after_half_a_year(owner: User) -> None:
+def test_known_browser_expires_after_half_a_year(owner: User) -> None:
     browser = known_browser(owner)
     with time_machine.travel(timezone.now() + timedelta(days=181)):
         lock_out_strangers(owner)
         assert not can_sign_in(browser, owner)
 
 
-def test_a_browser_knows_the_users_who_signed_in_last(db: None) -> None:
-    users = [make_user(f"user-{number}@shop.example") for number in range(MOST_USERS + 1)]
+def test_cookie_remembers_the_latest_users(db: None) -> None:
+    users = [make_user(f"user-{number}@shop.example") for number in range(MAX_USERS + 1)]
     browser = Client()
     for user in users:
         assert can_sign_in(browser, user)
         browser.post("/accounts/logout/")
     request = HttpRequest()
     request.COOKIES = {COOKIE: browser.cookies[COOKIE].value}
-    known = [user for user in users if browser_id(request, user.email)]
-    assert known == users[1:]
+    remembered = [user for user in users if browser_id(request, user.email)]
+    assert remembered == users[1:]
 
 
-def test_a_wrong_password_makes_no_browser_known(owner: User) -> None:
+def test_wrong_password_does_not_make_a_browser_known(owner: User) -> None:
     browser = Client()
     wrong_sign_in(browser, owner.email)
     assert COOKIE not in browser.cookies
 
 
-def test_who_is_signed_in_can_confirm_their_password_while_strangers_try_others(
+def test_signed_in_user_can_reauthenticate_while_strangers_try_passwords(
     owner: User,
 ) -> None:
     browser = signed_in(owner)
     del browser.cookies[COOKIE]
     lock_out_strangers(owner)
-    answer = browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
-    assert answer.status_code == 302
+    response = browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    assert response.status_code == 302
 
 
-def test_a_password_reset_lets_its_browser_in_while_strangers_try_passwords(owner: User) -> None:
-    browser, new = Client(), "a new long password"
+def test_password_reset_makes_the_browser_known(owner: User) -> None:
+    browser, new_password = Client(), "a new long password"
     browser.post(RESET, {"email": owner.email})
     link = re.search(r"^http\S+(/accounts/password/reset/key/\S+)$", Mail.objects.get().text, re.M)
     assert link
     form = browser.get(link[1]).headers["Location"]
-    browser.post(form, {"password1": new, "password2": new})
+    browser.post(form, {"password1": new_password, "password2": new_password})
     lock_out_strangers(owner)
-    answer = browser.post(LOGIN, {"login": owner.email, "password": new})
-    assert answer.status_code == 302
+    response = browser.post(LOGIN, {"login": owner.email, "password": new_password})
+    assert response.status_code == 302
 
 
-def test_an_office_behind_one_address_signs_in(db: None) -> None:
+def test_forty_users_behind_one_network_address_can_sign_in(db: None) -> None:
     users = [make_user(f"colleague-{number}@office.example") for number in range(40)]
     assert all(can_sign_in(Client(), user) for user in users)
 
 
-def test_wrong_passwords_do_not_shut_out_a_neighbor_behind_the_same_address(owner: User) -> None:
+def test_wrong_passwords_do_not_lock_out_others_behind_the_same_network_address(
+    owner: User,
+) -> None:
     for number in range(60):
         wrong_sign_in(Client(), f"jane.{number}@office.example")
     assert can_sign_in(Client(), owner)
 
 
-def test_one_address_tries_a_hundred_wrong_passwords_per_minute(owner: User) -> None:
+def test_network_address_is_limited_to_a_hundred_wrong_passwords_per_minute(owner: User) -> None:
     for number in range(100):
         wrong_sign_in(Client(), f"jane.{number}@office.example")
     assert "Too many" in wrong_sign_in(Client(), "jane@office.example")
@@ -161,7 +163,9 @@ def test_one_address_tries_a_hundred_wrong_passwords_per_minute(owner: User) -> 
 
 
 @pytest.mark.parametrize("email", ["owner@shop.example", "unknown@shop.example"])
-def test_further_resets_show_the_usual_page_and_send_no_email(owner: User, email: str) -> None:
+def test_resets_beyond_the_limit_show_the_usual_page_and_send_no_email(
+    owner: User, email: str
+) -> None:
     pages = [Client().post(RESET, {"email": email}) for _ in range(25)]
     assert {(page.status_code, page.headers["Location"]) for page in pages} == {
         (302, "/accounts/password/reset/done/")
@@ -169,7 +173,7 @@ def test_further_resets_show_the_usual_page_and_send_no_email(owner: User, email
     assert Mail.objects.filter(to=email).count() <= 5
 
 
-def test_a_stranger_does_not_use_up_the_resets_of_a_known_browser(owner: User) -> None:
+def test_strangers_cannot_exhaust_the_resets_of_a_known_browser(owner: User) -> None:
     browser = known_browser(owner)
     for number in range(25):
         Client().post(RESET, {"email": owner.email}, REMOTE_ADDR=f"203.0.113.{number}")
@@ -178,7 +182,7 @@ def test_a_stranger_does_not_use_up_the_resets_of_a_known_browser(owner: User) -
     assert Mail.objects.get().to == owner.email
 
 
-def test_a_known_browser_signs_in_twenty_times_per_minute(owner: User) -> None:
+def test_known_browser_is_limited_to_twenty_sign_ins_per_minute(owner: User) -> None:
     browser = known_browser(owner)
     for _ in range(20):
         assert can_sign_in(browser, owner)

@@ -22,22 +22,22 @@ def start(file: Path) -> "subprocess.Popen[str]":
     )
 
 
-def test_a_process_takes_each_slot_once(tmp_path: Path) -> None:
+def test_process_takes_each_slot_once(tmp_path: Path) -> None:
     slots = MachineSlots(tmp_path / "slots", 3)
     assert [slots.take() for _ in range(4)] == [0, 1, 2, None]
-    assert slots.are_taken()
+    assert slots.is_full()
     slots.free(1)
-    assert not slots.are_taken()
+    assert not slots.is_full()
     assert slots.take() == 1
 
 
-def test_processes_share_the_slots_and_a_killed_one_loses_none(tmp_path: Path) -> None:
+def test_processes_share_slots_and_a_killed_process_frees_its_own(tmp_path: Path) -> None:
     ours = MachineSlots(tmp_path / "slots", 8)
     assert [ours.take(), ours.take(), ours.take()] == [0, 1, 2]
     with start(tmp_path / "slots") as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "5\n"
-        assert ours.are_taken()
+        assert ours.is_full()
         other.kill()
         other.wait()
-    assert not ours.are_taken()
+    assert not ours.is_full()

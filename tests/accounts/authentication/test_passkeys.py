@@ -1,4 +1,4 @@
-"""A passkey's answer counts on this site alone, once, and not from a copy of the passkey."""
+"""A passkey works only on this site, once per challenge, and not from a copy of the passkey."""
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -48,21 +48,19 @@ def test_passkey_made_on_another_origin_is_refused(owner: User) -> None:
     assert not Authenticator.objects.exists()
 
 
-def test_production_accepts_the_origin_of_base_url_alone(
+def test_production_accepts_only_the_origin_of_base_url(
     device: PasskeyDevice, settings: Settings
 ) -> None:
     settings.PASSKEY_ORIGINS = [origin_of("https://TestServer:443")]
     settings.MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False
-    for origin, works in ((SUBDOMAIN, False), ("https://testserver", True)):
+    for origin, is_accepted in ((SUBDOMAIN, False), ("https://testserver", True)):
         device.origin, device.counter = origin, device.counter + 1
         browser = Client()
         sign_in_by_passkey(browser, device)
-        assert is_signed_in(browser) is works
+        assert is_signed_in(browser) is is_accepted
 
 
-def test_passkey_signs_in_as_often_as_its_counter_increases(
-    owner: User, device: PasskeyDevice
-) -> None:
+def test_passkey_signs_in_while_its_counter_increases(owner: User, device: PasskeyDevice) -> None:
     for counter in (2, 3, 7):
         device.counter = counter
         browser = Client()
@@ -71,7 +69,7 @@ def test_passkey_signs_in_as_often_as_its_counter_increases(
         assert counter_of(owner) == counter
 
 
-def test_passkey_that_does_not_count_signs_in_again_and_again(owner: User) -> None:
+def test_passkey_without_a_counter_signs_in_repeatedly(owner: User) -> None:
     device = PasskeyDevice(counter=0)
     add_passkey(signed_in(owner), device)
     for _ in range(3):
@@ -84,7 +82,7 @@ def test_passkey_that_does_not_count_signs_in_again_and_again(owner: User) -> No
 def test_copied_passkey_is_refused_and_reported(
     counter: int, owner: User, device: PasskeyDevice
 ) -> None:
-    """Its counter is not beyond the one that the other copy has reached."""
+    """The copy's counter is not greater than the one that the original has reached."""
     device.counter = 5
     sign_in_by_passkey(Client(), device)
     device.counter = counter

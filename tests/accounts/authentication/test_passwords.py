@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anywhere
         *("aaaaaaaaaaaa", "abcabcabcabc", "12121212121212", "...........", "svc_live_123"),
     ],
 )
-def test_what_is_tried_first_is_no_password(password: str) -> None:
+def test_easily_guessed_password_is_refused(password: str) -> None:
     with pytest.raises(ValidationError, match="one of the first that are tried"):
         validate_password(password)
 
@@ -36,7 +36,7 @@ def test_what_is_tried_first_is_no_password(password: str) -> None:
         ),
     ],
 )
-def test_any_composition_and_length_is_a_password(password: str) -> None:
+def test_password_may_have_any_composition_and_length(password: str) -> None:
     assert problems_of(password) == []
 
 
@@ -50,7 +50,7 @@ def problems_of(password: str) -> list[str]:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("password", ["  Spaces around it  ", "Ünïcödé wörds", "x" * 200 + "Y end"])
-def test_a_password_is_taken_exactly_as_it_was_typed(password: str) -> None:
+def test_password_is_compared_exactly_as_typed(password: str) -> None:
     user = make_user("jane@shop.example")
     user.set_password("an earlier long one")
     user.save()
@@ -58,19 +58,19 @@ def test_a_password_is_taken_exactly_as_it_was_typed(password: str) -> None:
     browser.post("/accounts/login/", {"login": user.email, "password": "an earlier long one"})
     form = {"oldpassword": "an earlier long one", "password1": password, "password2": password}
     browser.post("/accounts/password/change/", form)
-    for given, is_right in (
+    for typed, is_correct in (
         (password, True),
         (password.swapcase(), False),
         (password.strip() if password != password.strip() else password[:-1], False),
     ):
         client = Client()
-        client.post("/accounts/login/", {"login": user.email, "password": given})
-        assert (client.get("/accounts/profile/").status_code == 200) is is_right, given
+        client.post("/accounts/login/", {"login": user.email, "password": typed})
+        assert (client.get("/accounts/profile/").status_code == 200) is is_correct, typed
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("old", ["", "a wrong password"])
-def test_a_password_is_changed_by_who_knows_it_alone(owner: User, old: str) -> None:
+def test_password_change_requires_the_current_password(owner: User, old: str) -> None:
     browser = Client()
     browser.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
     form = {"oldpassword": old, "password1": "a new long one", "password2": "a new long one"}
@@ -82,7 +82,7 @@ def test_a_password_is_changed_by_who_knows_it_alone(owner: User, old: str) -> N
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/accounts/login/", "/accounts/signup/"])
-def test_a_password_is_hidden_and_may_be_pasted_and_filled_in(path: str) -> None:
+def test_password_field_is_masked_and_allows_paste_and_autofill(path: str) -> None:
     page = Client().get(path).content.decode()
     field = page[page.index('type="password"') - 100 :][:400]
     assert 'autocomplete="' in field

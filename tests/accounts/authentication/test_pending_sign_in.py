@@ -1,4 +1,4 @@
-"""Between the password and the second step, what the password opened may change."""
+"""The user, password or account may change between the password and the second step."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,12 @@ from django.test import Client
 
 from accounts import services
 from accounts.models import User
-from tests.accounts.authentication.test_second_factor import LOGIN, SECRET, code, is_in
+from tests.accounts.authentication.test_second_factor import (
+    LOGIN,
+    SECRET,
+    current_code,
+    is_signed_in,
+)
 from tests.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db
@@ -38,33 +43,33 @@ CHANGES = [change_password, set_the_same_password_again, deactivate, close_accou
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_right_code_opens_nothing_after_a_change(
+def test_correct_code_is_refused_after_the_user_changed(
     owner: User, change: Callable[[User], None]
 ) -> None:
     TOTP.activate(owner, SECRET)
     browser = Client()
     browser.post("/accounts/login/", LOGIN)
     change(owner)
-    answer = browser.post(AUTHENTICATE, {"code": code()})
-    assert answer.status_code == 302
-    assert not is_in(browser)
-    # The password step has to be repeated.
+    response = browser.post(AUTHENTICATE, {"code": current_code()})
+    assert response.status_code == 302
+    assert not is_signed_in(browser)
+    # The sign-in starts again with the password.
     assert browser.get(AUTHENTICATE).headers["Location"].startswith("/accounts/login/")
 
 
-def test_the_page_says_why_the_sign_in_starts_again(owner: User) -> None:
+def test_sign_in_page_explains_that_the_password_changed(owner: User) -> None:
     TOTP.activate(owner, SECRET)
     browser = Client()
     browser.post("/accounts/login/", LOGIN)
     change_password(owner)
-    page = browser.post(AUTHENTICATE, {"code": code()}, follow=True).content.decode()
+    page = browser.post(AUTHENTICATE, {"code": current_code()}, follow=True).content.decode()
     assert "Your password was changed. Sign in again." in page
 
 
-def test_a_second_step_without_a_change_opens_the_account(owner: User) -> None:
+def test_second_step_without_a_change_signs_in(owner: User) -> None:
     TOTP.activate(owner, SECRET)
     browser = Client()
     browser.post("/accounts/login/", LOGIN)
-    assert not is_in(browser)
-    browser.post(AUTHENTICATE, {"code": code()})
-    assert is_in(browser)
+    assert not is_signed_in(browser)
+    browser.post(AUTHENTICATE, {"code": current_code()})
+    assert is_signed_in(browser)

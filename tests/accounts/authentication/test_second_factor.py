@@ -1,4 +1,4 @@
-"""What stands between a password and an account: each code once, and no secret to be read."""
+"""Second factors: each code works once, and their secrets are encrypted in the database."""
 
 import json
 import re
@@ -33,40 +33,40 @@ def factor(owner: User) -> Authenticator:
     return TOTP.activate(owner, SECRET).instance
 
 
-def code() -> str:
+def current_code() -> str:
     return str(format_hotp_value(hotp_value(SECRET, next(iter(counters())))))
 
 
-def prove(given: str) -> Client:
+def sign_in_with(code: str) -> Client:
     browser = Client()
     browser.post("/accounts/login/", LOGIN)
-    browser.post("/accounts/2fa/authenticate/", {"code": given})
+    browser.post("/accounts/2fa/authenticate/", {"code": code})
     return browser
 
 
-def is_in(browser: Client) -> bool:
+def is_signed_in(browser: Client) -> bool:
     return browser.get("/validation/").status_code == 200
 
 
-def test_a_code_opens_the_account_once(factor: Authenticator) -> None:
-    given = code()
-    assert is_in(prove(given))
-    assert not is_in(prove(given))
-    assert not is_in(prove(f" {given} "))
+def test_code_signs_in_once(factor: Authenticator) -> None:
+    code = current_code()
+    assert is_signed_in(sign_in_with(code))
+    assert not is_signed_in(sign_in_with(code))
+    assert not is_signed_in(sign_in_with(f" {code} "))
 
 
 def test_a_recovery_code_opens_the_account_once(owner: User, factor: Authenticator) -> None:
-    browser = prove(code())
+    browser = sign_in_with(current_code())
     page = browser.post("/accounts/2fa/recovery-codes/generate/", follow=True)
-    given = re.findall(r"\b\d{8}\b", page.content.decode())
-    assert len(given) >= 10
-    assert is_in(prove(given[0]))
-    assert not is_in(prove(given[0]))
-    assert is_in(prove(given[1]))
+    codes = re.findall(r"\b\d{8}\b", page.content.decode())
+    assert len(codes) >= 10
+    assert is_signed_in(sign_in_with(codes[0]))
+    assert not is_signed_in(sign_in_with(codes[0]))
+    assert is_signed_in(sign_in_with(codes[1]))
 
 
 @pytest.mark.parametrize("page", ["webauthn/add", "recovery-codes/generate"])
-def test_viewing_recovery_codes_never_writes_over_a_used_one(
+def test_viewing_recovery_codes_does_not_overwrite_a_used_one(
     page: str, owner: User, django_capture_on_commit_callbacks: Any
 ) -> None:
     browser = signed_in(owner)
@@ -81,70 +81,72 @@ def test_viewing_recovery_codes_never_writes_over_a_used_one(
     assert codes.get().data == before
 
 
-def test_wrong_codes_are_counted(factor: Authenticator) -> None:
+def test_wrong_codes_are_limited(factor: Authenticator) -> None:
     browser = Client()
     browser.post("/accounts/login/", LOGIN)
     for _ in range(5):
         browser.post("/accounts/2fa/authenticate/", {"code": "000000"})
-    browser.post("/accounts/2fa/authenticate/", {"code": code()})
-    assert not is_in(browser)
+    browser.post("/accounts/2fa/authenticate/", {"code": current_code()})
+    assert not is_signed_in(browser)
 
 
-def test_no_secret_of_a_second_factor_can_be_read_in_the_database(
+def test_secrets_of_second_factors_are_encrypted_in_the_database(
     owner: User, factor: Authenticator
 ) -> None:
-    prove(code()).post("/accounts/2fa/recovery-codes/generate/")
-    stored = [json.dumps(one.data) for one in Authenticator.objects.all()]
+    sign_in_with(current_code()).post("/accounts/2fa/recovery-codes/generate/")
+    stored = [json.dumps(authenticator.data) for authenticator in Authenticator.objects.all()]
     assert len(stored) == 2
     assert SECRET not in "".join(stored)
-    assert all("sealed:" in one for one in stored)
+    assert all("sealed:" in data for data in stored)
 
 
-def test_another_secret_key_opens_nothing(factor: Authenticator, settings: Settings) -> None:
+def test_code_is_refused_under_another_secret_key(
+    factor: Authenticator, settings: Settings
+) -> None:
     settings.SECRET_KEY = "another" * 10
-    assert not is_in(prove(code()))
-    # What an empty secret would give.
-    assert not is_in(prove(format_hotp_value(hotp_value("", next(iter(counters()))))))
+    assert not is_signed_in(sign_in_with(current_code()))
+    # The code of an empty secret.
+    assert not is_signed_in(sign_in_with(format_hotp_value(hotp_value("", next(iter(counters()))))))
     with pytest.raises(DecryptionFailed):
         decrypt(factor.data["secret"])
 
 
-def test_a_secret_key_is_replaced_without_anybody_losing_their_app(
+def test_authenticator_app_survives_a_rotation_of_the_secret_key(
     factor: Authenticator, settings: Settings
 ) -> None:
     settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "another" * 10
-    assert is_in(prove(code()))
+    assert is_signed_in(sign_in_with(current_code()))
     reencrypt_secrets()
     settings.SECRET_KEY_FALLBACKS = []
     factor.refresh_from_db()
     assert decrypt(factor.data["secret"]) == SECRET
 
 
-def test_what_was_stored_open_is_sealed_by_the_days_work(owner: User) -> None:
+def test_daily_job_encrypts_plaintext_secrets(owner: User) -> None:
     kind = Authenticator.Type.TOTP
     factor = Authenticator.objects.create(user=owner, type=kind, data={"secret": SECRET})
-    assert is_in(prove(code()))
+    assert is_signed_in(sign_in_with(current_code()))
     reencrypt_secrets()
     factor.refresh_from_db()
     assert factor.data["secret"].startswith("sealed:")
     assert decrypt(factor.data["secret"]) == SECRET
 
 
-def test_two_seals_of_one_secret_differ() -> None:
+def test_encrypting_a_secret_twice_gives_different_results() -> None:
     assert encrypt(SECRET) != encrypt(SECRET)
 
 
 def test_first_factor_ends_every_other_session(owner: User) -> None:
     here, elsewhere = signed_in(owner), signed_in(owner)
-    answer = add_passkey(here, PasskeyDevice())
-    page = here.get(answer.headers["Location"])
+    response = add_passkey(here, PasskeyDevice())
+    page = here.get(response.headers["Location"])
     assert b"You were signed out everywhere else." in page.content
-    assert not is_in(elsewhere)
+    assert not is_signed_in(elsewhere)
     entry = AuditEntry.objects.get(action="user.sessions_ended")
     assert (entry.actor, entry.target, entry.ip) == (owner, "1 browser", "127.0.0.1")
 
 
-def test_page_of_the_first_factor_announces_that_other_sessions_end(owner: User) -> None:
+def test_page_for_the_first_factor_warns_that_other_sessions_end(owner: User) -> None:
     browser = signed_in(owner)
     for page in ("/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"):
         assert WARNING in browser.get(page).content.decode()
@@ -152,25 +154,25 @@ def test_page_of_the_first_factor_announces_that_other_sessions_end(owner: User)
     assert WARNING not in browser.get("/accounts/2fa/totp/activate/").content.decode()
 
 
-def test_second_factor_beyond_the_first_ends_no_session(owner: User) -> None:
+def test_additional_factor_ends_no_session(owner: User) -> None:
     first, elsewhere = PasskeyDevice(), Client()
     here = signed_in(owner)
     add_passkey(here, first)
     sign_in_by_passkey(elsewhere, first)
     add_passkey(here, PasskeyDevice())
     assert Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN).count() == 2
-    assert is_in(elsewhere)
+    assert is_signed_in(elsewhere)
 
 
 def test_clock_that_was_set_back_does_not_lock_the_app_out(factor: Authenticator) -> None:
     with time_machine.travel(timezone.now() + timedelta(days=30), tick=False):
-        assert is_in(prove(code()))
-    assert is_in(prove(code()))
+        assert is_signed_in(sign_in_with(current_code()))
+    assert is_signed_in(sign_in_with(current_code()))
 
 
 def test_code_is_refused_after_a_later_one_was_accepted(factor: Authenticator) -> None:
     now = timezone.now()
     with time_machine.travel(now + timedelta(seconds=30), tick=False):
-        assert is_in(prove(code()))
+        assert is_signed_in(sign_in_with(current_code()))
     with time_machine.travel(now, tick=False):
-        assert not is_in(prove(code()))
+        assert not is_signed_in(sign_in_with(current_code()))

@@ -1,22 +1,24 @@
-"""Parallel requests with one code, or one answer of a passkey: each works once, whatever the cache
-remembers. Every request has a thread and a connection of its own."""
+"""Parallel requests with one code or one passkey assertion sign in once, even without the cache.
+
+Each request has its own thread and database connection.
+"""
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import AuditEntry, User
-from accounts.services import note_confirmed, open_account
+from accounts.services import open_account, run_email_confirmed_hooks
 from tests.conftest import PASSWORD, make_user, signed_in
-from tests.support.fresh_database import at_once
+from tests.support.fresh_database import run_concurrently
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import (
     SIGN_IN,
+    add_authenticator_app,
     add_passkey,
     begin_passkey_sign_in,
-    code_now,
-    give_app,
+    current_code,
     is_signed_in,
     recovery_codes,
 )
@@ -32,53 +34,53 @@ TIMES = 5
 def owner(fresh_database: None) -> User:
     owner = make_user("owner@shop.example")
     open_account(user=owner, name="The Shop")
-    note_confirmed(user=owner)
+    run_email_confirmed_hooks(user=owner)
     return owner
 
 
 @pytest.fixture
-def cache_is_away(settings: Settings) -> None:
-    """Remembers nothing, as a worker that Redis does not answer knows nothing of the others."""
-    away = {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}
-    settings.CACHES = {**settings.CACHES, "default": away}
+def cache_is_down(settings: Settings) -> None:
+    """Store nothing in the cache. Without Redis, workers know nothing of each other's requests."""
+    dummy = {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}
+    settings.CACHES = {**settings.CACHES, "default": dummy}
 
 
-def half_way_in(user: User) -> list[Client]:
-    """Browsers that gave the password."""
+def browsers_after_password(user: User) -> list[Client]:
+    """Return browsers that have passed the password step."""
     browsers = [Client() for _ in range(TIMES)]
     for browser in browsers:
         browser.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
     return browsers
 
 
-def get_in_with(browsers: list[Client], code: str) -> int:
-    """Return how many of them got in with the same code."""
+def count_sign_ins(browsers: list[Client], code: str) -> int:
+    """Return how many browsers sign in with the same code."""
 
-    def give(number: int) -> bool:
+    def send_code(number: int) -> bool:
         browsers[number].post("/accounts/2fa/authenticate/", {"code": code})
         return is_signed_in(browsers[number])
 
-    return sum(result is True for result in at_once(len(browsers), give))
+    return sum(result is True for result in run_concurrently(len(browsers), send_code))
 
 
-def test_parallel_requests_with_one_code_sign_in_once(owner: User, cache_is_away: None) -> None:
-    give_app(owner)
-    assert get_in_with(half_way_in(owner), code_now()) == 1
+def test_parallel_requests_with_one_code_sign_in_once(owner: User, cache_is_down: None) -> None:
+    add_authenticator_app(owner)
+    assert count_sign_ins(browsers_after_password(owner), current_code()) == 1
 
 
 def test_parallel_requests_with_one_recovery_code_sign_in_once(
-    owner: User, cache_is_away: None
+    owner: User, cache_is_down: None
 ) -> None:
-    give_app(owner)
-    browsers = half_way_in(owner)
+    add_authenticator_app(owner)
+    browsers = browsers_after_password(owner)
     first, second, *_ = recovery_codes(owner)
-    assert get_in_with(browsers, first) == 1
+    assert count_sign_ins(browsers, first) == 1
     assert first not in recovery_codes(owner)
     assert second in recovery_codes(owner)
 
 
 def test_parallel_posts_of_one_assertion_sign_in_once(owner: User) -> None:
-    """The passkey does not count, so that the challenge alone stops the others."""
+    """The passkey has no counter, so only the challenge stops the second request."""
     device = PasskeyDevice(counter=0)
     add_passkey(signed_in(owner), device)
     first = Client()
@@ -92,5 +94,5 @@ def test_parallel_posts_of_one_assertion_sign_in_once(owner: User) -> None:
         browser.post(SIGN_IN, {"credential": credential})
         return is_signed_in(browser)
 
-    assert sum(result is True for result in at_once(TIMES, post)) == 1
+    assert sum(result is True for result in run_concurrently(TIMES, post)) == 1
     assert AuditEntry.objects.filter(action="user.signed_in").count() == before + 1

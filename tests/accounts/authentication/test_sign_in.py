@@ -21,12 +21,12 @@ pytestmark = pytest.mark.django_db
 LOGIN = "/accounts/login/"
 
 
-def test_the_case_of_the_address_does_not_matter(owner: User, client: Client) -> None:
-    answer = client.post(LOGIN, {"login": "OWNER@Shop.Example", "password": PASSWORD})
-    assert answer.headers["Location"] == "/validation/"
+def test_case_of_the_address_does_not_matter(owner: User, client: Client) -> None:
+    response = client.post(LOGIN, {"login": "OWNER@Shop.Example", "password": PASSWORD})
+    assert response.headers["Location"] == "/validation/"
 
 
-def test_the_session_id_changes_at_sign_in_and_dies_at_sign_out(owner: User) -> None:
+def test_session_id_changes_at_sign_in_and_is_deleted_at_sign_out(owner: User) -> None:
     client = Client()
     client.get("/accounts/login/?next=/accounts/team/")
     before = client.cookies.get("session")
@@ -53,10 +53,10 @@ def test_the_session_id_changes_at_sign_in_and_dies_at_sign_out(owner: User) -> 
     ],
 )
 def test_next_never_leaves_the_site(owner: User, target: str) -> None:
-    """Where a page leads to another, whatever its address or form asks for."""
+    """No page redirects to another site, whatever its URL or form says."""
     sign_in = {"login": owner.email, "password": PASSWORD}
     proof = {"password": PASSWORD}
-    tries = [
+    responses = [
         Client().post(LOGIN, {**sign_in, "next": target}),
         Client().post(f"{LOGIN}?{urlencode({'next': target})}", sign_in),
         signed_in(owner).get(LOGIN, {"next": target}),
@@ -67,13 +67,13 @@ def test_next_never_leaves_the_site(owner: User, target: str) -> None:
         signed_in(owner).post("/accounts/account/switch/", {"next": target}),
         Client().get("/admin/login/", {"next": target}, follow=True),
     ]
-    for answer in tries:
-        where = urljoin("http://testserver/", answer.headers.get("Location", "/"))
-        assert urlsplit(where.replace("\\", "/")).netloc == "testserver", where
-        assert 'href="//' not in answer.content.decode()
+    for response in responses:
+        url = urljoin("http://testserver/", response.headers.get("Location", "/"))
+        assert urlsplit(url.replace("\\", "/")).netloc == "testserver", url
+        assert 'href="//' not in response.content.decode()
 
 
-def test_wrong_passwords_slow_that_account_and_no_other(owner: User, stranger: User) -> None:
+def test_wrong_passwords_limit_only_their_account(owner: User, stranger: User) -> None:
     client = Client()
     for _ in range(5):
         client.post(LOGIN, {"login": owner.email, "password": "wrong"})
@@ -82,7 +82,7 @@ def test_wrong_passwords_slow_that_account_and_no_other(owner: User, stranger: U
     assert signed_in(stranger)
 
 
-def test_a_clock_that_is_set_back_keeps_nobody_from_signing_in(owner: User) -> None:
+def test_clock_set_back_does_not_block_sign_in(owner: User) -> None:
     client = Client()
     with time_machine.travel(datetime.now(UTC) + timedelta(hours=1)):
         for _ in range(5):
@@ -92,7 +92,7 @@ def test_a_clock_that_is_set_back_keeps_nobody_from_signing_in(owner: User) -> N
     assert signed_in(owner)
 
 
-def test_a_reset_link_works_once_and_comes_from_base_url(owner: User, client: Client) -> None:
+def test_reset_link_starts_with_base_url_and_works_once(owner: User, client: Client) -> None:
     client.post("/accounts/password/reset/", {"email": owner.email}, headers={"host": "localhost"})
     url = re.search(r"^http\S+/reset/key/\S+$", Mail.objects.get().text, re.M)
     assert url
@@ -107,26 +107,27 @@ def test_a_reset_link_works_once_and_comes_from_base_url(owner: User, client: Cl
 
 def test_changing_the_password_ends_every_other_session(owner: User) -> None:
     here, elsewhere = signed_in(owner), signed_in(owner)
-    new = "a new long password"
+    new_password = "a new long password"
     here.post(
-        "/accounts/password/change/", {"oldpassword": PASSWORD, "password1": new, "password2": new}
+        "/accounts/password/change/",
+        {"oldpassword": PASSWORD, "password1": new_password, "password2": new_password},
     )
     assert here.get("/validation/").status_code == 200
     assert elsewhere.get("/validation/").status_code == 302
 
 
-def test_pages_of_who_is_signed_in_are_kept_by_no_browser(owner: User) -> None:
+def test_pages_of_a_signed_in_user_are_not_stored_by_browsers(owner: User) -> None:
     assert "no-store" in signed_in(owner).get("/accounts/team/").headers["Cache-Control"]
 
 
-def test_sign_out_everywhere_else(owner: User) -> None:
+def test_user_can_sign_out_everywhere_else(owner: User) -> None:
     here, elsewhere = signed_in(owner), signed_in(owner)
     here.post("/accounts/sessions/")
     assert here.get("/validation/").status_code == 200
     assert elsewhere.get("/validation/").status_code == 302
 
 
-def test_a_new_address_takes_over_only_once_it_is_confirmed(owner: User) -> None:
+def test_new_address_takes_effect_only_after_confirmation(owner: User) -> None:
     client = signed_in(owner)
     client.post("/accounts/email/", {"action_add": "", "email": "new@shop.example"})
     owner.refresh_from_db()
@@ -139,15 +140,15 @@ def test_a_new_address_takes_over_only_once_it_is_confirmed(owner: User) -> None
     assert EmailAddress.objects.get(user=owner).email == "new@shop.example"
 
 
-def test_a_sensitive_page_asks_again_after_a_while(owner: User) -> None:
+def test_sensitive_page_requires_reauthentication_in_an_old_session(owner: User) -> None:
     client = signed_in(owner)
     assert client.get("/accounts/2fa/totp/activate/").status_code == 200
     UserSession.objects.update(created_at=timezone.now() - timedelta(hours=1))
-    answer = client.get("/accounts/2fa/totp/activate/")
-    assert answer.headers["Location"].startswith("/accounts/reauthenticate/")
+    response = client.get("/accounts/2fa/totp/activate/")
+    assert response.headers["Location"].startswith("/accounts/reauthenticate/")
 
 
-def test_the_session_id_changes_where_one_proves_again_who_one_is(owner: User) -> None:
+def test_session_id_changes_at_reauthentication(owner: User) -> None:
     browser = signed_in(owner)
     before = browser.cookies["session"].value
     browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
@@ -158,34 +159,34 @@ def test_the_session_id_changes_where_one_proves_again_who_one_is(owner: User) -
 
 
 @pytest.mark.parametrize("password", ["", "wrong"])
-def test_a_failed_proof_changes_nothing(owner: User, password: str) -> None:
+def test_failed_reauthentication_keeps_the_session_id(owner: User, password: str) -> None:
     browser = signed_in(owner)
     before = browser.cookies["session"].value
     browser.post("/accounts/reauthenticate/", {"password": password})
     assert browser.cookies["session"].value == before
 
 
-def test_a_sign_out_empties_what_the_browser_kept(owner: User) -> None:
+def test_sign_out_clears_the_browser_cache(owner: User) -> None:
     browser = signed_in(owner)
     assert "Clear-Site-Data" not in browser.get("/validation/").headers
     assert browser.post("/accounts/logout/").headers["Clear-Site-Data"] == '"cache"'
 
 
-def test_a_session_is_unguessable_and_ends_after_two_weeks(owner: User) -> None:
+def test_session_is_unguessable_and_ends_after_two_weeks(owner: User) -> None:
     keys = {signed_in(owner).cookies["session"].value for _ in range(5)}
     assert len(keys) == 5
     assert all(re.fullmatch(r"[a-z0-9]{32}", key) for key in keys)
-    lasts = signed_in(owner).cookies["session"]["max-age"]
-    assert lasts == 14 * 24 * 3600
+    max_age = signed_in(owner).cookies["session"]["max-age"]
+    assert max_age == 14 * 24 * 3600
 
 
-def test_a_session_of_who_is_switched_off_opens_nothing(owner: User) -> None:
+def test_session_of_a_deactivated_user_is_refused(owner: User) -> None:
     browser = signed_in(owner)
     User.objects.update(is_active=False)
     assert browser.get("/validation/").status_code == 302
 
 
-def test_a_reset_link_works_for_an_hour(owner: User, client: Client) -> None:
+def test_reset_link_works_for_an_hour(owner: User, client: Client) -> None:
     path = reset_path(owner, client)
     with time_machine.travel(timezone.now() + timedelta(minutes=59), tick=False):
         assert b"no longer works" not in Client().get(path, follow=True).content
@@ -193,40 +194,40 @@ def test_a_reset_link_works_for_an_hour(owner: User, client: Client) -> None:
         assert b"no longer works" in Client().get(path, follow=True).content
 
 
-def test_a_changed_reset_link_is_none(owner: User, stranger: User, client: Client) -> None:
+def test_altered_reset_link_is_refused(owner: User, stranger: User, client: Client) -> None:
     path = reset_path(owner, client)
-    whose, token = path.rstrip("/").rpartition("/")[2].split("-", 1)
-    others = [
+    user_id, token = path.rstrip("/").rpartition("/")[2].split("-", 1)
+    altered_keys = [
         f"{int_to_base36(stranger.pk)}-{token}",
-        f"{whose}-{token[:-1]}{'0' if token[-1] != '0' else '1'}",
-        # A later time, under the same signature.
-        f"{whose}-zzzzzz{token[6:]}",
-        f"{whose}-{token.partition('-')[0]}-",
+        f"{user_id}-{token[:-1]}{'0' if token[-1] != '0' else '1'}",
+        # A later timestamp with the same signature.
+        f"{user_id}-zzzzzz{token[6:]}",
+        f"{user_id}-{token.partition('-')[0]}-",
     ]
-    for other in others:
-        answer = Client().get(f"/accounts/password/reset/key/{other}/", follow=True)
-        assert b"no longer works" in answer.content, other
+    for key in altered_keys:
+        response = Client().get(f"/accounts/password/reset/key/{key}/", follow=True)
+        assert b"no longer works" in response.content, key
 
 
-def test_the_token_of_a_reset_link_is_in_no_address_that_a_page_could_tell(
-    owner: User, client: Client
-) -> None:
+def test_reset_token_is_not_in_the_page_or_its_url(owner: User, client: Client) -> None:
     path = reset_path(owner, client)
     token = path.rstrip("/").rpartition("-")[2]
-    answer = Client().get(path, follow=True)
-    assert token not in answer.redirect_chain[-1][0]
-    assert token not in answer.content.decode()
-    assert answer.headers["Referrer-Policy"] == "same-origin"
+    response = Client().get(path, follow=True)
+    assert token not in response.redirect_chain[-1][0]
+    assert token not in response.content.decode()
+    assert response.headers["Referrer-Policy"] == "same-origin"
 
 
-def test_a_new_password_ends_every_session_and_an_older_link(owner: User, client: Client) -> None:
+def test_password_reset_ends_every_session_and_voids_older_links(
+    owner: User, client: Client
+) -> None:
     elsewhere = signed_in(owner)
-    first = reset_path(owner, client)
-    form = Client()
-    where = form.get(first).headers["Location"]
-    form.post(where, {"password1": "a new long one", "password2": "a new long one"})
+    path = reset_path(owner, client)
+    browser = Client()
+    form = browser.get(path).headers["Location"]
+    browser.post(form, {"password1": "a new long one", "password2": "a new long one"})
     assert elsewhere.get("/validation/").status_code == 302
-    assert b"no longer works" in Client().get(first, follow=True).content
+    assert b"no longer works" in Client().get(path, follow=True).content
 
 
 def reset_path(owner: User, client: Client) -> str:
@@ -236,8 +237,10 @@ def reset_path(owner: User, client: Client) -> str:
     return url[1]
 
 
-def test_a_second_factor_stands_between_password_and_account(owner: User, client: Client) -> None:
+def test_password_alone_does_not_sign_in_a_user_with_a_second_factor(
+    owner: User, client: Client
+) -> None:
     Authenticator.objects.create(user=owner, type=Authenticator.Type.TOTP, data={"secret": "x"})
-    answer = client.post(LOGIN, {"login": owner.email, "password": PASSWORD})
-    assert answer.headers["Location"].startswith("/accounts/2fa/authenticate/")
+    response = client.post(LOGIN, {"login": owner.email, "password": PASSWORD})
+    assert response.headers["Location"].startswith("/accounts/2fa/authenticate/")
     assert client.get("/validation/").status_code == 302

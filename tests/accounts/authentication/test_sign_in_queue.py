@@ -23,22 +23,22 @@ def sign_in(path: str = LOGIN) -> HttpRequest:
 
 
 class Page:
-    """A page that takes until `goes_on` is set."""
+    """A view that blocks until `may_finish` is set."""
 
     def __init__(self) -> None:
-        self.begun, self.goes_on = threading.Event(), threading.Event()
+        self.started, self.may_finish = threading.Event(), threading.Event()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        self.begun.set()
-        self.goes_on.wait(30)
+        self.started.set()
+        self.may_finish.wait(30)
         return HttpResponse()
 
 
 @pytest.fixture
 def page() -> Iterator[Page]:
-    made = Page()
-    yield made
-    made.goes_on.set()
+    page = Page()
+    yield page
+    page.may_finish.set()
 
 
 @pytest.fixture
@@ -50,47 +50,45 @@ def full_queue() -> Iterator[None]:
             sign_in_queue._slots().free(slot)
 
 
-def test_a_stranger_who_has_waited_long_is_asked_to_try_again(
+def test_stranger_is_refused_after_the_maximum_wait(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_in_queue, "LONGEST_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(sign_in_queue, "MAX_WAIT_SECONDS", 0.05)
     queue = SignInQueueMiddleware(page)
     with ThreadPoolExecutor(1) as executor:
         first = executor.submit(queue, sign_in())  # type: ignore[arg-type]
-        assert page.begun.wait(30)
+        assert page.started.wait(30)
         second = queue(sign_in())  # type: ignore[arg-type]
-        page.goes_on.set()
+        page.may_finish.set()
         assert first.result().status_code == 200
     assert second.status_code == 503
     assert b"Too many people are signing in. Try again in a few seconds." in second.content
 
 
-def test_a_worker_that_serves_the_api_takes_one_stranger_after_the_other_with_a_pause(
+def test_worker_that_serves_the_api_pauses_between_strangers(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sign_in_queue, "PAUSE_SECONDS", 0.2)
-    page.goes_on.set()
+    page.may_finish.set()
     queue = SignInQueueMiddleware(page)
-    started = time.monotonic()
+    start = time.monotonic()
     for _ in range(3):
         concurrency_limit.enter()
         concurrency_limit.leave()
         queue(sign_in())  # type: ignore[arg-type]
-    assert time.monotonic() - started >= 0.4
+    assert time.monotonic() - start >= 0.4
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", [LOGIN, "/accounts/signup/", "/accounts/password/reset/key/1-a/"])
-def test_a_full_queue_refuses_every_page_that_hashes_a_password(
-    full_queue: None, path: str
-) -> None:
+def test_full_queue_refuses_every_page_that_hashes_a_password(full_queue: None, path: str) -> None:
     refused = Client().post(path, {"login": "jane@shop.example", "password": "wrong"})
     assert refused.status_code == 503
     assert refused.headers["Retry-After"] == "5"
 
 
 @pytest.mark.django_db
-def test_a_full_queue_still_shows_the_sign_in_page(full_queue: None) -> None:
+def test_full_queue_still_shows_the_sign_in_page(full_queue: None) -> None:
     assert Client().get(LOGIN).status_code == 200
 
 
@@ -101,15 +99,15 @@ def known_browser(owner: User) -> Client:
     return browser
 
 
-def test_a_full_queue_lets_known_browsers_in(
+def test_full_queue_lets_known_browsers_in(
     known_browser: Client, owner: User, full_queue: None
 ) -> None:
-    answer = known_browser.post(LOGIN, {"login": owner.email, "password": PASSWORD})
-    assert answer.status_code == 302
+    response = known_browser.post(LOGIN, {"login": owner.email, "password": PASSWORD})
+    assert response.status_code == 302
 
 
 @pytest.mark.parametrize("path", ["/accounts/signup/", "/accounts/password/reset/key/1-a/"])
-def test_a_known_browser_passes_the_queue_with_its_own_sign_in_alone(
+def test_known_browser_bypasses_the_queue_only_to_sign_in(
     known_browser: Client, owner: User, full_queue: None, path: str
 ) -> None:
     refused = known_browser.post(path, {"login": owner.email, "password": PASSWORD})

@@ -1,4 +1,4 @@
-"""A sign-up happens as a whole or not at all, whatever happens at the same time."""
+"""Sign-ups are atomic, also in parallel requests."""
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -7,27 +7,27 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.retention import forget_unconfirmed
+from accounts.retention import delete_unconfirmed_sign_up
 from runtime.models import Mail
 from tests.conftest import PASSWORD
-from tests.support.fresh_database import at_once
+from tests.support.fresh_database import run_concurrently
 
 SIGN_UP = "/accounts/signup/"
 JANE = {"email": "jane@shop.example", "password1": PASSWORD}
 
 
 @pytest.mark.django_db
-def test_a_second_sign_up_within_seconds_is_not_refused() -> None:
+def test_second_sign_up_within_seconds_is_not_refused() -> None:
     assert [Client().post(SIGN_UP, JANE).status_code for _ in range(2)] == [302, 302]
     assert User.objects.count() == EmailAddress.objects.count() == Account.objects.count() == 1
     assert Mail.objects.count() == 2
 
 
 @pytest.mark.django_db
-def test_a_refused_sign_up_leaves_nothing_behind(settings: Settings) -> None:
+def test_refused_sign_up_leaves_nothing_behind(settings: Settings) -> None:
     settings.ACCOUNT_RATE_LIMITS = {"confirm_email": "1/10s/key"}
     Client().post(SIGN_UP, JANE)
-    forget_unconfirmed(email=JANE["email"])
+    delete_unconfirmed_sign_up(email=JANE["email"])
     assert Client().post(SIGN_UP, JANE).status_code == 429
     assert not User.objects.exists()
     assert not EmailAddress.objects.exists()
@@ -35,10 +35,10 @@ def test_a_refused_sign_up_leaves_nothing_behind(settings: Settings) -> None:
 
 
 @pytest.mark.usefixtures("fresh_database")
-def test_sign_ups_of_one_address_at_the_same_time_make_one_user() -> None:
+def test_parallel_sign_ups_of_one_address_create_one_user() -> None:
     cache.clear()
-    answers = at_once(8, lambda _: Client().post(SIGN_UP, JANE).status_code)
-    assert answers == [302] * 8
+    results = run_concurrently(8, lambda _: Client().post(SIGN_UP, JANE).status_code)
+    assert results == [302] * 8
     assert User.objects.count() == EmailAddress.objects.count() == 1
     assert Account.objects.filter(closed_at=None).count() == 1
     assert Mail.objects.count() == 3

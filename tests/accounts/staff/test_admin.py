@@ -4,7 +4,6 @@ import pytest
 import time_machine
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
-from django.contrib.auth.models import Group
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -13,29 +12,26 @@ from pytest_django import Settings
 from accounts.models import Account, AuditEntry, User
 from runtime.mail import outbox
 from runtime.models import Mail
-from tests.conftest import PASSWORD, make_user, signed_in
+from tests.accounts.staff.people import client_in_group
+from tests.conftest import PASSWORD, signed_in
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import (
-    PROVE,
+    REAUTHENTICATE,
+    add_authenticator_app,
     add_passkey,
-    code_now,
-    give_app,
+    current_code,
     recovery_codes,
     sign_in_by_passkey,
 )
 
 pytestmark = pytest.mark.django_db
 
-_BESIDE = ("memberships", "wallet", "subscription", "orders", "ledger")
-EMPTY_INLINES = {f"{of}-{count}_FORMS": "0" for of in _BESIDE for count in ("TOTAL", "INITIAL")}
+_INLINES = ("memberships", "wallet", "subscription", "orders", "ledger")
+EMPTY_INLINES = {
+    f"{name}-{count}_FORMS": "0" for name in _INLINES for count in ("TOTAL", "INITIAL")
+}
 
-OURS = [model for model in admin.site._registry if model._meta.app_label == "accounts"]
-
-
-def in_group(name: str) -> Client:
-    user = make_user(f"{name.lower()}@service.example", is_staff=True)
-    user.groups.add(Group.objects.get(name=name))
-    return signed_in(user)
+MODELS = [model for model in admin.site._registry if model._meta.app_label == "accounts"]
 
 
 def act_on(client: Client, account: Account, action: str) -> int:
@@ -43,23 +39,23 @@ def act_on(client: Client, account: Account, action: str) -> int:
     return client.post("/admin/accounts/account/", data).status_code
 
 
-def test_the_admin_stands_behind_the_same_sign_in(client: Client) -> None:
-    answer = client.get("/admin/", follow=True)
-    assert answer.redirect_chain[-1][0].startswith("/accounts/login/?next=")
+def test_admin_redirects_to_the_regular_sign_in(client: Client) -> None:
+    response = client.get("/admin/", follow=True)
+    assert response.redirect_chain[-1][0].startswith("/accounts/login/?next=")
 
 
-def test_customers_are_refused(owner: User) -> None:
+def test_admin_refuses_customers(owner: User) -> None:
     assert signed_in(owner).get("/admin/", follow=True).status_code == 403
 
 
-def test_in_production_staff_without_a_second_factor_are_led_to_set_one_up(
+def test_staff_without_a_second_factor_are_redirected_to_set_one_up_in_production(
     staff: User, settings: Settings
 ) -> None:
     settings.STAFF_NEED_SECOND_FACTOR = True
     client = signed_in(staff)
-    answer = client.get("/admin/accounts/account/", follow=True)
-    assert answer.redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
-    assert b"Staff need a second factor" in answer.content
+    response = client.get("/admin/accounts/account/", follow=True)
+    assert response.redirect_chain[-1][0] == "/accounts/2fa/totp/activate/"
+    assert b"Staff need a second factor" in response.content
 
 
 def test_admin_asks_a_session_that_never_used_the_factor_for_it(
@@ -68,26 +64,26 @@ def test_admin_asks_a_session_that_never_used_the_factor_for_it(
     """The factor was added in another session, or recently in this one."""
     settings.STAFF_NEED_SECOND_FACTOR = True
     client = signed_in(staff)
-    give_app(staff)
-    answer = client.get("/admin/accounts/account/", follow=True)
-    proof = f"{PROVE}?next=/admin/accounts/account/"
-    assert unquote(answer.redirect_chain[-1][0]) == proof
-    assert b"Use your second factor to open the admin." in answer.content
+    add_authenticator_app(staff)
+    response = client.get("/admin/accounts/account/", follow=True)
+    proof = f"{REAUTHENTICATE}?next=/admin/accounts/account/"
+    assert unquote(response.redirect_chain[-1][0]) == proof
+    assert b"Use your second factor to open the admin." in response.content
     assert client.get("/admin/accounts/account/").status_code == 302
     with time_machine.travel(timezone.now(), tick=False):
-        after = client.post(answer.redirect_chain[-1][0], {"code": code_now()})
+        after = client.post(response.redirect_chain[-1][0], {"code": current_code()})
     assert after.headers["Location"] == "/admin/accounts/account/"
     assert client.get("/admin/accounts/account/").status_code == 200
 
 
-@pytest.mark.parametrize("way", ["passkey", "recovery code"])
+@pytest.mark.parametrize("method", ["passkey", "recovery code"])
 def test_admin_opens_to_a_session_that_signed_in_with_a_factor(
-    way: str, staff: User, settings: Settings
+    method: str, staff: User, settings: Settings
 ) -> None:
     settings.STAFF_NEED_SECOND_FACTOR = True
     device, client = PasskeyDevice(), Client()
     add_passkey(signed_in(staff), device)
-    if way == "passkey":
+    if method == "passkey":
         sign_in_by_passkey(client, device)
     else:
         client.post("/accounts/login/", {"login": staff.email, "password": PASSWORD})
@@ -103,24 +99,24 @@ def test_admin_closes_to_a_session_whose_factor_was_removed(
     add_passkey(signed_in(staff), device)
     sign_in_by_passkey(client, device)
     Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN).delete()
-    give_app(staff)
+    add_authenticator_app(staff)
     assert client.get("/admin/accounts/account/").status_code == 302
 
 
-def test_admins_proof_never_leads_off_the_site(staff: User, settings: Settings) -> None:
+def test_second_factor_prompt_of_the_admin_never_redirects_off_site(
+    staff: User, settings: Settings
+) -> None:
     settings.STAFF_NEED_SECOND_FACTOR = True
     client = signed_in(staff)
-    give_app(staff)
-    answer = client.get("/admin/login/", {"next": "//evil.example"})
+    add_authenticator_app(staff)
+    response = client.get("/admin/login/", {"next": "//evil.example"})
     with time_machine.travel(timezone.now(), tick=False):
-        after = client.post(answer.headers["Location"], {"code": code_now()})
+        after = client.post(response.headers["Location"], {"code": current_code()})
     assert "evil.example" not in after.headers["Location"]
 
 
-@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
-def test_each_list_opens_searches_and_shows_an_object(
-    model: type, staff: User, owner: User
-) -> None:
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_each_list_opens_searches_and_shows_a_row(model: type, staff: User, owner: User) -> None:
     outbox.queue_mail(to=owner.email, subject="Hello", text="secret-code", html="secret-code")
     client = signed_in(staff)
     name = f"admin:accounts_{model.__name__.lower()}"
@@ -133,7 +129,7 @@ def test_each_list_opens_searches_and_shows_an_object(
 
 
 @pytest.mark.parametrize("search", ["The Shop", "owner@shop.example", "acc_"])
-def test_an_account_is_found_by_name_id_and_members_address(
+def test_account_is_found_by_name_id_and_member_address(
     search: str, staff: User, account: Account
 ) -> None:
     search = account.public_id if search == "acc_" else search
@@ -141,20 +137,20 @@ def test_an_account_is_found_by_name_id_and_members_address(
     assert account.public_id.encode() in page.content
 
 
-def test_support_looks_suspends_and_lifts(account: Account) -> None:
-    client = in_group("Support")
+def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None:
+    client = client_in_group("Support")
     act_on(client, account, "suspend")
     account.refresh_from_db()
     assert account.suspended_at
     act_on(client, account, "lift_suspension")
     account.refresh_from_db()
     assert not account.suspended_at
-    by = AuditEntry.objects.filter(action__startswith="account.susp").values_list("actor_name")
-    assert set(by) == {("support@service.example",)}
+    actors = AuditEntry.objects.filter(action__startswith="account.susp").values_list("actor_name")
+    assert set(actors) == {("support@service.example",)}
 
 
-def test_finance_looks_and_cannot_suspend(account: Account) -> None:
-    client = in_group("Finance")
+def test_finance_can_view_but_not_suspend(account: Account) -> None:
+    client = client_in_group("Finance")
     assert client.get("/admin/accounts/account/").status_code == 200
     act_on(client, account, "suspend")
     account.refresh_from_db()
@@ -162,15 +158,15 @@ def test_finance_looks_and_cannot_suspend(account: Account) -> None:
 
 
 @pytest.mark.parametrize("group", ["Support", "Finance"])
-def test_neither_group_changes_or_deletes_anybody(group: str, owner: User) -> None:
-    client = in_group(group)
+def test_no_group_can_change_or_delete_users(group: str, owner: User) -> None:
+    client = client_in_group(group)
     page = f"/admin/accounts/user/{owner.pk}/"
     assert client.get(f"{page}change/").status_code == 200
     assert client.post(f"{page}change/", {"name": "x"}).status_code == 403
     assert client.post(f"{page}delete/", {"post": "yes"}).status_code == 403
 
 
-def test_the_secret_of_a_second_factor_is_shown_to_nobody(staff: User, owner: User) -> None:
+def test_secret_of_a_second_factor_is_never_shown(staff: User, owner: User) -> None:
     kind = Authenticator.Type.TOTP
     factor = Authenticator.objects.create(user=owner, type=kind, data={"secret": "SECRETSECRET"})
     page = signed_in(staff).get(f"/admin/mfa/authenticator/{factor.pk}/change/")
@@ -178,9 +174,7 @@ def test_the_secret_of_a_second_factor_is_shown_to_nobody(staff: User, owner: Us
     assert b"SECRETSECRET" not in page.content
 
 
-def test_staff_remove_a_second_factor_that_was_lost_and_its_user_is_told(
-    staff: User, owner: User
-) -> None:
+def test_staff_removing_a_lost_second_factor_notifies_its_user(staff: User, owner: User) -> None:
     kind = Authenticator.Type.TOTP
     factor = Authenticator.objects.create(user=owner, type=kind, data={"secret": "x"})
     signed_in(staff).post(f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"})
@@ -189,8 +183,8 @@ def test_staff_remove_a_second_factor_that_was_lost_and_its_user_is_told(
     assert Mail.objects.get(to=owner.email).subject == "A second factor was removed"
 
 
-def test_staff_do_not_remove_their_own_second_factor_in_the_admin(staff: User) -> None:
-    """The Security page does it, which asks for a proof."""
+def test_staff_cannot_remove_their_own_second_factor_in_the_admin(staff: User) -> None:
+    """They have to use the Security page, which requires a proof."""
     browser = signed_in(staff)
     kind = Authenticator.Type.TOTP
     factor = Authenticator.objects.create(user=staff, type=kind, data={"secret": "x"})
@@ -200,7 +194,7 @@ def test_staff_do_not_remove_their_own_second_factor_in_the_admin(staff: User) -
     assert Authenticator.objects.get() == factor
 
 
-def test_making_somebody_staff_is_noted(staff: User, owner: User) -> None:
+def test_granting_staff_status_is_recorded(staff: User, owner: User) -> None:
     form = {"name": "", "is_active": "on", "is_staff": "on"}
     inline = EMPTY_INLINES
     signed_in(staff).post(f"/admin/accounts/user/{owner.pk}/change/", {**form, **inline})
@@ -219,15 +213,15 @@ def test_making_somebody_staff_is_noted(staff: User, owner: User) -> None:
         "accounts/user/?password__startswith=a",
     ],
 )
-def test_what_is_hidden_cannot_be_guessed_by_filtering(guess: str, staff: User) -> None:
-    answer = signed_in(staff).get(f"/admin/{guess}")
-    assert answer.status_code == 400
+def test_hidden_columns_cannot_be_filtered(guess: str, staff: User) -> None:
+    response = signed_in(staff).get(f"/admin/{guess}")
+    assert response.status_code == 400
 
 
 LIMIT = "Requests per minute override"
 
 
-def test_what_staff_change_in_an_account_is_noted(staff: User, account: Account) -> None:
+def test_account_change_by_staff_is_recorded(staff: User, account: Account) -> None:
     page = f"/admin/accounts/account/{account.pk}/change/"
     form = {"name": "The Shop", "requests_per_minute_override": "90"}
     inline = EMPTY_INLINES
@@ -236,7 +230,7 @@ def test_what_staff_change_in_an_account_is_noted(staff: User, account: Account)
     assert (entry.actor, entry.target) == (staff, f"{LIMIT}: none → 90")
 
 
-def test_staff_send_a_given_up_mail_again(staff: User) -> None:
+def test_staff_can_resend_a_given_up_email(staff: User) -> None:
     mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     Mail.objects.update(given_up_at=mail.created_at)
     data = {"action": "send_again", "_selected_action": [str(mail.pk)]}
@@ -245,7 +239,7 @@ def test_staff_send_a_given_up_mail_again(staff: User) -> None:
 
 
 @pytest.mark.parametrize(
-    "address",
+    "url",
     [
         "/admin/runtime/lease/a%00b/change/",
         "/admin/runtime/mail/?to=a%00b",
@@ -259,13 +253,13 @@ def test_staff_send_a_given_up_mail_again(staff: User) -> None:
         "/admin/accounts/user/1/change/?_to_field=",
     ],
 )
-def test_an_address_that_no_row_can_have_is_refused(staff: User, address: str) -> None:
-    """The database would say so with an error."""
-    assert signed_in(staff).get(address).status_code in {200, 302, 400, 404}
+def test_invalid_admin_url_is_refused_without_an_error(staff: User, url: str) -> None:
+    """Otherwise the database raises an error, which would end in a 500."""
+    assert signed_in(staff).get(url).status_code in {200, 302, 400, 404}
 
 
-@pytest.mark.parametrize("chosen", ["x", "a\0b", str(2**63), ""])
-def test_an_act_on_a_row_that_cannot_be_is_refused(staff: User, chosen: str) -> None:
-    data = {"action": "suspend", "_selected_action": [chosen]}
-    answer = signed_in(staff).post("/admin/accounts/account/", data)
-    assert answer.status_code in {302, 400}
+@pytest.mark.parametrize("selected", ["x", "a\0b", str(2**63), ""])
+def test_admin_action_on_an_invalid_row_is_refused(staff: User, selected: str) -> None:
+    data = {"action": "suspend", "_selected_action": [selected]}
+    response = signed_in(staff).post("/admin/accounts/account/", data)
+    assert response.status_code in {302, 400}

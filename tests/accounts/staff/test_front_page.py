@@ -1,4 +1,4 @@
-"""The admin's front page answers: who runs dry, who is refused, who pays, is the work done."""
+"""The panels on the admin's front page: credits, refusals, orders, revenue, and background work."""
 
 from datetime import datetime, timedelta
 
@@ -10,17 +10,23 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.services import close_account, note_confirmed, open_account
+from accounts.services import close_account, open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import LedgerEntry, Order, Pack, Plan, UseDay, UseHour, Wallet
-from credits.orders.lifecycle import Buyer, fulfil_order, start_order
+from credits.orders.lifecycle import Buyer, fulfill_order, start_order
 from credits.orders.refunds import refund_order
 from credits.services import grant
-from credits.wallet.charges import Charge, charge
-from credits.wallet.totals import sum_up_days
+from credits.wallet.charges import Charge, charge_account
+from credits.wallet.totals import roll_up_days
 from runtime.mail import outbox
 from runtime.models import Mail
-from tests.accounts.staff.people import at, front, in_group, panel, take_from_group
+from tests.accounts.staff.people import (
+    client_in_group,
+    front_page,
+    panel_text,
+    remove_group_permission,
+    travel_to,
+)
 from tests.conftest import make_user, signed_in
 from tests.support.frozen_minute import freeze_time_but_not_processes
 
@@ -28,18 +34,18 @@ __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = pytest.mark.django_db
 
-DRY = "Who is running dry?"
+SHORT_OF_CREDITS = "Who is running dry?"
 REFUSED = "Who is being limited or refused?"
 UNPAID = "Who has not paid yet?"
 GRANTS = "Grants waiting for a second person"
-PAYS = "Who pays?"
-DAILY = "Did the daily work run?"
-MAILS = "Do mails go out?"
-QUESTIONS = [DRY, REFUSED, UNPAID, GRANTS, PAYS, DAILY, MAILS]
+REVENUE = "Who pays?"
+DAILY_JOBS = "Did the daily work run?"
+EMAILS = "Do mails go out?"
+TITLES = [SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, REVENUE, DAILY_JOBS, EMAILS]
 
 
 @pytest.fixture
-def boss(staff: User) -> Client:
+def staff_client(staff: User) -> Client:
     return signed_in(staff)
 
 
@@ -48,11 +54,11 @@ def other(stranger: User) -> Account:
     return Account.objects.get(memberships__user=stranger)
 
 
-def use(account: Account, amount: int) -> None:
-    charge(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
+def use_credits(account: Account, amount: int) -> None:
+    charge_account(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
-def order_of(account: Account, buyer: User, item: Pack | Plan) -> Order:
+def place_order(account: Account, buyer: User, item: Pack | Plan) -> Order:
     return start_order(account=account, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer)
 
 
@@ -61,8 +67,8 @@ def refuse(account: Account, code: str, calls: int, *, hours_ago: int = 1) -> No
     RefusalHour.objects.add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
 
 
-def test_each_empty_panel_says_so_in_words(boss: Client) -> None:
-    page = front(boss)
+def test_each_empty_panel_has_its_own_text(staff_client: Client) -> None:
+    page = front_page(staff_client)
     assert "Nobody who used credits in the last 7 days is short of them." in page
     assert "Nobody was refused in the last 24 hours." in page
     assert "No order waits for payment." in page
@@ -70,57 +76,63 @@ def test_each_empty_panel_says_so_in_words(boss: Client) -> None:
     assert "No mail was given up." in page
 
 
-def test_who_runs_dry_is_listed_with_the_worst_first(
-    boss: Client, account: Account, other: Account
+def test_accounts_short_of_credits_are_listed_with_the_shortest_first(
+    staff_client: Client, account: Account, other: Account
 ) -> None:
-    use(account, 95)
-    use(other, 100)
-    told = panel(front(boss), DRY)
-    assert "Elsewhere 0 under a day 100 Free The Shop 5 under a day 95 Free" in told
+    use_credits(account, 95)
+    use_credits(other, 100)
+    text = panel_text(front_page(staff_client), SHORT_OF_CREDITS)
+    assert "Elsewhere 0 under a day 100 Free The Shop 5 under a day 95 Free" in text
 
 
-def test_who_has_less_than_a_week_used_runs_dry(boss: Client, account: Account) -> None:
-    use(account, 50)
-    assert "The Shop" not in panel(front(boss), DRY)
-    use(account, 1)
-    assert "The Shop 49 6 days 51 Free" in panel(front(boss), DRY)
-
-
-def test_days_that_are_summed_up_count_for_the_pace(
-    boss: Client, staff: User, account: Account
+def test_account_with_less_than_a_week_of_credits_is_listed(
+    staff_client: Client, account: Account
 ) -> None:
-    with at(timezone.now() - timedelta(days=3)):
-        use(account, 90)
-    sum_up_days()
-    use(account, 3)
-    assert "The Shop 7 under a day 93 Free" in panel(front(boss), DRY)
+    use_credits(account, 50)
+    assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
+    use_credits(account, 1)
+    assert "The Shop 49 6 days 51 Free" in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
+
+
+def test_summed_up_days_count_toward_recent_use(
+    staff_client: Client, staff: User, account: Account
+) -> None:
+    with travel_to(timezone.now() - timedelta(days=3)):
+        use_credits(account, 90)
+    roll_up_days()
+    use_credits(account, 3)
+    assert "The Shop 7 under a day 93 Free" in panel_text(
+        front_page(staff_client), SHORT_OF_CREDITS
+    )
     grant(account=account, amount=500, reason="More", actor=staff)
-    assert "The Shop" not in panel(front(boss), DRY)
+    assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
 
 
-def test_an_empty_balance_that_nobody_uses_is_nobody_running_dry(
-    boss: Client, account: Account
+def test_idle_account_with_an_empty_balance_is_not_listed(
+    staff_client: Client, account: Account
 ) -> None:
-    with at(timezone.now() - timedelta(days=9)):
-        use(account, 100)
-    assert "The Shop" not in panel(front(boss), DRY)
+    with travel_to(timezone.now() - timedelta(days=9)):
+        use_credits(account, 100)
+    assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
 
 
-def test_a_closed_account_runs_dry_no_more(boss: Client, owner: User, account: Account) -> None:
-    use(account, 100)
+def test_closed_account_is_not_listed(staff_client: Client, owner: User, account: Account) -> None:
+    use_credits(account, 100)
     close_account(account=account, actor=owner, ip=None)
-    assert "The Shop" not in panel(front(boss), DRY)
+    assert "The Shop" not in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
 
 
-def test_the_whole_list_holds_the_same(boss: Client, account: Account, other: Account) -> None:
-    use(other, 100)
-    page = boss.get("/admin/credits/wallet/?dry=week&o=2").content.decode()
+def test_full_list_contains_the_same_accounts(
+    staff_client: Client, account: Account, other: Account
+) -> None:
+    use_credits(other, 100)
+    page = staff_client.get("/admin/credits/wallet/?dry=week&o=2").content.decode()
     assert "Elsewhere" in page
     assert "The Shop" not in page
 
 
-def test_who_is_limited_is_listed_with_every_kind_of_refusal(
-    boss: Client, account: Account, other: Account
+def test_refusals_are_listed_per_account_and_kind(
+    staff_client: Client, account: Account, other: Account
 ) -> None:
     refuse(account, "rate_limit_exceeded", 1200)
     refuse(account, "rate_limit_exceeded", 34, hours_ago=5)
@@ -128,82 +140,82 @@ def test_who_is_limited_is_listed_with_every_kind_of_refusal(
     refuse(other, "insufficient_credits", 5000)
     refuse(other, "api_key_revoked", 7)
     refuse(other, "invalid_json", 2)
-    told = panel(front(boss), REFUSED)
-    assert "The Shop 1,234 0 0 0 60 Elsewhere 0 5,000 7 2 60" in told
+    text = panel_text(front_page(staff_client), REFUSED)
+    assert "The Shop 1,234 0 0 0 60 Elsewhere 0 5,000 7 2 60" in text
 
 
-def test_no_panel_has_more_than_ten_rows(boss: Client, account: Account) -> None:
+def test_panel_has_at_most_ten_rows(staff_client: Client, account: Account) -> None:
     for number in range(12):
         user = make_user(f"owner@shop-{number}.example")
         open_account(user=user, name=f"Shop {number}")
         refuse(Account.objects.get(memberships__user=user), "invalid_json", number + 1)
-    told = panel(front(boss), REFUSED)
-    assert told.count("Shop ") == 10
-    assert "Shop 11" in told
-    assert "Shop 1 " not in told
+    text = panel_text(front_page(staff_client), REFUSED)
+    assert text.count("Shop ") == 10
+    assert "Shop 11" in text
+    assert "Shop 1 " not in text
 
 
-def test_orders_wait_with_the_oldest_first_and_overdue_ones_say_so(
-    boss: Client, account: Account, owner: User, stranger: User, other: Account
+def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
+    staff_client: Client, account: Account, owner: User, stranger: User, other: Account
 ) -> None:
     pack = Pack.objects.earliest("credits")
-    with at(timezone.now() - timedelta(days=60)):
-        late = order_of(account, owner, pack)
-    new = order_of(other, stranger, pack)
-    told = panel(front(boss), UNPAID)
-    assert told.index(late.number) < told.index(new.number)
-    assert f"{late.due_on:%d %b %Y}, overdue" in told
-    assert f"Elsewhere {new.due_on:%-d %b %Y} USD 5.00" in told
+    with travel_to(timezone.now() - timedelta(days=60)):
+        overdue = place_order(account, owner, pack)
+    new = place_order(other, stranger, pack)
+    text = panel_text(front_page(staff_client), UNPAID)
+    assert text.index(overdue.number) < text.index(new.number)
+    assert f"{overdue.due_on:%d %b %Y}, overdue" in text
+    assert f"Elsewhere {new.due_on:%-d %b %Y} USD 5.00" in text
 
 
-def test_money_of_this_month_and_the_last_is_told_by_currency(
+def test_payments_of_this_and_last_month_are_summed_per_currency(
     staff: User, account: Account, owner: User, settings: Settings
 ) -> None:
-    with at(datetime.fromisoformat("2026-11-20T09:00:00+00:00")):
+    with travel_to(datetime.fromisoformat("2026-11-20T09:00:00+00:00")):
         plan, pack = Plan.objects.get(code="growth"), Pack.objects.earliest("credits")
-        fulfil_order(order=order_of(account, owner, plan))
+        fulfill_order(order=place_order(account, owner, plan))
         settings.CURRENCY = "EUR"
-        bought = order_of(account, owner, pack)
-        fulfil_order(order=bought)
+        bought = place_order(account, owner, pack)
+        fulfill_order(order=bought)
         refund_order(order=Order.objects.get(pk=bought.pk), reason="Asked for it")
-        fulfil_order(order=(old := order_of(account, owner, pack)))
-        Order.objects.filter(pk=old.pk).update(paid_at=timezone.now() - timedelta(days=30))
+        fulfill_order(order=(last_month := place_order(account, owner, pack)))
+        Order.objects.filter(pk=last_month.pk).update(paid_at=timezone.now() - timedelta(days=30))
         settings.CURRENCY = "USD"
-        told = panel(front(signed_in(staff)), PAYS)
-    assert "On paid plans 1" in told
-    assert "Paid in November EUR 5.00, USD 99.00" in told
-    assert "Paid in October EUR 5.00" in told
-    assert "Refunded in November EUR 5.00" in told
-    assert "Refunded in October Nothing" in told
-    assert "Growth 1 USD 99.00" in told
+        text = panel_text(front_page(signed_in(staff)), REVENUE)
+    assert "On paid plans 1" in text
+    assert "Paid in November EUR 5.00, USD 99.00" in text
+    assert "Paid in October EUR 5.00" in text
+    assert "Refunded in November EUR 5.00" in text
+    assert "Refunded in October Nothing" in text
+    assert "Growth 1 USD 99.00" in text
 
 
 @pytest.mark.parametrize("group", ["Support", "Finance"])
-def test_each_group_sees_every_question(group: str) -> None:
-    page = front(in_group(group))
-    assert [question for question in QUESTIONS if f">{question}</h2>" not in page] == []
+def test_each_group_sees_every_panel(group: str) -> None:
+    page = front_page(client_in_group(group))
+    assert [title for title in TITLES if f">{title}</h2>" not in page] == []
 
 
 @pytest.mark.parametrize(
     ("missing", "hidden"),
     [
-        ("view_order", {UNPAID, PAYS}),
-        ("view_wallet", {DRY}),
+        ("view_order", {UNPAID, REVENUE}),
+        ("view_wallet", {SHORT_OF_CREDITS}),
         ("view_refusalhour", {REFUSED}),
-        ("view_account", {DRY, REFUSED, UNPAID, GRANTS}),
+        ("view_account", {SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS}),
         ("view_staffgrant", {GRANTS}),
-        ("view_lease", {DAILY}),
-        ("view_mail", {MAILS}),
+        ("view_lease", {DAILY_JOBS}),
+        ("view_mail", {EMAILS}),
     ],
 )
-def test_without_the_permission_there_is_no_panel(missing: str, hidden: set[str]) -> None:
-    client = in_group("Support")
-    take_from_group("Support", missing)
-    page = front(client)
-    assert {question for question in QUESTIONS if f">{question}</h2>" not in page} == hidden
+def test_panel_is_hidden_without_its_permission(missing: str, hidden: set[str]) -> None:
+    client = client_in_group("Support")
+    remove_group_permission("Support", missing)
+    page = front_page(client)
+    assert {title for title in TITLES if f">{title}</h2>" not in page} == hidden
 
 
-def test_the_page_asks_the_database_little_however_much_it_holds(
+def test_front_page_runs_at_most_fifteen_queries(
     owner: User, account: Account, key: ApiKey
 ) -> None:
     pack = Pack.objects.earliest("credits")
@@ -211,24 +223,22 @@ def test_the_page_asks_the_database_little_however_much_it_holds(
     for number in range(15):
         user = make_user(f"owner@shop-{number}.example")
         open_account(user=user, name=f"Shop {number}")
-        note_confirmed(user=user)
+        run_email_confirmed_hooks(user=user)
         shops.append(Account.objects.get(memberships__user=user))
     for shop in shops:
-        use(shop, 99)
+        use_credits(shop, 99)
         refuse(shop, "rate_limit_exceeded", 5)
-        order_of(shop, owner, pack)
+        place_order(shop, owner, pack)
         mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
         Mail.objects.filter(pk=mail.pk).update(given_up_at=timezone.now())
-    client = in_group("Support")
-    with CaptureQueriesContext(
-        connection,
-    ) as asked:
-        front(client)
-    assert len(asked) <= 15, "\n".join(query["sql"] for query in asked)
+    client = client_in_group("Support")
+    with CaptureQueriesContext(connection) as queries:
+        front_page(client)
+    assert len(queries) <= 15, "\n".join(query["sql"] for query in queries)
 
 
-def test_looking_changes_nothing(boss: Client, account: Account) -> None:
-    use(account, 100)
+def test_viewing_the_front_page_changes_nothing(staff_client: Client, account: Account) -> None:
+    use_credits(account, 100)
     before = [model.objects.count() for model in (LedgerEntry, Wallet, UseHour, UseDay)]
-    front(boss)
+    front_page(staff_client)
     assert before == [model.objects.count() for model in (LedgerEntry, Wallet, UseHour, UseDay)]

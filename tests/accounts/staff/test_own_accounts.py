@@ -9,22 +9,22 @@ from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
 from credits.models import Wallet
 from tests.conftest import signed_in
-from tests.site.actions import staff as staff_acts
-from tests.site.actions.world import Act, World
+from tests.site.actions import staff as staff_actions
+from tests.site.actions.world import ActionCase, Scene
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-# These are about a person; the account's audit log only shows them because that person is a member.
+# These change a user. The audit log of an account shows them because the user is a member.
 ABOUT_PEOPLE = {"user.changed_by_staff", "user.second_factor_removed_by_staff"}
 ON_ACCOUNTS = [
-    act for act in staff_acts.ACTS if act.is_of_account and act.action not in ABOUT_PEOPLE
+    case for case in staff_actions.CASES if case.is_of_account and case.action not in ABOUT_PEOPLE
 ]
-REASON = "You are a member of this account"
+REFUSAL = "You are a member of this account"
 
 
 @pytest.fixture
-def world(account: Account, owner: User) -> World:
-    return World(account, owner)
+def scene(account: Account, owner: User) -> Scene:
+    return Scene(account, owner)
 
 
 def join(account: Account, user: User, role: Role = Role.VIEWER) -> None:
@@ -41,22 +41,22 @@ def state_of(account: Account) -> Any:
     )
 
 
-@pytest.mark.parametrize("act", ON_ACCOUNTS, ids=str)
-def test_a_member_cannot_take_a_staff_action_on_the_account(act: Act, world: World) -> None:
-    join(world.account, world.staff)
+@pytest.mark.parametrize("case", ON_ACCOUNTS, ids=str)
+def test_member_cannot_take_a_staff_action_on_the_account(case: ActionCase, scene: Scene) -> None:
+    join(scene.account, scene.staff)
     before: list[Any] = []
-    send_to = world.send_to
+    send_to = scene.send_to
 
-    def note_state_and_send(client: Client, path: str, form: Any, **more: Any) -> Any:
-        before.append(state_of(world.account))
-        answer = send_to(client, path, form, follow=True, **more)
-        assert REASON in answer.content.decode()
-        return answer
+    def record_state_and_send(client: Client, path: str, form: Any, **kwargs: Any) -> Any:
+        before.append(state_of(scene.account))
+        response = send_to(client, path, form, follow=True, **kwargs)
+        assert REFUSAL in response.content.decode()
+        return response
 
-    world.send_to = note_state_and_send  # type: ignore[method-assign]
-    act.perform(world)
-    assert state_of(world.account) == before[-1]
-    assert not AuditEntry.objects.filter(pk__gt=world.before, action=act.action).exists()
+    scene.send_to = record_state_and_send  # type: ignore[method-assign]
+    case.perform(scene)
+    assert state_of(scene.account) == before[-1]
+    assert not AuditEntry.objects.filter(pk__gt=scene.last_entry_id, action=case.action).exists()
 
 
 @pytest.mark.parametrize("role", Role)
@@ -66,45 +66,43 @@ def test_every_role_counts_as_membership(
     join(account, staff, role)
     form = {"form_token": "a" * 32, "amount": "5", "reason": "For me"}
     path = f"/admin/accounts/account/{account.pk}/grant/"
-    answer = signed_in(staff).post(path, form, follow=True)
-    assert REASON in answer.content.decode()
+    response = signed_in(staff).post(path, form, follow=True)
+    assert REFUSAL in response.content.decode()
     assert Wallet.objects.get(account=account).balance == 100
 
 
-def test_the_page_shows_the_reason_instead_of_the_buttons(world: World) -> None:
+def test_page_shows_the_reason_instead_of_the_buttons(scene: Scene) -> None:
     pages = [
-        f"/admin/accounts/account/{world.account.pk}/change/",
-        f"/admin/credits/order/{world.order.pk}/change/",
+        f"/admin/accounts/account/{scene.account.pk}/change/",
+        f"/admin/credits/order/{scene.order.pk}/change/",
     ]
     for page in pages:
-        shown = world.boss.get(page).content.decode()
-        assert REASON not in shown
-        assert "/suspend/" in shown or "/mark-paid/" in shown
-    join(world.account, world.staff)
+        content = scene.staff_browser.get(page).content.decode()
+        assert REFUSAL not in content
+        assert "/suspend/" in content or "/mark-paid/" in content
+    join(scene.account, scene.staff)
     for page in pages:
-        shown = world.boss.get(page).content.decode()
-        assert REASON in shown
-        for address in ("/grant/", "/suspend/", "/mark-paid/", 'name="_save"'):
-            assert address not in shown
+        content = scene.staff_browser.get(page).content.decode()
+        assert REFUSAL in content
+        for fragment in ("/grant/", "/suspend/", "/mark-paid/", 'name="_save"'):
+            assert fragment not in content
 
 
-def test_an_action_on_a_selection_leaves_out_only_the_own_account(
-    world: World, stranger: User
-) -> None:
-    join(world.account, world.staff)
+def test_bulk_action_skips_only_the_own_account(scene: Scene, stranger: User) -> None:
+    join(scene.account, scene.staff)
     other = Account.objects.get(memberships__user=stranger)
-    chosen = [str(world.account.pk), str(other.pk)]
-    form = {"action": "suspend", "_selected_action": chosen}
-    said = world.boss.post("/admin/accounts/account/", form, follow=True).content.decode()
-    assert "Suspended: Elsewhere." in said
-    assert REASON in said
-    assert Account.objects.get(suspended_at=None) == world.account
+    selected = [str(scene.account.pk), str(other.pk)]
+    form = {"action": "suspend", "_selected_action": selected}
+    page = scene.staff_browser.post("/admin/accounts/account/", form, follow=True).content.decode()
+    assert "Suspended: Elsewhere." in page
+    assert REFUSAL in page
+    assert Account.objects.get(suspended_at=None) == scene.account
 
 
-def test_who_left_the_account_can_act_on_it_again(world: World) -> None:
-    join(world.account, world.staff)
-    world.staff.memberships.all().delete()
-    path = f"/admin/accounts/account/{world.account.pk}/suspend/"
-    world.boss.post(path, {"form_token": "a" * 32})
-    world.account.refresh_from_db()
-    assert world.account.suspended_at
+def test_former_member_can_act_on_the_account_again(scene: Scene) -> None:
+    join(scene.account, scene.staff)
+    scene.staff.memberships.all().delete()
+    path = f"/admin/accounts/account/{scene.account.pk}/suspend/"
+    scene.staff_browser.post(path, {"form_token": "a" * 32})
+    scene.account.refresh_from_db()
+    assert scene.account.suspended_at

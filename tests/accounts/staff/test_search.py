@@ -1,4 +1,4 @@
-"""One box finds a customer by whatever they name; a key that is pasted there never comes back."""
+"""The staff search finds customers by any name or id, and never shows a pasted API key."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from apikeys import crypto
 from apikeys.models import ApiKey
 from credits.models import Order, Pack
 from credits.orders.lifecycle import Buyer, start_order
-from tests.accounts.staff.people import in_group, take_from_group, words
+from tests.accounts.staff.people import client_in_group, remove_group_permission, text_of
 from tests.conftest import make_user, signed_in
 from validation.models import LogEntry
 
@@ -24,7 +24,7 @@ SEARCH = "/admin/search/"
 
 
 @pytest.fixture
-def boss(staff: User) -> Client:
+def staff_client(staff: User) -> Client:
     return signed_in(staff)
 
 
@@ -34,155 +34,169 @@ def order(account: Account, owner: User) -> Order:
     return start_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
 
 
-def find(client: Client, text: str) -> Any:
+def search(client: Client, text: str) -> Any:
     return client.post(SEARCH, {"text": text})
 
 
-def found(client: Client, text: str) -> str:
-    """Of a page with several hits, or none."""
-    answer = find(client, text)
-    assert answer.status_code == 200
-    return words(answer.content.decode().partition("<main")[2])
+def results(client: Client, text: str) -> str:
+    """Return the text of a result page with several hits, or none."""
+    response = search(client, text)
+    assert response.status_code == 200
+    return text_of(response.content.decode().partition("<main")[2])
 
 
-def logged(account: Account, request_id: str) -> LogEntry:
+def add_log_entry(account: Account, request_id: str) -> LogEntry:
     fields = {"status": 200, "path": "/v1/validate", "duration_ms": 1}
     return LogEntry.objects.create(account=account, request_id=request_id, **fields)
 
 
-def assert_leads_to(answer: Any, thing: Any) -> None:
-    assert answer.status_code == 302
-    assert answer["Location"] == panels.admin_url(thing)
+def assert_redirects_to(response: Any, row: Any) -> None:
+    assert response.status_code == 302
+    assert response["Location"] == panels.admin_url(row)
 
 
 @pytest.mark.parametrize("text", ["owner@shop.example", " Owner@Shop.Example "])
-def test_an_address_leads_to_its_user(boss: Client, owner: User, text: str) -> None:
-    assert_leads_to(find(boss, text), owner)
+def test_email_address_leads_to_its_user(staff_client: Client, owner: User, text: str) -> None:
+    assert_redirects_to(search(staff_client, text), owner)
 
 
 @pytest.mark.parametrize("text", ["The Shop", "the shop", "acc_"])
-def test_a_name_or_an_id_leads_to_its_account(boss: Client, account: Account, text: str) -> None:
-    assert_leads_to(find(boss, account.public_id if text == "acc_" else text), account)
+def test_name_or_id_leads_to_its_account(staff_client: Client, account: Account, text: str) -> None:
+    assert_redirects_to(
+        search(staff_client, account.public_id if text == "acc_" else text), account
+    )
 
 
-def test_a_part_of_a_name_shows_what_is_like_it(
-    boss: Client, account: Account, stranger: User
+def test_part_of_a_name_lists_similar_accounts_and_users(
+    staff_client: Client, account: Account, stranger: User
 ) -> None:
-    said = found(boss, "sho")
-    assert f"Accounts The Shop {account.public_id} Usage and requests" in said
-    assert "Users owner@shop.example Olive Owner The Shop" in said
-    assert "Elsewhere" not in said
+    result_text = results(staff_client, "sho")
+    assert f"Accounts The Shop {account.public_id} Usage and requests" in result_text
+    assert "Users owner@shop.example Olive Owner The Shop" in result_text
+    assert "Elsewhere" not in result_text
 
 
-def test_of_two_with_one_name_staff_choose(boss: Client, account: Account, stranger: User) -> None:
+def test_two_accounts_with_one_name_are_both_listed(
+    staff_client: Client, account: Account, stranger: User
+) -> None:
     open_account(user=stranger, name="The Shop")
-    assert found(boss, "The Shop").count("The Shop acc_") == 2
+    assert results(staff_client, "The Shop").count("The Shop acc_") == 2
 
 
-def test_what_was_asked_for_stands_before_what_is_like_it(boss: Client, account: Account) -> None:
+def test_exact_match_comes_before_similar_ones(staff_client: Client, account: Account) -> None:
     for number in range(12):
         user = make_user(f"a{number}-owner@shop.example")
         open_account(user=user, name=f"At The Shop {number}")
-    assert_leads_to(find(boss, "The Shop"), account)
-    assert_leads_to(find(boss, "owner@shop.example"), User.objects.get(email="owner@shop.example"))
-    assert found(boss, "shop").count(" At The Shop") == 10 + 10
+    assert_redirects_to(search(staff_client, "The Shop"), account)
+    assert_redirects_to(
+        search(staff_client, "owner@shop.example"), User.objects.get(email="owner@shop.example")
+    )
+    assert results(staff_client, "shop").count(" At The Shop") == 10 + 10
 
 
 @pytest.mark.parametrize(
     "text", ["svc_live_{0}…{1}", "{0}…{1}", "svc_live_{0}...{1}", "{0}*****{1}", "key_"]
 )
-def test_a_mask_or_an_id_leads_to_its_key(boss: Client, key: ApiKey, text: str) -> None:
+def test_masked_key_or_id_leads_to_its_key(staff_client: Client, key: ApiKey, text: str) -> None:
     text = key.public_id if text == "key_" else text.format(key.first_four, key.last_four)
-    assert_leads_to(find(boss, text), key)
+    assert_redirects_to(search(staff_client, text), key)
 
 
-def test_four_characters_show_the_keys_that_begin_or_end_so(boss: Client, key: ApiKey) -> None:
+def test_first_or_last_four_characters_list_matching_keys(
+    staff_client: Client, key: ApiKey
+) -> None:
     for text in (key.first_four, key.last_four):
-        assert f"{key} {key.public_id} The Shop" in found(boss, text)
+        assert f"{key} {key.public_id} The Shop" in results(staff_client, text)
 
 
-def test_a_revoked_key_says_so(boss: Client, key: ApiKey) -> None:
+def test_revoked_key_is_marked(staff_client: Client, key: ApiKey) -> None:
     key.revoke()
-    assert f"{key.public_id}, revoked" in found(boss, key.first_four)
+    assert f"{key.public_id}, revoked" in results(staff_client, key.first_four)
 
 
 @pytest.mark.parametrize("request_id", ["req_abcdefghijklmnopqrst", "my-own_id-2026"])
-def test_the_id_of_a_request_leads_to_it(boss: Client, account: Account, request_id: str) -> None:
-    entry = logged(account, request_id)
-    assert_leads_to(find(boss, request_id), entry)
+def test_request_id_leads_to_its_log_entry(
+    staff_client: Client, account: Account, request_id: str
+) -> None:
+    entry = add_log_entry(account, request_id)
+    assert_redirects_to(search(staff_client, request_id), entry)
 
 
-def test_an_id_that_a_client_uses_again_and_again_shows_ten(boss: Client, account: Account) -> None:
+def test_repeated_client_request_id_lists_ten_entries(
+    staff_client: Client, account: Account
+) -> None:
     for _ in range(12):
-        logged(account, "always-the-same")
-    assert found(boss, "always-the-same").count("always-the-same 200 answered") == 10
+        add_log_entry(account, "always-the-same")
+    assert results(staff_client, "always-the-same").count("always-the-same 200 answered") == 10
 
 
 @pytest.mark.parametrize("text", ["INV-000001", "inv-1", "1", "000001", "ord_"])
-def test_the_number_of_an_invoice_or_an_order_leads_to_it(
-    boss: Client, order: Order, text: str
+def test_invoice_number_or_order_id_leads_to_its_order(
+    staff_client: Client, order: Order, text: str
 ) -> None:
-    assert_leads_to(find(boss, order.public_id if text == "ord_" else text), order)
+    assert_redirects_to(search(staff_client, order.public_id if text == "ord_" else text), order)
 
 
-def test_recipients_of_customers_are_not_searched(boss: Client, account: Account) -> None:
-    LogEntry.objects.filter(pk=logged(account, "req_abcdefghijklmnopqrst").pk).update(
+def test_validated_addresses_are_not_searched(staff_client: Client, account: Account) -> None:
+    LogEntry.objects.filter(pk=add_log_entry(account, "req_abcdefghijklmnopqrst").pk).update(
         address="j***@example.com", domain="example.com"
     )
-    assert "Nothing found." in found(boss, "j***@example.com")
-    assert "Nothing found." in found(boss, "example.com")
+    assert "Nothing found." in results(staff_client, "j***@example.com")
+    assert "Nothing found." in results(staff_client, "example.com")
 
 
-@pytest.mark.parametrize("text", ["nobody@nowhere.example", "x\0y", "a" * 300, "", "  ", "%", "'"])
-def test_nothing_found_says_what_can_be_found(boss: Client, owner: User, text: str) -> None:
-    said = found(boss, text)
-    assert "Nothing found. The box above finds users by e-mail" in said
-
-
-def test_what_was_looked_for_is_drawn_as_text(boss: Client) -> None:
-    assert "&lt;b&gt;x" in find(boss, "<b>x").content.decode()
-
-
-@pytest.mark.parametrize("form", ["{}", " {} ", "Authorization: Bearer {}", "SVC_API_KEY='{}'"])
-def test_a_pasted_key_leads_to_its_page_and_never_comes_back(
-    boss: Client, key: ApiKey, secret: str, form: str
+@pytest.mark.parametrize("text", ["unknown@nowhere.example", "x\0y", "a" * 300, "", "  ", "%", "'"])
+def test_empty_result_explains_what_can_be_found(
+    staff_client: Client, owner: User, text: str
 ) -> None:
-    with CaptureQueriesContext(connection) as asked:
-        answer = find(boss, form.format(secret))
-    assert_leads_to(answer, key)
-    assert secret[len(crypto.PREFIX) :] not in answer["Location"]
-    # Of what is prepared already, psycopg tells no text: it holds no values.
-    texts = [query["sql"] or "" for query in asked]
+    result_text = results(staff_client, text)
+    assert "Nothing found. The box above finds users by e-mail" in result_text
+
+
+def test_query_is_escaped(staff_client: Client) -> None:
+    assert "&lt;b&gt;x" in search(staff_client, "<b>x").content.decode()
+
+
+@pytest.mark.parametrize("query", ["{}", " {} ", "Authorization: Bearer {}", "SVC_API_KEY='{}'"])
+def test_pasted_key_leads_to_its_page_and_is_never_shown(
+    staff_client: Client, key: ApiKey, secret: str, query: str
+) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        response = search(staff_client, query.format(secret))
+    assert_redirects_to(response, key)
+    assert secret[len(crypto.PREFIX) :] not in response["Location"]
+    # psycopg reports no text for prepared statements; these contain no values.
+    texts = [query["sql"] or "" for query in queries]
     assert [text for text in texts if secret[len(crypto.PREFIX) :] in text] == []
-    page = boss.get(answer["Location"]).content.decode()
+    page = staff_client.get(response["Location"]).content.decode()
     assert key.display in page
     assert secret not in page
 
 
-def test_a_key_without_its_prefix_is_known_too(boss: Client, key: ApiKey, secret: str) -> None:
-    assert_leads_to(find(boss, secret.removeprefix(crypto.PREFIX)), key)
+def test_key_without_its_prefix_is_found(staff_client: Client, key: ApiKey, secret: str) -> None:
+    assert_redirects_to(search(staff_client, secret.removeprefix(crypto.PREFIX)), key)
 
 
-def test_a_key_of_nobody_is_not_written_on_the_page(boss: Client, key: ApiKey) -> None:
-    foreign = crypto.generate()
-    page = find(boss, foreign).content.decode()
-    assert foreign not in page
-    assert foreign[len(crypto.PREFIX) :] not in page
+def test_unknown_key_is_not_shown(staff_client: Client, key: ApiKey) -> None:
+    unknown = crypto.generate()
+    page = search(staff_client, unknown).content.decode()
+    assert unknown not in page
+    assert unknown[len(crypto.PREFIX) :] not in page
     assert "holds an API key, or a part of one" in page
     assert "Nothing found." in page
 
 
-def test_a_key_that_was_cut_shows_those_that_begin_like_it(
-    boss: Client, key: ApiKey, secret: str
+def test_truncated_key_lists_keys_with_the_same_start(
+    staff_client: Client, key: ApiKey, secret: str
 ) -> None:
-    page = find(boss, secret[:30]).content.decode()
+    page = search(staff_client, secret[:30]).content.decode()
     assert secret[:30] not in page
     assert key.display in page
 
 
-def test_the_box_is_on_every_page_and_sends_nothing_in_an_address(boss: Client) -> None:
-    for address in ("/admin/", "/admin/accounts/account/", SEARCH):
-        page = boss.get(address).content.decode()
+def test_search_box_is_on_every_page_and_uses_post(staff_client: Client) -> None:
+    for url in ("/admin/", "/admin/accounts/account/", SEARCH):
+        page = staff_client.get(url).content.decode()
         form = page.partition('id="staff-search"')[2].partition("</form>")[0]
         assert 'method="post"' in form
         assert f'action="{SEARCH}"' in form
@@ -190,10 +204,10 @@ def test_the_box_is_on_every_page_and_sends_nothing_in_an_address(boss: Client) 
         assert "value=" not in form.partition('name="text"')[2]
 
 
-def test_what_stands_in_an_address_is_not_searched_for(boss: Client, account: Account) -> None:
-    answer = boss.get(SEARCH, {"text": "The Shop"})
-    assert answer.status_code == 200
-    assert "The Shop" not in answer.content.decode()
+def test_query_string_is_not_searched(staff_client: Client, account: Account) -> None:
+    response = staff_client.get(SEARCH, {"text": "The Shop"})
+    assert response.status_code == 200
+    assert "The Shop" not in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -207,18 +221,18 @@ def test_what_stands_in_an_address_is_not_searched_for(boss: Client, account: Ac
         ("view_apikey", "svc_live_"),
     ],
 )
-def test_what_a_group_may_not_see_it_does_not_find(
+def test_search_requires_the_permission_for_each_kind(
     account: Account, order: Order, key: ApiKey, secret: str, missing: str, text: str
 ) -> None:
-    logged(account, "req_abcdefghijklmnopqrst")
+    add_log_entry(account, "req_abcdefghijklmnopqrst")
     text = {"key_": key.public_id, "svc_live_": secret}.get(text, text)
-    client = in_group("Support")
-    assert find(client, text).status_code == 302
-    take_from_group("Support", missing)
-    assert "Nothing found." in found(client, text)
+    client = client_in_group("Support")
+    assert search(client, text).status_code == 302
+    remove_group_permission("Support", missing)
+    assert "Nothing found." in results(client, text)
 
 
-def test_customers_do_not_search(owner: User) -> None:
-    answer = find(signed_in(owner), "The Shop")
-    assert answer.status_code == 302
-    assert answer["Location"].startswith("/admin/login/")
+def test_customers_cannot_search(owner: User) -> None:
+    response = search(signed_in(owner), "The Shop")
+    assert response.status_code == 302
+    assert response["Location"].startswith("/admin/login/")

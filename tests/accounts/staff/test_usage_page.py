@@ -1,4 +1,4 @@
-"""Staff look at a customer's usage as themselves: they cannot act there, and it is on record."""
+"""The read-only usage page of an account. Every view leaves an audit entry."""
 
 import re
 from datetime import timedelta
@@ -12,8 +12,13 @@ from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import Pack
 from credits.orders.lifecycle import Buyer, start_order
-from credits.wallet.charges import Charge, charge
-from tests.accounts.staff.people import in_group, panel, take_from_group, words
+from credits.wallet.charges import Charge, charge_account
+from tests.accounts.staff.people import (
+    client_in_group,
+    panel_text,
+    remove_group_permission,
+    text_of,
+)
 from tests.conftest import make_user, signed_in
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from validation.models import LogEntry
@@ -22,13 +27,13 @@ __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = pytest.mark.django_db
 
-LOOKED = "account.looked_at_by_staff"
+VIEWED = "account.looked_at_by_staff"
 
 
 @pytest.fixture
 def busy(account: Account, owner: User, key: ApiKey) -> Account:
-    charge(Charge(account=account, key=key, verdict="deliverable", cost=3, duration_ms=20))
-    charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=20))
+    charge_account(Charge(account=account, key=key, verdict="deliverable", cost=3, duration_ms=20))
+    charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=20))
     hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     RefusalHour.objects.add(
         account_id=account.pk, key_id=key.pk, hour=hour, code="rate_limit_exceeded", calls=1234
@@ -52,101 +57,107 @@ def busy(account: Account, owner: User, key: ApiKey) -> Account:
     return account
 
 
-def page_of(account: Account) -> str:
+def usage_url(account: Account) -> str:
     return f"/admin/usage/{account.public_id}/"
 
 
-def look(client: Client, account: Account) -> str:
-    answer = client.get(page_of(account))
-    assert answer.status_code == 200
-    return answer.content.decode()
+def view_usage(client: Client, account: Account) -> str:
+    response = client.get(usage_url(account))
+    assert response.status_code == 200
+    return response.content.decode()
 
 
-def test_the_page_tells_what_support_is_asked(busy: Account, key: ApiKey) -> None:
-    page = look(in_group("Support"), busy)
-    have = panel(page, "What do they have?")
-    assert "Balance 96" in have
-    assert "Plan Free" in have
-    assert "Requests a minute 60" in have
-    use = panel(page, "How much do they use?")
+def test_usage_page_shows_balance_use_keys_refusals_and_orders(busy: Account, key: ApiKey) -> None:
+    page = view_usage(client_in_group("Support"), busy)
+    account = panel_text(page, "What do they have?")
+    assert "Balance 96" in account
+    assert "Plan Free" in account
+    assert "Requests a minute 60" in account
+    use = panel_text(page, "How much do they use?")
     assert f"{timezone.now():%-d %b %Y} 2 4 1 1 0 0" in use
-    keys = panel(page, "With which keys?")
+    keys = panel_text(page, "With which keys?")
     assert f"{key} 1 3 1 0 0 0" in keys
     assert "Playground 1 1 0 1 0 0" in keys
-    assert "rate_limit_exceeded 429 1,234" in panel(page, "What was refused?")
-    assert "Sign-up credits +100 system" in panel(page, "What moved the balance, beside use?")
-    assert "INV-000001" in panel(page, "What did they order?")
+    assert "rate_limit_exceeded 429 1,234" in panel_text(page, "What was refused?")
+    assert "Sign-up credits +100 system" in panel_text(page, "What moved the balance, beside use?")
+    assert "INV-000001" in panel_text(page, "What did they order?")
 
 
-def test_the_newest_twenty_requests_are_shown(busy: Account) -> None:
-    asked = panel(look(in_group("Support"), busy), "What did they ask last?")
-    assert asked.index("req_number-00") < asked.index("req_number-19")
-    assert "req_number-20" not in asked
-    assert "The Shop's server 200 deliverable, accepts_mail j***@example.com 1 14" in asked
+def test_newest_twenty_requests_are_shown(busy: Account) -> None:
+    requests = panel_text(view_usage(client_in_group("Support"), busy), "What did they ask last?")
+    assert requests.index("req_number-00") < requests.index("req_number-19")
+    assert "req_number-20" not in requests
+    assert "The Shop's server 200 deliverable, accepts_mail j***@example.com 1 14" in requests
 
 
-def test_an_account_that_did_nothing_says_so(stranger: User) -> None:
+def test_unused_account_shows_empty_panels(stranger: User) -> None:
     quiet = Account.objects.get(memberships__user=stranger)
-    said = words(look(in_group("Support"), quiet))
-    assert "Nothing was used in the last 30 days." in said
-    assert "Nothing was refused in the last 30 days." in said
-    assert "The request log holds nothing of theirs." in said
+    text = text_of(view_usage(client_in_group("Support"), quiet))
+    assert "Nothing was used in the last 30 days." in text
+    assert "Nothing was refused in the last 30 days." in text
+    assert "The request log holds nothing of theirs." in text
 
 
-def test_every_link_of_the_page_leads_somewhere(busy: Account) -> None:
-    client = in_group("Support")
-    content = look(client, busy).partition("<main")[2].partition("</main>")[0]
+def test_every_link_of_the_usage_page_works(busy: Account) -> None:
+    client = client_in_group("Support")
+    content = view_usage(client, busy).partition("<main")[2].partition("</main>")[0]
     links = set(re.findall(r'href="(/[^"]+)"', content))
     assert len(links) > 10
     for link in links:
         assert client.get(link.replace("&amp;", "&")).status_code == 200, link
 
 
-def test_another_customers_requests_are_not_on_it(busy: Account, stranger: User) -> None:
+def test_requests_of_other_accounts_are_not_shown(busy: Account, stranger: User) -> None:
     other = Account.objects.get(memberships__user=stranger)
-    assert "req_number" not in look(in_group("Support"), other)
+    assert "req_number" not in view_usage(client_in_group("Support"), other)
 
 
-def test_the_accounts_page_leads_there(busy: Account) -> None:
-    page = in_group("Support").get(f"/admin/accounts/account/{busy.pk}/change/").content.decode()
-    assert f'<a href="{page_of(busy)}">Usage and requests</a>' in page
+def test_account_page_links_to_the_usage_page(busy: Account) -> None:
+    page = (
+        client_in_group("Support")
+        .get(f"/admin/accounts/account/{busy.pk}/change/")
+        .content.decode()
+    )
+    assert f'<a href="{usage_url(busy)}">Usage and requests</a>' in page
 
 
-def test_nothing_on_it_acts_for_the_customer(busy: Account) -> None:
-    client = in_group("Support")
-    page = look(client, busy)
+def test_usage_page_is_read_only(busy: Account) -> None:
+    client = client_in_group("Support")
+    page = view_usage(client, busy)
     actions = set(re.findall(r'<form[^>]+action="([^"]+)"', page))
     assert actions == {"/admin/search/", "/accounts/logout/"}
-    assert client.post(page_of(busy)).status_code == 405
+    assert client.post(usage_url(busy)).status_code == 405
 
 
-def test_looking_does_not_switch_the_account(staff: User, stranger: User, busy: Account) -> None:
+def test_viewing_usage_does_not_switch_the_account(
+    staff: User, stranger: User, busy: Account
+) -> None:
     stranger.is_staff = stranger.is_superuser = True
     stranger.save()
     client = signed_in(stranger)
     before = dict(client.session)
-    look(client, busy)
+    view_usage(client, busy)
     assert dict(client.session) == before
     assert "Elsewhere" in client.get("/credits/").content.decode()
 
 
-def test_a_look_is_noted_once_an_hour_for_each_of_the_staff(busy: Account) -> None:
-    support, finance = in_group("Support"), in_group("Finance")
+def test_view_is_recorded_once_per_hour_and_staff_user(busy: Account) -> None:
+    support, finance = client_in_group("Support"), client_in_group("Finance")
     for client in (support, support, finance):
-        look(client, busy)
-    noted = busy.audit_entries.filter(action=LOOKED).order_by("pk")
+        view_usage(client, busy)
+    entries = busy.audit_entries.filter(action=VIEWED).order_by("pk")
     names = ["support@service.example", "finance@service.example"]
-    assert list(noted.values_list("actor_name", flat=True)) == names
-    assert noted[0].ip == "127.0.0.1"
+    assert list(entries.values_list("actor_name", flat=True)) == names
+    assert entries[0].ip == "127.0.0.1"
     with time_machine.travel(timezone.now() + timedelta(minutes=61), tick=False):
-        look(support, busy)
-    assert noted.count() == 3
+        view_usage(support, busy)
+    assert entries.count() == 3
 
 
-def test_without_the_permission_there_is_no_look_and_no_note(busy: Account) -> None:
+def test_view_without_permission_is_refused_and_not_recorded(busy: Account) -> None:
     client = signed_in(make_user("new@service.example", is_staff=True))
-    assert client.get(page_of(busy)).status_code == 403
-    assert not busy.audit_entries.filter(action=LOOKED).exists()
+    assert client.get(usage_url(busy)).status_code == 403
+    assert not busy.audit_entries.filter(action=VIEWED).exists()
 
 
 @pytest.mark.parametrize(
@@ -160,20 +171,20 @@ def test_without_the_permission_there_is_no_look_and_no_note(busy: Account) -> N
         ("view_refusalhour", "What was refused?"),
     ],
 )
-def test_a_panel_that_a_group_may_not_see_is_left_out(
+def test_usage_panel_is_hidden_without_its_permission(
     busy: Account, missing: str, hidden: str
 ) -> None:
-    client = in_group("Support")
-    assert hidden in look(client, busy)
-    take_from_group("Support", missing)
-    assert hidden not in look(client, busy)
+    client = client_in_group("Support")
+    assert hidden in view_usage(client, busy)
+    remove_group_permission("Support", missing)
+    assert hidden not in view_usage(client, busy)
 
 
-def test_customers_see_nothing_of_it(busy: Account, owner: User) -> None:
-    answer = signed_in(owner).get(page_of(busy))
-    assert answer.status_code == 302
-    assert answer["Location"].startswith("/admin/login/")
+def test_customers_cannot_open_the_usage_page(busy: Account, owner: User) -> None:
+    response = signed_in(owner).get(usage_url(busy))
+    assert response.status_code == 302
+    assert response["Location"].startswith("/admin/login/")
 
 
-def test_an_account_that_is_not_there_is_not_found(staff: User) -> None:
+def test_unknown_account_is_not_found(staff: User) -> None:
     assert signed_in(staff).get("/admin/usage/acc_nothing/").status_code == 404

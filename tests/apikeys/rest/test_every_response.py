@@ -1,4 +1,4 @@
-"""One grammar: every route, every method, whatever goes wrong: one shape, all the headers."""
+"""Every route and method returns the documented shape and headers, whatever goes wrong."""
 
 import json
 import re
@@ -18,8 +18,8 @@ from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey
 from apikeys.rest.view import ApiView
 from config.urls import urlpatterns
-from tests.support.api_client import JSON, ApiClient, code_of
-from tests.support.log_records import Records
+from tests.support.api_client import JSON, ApiClient, error_code
+from tests.support.log_records import LogCapture
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +31,7 @@ SECRET = "svc_live_1nAVariableWhenTheViewCrashes"
 
 
 def api_paths() -> Iterator[str]:
-    """An address of each route under /v1, read from the URL table, with and without a slash."""
+    """Yield the paths of all routes under /v1, with and without a slash, and unknown paths."""
     for pattern in get_resolver().url_patterns:
         if isinstance(pattern, URLPattern) and str(pattern.pattern).startswith("^v1"):
             path = "/" + re.sub(r"\^|\(.*|/\?\$", "", str(pattern.pattern))
@@ -53,73 +53,79 @@ READ = {"GET", "HEAD"}
 OPERATIONS = {"/v1/validate": {"POST"}, "/v1/me": READ, "/v1/credits": READ, "/v1/usage": READ}
 
 
-def assert_headers(answer: Any) -> None:
-    headers = answer.headers
+def assert_headers(response: Any) -> None:
+    headers = response.headers
     limit, remaining = int(headers["X-RateLimit-Limit"]), int(headers["X-RateLimit-Remaining"])
     assert 0 <= remaining <= limit
     assert int(headers["X-RateLimit-Reset"]) > 1_700_000_000
     assert re.fullmatch(rf'"\w+";q={limit};w=60', headers["RateLimit-Policy"])
     assert re.fullmatch(rf'"\w+";r={remaining};t=\d+', headers["RateLimit"])
     assert re.fullmatch(r"[A-Za-z0-9_-]{8,64}", headers["X-Request-Id"])
-    assert ("Retry-After" in headers) is (answer.status_code == 429)
-    assert ("WWW-Authenticate" in headers) is (answer.status_code == 401)
+    assert ("Retry-After" in headers) is (response.status_code == 429)
+    assert ("WWW-Authenticate" in headers) is (response.status_code == 401)
     assert headers["Content-Type"] == JSON
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert not [name for name in headers if name.startswith(("Access-Control", "Set-Cookie"))]
 
 
-def assert_the_one_shape(answer: Any, code: str) -> None:
-    assert_headers(answer)
-    assert answer.status_code == REFUSALS[code].status
-    if answer.request["REQUEST_METHOD"] == "HEAD":
+def assert_error(response: Any, code: str) -> None:
+    assert_headers(response)
+    assert response.status_code == REFUSALS[code].status
+    if response.request["REQUEST_METHOD"] == "HEAD":
         return
-    (error,) = answer.json().values()
+    (error,) = response.json().values()
     assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
     assert error["code"] == code
     assert error["type"] == REFUSALS[code].type
     assert error["doc_url"].endswith(f"/docs/errors/#{code}")
-    assert error["request_id"] == answer.headers["X-Request-Id"]
+    assert error["request_id"] == response.headers["X-Request-Id"]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_without_a_key_every_path_and_method_is_401_and_counted(path: str) -> None:
+def test_every_path_and_method_without_a_key_is_401_and_counted(path: str) -> None:
     caller = ApiClient()
     for used, method in enumerate(METHODS, 1):
-        answer = caller.call(method, path)
-        assert_the_one_shape(answer, "missing_api_key")
-        assert answer.headers["X-RateLimit-Remaining"] == str(60 - used)
+        response = caller.call(method, path)
+        assert_error(response, "missing_api_key")
+        assert response.headers["X-RateLimit-Remaining"] == str(60 - used)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_with_a_key_every_path_and_method_has_its_answer(caller: ApiClient, path: str) -> None:
+def test_every_path_and_method_with_a_key_has_the_documented_response(
+    caller: ApiClient, path: str
+) -> None:
     allowed = OPERATIONS.get(path.removesuffix("/"))
     for used, method in enumerate(METHODS, 1):
-        answer = caller.call(method, path)
+        response = caller.call(method, path)
         if allowed is None:
-            assert_the_one_shape(answer, "not_found")
+            assert_error(response, "not_found")
         elif method not in allowed:
-            assert_the_one_shape(answer, "method_not_allowed")
-            assert set(answer.headers["Allow"].split(", ")) == allowed
+            assert_error(response, "method_not_allowed")
+            assert set(response.headers["Allow"].split(", ")) == allowed
         elif method == "POST":
-            assert_the_one_shape(answer, "invalid_json")
+            assert_error(response, "invalid_json")
         else:
-            assert_headers(answer)
-            assert answer.status_code == 200
-        assert answer.headers["X-RateLimit-Remaining"] == str(60 - used)
+            assert_headers(response)
+            assert response.status_code == 200
+        assert response.headers["X-RateLimit-Remaining"] == str(60 - used)
 
 
-def test_the_clients_own_request_id_is_in_header_and_body(caller: ApiClient) -> None:
-    answer = caller.get("/v1/nothing", X_Request_Id="client-id_123")
-    assert answer.headers["X-Request-Id"] == answer.json()["error"]["request_id"] == "client-id_123"
+def test_request_id_of_the_client_is_in_header_and_body(caller: ApiClient) -> None:
+    response = caller.get("/v1/nothing", X_Request_Id="client-id_123")
+    assert (
+        response.headers["X-Request-Id"]
+        == response.json()["error"]["request_id"]
+        == "client-id_123"
+    )
 
 
-def test_a_key_is_no_request_id(caller: ApiClient, secret: str) -> None:
-    for given in (secret, secret[9:], f"id-{secret[9:]}"):
-        answer = caller.get("/v1/me", X_Request_Id=given)
-        assert answer.headers["X-Request-Id"].startswith("req_")
-    for given in ("a" * 64, "5f" * 16, "A1" * 19):
-        assert caller.get("/v1/me", X_Request_Id=given).headers["X-Request-Id"] == given
+def test_key_is_not_accepted_as_a_request_id(caller: ApiClient, secret: str) -> None:
+    for request_id in (secret, secret[9:], f"id-{secret[9:]}"):
+        response = caller.get("/v1/me", X_Request_Id=request_id)
+        assert response.headers["X-Request-Id"].startswith("req_")
+    for request_id in ("a" * 64, "5f" * 16, "A1" * 19):
+        assert caller.get("/v1/me", X_Request_Id=request_id).headers["X-Request-Id"] == request_id
 
 
 PLACES = [
@@ -130,26 +136,24 @@ PLACES = [
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_key_in_the_wrong_place_gets_into_no_log_line(
-    secret: str, records: Records, place: str
-) -> None:
+def test_misplaced_key_is_not_logged(secret: str, records: LogCapture, place: str) -> None:
     ApiClient().get(place.format(secret, secret, s=secret[9:]))
     ApiClient().get("/v1/me", X_Request_Id=secret[9:])
-    assert len(records.of_requests()) == 2
+    assert len(records.access_records()) == 2
     assert secret[9:20] not in records.text
 
 
 class CrashingView(ApiView):
     def get(self, request: Any) -> NoReturn:
         local = f"{SECRET} in a local variable"
-        raise RuntimeError(f"crashed beside {local}")
+        raise RuntimeError(f"crashed with {local}")
 
 
 def crash_before_the_key(request: HttpRequest) -> NoReturn:
     raise ValueError(SECRET)
 
 
-class LookingUpView(ApiView):
+class NotFoundView(ApiView):
     def get(self, request: Any) -> NoReturn:
         raise Http404("not in this account")
 
@@ -159,17 +163,17 @@ class StandbyView(ApiView):
         raise InternalError("cannot execute UPDATE in a read-only transaction")
 
 
-class WithoutDatabase(ApiView):
+class UnavailableDatabaseView(ApiView):
     def get(self, request: Any) -> NoReturn:
-        raise OperationalError(f"server closed the connection beside {SECRET}")
+        raise OperationalError(f"server closed the connection of {SECRET}")
 
 
 crashing = [
     re_path(r"^v1/crash$", CrashingView.as_view()),
     re_path(r"^v1/crash-early$", crash_before_the_key),
-    re_path(r"^v1/no-database$", WithoutDatabase.as_view()),
+    re_path(r"^v1/no-database$", UnavailableDatabaseView.as_view()),
     re_path(r"^v1/standby$", StandbyView.as_view()),
-    re_path(r"^v1/looking-up$", LookingUpView.as_view()),
+    re_path(r"^v1/not-found$", NotFoundView.as_view()),
     *urlpatterns,
 ]
 
@@ -189,93 +193,94 @@ class CrashingUrls:
         ("/v1/standby", "service_unavailable"),
     ],
 )
-def test_a_crash_has_the_one_shape_and_tells_nothing(
-    caller: ApiClient, records: Records, path: str, code: str, debug: bool
+def test_crash_has_the_documented_shape_and_reveals_nothing(
+    caller: ApiClient, records: LogCapture, path: str, code: str, debug: bool
 ) -> None:
     with override_settings(ROOT_URLCONF=CrashingUrls, DEBUG=debug):
-        answer = caller.get(path)
-    assert_the_one_shape(answer, code)
+        response = caller.get(path)
+    assert_error(response, code)
     bucket = '"address";r=60' if path == "/v1/crash-early" else '"account";r=59'
-    assert answer.headers["RateLimit"].startswith(bucket)
-    assert SECRET not in answer.content.decode() + records.text
-    assert "Traceback" not in answer.content.decode() + records.text
+    assert response.headers["RateLimit"].startswith(bucket)
+    assert SECRET not in response.content.decode() + records.text
+    assert "Traceback" not in response.content.decode() + records.text
     assert f"{Path(__file__).name}:" in records.text
 
 
-def test_what_a_view_does_not_find_is_404_in_the_one_shape(caller: ApiClient) -> None:
+def test_http404_of_a_view_has_the_documented_shape(caller: ApiClient) -> None:
     with override_settings(ROOT_URLCONF=CrashingUrls):
-        assert_the_one_shape(caller.get("/v1/looking-up"), "not_found")
+        assert_error(caller.get("/v1/not-found"), "not_found")
 
 
-def test_503_says_in_its_details_how_long_to_wait(caller: ApiClient) -> None:
+def test_503_has_retry_after_in_its_details(caller: ApiClient) -> None:
     with override_settings(ROOT_URLCONF=CrashingUrls):
-        answer = caller.get("/v1/no-database")
-    assert answer.json()["error"]["details"]["retry_after"] >= 1
+        response = caller.get("/v1/no-database")
+    assert response.json()["error"]["details"]["retry_after"] >= 1
 
 
-def test_a_bad_host_has_the_one_shape_and_shows_the_address_unspent(caller: ApiClient) -> None:
+def test_unknown_host_is_400_and_consumes_nothing(caller: ApiClient) -> None:
     for _ in range(2):
-        answer = caller.get("/v1/me", Host="evil.example")
-        assert_the_one_shape(answer, "bad_request")
-        assert answer.headers["RateLimit"].startswith('"address";r=60')
+        response = caller.get("/v1/me", Host="evil.example")
+        assert_error(response, "bad_request")
+        assert response.headers["RateLimit"].startswith('"address";r=60')
 
 
-def test_one_request_is_one_record(caller: ApiClient, key: ApiKey, records: Records) -> None:
+def test_request_is_logged_once(caller: ApiClient, key: ApiKey, records: LogCapture) -> None:
     caller.get("/v1/nothing%0A%1b[31m%E2%80%AE", X_Request_Id="client-id_123")
-    for_program, for_people = records.lines
-    record = json.loads(for_program)
+    json_line, text_line = records.lines
+    record = json.loads(json_line)
     assert (record["request_id"], record["key_id"]) == ("client-id_123", key.public_id)
     assert (record["status"], record["code"], record["route"]) == (404, "not_found", "/v1")
-    assert f"GET /v1 404 not_found {key.public_id}" in for_people
+    assert f"GET /v1 404 not_found {key.public_id}" in text_line
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-def test_a_page_that_is_not_of_the_api_keeps_its_own_manners(
+def test_paths_that_only_resemble_the_api_get_an_html_404(
     method: str, settings: Settings, db: None
 ) -> None:
     for path in ("/v1%0A", "/v1%0A/me", "/v1x", "/V1/me", "/v2/me", "/docs/v1/"):
-        answer = ApiClient().call(method, path)
-        assert answer.status_code == 404
-        assert answer.headers["Content-Type"].startswith("text/html")
+        response = ApiClient().call(method, path)
+        assert response.status_code == 404
+        assert response.headers["Content-Type"].startswith("text/html")
 
 
 class TestOrder:
-    """Where several things are wrong, the first in the documented order is told."""
+    """A request with several errors gets the first in the documented order."""
 
-    def test_401_before_all_others(self) -> None:
-        answer = ApiClient().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
-        assert code_of(answer) == "missing_api_key"
+    def test_401_precedes_all_others(self) -> None:
+        response = ApiClient().call("PUT", "/v1/nothing", b"x" * 9000, Accept="text/html")
+        assert error_code(response) == "missing_api_key"
 
-    def test_429_before_403(self, account: Account, caller: ApiClient) -> None:
+    def test_429_precedes_403(self, account: Account, caller: ApiClient) -> None:
         Account.objects.update(requests_per_minute=1, suspended_at="2026-01-01T00:00Z")
-        assert code_of(caller.get("/v1/me")) == "account_suspended"
-        assert code_of(caller.get("/v1/me")) == "rate_limit_exceeded"
+        assert error_code(caller.get("/v1/me")) == "account_suspended"
+        assert error_code(caller.get("/v1/me")) == "rate_limit_exceeded"
 
-    def test_403_before_404(self, account: Account, caller: ApiClient) -> None:
+    def test_403_precedes_404(self, account: Account, caller: ApiClient) -> None:
         Account.objects.update(suspended_at="2026-01-01T00:00Z")
-        assert code_of(caller.get("/v1/nothing")) == "account_suspended"
+        assert error_code(caller.get("/v1/nothing")) == "account_suspended"
 
-    def test_404_before_406(self, caller: ApiClient) -> None:
-        assert code_of(caller.get("/v1/nothing", Accept="text/html")) == "not_found"
+    def test_404_precedes_406(self, caller: ApiClient) -> None:
+        assert error_code(caller.get("/v1/nothing", Accept="text/html")) == "not_found"
 
-    def test_405_before_406(self, caller: ApiClient) -> None:
-        assert code_of(caller.get("/v1/validate", Accept="text/html")) == "method_not_allowed"
+    def test_405_precedes_406(self, caller: ApiClient) -> None:
+        assert error_code(caller.get("/v1/validate", Accept="text/html")) == "method_not_allowed"
 
-    def test_406_before_411(self, caller: ApiClient) -> None:
+    def test_406_precedes_411(self, caller: ApiClient) -> None:
         headers = {"Accept": "text/html", "Transfer-Encoding": "chunked"}
-        assert code_of(caller.send(b"", **headers)) == "not_acceptable"
+        assert error_code(caller.send(b"", **headers)) == "not_acceptable"
 
-    def test_411_where_a_body_came_in_chunks_through_a_server_that_cannot_read_them(
+    def test_chunked_body_is_411_behind_a_server_that_cannot_read_it(
         self, caller: ApiClient
     ) -> None:
-        answer = caller.send(b"", Transfer_Encoding="chunked")
-        assert code_of(answer) == "length_required"
+        response = caller.send(b"", Transfer_Encoding="chunked")
+        assert error_code(response) == "length_required"
 
-    def test_413_before_415(self, caller: ApiClient) -> None:
-        answer = caller.send(b"x" * 8193, Content_Type="text/plain")
-        assert code_of(answer) == "request_too_large"
+    def test_413_precedes_415(self, caller: ApiClient) -> None:
+        response = caller.send(b"x" * 8193, Content_Type="text/plain")
+        assert error_code(response) == "request_too_large"
 
-    def test_415_before_400(self, caller: ApiClient) -> None:
+    def test_415_precedes_400(self, caller: ApiClient) -> None:
         assert (
-            code_of(caller.send(b"no json", Content_Type="text/plain")) == "unsupported_media_type"
+            error_code(caller.send(b"no json", Content_Type="text/plain"))
+            == "unsupported_media_type"
         )

@@ -1,12 +1,12 @@
 import pytest
 
 from apikeys.errors import ApiError
-from apikeys.rest.negotiation import accepts_json, refuse_media_type
+from apikeys.rest.negotiation import accepts_json, check_media_type
 
 
 def code_refused(content_type: str, **headers: str) -> str | None:
     try:
-        refuse_media_type({"CONTENT_TYPE": content_type, **headers})
+        check_media_type({"CONTENT_TYPE": content_type, **headers})
     except ApiError as refusal:
         return refusal.code
     return None
@@ -26,12 +26,12 @@ EXCLUDES = [
 
 
 @pytest.mark.parametrize("accept", ACCEPTS)
-def test_a_client_that_reads_json_gets_it(accept: str) -> None:
+def test_accept_header_that_includes_json_is_accepted(accept: str) -> None:
     assert accepts_json(accept)
 
 
 @pytest.mark.parametrize("accept", EXCLUDES)
-def test_a_client_that_excludes_json_is_told_so(accept: str) -> None:
+def test_accept_header_that_excludes_json_is_refused(accept: str) -> None:
     assert not accepts_json(accept)
 
 
@@ -43,7 +43,7 @@ def test_a_client_that_excludes_json_is_told_so(accept: str) -> None:
         *("application/json;", "application/json; x*=bogus'en'%41"),
     ],
 )
-def test_json_in_utf_8_is_read(content_type: str) -> None:
+def test_json_in_utf_8_is_accepted(content_type: str) -> None:
     assert code_refused(content_type) is None
 
 
@@ -54,21 +54,21 @@ def test_json_in_utf_8_is_read(content_type: str) -> None:
         *("application/problem+json", "application", "application/json, text/plain", "\x00", "é"),
     ],
 )
-def test_another_media_type_is_refused(content_type: str) -> None:
+def test_other_media_type_is_refused(content_type: str) -> None:
     assert code_refused(content_type) == "unsupported_media_type"
 
 
 @pytest.mark.parametrize("charset", ["latin-1", "utf-16", "utf-7", "bogus", "", "utf-8, utf-8"])
-def test_another_charset_makes_it_no_json(charset: str) -> None:
+def test_other_charset_is_invalid_json(charset: str) -> None:
     assert code_refused(f"application/json; charset={charset}") == "invalid_json"
 
 
-def test_two_charsets_are_one_too_many() -> None:
+def test_two_charsets_are_invalid_json() -> None:
     two = "application/json; charset=utf-8; charset=latin-1"
     assert code_refused(two) == "invalid_json"
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate, gzip", "x"])
-def test_a_compressed_body_is_refused(coding: str) -> None:
+def test_compressed_body_is_refused(coding: str) -> None:
     refused = code_refused("application/json", HTTP_CONTENT_ENCODING=coding)
     assert refused == "unsupported_media_type"

@@ -1,4 +1,4 @@
-"""The description and its page are made from the program; here they are held to it."""
+"""The OpenAPI document and the reference page, which are generated from the code."""
 
 from typing import Any
 
@@ -19,21 +19,21 @@ HEADERS = {
 
 @pytest.fixture
 def schema() -> Any:
-    answer = Client().get("/docs/openapi.json")
-    assert answer.headers["Content-Type"] == "application/json"
-    return answer.json()
+    response = Client().get("/docs/openapi.json")
+    assert response.headers["Content-Type"] == "application/json"
+    return response.json()
 
 
-def test_the_description_is_openapi_3_1_and_names_where_it_is_served(schema: Any) -> None:
+def test_document_is_openapi_3_1_and_names_its_server(schema: Any) -> None:
     assert schema["openapi"].startswith("3.1")
     assert schema["servers"] == [{"url": "http://127.0.0.1:8000"}]
     assert schema["components"]["securitySchemes"]["apiKey"]["scheme"] == "bearer"
 
 
-def test_every_operation_is_described(schema: Any) -> None:
-    described = {(m, p) for p, methods in schema["paths"].items() for m in methods}
+def test_every_operation_is_documented(schema: Any) -> None:
+    documented = {(m, p) for p, methods in schema["paths"].items() for m in methods}
     read = {("get", f"/v1/{name}") for name in ("me", "credits", "usage")}
-    assert described == {("post", "/v1/validate"), *read}
+    assert documented == {("post", "/v1/validate"), *read}
     for methods in schema["paths"].values():
         for operation in methods.values():
             assert operation["summary"]
@@ -41,7 +41,7 @@ def test_every_operation_is_described(schema: Any) -> None:
             assert operation["security"] == [{"apiKey": []}]
 
 
-def test_every_response_has_its_headers_and_examples(schema: Any) -> None:
+def test_every_documented_response_has_headers_and_examples(schema: Any) -> None:
     for methods in schema["paths"].values():
         for operation in methods.values():
             for status, response in operation["responses"].items():
@@ -62,23 +62,24 @@ def test_every_error_code_has_an_example(schema: Any) -> None:
     assert shown == set(REFUSALS)
 
 
-def test_the_examples_have_the_fields_of_a_real_answer(schema: Any, caller: ApiClient) -> None:
+def test_examples_have_the_fields_of_a_real_response(schema: Any, caller: ApiClient) -> None:
     response = schema["paths"]["/v1/validate"]["post"]["responses"]["200"]
     real = caller.validate("disposable@sandbox.test").json()
     for example in response["content"]["application/json"]["examples"].values():
         assert list(example["value"]) == list(real)
 
 
-def test_an_example_outside_the_sandbox_holds_what_the_dns_tells(schema: Any) -> None:
+def test_one_example_shows_a_result_from_dns(schema: Any) -> None:
     response = schema["paths"]["/v1/validate"]["post"]["responses"]["200"]
     examples = response["content"]["application/json"]["examples"].values()
-    (mistyped,) = (one["value"] for one in examples if not one["value"]["sandbox"])
+    values = [example["value"] for example in examples]
+    (mistyped,) = (value for value in values if not value["sandbox"])
     assert mistyped["did_you_mean"] == "Jane.Doe+news@gmail.com"
     assert (mistyped["reason"], mistyped["score"]) == ("possible_typo", 35)
     assert mistyped["mx"]["records"] == [{"preference": 5, "host": "mx.gmial.com"}]
 
 
-def test_the_reference_lists_every_field_of_a_result(caller: ApiClient) -> None:
+def test_reference_lists_every_field_of_a_result(caller: ApiClient) -> None:
     page = Client().get("/docs/api/").content.decode()
     result = caller.validate("jane").json()
     for name in result:
@@ -89,20 +90,20 @@ def test_the_reference_lists_every_field_of_a_result(caller: ApiClient) -> None:
     assert "<code>syntax_error.code</code>" in page
 
 
-def test_the_reference_lists_what_a_query_may_ask() -> None:
+def test_reference_lists_the_query_parameters() -> None:
     page = Client().get("/docs/api/").content.decode()
     for name in ("from", "to", "key"):
         assert f"<code>{name}</code>" in page
 
 
-def test_the_types_of_the_reference_are_for_people() -> None:
+def test_reference_shows_readable_types() -> None:
     validate = next(o for o in reference.operations() if o.path == "/v1/validate")
-    kinds = {field.path: field.kind for field in validate.result}
-    assert kinds["score"] == "integer or null"
-    assert kinds["email"] == "string"
-    assert kinds["evidence"] == '"syntax" or "dns" or "smtp"'
-    assert kinds["mx.fallback"] == '"a" or "aaaa" or null'
-    assert kinds["syntax_error"] == "object or null"
-    assert kinds["reasons"] == "array of string"
-    assert kinds["mx.records"] == "array of object"
+    types = {field.path: field.kind for field in validate.result}
+    assert types["score"] == "integer or null"
+    assert types["email"] == "string"
+    assert types["evidence"] == '"syntax" or "dns" or "smtp"'
+    assert types["mx.fallback"] == '"a" or "aaaa" or null'
+    assert types["syntax_error"] == "object or null"
+    assert types["reasons"] == "array of string"
+    assert types["mx.records"] == "array of object"
     assert all(field.text for field in validate.result)

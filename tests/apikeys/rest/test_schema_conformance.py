@@ -1,11 +1,11 @@
-"""The product does what the description of its API says."""
+"""The product conforms to its OpenAPI document."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.fuzz.description import hold_to_description
+from tests.fuzz.description import check_conformance
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 
@@ -18,7 +18,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         yield running
 
 
-def test_the_product_does_what_its_description_says(site: Product, tmp_path: Path) -> None:
+def test_product_conforms_to_its_openapi_document(site: Product, tmp_path: Path) -> None:
     secret = make_key(site, "described@shop.example", 1_000_000, credits=1_000_000)
-    how = ("--phases", "examples,coverage,fuzzing", "--max-examples", "200", "--seed", "1")
-    assert hold_to_description(site, secret, tmp_path, *how) > 100
+    options = ("--phases", "examples,coverage,fuzzing", "--max-examples", "200", "--seed", "1")
+    assert check_conformance(site, secret, tmp_path, *options) > 100

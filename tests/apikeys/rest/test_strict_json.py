@@ -55,30 +55,30 @@ JSON: dict[str, tuple[bytes, Any]] = {
 
 
 @pytest.mark.parametrize("body", NOT_JSON.values(), ids=NOT_JSON)
-def test_what_is_not_one_clean_document_is_refused(body: bytes) -> None:
+def test_invalid_or_ambiguous_json_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidJSON) as refusal:
         parse_json(body)
     assert str(refusal.value).endswith(".")
 
 
 @pytest.mark.parametrize(("body", "document"), JSON.values(), ids=JSON)
-def test_what_is_json_is_read(body: bytes, document: Any) -> None:
-    read = parse_json(body)
-    assert document is None or read == document
+def test_valid_json_is_parsed(body: bytes, document: Any) -> None:
+    parsed = parse_json(body)
+    assert document is None or parsed == document
 
 
-def test_a_number_of_five_thousand_digits_is_a_number() -> None:
+def test_number_of_five_thousand_digits_is_parsed() -> None:
     assert parse_json(b'{"email": ' + b"9" * 5000 + b"}") == {"email": float("inf")}
 
 
 @pytest.mark.parametrize("piece", [b"[", b'{"a":', b'"\\', b'"', b"{}", b"\\u", b'["'])
-def test_eight_kilobytes_of_anything_are_judged(piece: bytes) -> None:
+def test_eight_kilobytes_of_any_repeated_token_are_refused(piece: bytes) -> None:
     with pytest.raises(InvalidJSON):
         parse_json((piece * 8192)[:8192])
 
 
-def test_the_time_to_judge_a_body_grows_with_its_length_alone() -> None:
-    """A ratio, not a time: eight times the quotes that never end, not sixty-four times as long."""
+def test_parsing_takes_linear_time() -> None:
+    """Compare a ratio: eight times the input takes far less than 64 times as long."""
 
     def seconds(quotes: int) -> float:
         body = b"[" * 33 + b'\\"' * quotes

@@ -1,4 +1,4 @@
-"""Limits hold exactly over eight processes, on either store, and roughly without one."""
+"""Limits are exact across eight processes with either store, and approximate without a store."""
 
 import re
 import sqlite3
@@ -15,7 +15,7 @@ import pytest
 
 from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
-from tests.servers.keys import end_window_in, make_key
+from tests.servers.keys import make_key, make_window_end_in
 from tests.servers.product import Product, product
 from tests.servers.redis import redis, redis_server
 from tests.servers.relay import Relay, relay
@@ -37,62 +37,62 @@ def eight(
             yield running
 
 
-def caller_in_a_young_window(site: Product, email: str, limit: int) -> HttpCaller:
+def caller_in_new_window(site: Product, email: str, limit: int) -> HttpCaller:
     secret = make_key(site, email, limit)
-    end_window_in(50, site, email)
+    make_window_end_in(50, site, email)
     return HttpCaller(site, secret)
 
 
-def test_eight_processes_let_exactly_as_many_requests_pass_as_the_limit_says(
+def test_eight_processes_enforce_the_limit_exactly(
     eight: Product,
 ) -> None:
-    caller = caller_in_a_young_window(eight, "exact@shop.example", LIMIT)
-    answers = caller.at_once(3 * LIMIT)
-    statuses = Counter(answer.status for answer in answers)
+    caller = caller_in_new_window(eight, "exact@shop.example", LIMIT)
+    responses = caller.get_concurrently(3 * LIMIT)
+    statuses = Counter(response.status for response in responses)
     assert statuses == {200: LIMIT, 429: 2 * LIMIT}
-    left = [int(a.headers["X-RateLimit-Remaining"]) for a in answers if a.status == 200]
+    left = [int(a.headers["X-RateLimit-Remaining"]) for a in responses if a.status == 200]
     assert sorted(left) == list(range(LIMIT))
 
 
-def test_waiting_as_long_as_retry_after_says_is_enough(eight: Product) -> None:
+def test_request_after_the_retry_after_delay_is_accepted(eight: Product) -> None:
     caller = HttpCaller(eight, make_key(eight, "patient@shop.example", 3))
-    end_window_in(5, eight, "patient@shop.example")
-    refused = next(answer for answer in caller.at_once(20) if answer.status == 429)
+    make_window_end_in(5, eight, "patient@shop.example")
+    refused = next(response for response in caller.get_concurrently(20) if response.status == 429)
     wait = int(refused.headers["Retry-After"])
     assert 1 <= wait <= 6
     time.sleep(wait)
     assert caller.get().status == 200
 
 
-def test_a_revoked_key_fails_on_the_next_request_in_every_process(eight: Product) -> None:
+def test_revoked_key_fails_on_the_next_request_in_every_process(eight: Product) -> None:
     secret = eight.owner_key()
-    # Each connection is another process's, more or less.
+    # Different processes accept most of these connections.
     callers = [HttpCaller(eight, secret) for _ in range(12)]
     assert {caller.get().status for caller in callers} == {200}
     browser = PlainBrowser(eight.url)
     browser.send("/accounts/login/", login="owner@example.com", password=eight.owner_password())
     links = re.findall(r"/apikeys/key_\w+/revoke/", browser.get("/apikeys/"))
     browser.send(links[0])
-    answers = [caller.get() for caller in callers]
-    assert {answer.status for answer in answers} == {401}
-    assert all("api_key_revoked" in answer.text for answer in answers)
+    responses = [caller.get() for caller in callers]
+    assert {response.status for response in responses} == {401}
+    assert all("api_key_revoked" in response.text for response in responses)
 
 
-def test_one_idempotency_key_from_many_callers_has_one_answer(eight: Product) -> None:
+def test_concurrent_requests_with_one_idempotency_key_get_one_response(eight: Product) -> None:
     caller = HttpCaller(eight, make_key(eight, "again@shop.example", 1000))
     with ThreadPoolExecutor(16) as pool:
-        answers = list(
+        responses = list(
             pool.map(lambda _: caller.validate("no address", Idempotency_Key="one"), range(64))
         )
-    assert {answer.status for answer in answers} == {200}
-    assert len({answer.text for answer in answers}) == 1
-    first = [answer for answer in answers if "Idempotent-Replayed" not in answer.headers]
+    assert {response.status for response in responses} == {200}
+    assert len({response.text for response in responses}) == 1
+    first = [response for response in responses if "Idempotent-Replayed" not in response.headers]
     assert len(first) == 1
 
 
 @pytest.fixture(scope="module")
 def behind_relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Product, Relay, int]]:
-    """With the process id of the Redis behind it."""
+    """Yield a product, the relay in front of its Redis, and the process id of Redis."""
     folder = tmp_path_factory.mktemp("relay")
     with redis_server() as server, relay(urlsplit(server.url).port or 0) as between:
         store = {"REDIS_URL": f"redis://127.0.0.1:{between.port}/0"}
@@ -100,64 +100,66 @@ def behind_relay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pro
             yield running, between, server.pid
 
 
-def wait_until_it_counts_again(site: Product, caller: HttpCaller) -> None:
-    """Both workers take from one number again."""
+def wait_for_exact_counts(site: Product, caller: HttpCaller) -> None:
+    """Wait until both workers count in the store again."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         callers = [HttpCaller(site, caller.secret) for _ in range(8)]
-        left = [int(one.get().headers["X-RateLimit-Remaining"]) for one in callers]
+        left = [int(c.get().headers["X-RateLimit-Remaining"]) for c in callers]
         if left == list(range(left[0], left[0] - len(left), -1)) and left[-1] > 0:
             return
         time.sleep(0.2)
-    pytest.fail("The store did not count again.")
+    pytest.fail("The workers did not return to the store.")
 
 
 @contextmanager
-def in_trouble(trouble: str, between: Relay, server: int) -> Iterator[None]:
-    if trouble == "refused":
+def failing_store(failure: str, between: Relay, server: int) -> Iterator[None]:
+    if failure == "refused":
         between.cut()
-    elif trouble == "slow":
+    elif failure == "slow":
         between.delay = 1.0
     else:
         psutil.Process(server).suspend()
     try:
         yield
     finally:
-        if trouble == "refused":
-            between.mend()
+        if failure == "refused":
+            between.restore()
         between.delay = 0.0
         psutil.Process(server).resume()
 
 
-@pytest.mark.parametrize("trouble", ["refused", "slow", "frozen"])
-def test_without_its_store_each_worker_counts_its_share_and_holds_nobody_up(
-    behind_relay: tuple[Product, Relay, int], trouble: str
+@pytest.mark.parametrize("failure", ["refused", "slow", "frozen"])
+def test_workers_enforce_their_share_without_delay_while_the_store_is_unavailable(
+    behind_relay: tuple[Product, Relay, int], failure: str
 ) -> None:
     site, between, server = behind_relay
-    caller = caller_in_a_young_window(site, f"{trouble}@shop.example", LIMIT)
-    patient = HttpCaller(site, make_key(site, f"patient-{trouble}@shop.example", 100_000))
+    caller = caller_in_new_window(site, f"{failure}@shop.example", LIMIT)
+    patient = HttpCaller(site, make_key(site, f"patient-{failure}@shop.example", 100_000))
     caller.get()
-    known = site.output().count("does not answer")
-    with in_trouble(trouble, between, server):
-        # A new connection each: they come to both workers.
+    logged = site.output().count("store is unavailable")
+    with failing_store(failure, between, server):
+        # With a connection each, so that both workers get some.
         callers = [HttpCaller(site, caller.secret) for _ in range(24)]
-        answers = [one.get() for one in callers]
-        answers += [answer for one in callers for answer in one.at_once(20, threads=1)]
-        health = [one.get("/readyz") for one in callers[:4]]
-    # No reason to send nobody any more.
-    assert {(one.status, one.document["counters"]) for one in health} == {(200, "degraded")}
-    statuses = Counter(answer.status for answer in answers)
+        responses = [c.get() for c in callers]
+        responses += [response for c in callers for response in c.get_concurrently(20, threads=1)]
+        health = [c.get("/readyz") for c in callers[:4]]
+    # The load balancer must keep sending requests.
+    assert {(check.status, check.document["counters"]) for check in health} == {(200, "degraded")}
+    statuses = Counter(response.status for response in responses)
     assert set(statuses) == {200, 429}
-    # Each worker its half.
+    # Each of the two workers enforces half of the limit.
     assert LIMIT // WORKERS <= statuses[200] <= LIMIT
-    held_up = [answer for answer in answers if answer.seconds > 0.45]
-    assert len(held_up) <= WORKERS
-    assert all(int(answer.headers["X-RateLimit-Remaining"]) >= 0 for answer in answers)
-    assert site.output().count("does not answer") - known <= WORKERS
-    wait_until_it_counts_again(site, patient)
+    delayed = [response for response in responses if response.seconds > 0.45]
+    assert len(delayed) <= WORKERS
+    assert all(int(response.headers["X-RateLimit-Remaining"]) >= 0 for response in responses)
+    assert site.output().count("store is unavailable") - logged <= WORKERS
+    wait_for_exact_counts(site, patient)
 
 
-def test_without_its_store_people_still_sign_in(behind_relay: tuple[Product, Relay, int]) -> None:
+def test_users_can_sign_in_while_the_store_is_unavailable(
+    behind_relay: tuple[Product, Relay, int],
+) -> None:
     site, between, _ = behind_relay
     between.cut()
     try:
@@ -165,29 +167,31 @@ def test_without_its_store_people_still_sign_in(behind_relay: tuple[Product, Rel
         password = site.owner_password()
         page = browser.send("/accounts/login/", login="owner@example.com", password=password)
     finally:
-        between.mend()
+        between.restore()
     assert "<h1>Overview</h1>" in page
     patient = HttpCaller(site, make_key(site, "patient-sign-in@shop.example", 100_000))
-    wait_until_it_counts_again(site, patient)
+    wait_for_exact_counts(site, patient)
 
 
-def test_when_the_store_is_back_it_counts_again(behind_relay: tuple[Product, Relay, int]) -> None:
+def test_limits_are_exact_again_once_the_store_recovers(
+    behind_relay: tuple[Product, Relay, int],
+) -> None:
     site, *_ = behind_relay
-    caller = caller_in_a_young_window(site, "back@shop.example", 10)
-    statuses = Counter(answer.status for answer in caller.at_once(30))
+    caller = caller_in_new_window(site, "back@shop.example", 10)
+    statuses = Counter(response.status for response in caller.get_concurrently(30))
     assert statuses == {200: 10, 429: 20}
 
 
-def test_a_locked_counters_file_stops_no_worker(tmp_path: Path) -> None:
+def test_locked_counters_file_blocks_no_worker(tmp_path: Path) -> None:
     with product(tmp_path, WEB_WORKERS="1") as site:
-        caller = caller_in_a_young_window(site, "locked@shop.example", LIMIT)
+        caller = caller_in_new_window(site, "locked@shop.example", LIMIT)
         caller.get()
         lock = sqlite3.connect(tmp_path / "counters.sqlite3", isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")
-        answers = [caller.get() for _ in range(LIMIT * 2 + 10)]
+        responses = [caller.get() for _ in range(LIMIT * 2 + 10)]
         caller.close()
         lock.execute("ROLLBACK")
         lock.close()
-    statuses = Counter(answer.status for answer in answers)
+    statuses = Counter(response.status for response in responses)
     assert statuses == {200: LIMIT, 429: LIMIT + 10}
-    assert len([answer for answer in answers if answer.seconds > 0.45]) <= 1
+    assert len([response for response in responses if response.seconds > 0.45]) <= 1

@@ -1,4 +1,4 @@
-"""429: what is counted, for whom, and what the headers say of it."""
+"""Rate limits: which bucket a request consumes from, and the headers."""
 
 import time
 
@@ -12,12 +12,12 @@ from accounts.models import Account, User
 from apikeys import services
 from apikeys.throttling import limits
 from apikeys.throttling.limits import Bucket
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
 
-def limit(account: Account, requests_per_minute: int) -> None:
+def set_limit(account: Account, requests_per_minute: int) -> None:
     Account.objects.filter(pk=account.pk).update(requests_per_minute=requests_per_minute)
 
 
@@ -25,65 +25,65 @@ def statuses(caller: ApiClient, times: int) -> list[int]:
     return [caller.get("/v1/me").status_code for _ in range(times)]
 
 
-def test_as_many_requests_pass_as_the_limit_says(account: Account, caller: ApiClient) -> None:
-    limit(account, 5)
+def test_requests_beyond_the_limit_are_refused(account: Account, caller: ApiClient) -> None:
+    set_limit(account, 5)
     assert statuses(caller, 8) == [200] * 5 + [429] * 3
 
 
-def test_every_answer_says_how_many_are_left(account: Account, caller: ApiClient) -> None:
-    limit(account, 3)
-    answers = [caller.get("/v1/me") for _ in range(5)]
-    assert [answer.headers["X-RateLimit-Remaining"] for answer in answers] == list("21000")
-    assert {answer.headers["X-RateLimit-Limit"] for answer in answers} == {"3"}
+def test_every_response_has_the_remaining_requests(account: Account, caller: ApiClient) -> None:
+    set_limit(account, 3)
+    responses = [caller.get("/v1/me") for _ in range(5)]
+    assert [response.headers["X-RateLimit-Remaining"] for response in responses] == list("21000")
+    assert {response.headers["X-RateLimit-Limit"] for response in responses} == {"3"}
     now = int(time.time())
-    for answer in answers:
-        assert now < int(answer.headers["X-RateLimit-Reset"]) <= now + 61
+    for response in responses:
+        assert now < int(response.headers["X-RateLimit-Reset"]) <= now + 61
 
 
-def test_a_refusal_says_how_long_to_wait(account: Account, caller: ApiClient) -> None:
-    limit(account, 1)
+def test_429_has_retry_after(account: Account, caller: ApiClient) -> None:
+    set_limit(account, 1)
     first = caller.get("/v1/me")
     assert "Retry-After" not in first.headers
-    answer = caller.get("/v1/me")
-    details = answer.json()["error"]["details"]
-    assert code_of(answer) == "rate_limit_exceeded"
+    response = caller.get("/v1/me")
+    details = response.json()["error"]["details"]
+    assert error_code(response) == "rate_limit_exceeded"
     assert details["limit"] == 1
     assert details["window"] == 60
-    assert int(answer.headers["Retry-After"]) == details["retry_after"] >= 1
-    assert int(answer.headers["X-RateLimit-Reset"]) == details["reset"]
+    assert int(response.headers["Retry-After"]) == details["retry_after"] >= 1
+    assert int(response.headers["X-RateLimit-Reset"]) == details["reset"]
 
 
-def test_the_ietf_fields_carry_the_same_numbers(caller: ApiClient) -> None:
+def test_ietf_headers_have_the_same_numbers(caller: ApiClient) -> None:
     headers = caller.get("/v1/me").headers
     left = int(headers["X-RateLimit-Reset"]) - int(time.time())
     assert headers["RateLimit-Policy"] == '"account";q=60;w=60'
     assert headers["RateLimit"] in {f'"account";r=59;t={left + late}' for late in (0, 1)}
 
 
-def test_the_keys_of_an_account_share_its_limit(
+def test_keys_of_an_account_share_its_limit(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
-    limit(account, 4)
+    set_limit(account, 4)
     _, other = services.create_key(account=account, name="Other", actor=owner)
     assert statuses(caller, 2) + statuses(ApiClient(other), 3) == [200] * 4 + [429]
 
 
-def test_what_staff_set_stands_above_the_plans_limit(account: Account, caller: ApiClient) -> None:
+def test_limit_set_by_staff_overrides_the_plans(account: Account, caller: ApiClient) -> None:
     Account.objects.update(requests_per_minute_override=2)
     assert statuses(caller, 3) == [200, 200, 429]
 
 
-def test_a_changed_limit_begins_a_new_window(account: Account, caller: ApiClient) -> None:
-    limit(account, 2)
+def test_changed_limit_starts_a_new_count(account: Account, caller: ApiClient) -> None:
+    set_limit(account, 2)
     assert statuses(caller, 3) == [200, 200, 429]
-    limit(account, 3)
+    set_limit(account, 3)
     assert statuses(caller, 4) == [200, 200, 200, 429]
 
 
-def test_a_keys_own_limit_does_not_spend_the_accounts(
+def test_request_over_the_keys_limit_does_not_count_against_the_account(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
-    limit(account, 5)
+    set_limit(account, 5)
     _, small = services.create_key(
         account=account, name="Small", actor=owner, requests_per_minute=2
     )
@@ -91,10 +91,10 @@ def test_a_keys_own_limit_does_not_spend_the_accounts(
     assert statuses(caller, 4) == [200, 200, 200, 429]
 
 
-def test_the_headers_show_whichever_bucket_has_less_left(
+def test_headers_show_the_bucket_with_fewer_remaining_requests(
     account: Account, owner: User, caller: ApiClient
 ) -> None:
-    limit(account, 5)
+    set_limit(account, 5)
     _, small = services.create_key(
         account=account, name="Small", actor=owner, requests_per_minute=3
     )
@@ -105,16 +105,16 @@ def test_the_headers_show_whichever_bucket_has_less_left(
     assert last.headers["X-RateLimit-Limit"] == "5"
 
 
-def test_a_key_limit_above_the_accounts_does_not_count(account: Account, owner: User) -> None:
+def test_key_limit_above_the_accounts_is_ignored(account: Account, owner: User) -> None:
     _, secret = services.create_key(
         account=account, name="Once large", actor=owner, requests_per_minute=50
     )
-    limit(account, 2)
+    set_limit(account, 2)
     assert statuses(ApiClient(secret), 3) == [200, 200, 429]
 
 
-def test_key_and_account_begin_their_windows_together(account: Account, owner: User) -> None:
-    """Who waited for the one need not wait again for the other."""
+def test_windows_of_key_and_account_start_together(account: Account, owner: User) -> None:
+    """Callers who have waited for one bucket needn't wait for the other."""
     key, secret = services.create_key(
         account=account, name="Small", actor=owner, requests_per_minute=2
     )
@@ -125,29 +125,29 @@ def test_key_and_account_begin_their_windows_together(account: Account, owner: U
     assert max(resets) - min(resets) <= 1
 
 
-def test_callers_without_a_key_spend_their_address(secret: str) -> None:
+def test_requests_without_a_key_are_limited_by_address(secret: str) -> None:
     stranger = ApiClient(ip="203.0.113.5")
     assert statuses(stranger, 61) == [401] * 60 + [429]
     assert statuses(ApiClient(ip="203.0.113.6"), 1) == [401]
-    # The same address, with a valid key: a bucket of its own.
+    # With a valid key, the same address consumes from the account's bucket.
     assert statuses(ApiClient(secret, ip="203.0.113.5"), 1) == [200]
 
 
-def test_a_flood_of_wrong_keys_ends_in_429() -> None:
+def test_flood_of_invalid_keys_ends_in_429() -> None:
     flood = ApiClient("svc_live_" + "a" * 38, ip="203.0.113.5")
-    answers = [flood.get("/v1/me") for _ in range(62)]
-    assert [answer.status_code for answer in answers] == [401] * 60 + [429] * 2
-    assert "WWW-Authenticate" not in answers[-1].headers
+    responses = [flood.get("/v1/me") for _ in range(62)]
+    assert [response.status_code for response in responses] == [401] * 60 + [429] * 2
+    assert "WWW-Authenticate" not in responses[-1].headers
 
 
-def test_ipv6_callers_are_counted_by_their_network(settings: Settings) -> None:
+def test_ipv6_callers_are_limited_by_network(settings: Settings) -> None:
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 2
     callers = [ApiClient(ip=ip) for ip in ("2001:db8::1", "2001:db8::2:3", "2001:db8::4")]
     assert [caller.get("/v1/me").status_code for caller in callers] == [401, 401, 429]
     assert ApiClient(ip="2001:db8:0:1::1").get("/v1/me").status_code == 401
 
 
-def test_only_trusted_proxies_say_who_calls(settings: Settings) -> None:
+def test_forwarded_address_is_used_only_behind_trusted_proxies(settings: Settings) -> None:
     settings.ANONYMOUS_REQUESTS_PER_MINUTE = 1
     caller = ApiClient(ip="203.0.113.5")
     assert caller.get("/v1/me", X_Forwarded_For="192.0.2.1").status_code == 401
@@ -158,21 +158,21 @@ def test_only_trusted_proxies_say_who_calls(settings: Settings) -> None:
 
 
 def test_refused_requests_count(account: Account, caller: ApiClient) -> None:
-    limit(account, 3)
+    set_limit(account, 3)
     assert caller.call("PUT", "/v1/me").status_code == 405
     assert caller.get("/v1/nothing").status_code == 404
     assert caller.send(b"no json").status_code == 400
     assert caller.get("/v1/me").status_code == 429
 
 
-def test_who_has_spent_it_all_is_refused_without_asking_the_store_until_the_window_ends(
+def test_exhausted_bucket_is_refused_without_asking_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bucket = Bucket("account", "acc_spent", "acc_spent", 1)
+    bucket = Bucket("account", "acc_exhausted", "acc_exhausted", 1)
     with time_machine.travel(1_800_000_000, tick=False) as clock:
         refused = [limits.consume(HttpRequest(), bucket) for _ in range(2)][1]
         with monkeypatch.context() as patch:
-            patch.setattr(limits, "_in_store", None)
+            patch.setattr(limits, "_count_in_store", None)
             assert limits.consume(HttpRequest(), bucket) == refused
             assert limits.peek(HttpRequest(), bucket) == refused
             clock.shift(refused.seconds_left - 1)
@@ -182,41 +182,41 @@ def test_who_has_spent_it_all_is_refused_without_asking_the_store_until_the_wind
         assert not limits.consume(HttpRequest(), bucket).refused
 
 
-def test_whether_the_store_answers_is_asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Bucket] = []
-    counted = limits._in_store
+def test_reachability_check_queries_the_store_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    queried: list[Bucket] = []
+    count_in_store = limits._count_in_store
 
     def count(request: HttpRequest, bucket: Bucket, amount: int) -> limits.BucketState:
-        asked.append(bucket)
-        return counted(request, bucket, amount)
+        queried.append(bucket)
+        return count_in_store(request, bucket, amount)
 
-    monkeypatch.setattr(limits, "_in_store", count)
+    monkeypatch.setattr(limits, "_count_in_store", count)
     assert [limits.counters_are_reachable() for _ in range(3)] == [True] * 3
-    assert len(asked) == 3
+    assert len(queried) == 3
 
 
-def test_what_is_known_to_be_spent_is_forgotten_when_its_window_has_ended(
+def test_exhausted_buckets_are_removed_after_their_windows_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "MOST_LOCAL", 1)
-    spent = limits.ExhaustedBuckets()
+    monkeypatch.setattr(limits, "MAX_WINDOWS", 1)
+    exhausted = limits.ExhaustedBuckets()
     now = int(time.time())
     for number, end in enumerate([now - 1, now - 1, now + 50]):
-        spent.note(Bucket("address", f"198.51.100.{number}", "", 60), end)
-    assert len(spent._ends) == 1
+        exhausted.add(Bucket("address", f"198.51.100.{number}", "", 60), end)
+    assert len(exhausted._ends) == 1
 
 
-def test_a_look_spends_nothing() -> None:
+def test_peek_consumes_nothing() -> None:
     request = ApiClient().client.get("/").wsgi_request
     bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 2)
-    looks = [limits.peek(request, bucket).remaining for _ in range(3)]
-    assert looks == [2, 2, 2]
+    remaining = [limits.peek(request, bucket).remaining for _ in range(3)]
+    assert remaining == [2, 2, 2]
     assert limits.consume(request, bucket).remaining == 1
     assert limits.peek(request, bucket).remaining == 1
 
 
-def test_the_last_second_of_a_window_belongs_to_it() -> None:
-    """The time at which django-ratelimit opens the next window is the time we promise."""
+def test_window_includes_its_last_second() -> None:
+    """The reset time is when django-ratelimit starts the next window."""
     request = ApiClient().client.get("/").wsgi_request
     bucket = Bucket("address", "203.0.113.5", "203.0.113.5", 1)
     first = limits.consume(request, bucket)
@@ -225,36 +225,36 @@ def test_the_last_second_of_a_window_belongs_to_it() -> None:
             assert limits.consume(request, bucket).refused is refused
 
 
-def test_a_worker_that_counts_for_itself_does_so_in_the_stores_windows() -> None:
+def test_local_windows_match_the_stores() -> None:
     request = ApiClient().client.get("/").wsgi_request
     for number in range(70):
         bucket = Bucket("account", f"acc_{number}", f"acc_{number}", 10)
-        assert limits.LocalCounter().use(bucket, 1).reset == limits.consume(request, bucket).reset
+        assert limits.LocalCounter().count(bucket, 1).reset == limits.consume(request, bucket).reset
 
 
-def test_a_worker_that_counts_for_itself_lets_its_share_pass(settings: Settings) -> None:
+def test_local_counter_enforces_the_workers_share(settings: Settings) -> None:
     settings.WEB_WORKERS = 4
     counter = limits.LocalCounter()
     bucket = Bucket("account", "acc_1", "acc_1", 10)
-    assert [counter.use(bucket, 1).refused for _ in range(4)] == [False, False, True, True]
-    end = counter.use(bucket, 0).reset
+    assert [counter.count(bucket, 1).refused for _ in range(4)] == [False, False, True, True]
+    end = counter.count(bucket, 0).reset
     with time_machine.travel(float(end), tick=False):
-        assert counter.use(bucket, 1).refused is False
+        assert counter.count(bucket, 1).refused is False
     single = Bucket("account", "acc_2", "acc_2", 1)
-    assert [counter.use(single, 1).refused for _ in range(2)] == [False, True]
+    assert [counter.count(single, 1).refused for _ in range(2)] == [False, True]
 
 
-def test_a_clock_that_is_set_back_locks_nobody_out() -> None:
+def test_local_counter_recovers_when_the_clock_is_set_back() -> None:
     counter = limits.LocalCounter()
     bucket = Bucket("account", "acc_1", "acc_1", 2)
     with time_machine.travel(1_800_003_600, tick=False):
-        assert [counter.use(bucket, 1).refused for _ in range(3)][-1] is True
+        assert [counter.count(bucket, 1).refused for _ in range(3)][-1] is True
     with time_machine.travel(1_800_000_000, tick=False):
-        assert counter.use(bucket, 1).refused is False
+        assert counter.count(bucket, 1).refused is False
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_clock_that_is_stepped_locks_nobody_out_for_longer_than_a_window(hours: int) -> None:
+def test_clock_change_refuses_requests_for_one_window_at_most(hours: int) -> None:
     bucket, request = Bucket("account", "acc_1", "acc_1", 2), HttpRequest()
     now = 1_800_003_600
     with time_machine.travel(now, tick=False):
@@ -267,27 +267,27 @@ def test_a_clock_that_is_stepped_locks_nobody_out_for_longer_than_a_window(hours
         assert limits.consume(request, bucket).refused is False
 
 
-def test_a_window_that_ends_while_it_is_counted_in_still_says_to_wait_a_second(
+def test_window_that_ends_during_the_count_has_a_second_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What django-ratelimit answers when the second ticks between its two looks at the clock."""
+    """django-ratelimit reads the clock twice. Its result is this if a second ends in between."""
     ended = {"count": 9, "limit": 2, "should_limit": True, "time_left": -1}
     monkeypatch.setattr(limits, "get_usage", lambda *_, **__: ended)
     request = ApiClient().client.get("/").wsgi_request
     assert limits.consume(request, Bucket("account", "acc_1", "acc_1", 2)).seconds_left == 1
 
 
-def test_a_worker_that_counts_for_itself_forgets_windows_that_have_ended(
+def test_local_counter_removes_windows_that_have_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "MOST_LOCAL", 5)
+    monkeypatch.setattr(limits, "MAX_WINDOWS", 5)
     counter = limits.LocalCounter()
     for minute in range(10):
         with time_machine.travel(1_800_000_000 + 120 * minute, tick=False):
-            counter.use(Bucket("address", f"192.0.2.{minute}", f"192.0.2.{minute}", 1), 1)
+            counter.count(Bucket("address", f"192.0.2.{minute}", f"192.0.2.{minute}", 1), 1)
     assert len(counter._windows) < 10
 
 
-def test_the_counters_are_shared_by_all_processes() -> None:
+def test_counters_are_shared_by_all_processes() -> None:
     backend = django_settings.CACHES[django_settings.RATELIMIT_USE_CACHE]["BACKEND"]
     assert backend == "runtime.cache.sqlite.SQLiteCounters"

@@ -1,13 +1,13 @@
-"""What clients send that want no answer, or another one: each must get one clean refusal."""
+"""Malformed and smuggled requests, each of which must get exactly one refusal."""
 
 from tests.servers.reverse_proxy import NAME
 
-# Of the right form, and nobody's.
+# Well-formed, but of no account.
 WRONG_KEY = "svc_live_" + "x1Y2" * 9 + "zz"
 HOST = f"Host: {NAME}\r\n".encode()
 CLOSE = b"Connection: close\r\n"
 
-# What an attacker hopes that the front and the product read in two ways.
+# Requests that a reverse proxy and the product might parse differently.
 SMUGGLED = {
     "length and chunks": b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "two lengths": b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",

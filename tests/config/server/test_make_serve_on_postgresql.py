@@ -1,4 +1,4 @@
-"""The product on PostgreSQL and Redis, as it serves more than one machine's worth."""
+"""The product on PostgreSQL and Redis, as several machines would share them."""
 
 import socket
 import time
@@ -40,7 +40,7 @@ def sign_in(served: Product) -> PlainBrowser:
     return browser
 
 
-def test_nothing_of_it_lies_in_sqlite(served: Product, stores: tuple[str, str]) -> None:
+def test_all_data_is_in_postgresql_and_redis(served: Product, stores: tuple[str, str]) -> None:
     sign_in(served)
     assert not list(served.folder.glob("*.sqlite3*"))
     with psycopg.connect(stores[0]) as connection:
@@ -49,7 +49,7 @@ def test_nothing_of_it_lies_in_sqlite(served: Product, stores: tuple[str, str]) 
     assert Redis.from_url(stores[1]).keys("*allauth*")
 
 
-def test_more_callers_than_connections_are_all_served(
+def test_more_concurrent_requests_than_connections_are_all_served(
     served: Product, stores: tuple[str, str]
 ) -> None:
     browsers = [sign_in(served) for _ in range(3)]
@@ -80,6 +80,6 @@ def test_half_sent_bodies_hold_no_database_connection(served: Product) -> None:
             connection.close()
 
 
-def test_mails_leave_from_postgresql_too(served: Product) -> None:
+def test_emails_are_sent_on_postgresql(served: Product) -> None:
     PlainBrowser(served.url).send("/accounts/password/reset/", email="owner@example.com")
-    assert served.newest_mail("owner@example.com", "Choose a new password")
+    assert served.wait_for_email("owner@example.com", "Choose a new password")

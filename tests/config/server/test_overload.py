@@ -1,5 +1,4 @@
-"""More comes than a web worker can answer: some are turned away, at once and in the one shape, and
-those that were taken on are answered."""
+"""Overload: a web worker refuses requests beyond its limit and serves all others."""
 
 import json
 import socket
@@ -15,12 +14,12 @@ from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
-from tests.servers.raw import RawAnswer, read_answer
+from tests.servers.raw import RawResponse, read_response
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
-MORE = MAX_CONCURRENT_REQUESTS + 44
-TURNED_AWAY = "Too much to do."
+TOO_MANY = MAX_CONCURRENT_REQUESTS + 44
+LOG_MESSAGE = "Too many concurrent requests."
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +33,8 @@ def silent() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, silent: str) -> Iterator[Product]:
     folder = tmp_path_factory.mktemp("busy")
-    given = {"DNS_RESOLVERS": silent, "DNS_TIMEOUT": "5", "WEB_WORKERS": "1"}
-    with product(folder, **given) as running:
+    settings = {"DNS_RESOLVERS": silent, "DNS_TIMEOUT": "5", "WEB_WORKERS": "1"}
+    with product(folder, **settings) as running:
         yield running
 
 
@@ -62,11 +61,11 @@ def connect(stack: ExitStack, site: Product, count: int) -> list[socket.socket]:
     ]
 
 
-def assert_turned_away(answer: RawAnswer, asked_at: float) -> None:
-    (error,) = json.loads(answer.body).values()
-    assert (answer.status, error["code"]) == (503, "service_unavailable")
+def assert_overload_response(response: RawResponse, asked_at: float) -> None:
+    (error,) = json.loads(response.body).values()
+    assert (response.status, error["code"]) == (503, "service_unavailable")
     assert 1 <= error["details"]["retry_after"] <= 5
-    headers = answer.headers
+    headers = response.headers
     assert headers["X-Request-Id"] == error["request_id"]
     assert headers["Content-Type"] == "application/json"
     assert headers["Cache-Control"] == "no-store"
@@ -78,13 +77,13 @@ def assert_turned_away(answer: RawAnswer, asked_at: float) -> None:
 
 
 @contextmanager
-def full(site: Product, secret: str) -> Iterator[list[socket.socket]]:
-    """Every place is taken by somebody who waits for a locked database, until all are answered."""
+def overloaded(site: Product, secret: str) -> Iterator[list[socket.socket]]:
+    """Fill the worker's capacity with requests that wait for a locked database."""
     database = sqlite3.connect(site.folder / "db.sqlite3", isolation_level=None)
     with ExitStack() as stack, closing(database) as lock:
         lock.execute("BEGIN IMMEDIATE")
-        waiting = connect(stack, site, MORE)
-        # Until all of them are let in: what they ask then comes at the same moment.
+        waiting = connect(stack, site, TOO_MANY)
+        # Wait until the worker has accepted all connections, so that the requests are concurrent.
         time.sleep(1)
         for connection in waiting:
             connection.sendall(request(secret, "no address"))
@@ -96,65 +95,63 @@ def full(site: Product, secret: str) -> Iterator[list[socket.socket]]:
                 pass
 
 
-def test_who_comes_when_there_is_too_much_to_do_is_told_so_at_once(
-    site: Product, secret: str
-) -> None:
+def test_requests_beyond_the_limit_get_503(site: Product, secret: str) -> None:
     asked_at = time.time()
-    with full(site, secret) as waiting:
-        answers = [read_answer(connection) for connection in waiting]
-    # The others waited for the database as long as anybody may, and were known by then.
-    unknown = [answer for answer in answers if '"address"' in answer.headers["RateLimit"]]
-    # Fewer where the first had given up already when the last came.
-    assert 0 < len(unknown) <= MORE - MAX_CONCURRENT_REQUESTS
-    for answer in unknown:
-        assert_turned_away(answer, asked_at)
-        (told,) = site.lines_with(f"[{answer.headers['X-Request-Id']} ")
-        assert told.endswith(TURNED_AWAY)
+    with overloaded(site, secret) as waiting:
+        responses = [read_response(connection) for connection in waiting]
+    # Accepted requests got the account's bucket, as they were authenticated before they timed out.
+    refused = [response for response in responses if '"address"' in response.headers["RateLimit"]]
+    # Fewer if the first requests had timed out before the last arrived.
+    assert 0 < len(refused) <= TOO_MANY - MAX_CONCURRENT_REQUESTS
+    for response in refused:
+        assert_overload_response(response, asked_at)
+        (line,) = site.wait_for_log_lines(f"[{response.headers['X-Request-Id']} ")
+        assert line.endswith(LOG_MESSAGE)
 
 
-def test_pages_are_not_refused_for_what_the_api_is_asked(site: Product, secret: str) -> None:
-    with full(site, secret):
+def test_pages_are_served_while_the_api_is_overloaded(site: Product, secret: str) -> None:
+    with overloaded(site, secret):
         assert "<h1>Sign in</h1>" in PlainBrowser(site.url).get("/accounts/login/")
 
 
-def test_a_connection_that_was_turned_away_serves_on(site: Product, secret: str) -> None:
-    with ExitStack() as stack, full(site, secret):
+def test_refused_connection_stays_usable(site: Product, secret: str) -> None:
+    with ExitStack() as stack, overloaded(site, secret):
         (late,), asked_at = connect(stack, site, 1), time.time()
         late.sendall(request(secret, "no address", "X-Request-Id: my-own-id-1"))
-        turned_away = read_answer(late)
-        assert_turned_away(turned_away, asked_at)
-        assert turned_away.headers["X-Request-Id"] == "my-own-id-1"
+        refusal = read_response(late)
+        assert_overload_response(refusal, asked_at)
+        assert refusal.headers["X-Request-Id"] == "my-own-id-1"
         late.sendall(request(secret, "no address", method="HEAD"))
-        assert read_answer(late, has_body=False).status == 503
+        assert read_response(late, has_body=False).status == 503
         late.sendall(request(secret, "no address", "Connection: close"))
-        assert read_answer(late).headers["Connection"] == "close"
+        assert read_response(late).headers["Connection"] == "close"
         assert late.recv(1) == b""
-    (line,) = site.lines_with("[my-own-id-1 ")
+    (line,) = site.wait_for_log_lines("[my-own-id-1 ")
     assert "POST - 503 service_unavailable - 127.0.0.1 " in line
-    assert line.endswith(TURNED_AWAY)
+    assert line.endswith(LOG_MESSAGE)
 
 
-def test_those_who_wait_for_a_slow_name_server_keep_nobody_out(site: Product, secret: str) -> None:
+def test_requests_waiting_for_dns_do_not_count_as_load(site: Product, secret: str) -> None:
     with ExitStack() as stack:
-        waiting = connect(stack, site, MORE)
+        waiting = connect(stack, site, TOO_MANY)
         for number, connection in enumerate(waiting):
             connection.sendall(request(secret, f"jane@silent{number}.com"))
         time.sleep(1)
-        answer = HttpCaller(site, secret).validate("deliverable@sandbox.test")
-        assert answer.status == 200
-        statuses = {read_answer(connection).status for connection in waiting}
+        response = HttpCaller(site, secret).validate("deliverable@sandbox.test")
+        assert response.status == 200
+        statuses = {read_response(connection).status for connection in waiting}
     assert 200 in statuses
 
 
-def test_everything_is_as_before_when_it_is_over(site: Product, secret: str) -> None:
-    with full(site, secret) as waiting:
+def test_all_capacity_is_available_after_an_overload(site: Product, secret: str) -> None:
+    with overloaded(site, secret) as waiting:
         for connection in waiting:
-            read_answer(connection)
+            read_response(connection)
     caller = HttpCaller(site, secret)
     assert [caller.validate("no address").status for _ in range(10)] == [200] * 10
     with ExitStack() as stack:
-        # As many as there are places: none of them was lost.
+        # The whole capacity: the overload lost none of it.
         connections = connect(stack, site, MAX_CONCURRENT_REQUESTS)
         for connection in connections:
             connection.sendall(request(secret, "no address"))
-        assert {read_answer(connection).status for connection in connections} == {200}
+        assert {read_response(connection).status for connection in connections} == {200}

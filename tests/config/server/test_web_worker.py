@@ -1,4 +1,4 @@
-"""What the web server meets before Django does: raw bytes, each answered in the one shape."""
+"""Requests as raw bytes, most of which the web worker refuses before Django."""
 
 import json
 import re
@@ -12,10 +12,10 @@ import psutil
 import pytest
 
 from apikeys.errors import REFUSALS
-from tests.config.server.test_make_serve import happens
+from tests.config.server.test_make_serve import eventually
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
-from tests.servers.raw import RawAnswer, read_answer, say
+from tests.servers.raw import RawResponse, read_response, send_raw
 
 pytestmark = pytest.mark.process
 
@@ -114,127 +114,123 @@ def request(
     return b"\r\n".join([*lines, b"", b""]) + body
 
 
-def assert_the_one_shape(answer: RawAnswer, code: str) -> None:
-    (error,) = json.loads(answer.body).values()
-    assert (error["code"], answer.status) == (code, REFUSALS[code].status), error
+def assert_error(response: RawResponse, code: str) -> None:
+    (error,) = json.loads(response.body).values()
+    assert (error["code"], response.status) == (code, REFUSALS[code].status), error
     assert list(error) == ["type", "code", "message", "param", "details", "doc_url", "request_id"]
-    headers = answer.headers
+    headers = response.headers
     assert headers["Content-Type"] == "application/json"
     assert headers["X-Request-Id"] == error["request_id"]
     assert 0 <= int(headers["X-RateLimit-Remaining"]) <= int(headers["X-RateLimit-Limit"])
     assert int(headers["X-RateLimit-Reset"]) > 1_700_000_000
     assert headers["RateLimit"].startswith('"')
     assert headers["RateLimit-Policy"].startswith('"')
-    assert ("Retry-After" in headers) is (answer.status == 429)
+    assert ("Retry-After" in headers) is (response.status == 429)
 
 
 @pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
-def test_what_is_not_http_gets_a_clean_400(site: Product, sent: bytes) -> None:
-    answer = say(site, sent, end=True)
-    assert_the_one_shape(answer, "bad_request")
-    assert SECRET.encode() not in answer.body
-    assert answer.headers["Connection"] == "close"
+def test_unparsable_request_gets_a_400_of_the_documented_shape(site: Product, sent: bytes) -> None:
+    response = send_raw(site, sent, end=True)
+    assert_error(response, "bad_request")
+    assert SECRET.encode() not in response.body
+    assert response.headers["Connection"] == "close"
 
 
-def test_a_target_may_be_absolute(site: Product, secret: str) -> None:
+def test_absolute_target_is_accepted(site: Product, secret: str) -> None:
     target = f"GET {site.url}/v1/me HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n"
     sent = f"{target}Authorization: Bearer {secret}\r\n\r\n"
-    assert say(site, sent.encode()).status == 200
+    assert send_raw(site, sent.encode()).status == 200
 
 
 @pytest.mark.parametrize("version", ["1.2", "1.9"])
-def test_an_answer_is_of_a_version_of_http_that_there_is(
-    site: Product, secret: str, version: str
-) -> None:
+def test_response_has_a_supported_http_version(site: Product, secret: str, version: str) -> None:
     sent = request(secret).replace(b"HTTP/1.1", f"HTTP/{version}".encode())
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(sent)
         assert connection.recv(100).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_the_request_id_of_what_could_not_be_read_is_in_the_log(site: Product) -> None:
-    answer = say(site, b"GARBAGE\r\n\r\n")
-    wanted = f"[{answer.headers['X-Request-Id']} -] - - 400 bad_request - 127.0.0.1"
-    assert happens(lambda: wanted in site.output())
+def test_unparsable_request_is_logged_with_its_request_id(site: Product) -> None:
+    response = send_raw(site, b"GARBAGE\r\n\r\n")
+    wanted = f"[{response.headers['X-Request-Id']} -] - - 400 bad_request - 127.0.0.1"
+    assert eventually(lambda: wanted in site.output())
 
 
-def test_a_request_is_one_line_in_the_log_also_a_head(site: Product, secret: str) -> None:
-    # What was answered before has been told by then.
+def test_head_request_is_one_line_in_the_access_log(site: Product, secret: str) -> None:
+    # Wait until earlier requests have been logged.
     time.sleep(1.5)
     before = len(site.output().splitlines())
     head = f"HEAD /v1/me HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n\r\n"
-    assert say(site, head.encode(), body=False).status == 200
-    assert happens(lambda: len(site.output().splitlines()) == before + 1)
+    assert send_raw(site, head.encode(), body=False).status == 200
+    assert eventually(lambda: len(site.output().splitlines()) == before + 1)
 
 
-def test_nothing_unreadable_got_into_the_log(site: Product) -> None:
+def test_log_contains_no_unparsable_input(site: Product) -> None:
     for sent in UNREADABLE.values():
-        say(site, sent, end=True)
-    assert happens(lambda: "400 bad_request - 127.0.0.1 0.0 ms InvalidHeader" in site.output())
+        send_raw(site, sent, end=True)
+    assert eventually(lambda: "400 bad_request - 127.0.0.1 0.0 ms InvalidHeader" in site.output())
     log = site.output()
     assert "x1Y2" not in log
     assert "Traceback" not in log
     assert not re.search(r"[^\n\x20-\x7e…]", log)
 
 
-def test_a_body_in_chunks_is_read(site: Product, secret: str) -> None:
+def test_chunked_body_is_read(site: Product, secret: str) -> None:
     chunks = b"".join(b"%x\r\n%c\r\n" % (1, byte) for byte in OK_BODY) + b"0\r\n\r\n"
-    answer = say(site, request(secret, chunks, b"Transfer-Encoding: chunked"))
-    assert json.loads(answer.body)["verdict"] == "deliverable"
+    response = send_raw(site, request(secret, chunks, b"Transfer-Encoding: chunked"))
+    assert json.loads(response.body)["verdict"] == "deliverable"
 
 
-def test_a_body_in_chunks_is_read_up_to_8_kb(site: Product, secret: str) -> None:
+def test_chunked_body_is_read_up_to_8_kb(site: Product, secret: str) -> None:
     for length, status in ((8192, 200), (8193, 413), (100_000, 413)):
         body = OK_BODY.ljust(length)
         chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (length, body)
-        answer = say(site, request(secret, chunks, b"Transfer-Encoding: chunked"))
-        assert answer.status == status
+        response = send_raw(site, request(secret, chunks, b"Transfer-Encoding: chunked"))
+        assert response.status == status
 
 
 @pytest.mark.parametrize("length", [8193, 20_000, 10_000_000, 10**15])
-def test_a_body_that_is_too_large_is_refused_for_its_length(
+def test_too_large_body_is_refused_by_its_content_length(
     site: Product, secret: str, length: int
 ) -> None:
     sent = b"x" * min(length, 10_000_000)
-    assert_the_one_shape(say(site, request(secret, sent, length=length)), "request_too_large")
+    assert_error(send_raw(site, request(secret, sent, length=length)), "request_too_large")
 
 
-def test_a_large_body_without_a_key_is_401(site: Product) -> None:
-    answer = say(site, request("svc_live_wrong", b"x" * 1_000_000))
-    assert_the_one_shape(answer, "invalid_api_key")
+def test_too_large_body_with_an_invalid_key_is_401(site: Product) -> None:
+    response = send_raw(site, request("svc_live_wrong", b"x" * 1_000_000))
+    assert_error(response, "invalid_api_key")
 
 
-def test_who_asks_before_sending_is_told_to_go_on(site: Product, secret: str) -> None:
+def test_expect_100_continue_gets_100(site: Product, secret: str) -> None:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(request(secret, b"", b"Expect: 100-continue", length=len(OK_BODY)))
         assert connection.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(OK_BODY)
-        assert read_answer(connection).status == 200
+        assert read_response(connection).status == 200
 
 
-def test_who_asks_before_sending_too_much_is_refused_at_once(site: Product, secret: str) -> None:
+def test_expect_100_continue_with_a_too_large_body_is_refused(site: Product, secret: str) -> None:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(request(secret, b"", b"Expect: 100-continue", length=9000))
-        assert_the_one_shape(read_answer(connection), "request_too_large")
+        assert_error(read_response(connection), "request_too_large")
 
 
-def test_a_body_that_ends_early_is_400(site: Product, secret: str) -> None:
-    answer = say(site, request(secret, OK_BODY, length=len(OK_BODY) + 10), end=True)
-    assert_the_one_shape(answer, "bad_request")
+def test_incomplete_body_is_400(site: Product, secret: str) -> None:
+    response = send_raw(site, request(secret, OK_BODY, length=len(OK_BODY) + 10), end=True)
+    assert_error(response, "bad_request")
 
 
 @pytest.mark.proof
-def test_a_body_that_never_comes_is_400(site: Product, secret: str) -> None:
-    answer = say(site, request(secret, b"", length=10))
-    assert_the_one_shape(answer, "bad_request")
-    assert b"did not arrive within 10 seconds" in answer.body
+def test_body_that_never_arrives_is_400(site: Product, secret: str) -> None:
+    response = send_raw(site, request(secret, b"", length=10))
+    assert_error(response, "bad_request")
+    assert b"did not arrive within 10 seconds" in response.body
 
 
-def test_requests_one_after_the_other_on_one_connection_are_answered_in_order(
-    site: Product, secret: str
-) -> None:
-    words = [b"risky", b"undeliverable", b"unknown"]
-    sent = [request(secret, b'{"email": "%s@sandbox.test"}' % word) for word in words]
+def test_pipelined_requests_are_answered_in_order(site: Product, secret: str) -> None:
+    verdicts = [b"risky", b"undeliverable", b"unknown"]
+    sent = [request(secret, b'{"email": "%s@sandbox.test"}' % verdict) for verdict in verdicts]
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(b"".join(sent))
         received = b""
@@ -242,11 +238,11 @@ def test_requests_one_after_the_other_on_one_connection_are_answered_in_order(
             more = connection.recv(65536)
             assert more, received
             received += more
-    assert re.findall(rb'"verdict":"(\w+)"', received) == words
+    assert re.findall(rb'"verdict":"(\w+)"', received) == verdicts
 
 
 @pytest.mark.parametrize("path", ["/v1/me", "/v1/nothing"])
-def test_an_answer_to_head_has_no_body(site: Product, secret: str, path: str) -> None:
+def test_response_to_head_has_no_body(site: Product, secret: str, path: str) -> None:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         head = f"HEAD {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n"
         connection.sendall(f"{head}Connection: close\r\n\r\n".encode())
@@ -268,7 +264,7 @@ HEAD = b"HEAD /v1/me HTTP/1.1\r\n"
         HEAD + b"Host: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
     ],
 )
-def test_a_refusal_of_a_head_has_no_body(site: Product, sent: bytes) -> None:
+def test_refusal_of_head_has_no_body(site: Product, sent: bytes) -> None:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
@@ -297,14 +293,14 @@ ODD_HEADERS = {
 
 
 @pytest.mark.parametrize(("header", "kind", "status"), ODD_HEADERS.values(), ids=ODD_HEADERS)
-def test_odd_headers_get_a_clean_answer(
+def test_unusual_headers_are_handled(
     site: Product, secret: str, header: bytes, kind: bytes, status: int
 ) -> None:
     sent = request(secret, OK_BODY, header).replace(b"application/json", kind)
-    answer = say(site, sent)
-    assert answer.status == status
-    assert not [name for name in answer.headers if name.startswith("Access-Control")]
-    assert "X-RateLimit-Remaining" in answer.headers
+    response = send_raw(site, sent)
+    assert response.status == status
+    assert not [name for name in response.headers if name.startswith("Access-Control")]
+    assert "X-RateLimit-Remaining" in response.headers
 
 
 CLOSES = [
@@ -321,57 +317,55 @@ STAYS_OPEN = [(), (b"Connection: keep-alive",), (b"Connection: closed",), (b"Con
 def is_closed_after_answering(site: Product, sent: bytes) -> bool:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(sent)
-        first = read_answer(connection)
+        first = read_response(connection)
         assert first.status == 200
         if first.headers["Connection"] == "close":
             return connection.recv(1) == b""
         connection.sendall(sent)
-        assert read_answer(connection).status == 200
+        assert read_response(connection).status == 200
         return False
 
 
 @pytest.mark.parametrize("headers", CLOSES)
-def test_close_among_the_options_of_a_connection_closes_it(
+def test_close_among_the_connection_options_closes_the_connection(
     site: Product, secret: str, headers: tuple[bytes, ...]
 ) -> None:
     assert is_closed_after_answering(site, request(secret, OK_BODY, *headers))
 
 
 @pytest.mark.parametrize("headers", STAYS_OPEN)
-def test_without_close_a_connection_stays_open(
+def test_connection_without_close_stays_open(
     site: Product, secret: str, headers: tuple[bytes, ...]
 ) -> None:
     assert not is_closed_after_answering(site, request(secret, OK_BODY, *headers))
 
 
-def test_a_form_of_a_page_larger_than_3_mb_is_refused_in_the_one_shape(site: Product) -> None:
+def test_form_larger_than_3_mb_gets_the_documented_error(site: Product) -> None:
     head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000000\r\n\r\n"
-    assert_the_one_shape(say(site, head, b"x" * 4_000_000), "request_too_large")
+    assert_error(send_raw(site, head, b"x" * 4_000_000), "request_too_large")
 
 
-def test_the_first_start_prints_a_line_that_answers_when_pasted(site: Product) -> None:
+def test_curl_command_printed_on_the_first_start_works(site: Product) -> None:
     (line,) = (text for text in site.output().splitlines() if text.strip().startswith("curl "))
     ended = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)  # noqa: S602
     assert json.loads(ended.stdout)["verdict"] == "deliverable"
 
 
-def test_the_log_of_the_product_holds_no_key_but_the_one_it_printed(
-    site: Product, secret: str
-) -> None:
-    say(site, request(secret))
+def test_log_contains_no_key_except_the_printed_one(site: Product, secret: str) -> None:
+    send_raw(site, request(secret))
     log = Path(site.log).read_text()
     assert secret not in log
     assert log.count(site.owner_key()) == 2
 
 
-def test_no_secret_stands_in_the_list_of_processes(site: Product, secret: str) -> None:
-    """Which everybody on the machine may read."""
-    say(site, request(secret))
+def test_process_list_contains_no_secret(site: Product, secret: str) -> None:
+    """All users of the machine can read the process list."""
+    send_raw(site, request(secret))
     supervisor = psutil.Process(site.process.pid)
     processes = [supervisor, *supervisor.children(recursive=True)]
-    shown = "\n".join(f"{one.name()} {' '.join(one.cmdline())}" for one in processes)
-    kept = [file.read_text().strip() for file in (site.folder / "secrets").iterdir()]
+    listed = "\n".join(f"{p.name()} {' '.join(p.cmdline())}" for p in processes)
+    secrets = [file.read_text().strip() for file in (site.folder / "secrets").iterdir()]
     assert len(processes) >= 4
-    assert len(kept) == 3
-    for hidden in (*kept, secret, site.owner_key(), site.owner_password()):
-        assert hidden not in shown
+    assert len(secrets) == 3
+    for hidden in (*secrets, secret, site.owner_key(), site.owner_password()):
+        assert hidden not in listed

@@ -1,4 +1,4 @@
-"""Orders: what they say, what paying, cancelling and refunding them does."""
+"""Place, pay, cancel, and refund orders."""
 
 from typing import Any
 
@@ -10,16 +10,16 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
 from credits.orders.lifecycle import (
-    MOST_WAITING,
+    MAX_PENDING_ORDERS,
     Buyer,
     cancel_order,
-    fulfil_order,
+    fulfill_order,
     start_order,
 )
 from credits.orders.refunds import refund_order
 from credits.plans.offers import OrderRefused
-from credits.wallet.books import differences
-from credits.wallet.charges import Charge, charge
+from credits.wallet.books import find_discrepancies
+from credits.wallet.charges import Charge, charge_account
 from runtime.models import Mail
 from tests.conftest import make_member
 
@@ -38,11 +38,11 @@ def wallet_of(account: Account) -> tuple[int, int]:
     return wallet.balance, wallet.debt
 
 
-def use(account: Account, amount: int) -> None:
-    charge(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
+def use_credits(account: Account, amount: int) -> None:
+    charge_account(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
-def test_an_order_says_what_was_agreed_whatever_changes_later(
+def test_order_keeps_its_terms_when_packs_and_settings_change(
     order: Order, pack: Pack, settings: Settings
 ) -> None:
     Pack.objects.filter(pk=pack.pk).update(price_cents=1, credits=7, requests_per_minute=1)
@@ -62,14 +62,14 @@ def test_tax_is_added_in_whole_cents(
     assert (order.net_cents, order.tax_cents, order.total_cents) == (500, 39, 539)
 
 
-def test_an_order_alone_grants_nothing(order: Order, account: Account) -> None:
+def test_unpaid_order_grants_nothing(order: Order, account: Account) -> None:
     assert wallet_of(account) == (100, 0)
     assert not account.ledger.filter(order=order).exists()
 
 
-def test_a_paid_order_is_granted_once(order: Order, account: Account, staff: User) -> None:
-    assert fulfil_order(order=order, actor=staff) is True
-    assert fulfil_order(order=order, actor=staff) is False
+def test_paid_order_is_granted_once(order: Order, account: Account, staff: User) -> None:
+    assert fulfill_order(order=order, actor=staff) is True
+    assert fulfill_order(order=order, actor=staff) is False
     assert wallet_of(account) == (1_100, 0)
     entry = account.ledger.get(order=order)
     assert (entry.kind, entry.amount, entry.actor) == ("purchase", 1_000, staff.email)
@@ -78,7 +78,7 @@ def test_a_paid_order_is_granted_once(order: Order, account: Account, staff: Use
     assert (paid.actor, paid.target) == (staff, "INV-000001: 1,000 credits")
 
 
-def test_a_cancelled_order_waits_no_more(order: Order, account: Account, owner: User) -> None:
+def test_cancelled_order_is_no_longer_pending(order: Order, account: Account, owner: User) -> None:
     assert cancel_order(order=order, actor=owner) is True
     assert cancel_order(order=order, actor=owner) is False
     order.refresh_from_db()
@@ -86,16 +86,16 @@ def test_a_cancelled_order_waits_no_more(order: Order, account: Account, owner: 
     assert wallet_of(account) == (100, 0)
 
 
-def test_money_that_comes_for_a_cancelled_order_is_honoured(
+def test_payment_of_a_cancelled_order_is_fulfilled(
     order: Order, account: Account, owner: User
 ) -> None:
     cancel_order(order=order, actor=owner)
-    assert fulfil_order(order=order) is True
+    assert fulfill_order(order=order) is True
     assert wallet_of(account) == (1_100, 0)
 
 
-def test_a_refund_takes_the_credits(order: Order, account: Account, staff: User) -> None:
-    fulfil_order(order=order)
+def test_refund_deducts_the_credits(order: Order, account: Account, staff: User) -> None:
+    fulfill_order(order=order)
     assert refund_order(order=order, actor=staff, reason="By mistake") is True
     assert refund_order(order=order, actor=staff, reason="By mistake") is False
     assert wallet_of(account) == (100, 0)
@@ -104,23 +104,23 @@ def test_a_refund_takes_the_credits(order: Order, account: Account, staff: User)
     assert entry.reason == "INV-000001: 1,000 credits. By mistake"
     order.refresh_from_db()
     assert (order.state, order.refunded_cents) == ("refunded", 500)
-    assert fulfil_order(order=order) is False
+    assert fulfill_order(order=order) is False
 
 
-def test_a_refund_of_credits_that_were_spent_is_a_debt_which_the_next_purchase_pays(
+def test_refund_of_spent_credits_is_a_debt_that_the_next_purchase_pays(
     order: Order, account: Account, owner: User, pack: Pack
 ) -> None:
-    fulfil_order(order=order)
-    use(account, 900)
+    fulfill_order(order=order)
+    use_credits(account, 900)
     refund_order(order=order)
     assert wallet_of(account) == (0, 800)
-    fulfil_order(order=start_order(account=account, item=pack, buyer=SHOP, actor=owner))
+    fulfill_order(order=start_order(account=account, item=pack, buyer=SHOP, actor=owner))
     assert wallet_of(account) == (200, 0)
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_parts_of_the_money_take_parts_of_the_credits(order: Order, account: Account) -> None:
-    fulfil_order(order=order)
+def test_partial_refunds_deduct_their_share_of_the_credits(order: Order, account: Account) -> None:
+    fulfill_order(order=order)
     assert refund_order(order=order, cents=167) is True
     assert wallet_of(account) == (100 + 1_000 - 334, 0)
     order.refresh_from_db()
@@ -130,34 +130,34 @@ def test_parts_of_the_money_take_parts_of_the_credits(order: Order, account: Acc
     assert refund_order(order=order, cents=9_999) is True
     assert wallet_of(account) == (100, 0)
     assert Order.objects.get().state == "refunded"
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_a_refund_that_is_told_before_its_payment_leaves_nothing_to_grant(
+def test_order_refunded_before_its_payment_is_reported_grants_nothing(
     order: Order, account: Account
 ) -> None:
-    refund_order(order=order, told_by_provider=True)
-    assert fulfil_order(order=order) is False
+    refund_order(order=order, reported_by_provider=True)
+    assert fulfill_order(order=order) is False
     assert wallet_of(account) == (100, 0)
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_a_part_that_is_refunded_before_the_payment_is_told_is_not_granted(
+def test_part_refunded_before_the_payment_is_reported_is_not_granted(
     order: Order, account: Account
 ) -> None:
-    refund_order(order=order, cents=250, told_by_provider=True)
-    assert fulfil_order(order=order) is True
+    refund_order(order=order, cents=250, reported_by_provider=True)
+    assert fulfill_order(order=order) is True
     assert wallet_of(account) == (600, 0)
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_a_refunded_plan_is_free_again(
+def test_refunding_a_plan_restores_the_previous_one(
     account: Account, owner: User, plans: dict[str, Plan]
 ) -> None:
     starter = start_order(account=account, item=plans["starter"], buyer=SHOP, actor=owner)
-    fulfil_order(order=starter)
+    fulfill_order(order=starter)
     upgrade = start_order(account=account, item=plans["growth"], buyer=SHOP, actor=owner)
-    fulfil_order(order=upgrade)
+    fulfill_order(order=upgrade)
     assert (plan_of(account), wallet_of(account)) == ("growth", (50_100, 0))
     refund_order(order=upgrade)
     assert (plan_of(account), wallet_of(account)) == ("starter", (5_100, 0))
@@ -170,7 +170,7 @@ def plan_of(account: Account) -> str:
     return Account.objects.get(pk=account.pk).subscription.plan.code
 
 
-def test_invoice_numbers_have_no_gap_even_after_a_failure(
+def test_invoice_numbers_have_no_gaps_after_a_rollback(
     order: Order, account: Account, owner: User, pack: Pack
 ) -> None:
     with pytest.raises(ZeroDivisionError), transaction.atomic():
@@ -179,25 +179,25 @@ def test_invoice_numbers_have_no_gap_even_after_a_failure(
     following = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
     assert following.number == "INV-000002"
     assert InvoiceCounter.objects.get().last == 2
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_a_missing_invoice_is_found(order: Order) -> None:
+def test_missing_invoice_is_a_discrepancy(order: Order) -> None:
     InvoiceCounter.objects.update(last=2)
-    (line,) = differences()
-    assert line == "invoices: 1 are there, the highest is 1, 2 were given."
+    (line,) = find_discrepancies()
+    assert line == "invoices: 1 exist, the highest number is 1, the counter is at 2."
 
 
-def test_a_paid_order_without_its_credits_is_found(order: Order) -> None:
+def test_paid_order_without_credits_is_a_discrepancy(order: Order) -> None:
     Order.objects.update(state="paid", paid_at=order.placed_at)
-    (line,) = differences()
-    assert line.endswith(f"{order.public_id} is paid, its credits are not granted.")
+    (line,) = find_discrepancies()
+    assert line.endswith(f"{order.public_id} is paid, but its credits were not granted.")
 
 
-def test_no_more_than_ten_packs_wait(
+def test_account_can_have_ten_pending_orders(
     order: Order, account: Account, owner: User, pack: Pack
 ) -> None:
-    for _ in range(MOST_WAITING - 1):
+    for _ in range(MAX_PENDING_ORDERS - 1):
         start_order(account=account, item=pack, buyer=SHOP, actor=owner)
     with pytest.raises(OrderRefused, match="10 orders wait for payment"):
         start_order(account=account, item=pack, buyer=SHOP, actor=owner)
@@ -206,22 +206,24 @@ def test_no_more_than_ten_packs_wait(
 @pytest.mark.parametrize(
     "change", [{"refunded_cents": 501}, {"state": "lost"}, {"state": "paid"}, {"pack": None}]
 )
-def test_the_database_holds_what_an_order_may_be(order: Order, change: dict[str, Any]) -> None:
+def test_database_refuses_an_invalid_order(order: Order, change: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Order.objects.update(**change)
 
 
-def test_mails_of_money_go_to_owners_and_billing(account: Account, owner: User, pack: Pack) -> None:
+def test_emails_about_money_go_to_owners_and_billing(
+    account: Account, owner: User, pack: Pack
+) -> None:
     for role in Role:
         make_member(account, role)
     order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
-    fulfil_order(order=order)
+    fulfill_order(order=order)
     refund_order(order=order)
-    told = {owner.email, "owner@team.example", "billing@team.example"}
+    recipients = {owner.email, "owner@team.example", "billing@team.example"}
     for subject in ("Invoice INV-000001: 1,000", "Receipt INV-000001: 1,000", "Refund of INV-000"):
-        mails = Mail.objects.filter(subject__startswith=subject)
-        assert {mail.to for mail in mails} == told
-        assert all("USD 5.00" in mail.text for mail in mails)
+        emails = Mail.objects.filter(subject__startswith=subject)
+        assert {email.to for email in emails} == recipients
+        assert all("USD 5.00" in email.text for email in emails)
     invoice = Mail.objects.filter(subject__startswith="Invoice", to=owner.email).get()
     assert "Example Bank, account 000000" in invoice.text
     assert f"/credits/orders/{order.public_id}/" in invoice.text

@@ -1,4 +1,4 @@
-"""What the tests of card payments share: our Stripe, and customers who pay there."""
+"""Fixtures and helpers for tests of card payments: a fake Stripe, and customers who pay there."""
 
 import json
 from collections.abc import Iterator
@@ -11,10 +11,10 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan, Subscription, Wallet
 from credits.orders import lifecycle
-from credits.payments import method_of
+from credits.payments import payment_method_of
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 
-Plans = dict[str, Plan]
+PlansByCode = dict[str, Plan]
 WEBHOOK = "/credits/stripe/"
 
 
@@ -36,34 +36,34 @@ def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
     running.is_down = False
 
 
-def place(account: Account, item: Pack | Plan) -> Order:
+def place_order(account: Account, item: Pack | Plan) -> Order:
     buyer = lifecycle.Buyer("The Shop Ltd")
     order = lifecycle.start_order(
         account=account, item=item, buyer=buyer, actor=User.objects.earliest("pk")
     )
-    method_of(order).begin(order)
+    payment_method_of(order).begin(order)
     return order
 
 
-def tell(event: dict[str, Any], signature: str | None = None) -> int:
+def send_event(event: dict[str, Any], signature: str | None = None) -> int:
     payload = json.dumps(event).encode()
-    given = sign(payload) if signature is None else signature
-    headers = {"Stripe-Signature": given} if given else {}
-    answer = Client(enforce_csrf_checks=True).post(
+    header = sign(payload) if signature is None else signature
+    headers = {"Stripe-Signature": header} if header else {}
+    response = Client(enforce_csrf_checks=True).post(
         WEBHOOK, payload, content_type="application/json", headers=headers
     )
-    return answer.status_code
+    return response.status_code
 
 
 def buy(stripe: FakeStripe, account: Account, item: Pack | Plan) -> Order:
-    order = place(account, item)
-    assert tell(stripe.pay(stripe.session_of(order.public_id))) == 200
+    order = place_order(account, item)
+    assert send_event(stripe.pay(stripe.find_session(order.public_id))) == 200
     order.refresh_from_db()
     return order
 
 
 def subscribe(stripe: FakeStripe, account: Account, plan: Plan) -> str:
-    """What Stripe calls the subscription."""
+    """Buy a plan, and return the id of its subscription at Stripe."""
     buy(stripe, account, plan)
     return subscription_of(account).provider_subscription
 

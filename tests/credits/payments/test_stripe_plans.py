@@ -1,4 +1,4 @@
-"""Plans that are paid by card each month: renewals, upgrades, ends, and what goes wrong there."""
+"""Plans paid by card each month: renewals, upgrades, cancellations, and failures."""
 
 from typing import Any
 
@@ -7,21 +7,21 @@ import pytest
 from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
-from credits.payments import method_of, sync_with_provider
-from credits.plans import subscriptions as module
-from credits.wallet.books import differences
+from credits.payments import payment_method_of, sync_with_provider
+from credits.plans import subscriptions
+from credits.wallet.books import find_discrepancies
 from runtime.jobs.daily import run_daily
 from runtime.models import Mail
-from tests.credits.days import day_of_work, on
+from tests.credits.days import on, run_daily_work
 from tests.credits.payments.cards import (
-    Plans,
+    PlansByCode,
     buy,
-    place,
+    place_order,
     running,
+    send_event,
     stripe,
     subscribe,
     subscription_of,
-    tell,
     wallet_of,
 )
 from tests.servers.stripe import FakeStripe
@@ -31,260 +31,260 @@ pytestmark = pytest.mark.django_db
 __all__ = ["running", "stripe"]
 
 
-def test_a_renewal_at_the_price_before_the_last_change_is_honoured(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_renewal_at_the_previous_price_is_fulfilled(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
-    known = subscribe(stripe, account, plans["starter"])
+    stripe_id = subscribe(stripe, account, plans["starter"])
     Plan.objects.filter(code="starter").update(price_cents=2_000)
     run_daily()
-    assert tell(stripe.renew(known, 1_500)) == 200
+    assert send_event(stripe.renew(stripe_id, 1_500)) == 200
     assert wallet_of(account) == (10_100, 0)
 
 
-def test_a_plan_is_a_subscription_that_renews_itself(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_plan_is_a_subscription_that_renews_automatically(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
-        order = place(account, plans["starter"])
-        session = stripe.session_of(order.public_id)
+        order = place_order(account, plans["starter"])
+        session = stripe.find_session(order.public_id)
         assert session["mode"] == "subscription"
         price = session["line_items"][0]["price_data"]
         assert price["recurring"] == {"interval": "month"}
-        assert tell(stripe.pay(session)) == 200
+        assert send_event(stripe.pay(session)) == 200
     subscription = subscription_of(account)
     assert (subscription.plan.code, wallet_of(account)) == ("starter", (5_100, 0))
-    day_of_work("2026-12-20")
+    run_daily_work("2026-12-20")
     assert not account.orders.pending().exists()
     with on("2026-12-25"):
         renewal = stripe.renew(subscription.provider_subscription, 1_500)
-        assert [tell(renewal), tell({**renewal, "id": "evt_again"})] == [200, 200]
+        assert [send_event(renewal), send_event({**renewal, "id": "evt_again"})] == [200, 200]
     assert wallet_of(account) == (10_100, 0)
     assert str(subscription_of(account).covered_until) == "2027-01-25"
     renewed = account.orders.get(kind="renewal")
     assert (renewed.state, renewed.total_cents) == ("paid", 1_500)
     assert str(renewed.period_start) == "2026-12-25"
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_the_first_invoice_of_a_subscription_is_not_a_renewal(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_first_invoice_of_a_subscription_is_not_a_renewal(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
-    known = subscribe(stripe, account, plans["starter"])
-    tell(stripe.renew(known, 1_500, billing_reason="subscription_create"))
+    stripe_id = subscribe(stripe, account, plans["starter"])
+    send_event(stripe.renew(stripe_id, 1_500, billing_reason="subscription_create"))
     assert wallet_of(account) == (5_100, 0)
 
 
-def test_a_renewal_that_fails_is_told_and_ends_the_plan_after_7_days(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_failed_renewal_sends_an_email_and_ends_the_plan_after_7_days(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
-        known = subscribe(stripe, account, plans["starter"])
+        stripe_id = subscribe(stripe, account, plans["starter"])
     with on("2026-12-25"):
-        failed = stripe.fail_to_renew(known)
-        assert [tell(failed), tell(failed)] == [200, 200]
-    mail = Mail.objects.get(subject="The payment for your plan Starter failed")
-    assert "1 Jan 2027" in mail.text
-    day_of_work("2026-12-31")
+        failed = stripe.fail_to_renew(stripe_id)
+        assert [send_event(failed), send_event(failed)] == [200, 200]
+    email = Mail.objects.get(subject="The payment for your plan Starter failed")
+    assert "1 Jan 2027" in email.text
+    run_daily_work("2026-12-31")
     assert subscription_of(account).plan.code == "starter"
-    day_of_work("2027-01-01")
+    run_daily_work("2027-01-01")
     assert subscription_of(account).plan.code == "free"
-    assert stripe.cancelled == [known]
+    assert stripe.cancelled == [stripe_id]
 
 
-def test_a_renewal_paid_after_the_plan_ended_brings_it_back(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_renewal_paid_after_the_plan_ended_restores_it(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
-        known = subscribe(stripe, account, plans["starter"])
+        stripe_id = subscribe(stripe, account, plans["starter"])
     stripe.is_down = True
-    day_of_work("2027-01-01")
+    run_daily_work("2027-01-01")
     stripe.is_down = False
     with on("2027-01-02"):
-        tell(stripe.renew(known, 1_500))
+        send_event(stripe.renew(stripe_id, 1_500))
     assert (subscription_of(account).plan.code, wallet_of(account)) == ("starter", (10_100, 0))
 
 
-def test_an_upgrade_is_paid_once_and_the_subscription_follows(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_upgrade_is_a_one_time_payment_and_raises_the_subscription_price(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
-    known = subscribe(stripe, account, plans["starter"])
-    upgrade = place(account, plans["growth"])
-    session = stripe.session_of(upgrade.public_id)
+    stripe_id = subscribe(stripe, account, plans["starter"])
+    upgrade = place_order(account, plans["growth"])
+    session = stripe.find_session(upgrade.public_id)
     assert (session["mode"], session["amount_total"]) == ("payment", 8_400)
-    assert tell(stripe.pay(session)) == 200
+    assert send_event(stripe.pay(session)) == 200
     assert (subscription_of(account).plan.code, wallet_of(account)) == ("growth", (50_100, 0))
-    asked = stripe.subscriptions[known]["asked"]
-    assert asked["proration_behavior"] == "none"
-    assert asked["items"][0]["price_data"]["unit_amount"] == "9900"
+    request = stripe.subscriptions[stripe_id]["asked"]
+    assert request["proration_behavior"] == "none"
+    assert request["items"][0]["price_data"]["unit_amount"] == "9900"
     assert subscription_of(account).provider_plan == "growth"
 
 
-def test_an_upgrade_that_stripe_could_not_be_told_is_told_again(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_upgrade_that_failed_to_sync_is_synced_when_the_event_is_retried(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     buy(stripe, account, plans["starter"])
-    paid = stripe.pay(stripe.session_of(place(account, plans["growth"]).public_id))
+    paid = stripe.pay(stripe.find_session(place_order(account, plans["growth"]).public_id))
     stripe.is_down = True
-    assert tell(paid) == 503
+    assert send_event(paid) == 503
     assert wallet_of(account) == (50_100, 0)
     stripe.is_down = False
-    assert tell(paid) == 200
+    assert send_event(paid) == 200
     assert wallet_of(account) == (50_100, 0)
     assert subscription_of(account).provider_plan == "growth"
 
 
-def test_a_lower_plan_is_charged_from_the_next_month_on(
-    stripe: FakeStripe, account: Account, owner: User, plans: Plans
+def test_lower_plan_is_charged_from_the_next_month_on(
+    stripe: FakeStripe, account: Account, owner: User, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
-        known = subscribe(stripe, account, plans["growth"])
-        module.choose_plan(account=account, plan=plans["starter"], actor=owner)
+        stripe_id = subscribe(stripe, account, plans["growth"])
+        subscriptions.schedule_plan(account=account, plan=plans["starter"], actor=owner)
         sync_with_provider(account)
-    asked = stripe.subscriptions[known]["asked"]
-    assert asked["items"][0]["price_data"]["unit_amount"] == "1500"
+    request = stripe.subscriptions[stripe_id]["asked"]
+    assert request["items"][0]["price_data"]["unit_amount"] == "1500"
     with on("2026-12-25"):
-        tell(stripe.renew(known, 1_500))
+        send_event(stripe.renew(stripe_id, 1_500))
     assert (subscription_of(account).plan.code, wallet_of(account)) == ("starter", (55_100, 0))
 
 
-def test_who_chose_free_is_not_charged_again(
-    stripe: FakeStripe, account: Account, owner: User, plans: Plans
+def test_account_that_chose_free_is_not_charged_again(
+    stripe: FakeStripe, account: Account, owner: User, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
-        known = subscribe(stripe, account, plans["starter"])
-        module.choose_plan(account=account, plan=plans["free"], actor=owner)
+        stripe_id = subscribe(stripe, account, plans["starter"])
+        subscriptions.schedule_plan(account=account, plan=plans["free"], actor=owner)
         sync_with_provider(account)
-    assert stripe.subscriptions[known]["asked"] == {"cancel_at_period_end": "true"}
-    day_of_work("2026-12-25")
+    assert stripe.subscriptions[stripe_id]["asked"] == {"cancel_at_period_end": "true"}
+    run_daily_work("2026-12-25")
     assert subscription_of(account).plan.code == "free"
 
 
-def test_a_subscription_that_is_cancelled_at_stripes_lasts_as_long_as_it_is_paid(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_subscription_cancelled_at_stripe_lasts_until_its_paid_month_ends(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
-        known = subscribe(stripe, account, plans["starter"])
-        tell(stripe.event("customer.subscription.deleted", {"id": known}))
-    day_of_work("2026-12-24")
+        stripe_id = subscribe(stripe, account, plans["starter"])
+        send_event(stripe.event("customer.subscription.deleted", {"id": stripe_id}))
+    run_daily_work("2026-12-24")
     assert subscription_of(account).plan.code == "starter"
-    day_of_work("2026-12-25")
+    run_daily_work("2026-12-25")
     assert subscription_of(account).plan.code == "free"
 
 
-def test_a_closed_account_is_not_charged_again(
-    stripe: FakeStripe, account: Account, owner: User, plans: Plans
+def test_closed_account_is_not_charged_again(
+    stripe: FakeStripe, account: Account, owner: User, plans: PlansByCode
 ) -> None:
-    known = subscribe(stripe, account, plans["starter"])
+    stripe_id = subscribe(stripe, account, plans["starter"])
     close_account(account=account, actor=owner)
     run_daily()
     run_daily()
-    assert stripe.cancelled == [known]
+    assert stripe.cancelled == [stripe_id]
 
 
-def test_the_refund_of_a_renewal_is_found_by_its_invoice(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_refund_of_a_renewal_is_matched_by_its_invoice(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
-    """A charge of a subscription names our order nowhere, and newer versions not its invoice."""
+    """Charges of subscriptions don't name our order, nor the invoice in newer API versions."""
     with on("2026-11-25"):
         order = buy(stripe, account, plans["starter"])
-    known, customer = subscription_of(account).provider_subscription, "cus_1"
+    stripe_id, customer = subscription_of(account).provider_subscription, "cus_1"
     with on("2026-12-25"):
-        renewal = stripe.renew(known, 1_500)
+        renewal = stripe.renew(stripe_id, 1_500)
         payment = stripe.invoice_payments[renewal["data"]["object"]["id"]]
-        refund = stripe.refund_of(payment, 1_500, customer=customer)
-        assert tell(refund) == 503
-        assert tell(renewal) == 200
-        assert tell(refund) == 200
+        refund = stripe.refund_payment(payment, 1_500, customer=customer)
+        assert send_event(refund) == 503
+        assert send_event(renewal) == 200
+        assert send_event(refund) == 200
     assert wallet_of(account) == (5_100, 0)
-    first = stripe.refund(stripe.session_of(order.public_id), 1_500)
+    first = stripe.refund(stripe.find_session(order.public_id), 1_500)
     with on("2026-12-26"):
-        assert tell(first) == 200
+        assert send_event(first) == 200
     assert wallet_of(account) == (100, 0)
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_a_plan_paid_on_two_pages_is_one_subscription_and_staff_are_told(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_plan_paid_on_two_pages_is_one_subscription_and_recorded_for_staff(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
-    """The first page could not be closed in time."""
-    order = place(account, plans["starter"])
-    first = stripe.session_of(order.public_id)
-    method_of(order).begin(order)
-    second = stripe.session_of(order.public_id)
-    assert tell(stripe.pay(first)) == 200
-    kept = subscription_of(account).provider_subscription
+    """The first page could not be expired in time."""
+    order = place_order(account, plans["starter"])
+    first = stripe.find_session(order.public_id)
+    payment_method_of(order).begin(order)
+    second = stripe.find_session(order.public_id)
+    assert send_event(stripe.pay(first)) == 200
+    stripe_id = subscription_of(account).provider_subscription
     paid_again = stripe.pay(second)
-    assert tell(paid_again) == 200
-    assert subscription_of(account).provider_subscription == kept
+    assert send_event(paid_again) == 200
+    assert subscription_of(account).provider_subscription == stripe_id
     assert stripe.cancelled == [paid_again["data"]["object"]["subscription"]]
     assert wallet_of(account) == (5_100, 0)
     assert account.audit_entries.filter(action="order.paid_twice").count() == 1
 
 
-def test_an_old_event_sent_again_does_not_end_what_was_taken_since(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_resent_old_event_does_not_end_a_newer_subscription(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
-        first = stripe.pay(stripe.session_of(place(account, plans["starter"]).public_id))
-        tell(first)
+        first = stripe.pay(stripe.find_session(place_order(account, plans["starter"]).public_id))
+        send_event(first)
         old = subscription_of(account).provider_subscription
-    day_of_work("2027-01-01")
+    run_daily_work("2027-01-01")
     assert stripe.cancelled == [old]
     with on("2027-01-02"):
         new = subscribe(stripe, account, plans["growth"])
-        assert [tell(first), tell({**first, "id": "evt_resent"})] == [200, 200]
+        assert [send_event(first), send_event({**first, "id": "evt_resent"})] == [200, 200]
     assert subscription_of(account).provider_subscription == new
     assert stripe.cancelled == [old]
 
 
-def test_who_takes_a_plan_anew_in_the_days_of_grace_does_not_pay_for_the_old_one(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_plan_ordered_in_the_grace_period_cancels_the_old_subscription(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     with on("2026-11-25"):
         old = subscribe(stripe, account, plans["starter"])
     with on("2026-12-27"):
-        taken = buy(stripe, account, plans["growth"])
-    assert taken.kind == "renewal"
+        order = buy(stripe, account, plans["growth"])
+    assert order.kind == "renewal"
     assert subscription_of(account).provider_subscription != old
     assert stripe.cancelled == [old]
     assert wallet_of(account) == (55_100, 0)
 
 
-def test_a_closed_account_is_left_at_once(
+def test_closing_an_account_cancels_its_subscription_immediately(
     stripe: FakeStripe,
     account: Account,
     owner: User,
-    plans: Plans,
+    plans: PlansByCode,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    known = subscribe(stripe, account, plans["starter"])
+    stripe_id = subscribe(stripe, account, plans["starter"])
     with django_capture_on_commit_callbacks(execute=True):
         close_account(account=account, actor=owner)
-    assert stripe.cancelled == [known]
-    # What was charged in that very moment is honoured all the same.
-    assert tell(stripe.renew(known, 1_500)) == 200
+    assert stripe.cancelled == [stripe_id]
+    # A renewal charged at that moment is fulfilled.
+    assert send_event(stripe.renew(stripe_id, 1_500)) == 200
     assert wallet_of(account) == (10_100, 0)
 
 
-def test_a_refunded_plan_is_not_charged_again(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_refunded_plan_is_not_charged_again(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     order = buy(stripe, account, plans["starter"])
-    known = subscription_of(account).provider_subscription
-    tell(stripe.refund(stripe.session_of(order.public_id), 1_500))
+    stripe_id = subscription_of(account).provider_subscription
+    send_event(stripe.refund(stripe.find_session(order.public_id), 1_500))
     assert subscription_of(account).plan.code == "free"
     assert wallet_of(account) == (100, 0)
     run_daily()
-    assert stripe.cancelled == [known]
+    assert stripe.cancelled == [stripe_id]
 
 
-def test_a_new_price_reaches_stripe_with_the_next_days_work(
-    stripe: FakeStripe, account: Account, plans: Plans
+def test_new_price_is_sent_to_stripe_by_the_daily_job(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
-    known = subscribe(stripe, account, plans["starter"])
+    stripe_id = subscribe(stripe, account, plans["starter"])
     Plan.objects.filter(code="starter").update(price_cents=2_000)
     run_daily()
     run_daily()
-    asked = stripe.subscriptions[known]["asked"]
-    assert asked["items"][0]["price_data"]["unit_amount"] == "2000"
+    request = stripe.subscriptions[stripe_id]["asked"]
+    assert request["items"][0]["price_data"]["unit_amount"] == "2000"
     assert subscription_of(account).provider_cents == 2_000

@@ -1,11 +1,11 @@
-"""The plan of a day, from what was paid: a table."""
+"""The plan of a day, derived from the paid months."""
 
 from datetime import date, timedelta
 
 import pytest
 
 from credits.models import Plan
-from credits.plans.coverage import Coverage, PaidMonth, Standing, standing
+from credits.plans.coverage import Coverage, PaidMonth, PlanStatus, plan_status
 
 FREE = Plan(code="free", name="Free", price_cents=0)
 STARTER = Plan(code="starter", name="Starter", price_cents=1_500)
@@ -35,54 +35,57 @@ UPGRADE = paid(GROWTH, NOVEMBER, DECEMBER, upgrade=True)
         ([SECOND, FIRST], "2026-12-25", STARTER, JANUARY),
         ([FIRST, UPGRADE], "2026-12-01", GROWTH, DECEMBER),
         ([FIRST, UPGRADE, SECOND], "2026-12-26", STARTER, JANUARY),
-        # What the upgrade stands on was refunded.
+        # The month under the upgrade was refunded.
         ([UPGRADE], "2026-12-01", None, None),
         ([UPGRADE, SECOND], "2026-12-01", None, None),
-        # A month that was cut short by staff.
+        # Staff ended the month on its first day.
         ([paid(GROWTH, NOVEMBER, NOVEMBER)], "2026-11-25", None, NOVEMBER),
     ],
 )
-def test_the_plan_of_a_day_is_the_highest_that_is_paid_for(
+def test_plan_of_a_day_is_the_highest_that_is_paid_for(
     months: list[PaidMonth], day: str, plan: Plan | None, covered_until: date | None
 ) -> None:
-    found = standing(
-        Coverage.of(months), wanted=FREE, day=date.fromisoformat(day), told_on=date.min
+    status = plan_status(
+        Coverage.from_months(months),
+        next_plan=FREE,
+        day=date.fromisoformat(day),
+        notified_on=date.min,
     )
-    assert found == Standing(plan, covered_until)
+    assert status == PlanStatus(plan, covered_until)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "days_after", "told_after", "plan"),
+    ("next_plan", "days_after", "notified_after", "plan"),
     [
         (STARTER, 0, -7, STARTER),
         (STARTER, 6, -7, STARTER),
         (STARTER, 7, -7, None),
         (FREE, 0, -7, None),
         (GROWTH, 3, -7, STARTER),
-        # Who is told late has a week all the same.
+        # A late notice leaves a week to pay.
         (STARTER, 20, 14, STARTER),
         (STARTER, 21, 14, None),
     ],
 )
-def test_a_plan_that_is_not_paid_again_goes_on_for_a_week(
-    wanted: Plan, days_after: int, told_after: int, plan: Plan | None
+def test_unpaid_plan_goes_on_for_a_grace_period_of_a_week(
+    next_plan: Plan, days_after: int, notified_after: int, plan: Plan | None
 ) -> None:
-    found = standing(
-        Coverage.of([FIRST]),
-        wanted=wanted,
+    status = plan_status(
+        Coverage.from_months([FIRST]),
+        next_plan=next_plan,
         day=DECEMBER + timedelta(days_after),
-        told_on=DECEMBER + timedelta(told_after),
+        notified_on=DECEMBER + timedelta(notified_after),
     )
-    assert found == Standing(plan, DECEMBER, is_due=plan is not None)
+    assert status == PlanStatus(plan, DECEMBER, is_due=plan is not None)
 
 
-def test_a_lower_plan_begins_where_the_paid_one_ends() -> None:
-    higher = Coverage.of([paid(GROWTH, NOVEMBER, DECEMBER)])
-    found = standing(higher, wanted=STARTER, day=DECEMBER, told_on=NOVEMBER)
-    assert found.plan == STARTER
+def test_lower_plan_begins_where_the_paid_one_ends() -> None:
+    higher = Coverage.from_months([paid(GROWTH, NOVEMBER, DECEMBER)])
+    status = plan_status(higher, next_plan=STARTER, day=DECEMBER, notified_on=NOVEMBER)
+    assert status.plan == STARTER
 
 
-def test_the_next_plan_that_is_paid_is_known() -> None:
-    coverage = Coverage.of([FIRST, UPGRADE, SECOND])
+def test_next_change_is_the_next_paid_plan() -> None:
+    coverage = Coverage.from_months([FIRST, UPGRADE, SECOND])
     assert coverage.next_change(date(2026, 12, 1)) == (DECEMBER, STARTER)
     assert coverage.next_change(date(2026, 12, 26)) is None

@@ -1,4 +1,4 @@
-"""Months that begin on a day which not every month has."""
+"""Periods of a month, also those of a day that not every month has; tax and money."""
 
 from datetime import date
 from decimal import Decimal
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from credits.money import format_money, percent, with_tax, without_tax
-from credits.periods import Period, period_of
+from credits.money import format_money, format_percent, with_tax, without_tax
+from credits.periods import Period, period_containing
 
 DAYS = st.dates(date(2020, 1, 1), date(2090, 1, 1))
 
@@ -26,40 +26,38 @@ DAYS = st.dates(date(2020, 1, 1), date(2090, 1, 1))
         ("2026-01-01", "2025-12-31", "2025-12-31", "2026-01-31"),
     ],
 )
-def test_a_month_begins_on_the_subscriptions_day(
+def test_period_begins_on_the_day_of_the_subscription(
     day: str, started_on: str, start: str, end: str
 ) -> None:
-    wanted = Period(date.fromisoformat(start), date.fromisoformat(end))
-    assert period_of(date.fromisoformat(day), date.fromisoformat(started_on)) == wanted
+    expected = Period(date.fromisoformat(start), date.fromisoformat(end))
+    assert period_containing(date.fromisoformat(day), date.fromisoformat(started_on)) == expected
 
 
 @given(day=DAYS, started_on=DAYS)
-def test_every_day_is_in_one_period_and_the_next_one_begins_where_it_ends(
-    day: date, started_on: date
-) -> None:
-    period = period_of(day, started_on)
+def test_every_day_is_in_one_period_that_the_next_one_follows(day: date, started_on: date) -> None:
+    period = period_containing(day, started_on)
     assert period.start <= day < period.end
-    assert period_of(period.end, started_on).start == period.end
+    assert period_containing(period.end, started_on).start == period.end
     assert 28 <= (period.end - period.start).days <= 31
 
 
 @pytest.mark.parametrize(
     ("net", "rate", "tax"), [(3_500, "0.19", 665), (50, "0.19", 10), (1_500, "0", 0), (5, "0.1", 1)]
 )
-def test_a_tax_is_rounded_half_up_to_the_cent(net: int, rate: str, tax: int) -> None:
+def test_tax_is_rounded_half_up_to_the_cent(net: int, rate: str, tax: int) -> None:
     amount = with_tax(net, Decimal(rate))
     assert (amount.tax_cents, amount.total_cents) == (tax, net + tax)
 
 
 @given(net=st.integers(1, 10_000_000), rate=st.decimals(0, 1, places=4))
-def test_what_was_paid_gives_back_its_net_amount(net: int, rate: Decimal) -> None:
+def test_net_amount_can_be_derived_from_the_total(net: int, rate: Decimal) -> None:
     assert without_tax(with_tax(net, rate).total_cents, rate) == net
 
 
-def test_money_is_written_with_its_currency_and_thousands() -> None:
+def test_money_is_formatted_with_currency_and_thousands_separators() -> None:
     assert format_money(120_000, "USD") == "USD 1,200.00"
     assert format_money(5, "EUR") == "EUR 0.05"
-    assert [percent(Decimal(rate)) for rate in ("0.19", "0.081", "0.2")] == [
+    assert [format_percent(Decimal(rate)) for rate in ("0.19", "0.081", "0.2")] == [
         "19 %",
         "8.1 %",
         "20 %",

@@ -1,14 +1,14 @@
-"""100 credits once: an account, and a mailbox however its address is written."""
+"""Sign-up credits come once per account and mailbox, in any spelling of its address."""
 
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.account.signals import email_confirmed
 
 from accounts.models import Account, User
-from accounts.services import note_confirmed, open_account, open_another_account
+from accounts.services import open_account, open_another_account, run_email_confirmed_hooks
 from credits.models import LedgerEntry, Wallet
 from tests.conftest import make_user
-from tests.credits.days import day_of_work, on, state_of
+from tests.credits.days import on, run_daily_work, state_of
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def sign_up(email: str) -> Account:
     user = make_user(email)
     account = open_account(user=user)
-    note_confirmed(user=user)
+    run_email_confirmed_hooks(user=user)
     return account
 
 
@@ -24,7 +24,7 @@ def balance(account: Account) -> int:
     return Wallet.objects.get(account=account).balance
 
 
-def test_they_come_when_the_address_is_confirmed_and_not_before(db: None) -> None:
+def test_credits_are_granted_when_the_address_is_confirmed(db: None) -> None:
     user = User.objects.create_user("jane@shop.example", "a password of hers")
     account = open_account(user=user)
     assert balance(account) == 0
@@ -47,7 +47,7 @@ def test_they_come_when_the_address_is_confirmed_and_not_before(db: None) -> Non
         ("jane@bücher.example", "jane@xn--bcher-kva.example"),
     ],
 )
-def test_another_spelling_of_a_mailbox_gets_none(first: str, second: str) -> None:
+def test_another_spelling_of_a_mailbox_gets_no_credits(first: str, second: str) -> None:
     assert [balance(sign_up(email)) for email in (first, second)] == [100, 0]
 
 
@@ -60,38 +60,38 @@ def test_another_spelling_of_a_mailbox_gets_none(first: str, second: str) -> Non
         ("jane-1@gmail.com", "jane-2@gmail.com"),
     ],
 )
-def test_another_mailbox_gets_its_own(first: str, second: str) -> None:
+def test_another_mailbox_gets_credits(first: str, second: str) -> None:
     assert [balance(sign_up(email)) for email in (first, second)] == [100, 100]
 
 
-def test_a_mailbox_without_sign_up_credits_is_not_topped_up_either() -> None:
+def test_mailbox_without_sign_up_credits_is_not_topped_up() -> None:
     with on("2026-11-21"):
         sign_up("janedoe@gmail.com")
         second = sign_up("jane.doe@gmail.com")
-    day_of_work("2026-12-21")
+    run_daily_work("2026-12-21")
     assert state_of(second) == ("free", 0)
 
 
-def test_another_address_confirmed_later_brings_no_more(owner: User, account: Account) -> None:
+def test_address_confirmed_later_grants_no_more_credits(owner: User, account: Account) -> None:
     owner.email = "another@shop.example"
     owner.save()
-    note_confirmed(user=owner)
+    run_email_confirmed_hooks(user=owner)
     assert balance(account) == 100
 
 
-def test_a_second_account_of_one_user_brings_no_more(owner: User) -> None:
+def test_second_account_of_a_user_gets_no_credits(owner: User) -> None:
     assert balance(open_another_account(user=owner, name="Second")) == 0
 
 
-def test_who_came_by_invitation_gets_them_with_their_own_first_account() -> None:
+def test_invited_user_gets_credits_with_their_first_own_account() -> None:
     user = make_user("invited@shop.example")
-    note_confirmed(user=user)
+    run_email_confirmed_hooks(user=user)
     assert not LedgerEntry.objects.exists()
     account = open_another_account(user=user, name="My own")
     assert balance(account) == 100
 
 
-def test_what_is_remembered_of_a_mailbox_does_not_name_it(owner: User) -> None:
+def test_stored_digest_does_not_contain_the_mailbox(owner: User) -> None:
     source = LedgerEntry.objects.get().source
     assert source.startswith("signup:")
     assert "owner" not in source

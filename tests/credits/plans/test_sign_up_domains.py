@@ -1,4 +1,4 @@
-"""Sign-up credits for a few accounts per domain and 30 days; free providers have no limit."""
+"""Sign-up credits are limited per domain and 30 days, except for free email providers."""
 
 from datetime import timedelta
 
@@ -11,14 +11,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.services import close_account, note_confirmed, open_account
+from accounts.services import close_account, open_account, run_email_confirmed_hooks
 from credits.models import LedgerEntry, SignUpPlace, Wallet
 from credits.plans.sign_up_credits import PERIOD, delete_old_places
-from tests.accounts.staff.people import words
+from tests.accounts.staff.people import text_of
 from tests.conftest import make_user, signed_in
-from tests.credits.customers import order, pay
-from tests.credits.days import day_of_work
-from tests.support.fresh_database import at_once
+from tests.credits.customers import pay, place_order
+from tests.credits.days import run_daily_work
+from tests.support.fresh_database import run_concurrently
 
 OVERVIEW = "/validation/"
 
@@ -31,7 +31,7 @@ def limit(settings: Settings) -> None:
 def sign_up(email: str) -> Account:
     user = make_user(email)
     account = open_account(user=user)
-    note_confirmed(user=user)
+    run_email_confirmed_hooks(user=user)
     return account
 
 
@@ -51,12 +51,12 @@ def browser_of(account: Account) -> Client:
         ["a@one.firm.com", "b@two.firm.com", "c@firm.com", "d@three.four.firm.com"],
         ["a@bücher.de", "b@xn--bcher-kva.de", "c@sub.bücher.de", "d@bücher.de"],
         ["a@firm.co.uk", "b@firm.co.uk", "c@www.firm.co.uk", "d@firm.co.uk"],
-        # Relays make up addresses by the dozen; a subdomain of a provider leads to one mailbox.
+        # Relays offer many addresses per user; subdomains of a provider deliver to one mailbox.
         ["a@duck.com", "b@duck.com", "c@duck.com", "d@duck.com"],
         ["a@jane.fastmail.com", "b@jane.fastmail.com", "c@jo.fastmail.com", "d@jo.fastmail.com"],
     ],
 )
-def test_a_fourth_account_at_a_domain_starts_without_credits(emails: list[str]) -> None:
+def test_fourth_account_at_a_domain_starts_without_credits(emails: list[str]) -> None:
     assert balances(*emails) == [100, 100, 100, 0]
 
 
@@ -91,7 +91,7 @@ def test_each_place_is_free_again_after_30_days() -> None:
 
 
 @pytest.mark.django_db
-def test_a_mailbox_that_had_its_credits_takes_no_place() -> None:
+def test_mailbox_that_already_had_credits_takes_no_place() -> None:
     accounts = [sign_up("jane@firm.example")]
     user = User.objects.get(email="jane@firm.example")
     user.email = "janet@firm.example"
@@ -104,42 +104,42 @@ def test_a_mailbox_that_had_its_credits_takes_no_place() -> None:
 
 
 @pytest.mark.django_db
-def test_a_refused_mailbox_is_not_remembered_as_one_that_had_credits() -> None:
+def test_mailbox_refused_by_the_domain_limit_can_get_credits_later() -> None:
     sign_up_three()
     late = sign_up("late@firm.example")
     assert not late.ledger.exists()
     with time_machine.travel(timezone.now() + PERIOD, tick=False):
-        note_confirmed(user=User.objects.get(memberships__account=late))
+        run_email_confirmed_hooks(user=User.objects.get(memberships__account=late))
     assert Wallet.objects.get(account=late).balance == 100
     assert "have already received" not in _billing(late)
 
 
 @pytest.mark.django_db
-def test_the_pages_say_why_there_are_no_credits_and_what_to_do() -> None:
+def test_pages_explain_why_there_are_no_free_credits() -> None:
     sign_up_three()
     late = sign_up("late@mail.firm.example")
     reason = "others at firm.example have already received the free credits"
     for page in (OVERVIEW, "/credits/"):
-        shown = browser_of(late).get(page).content.decode()
-        assert reason in words(shown), page
-        assert 'href="/credits/packs/"' in shown
-        assert 'href="mailto:support@' in shown
+        html = browser_of(late).get(page).content.decode()
+        assert reason in text_of(html), page
+        assert 'href="/credits/packs/"' in html
+        assert 'href="mailto:support@' in html
     first = Account.objects.get(memberships__user__email="a@firm.example")
-    assert reason not in words(browser_of(first).get(OVERVIEW).content.decode())
-    pay(order(late, "starter"))
-    assert reason not in words(browser_of(late).get(OVERVIEW).content.decode())
+    assert reason not in text_of(browser_of(first).get(OVERVIEW).content.decode())
+    pay(place_order(late, "starter"))
+    assert reason not in text_of(browser_of(late).get(OVERVIEW).content.decode())
 
 
 @pytest.mark.django_db
-def test_an_account_without_sign_up_credits_is_not_topped_up() -> None:
+def test_account_without_sign_up_credits_is_not_topped_up() -> None:
     sign_up_three()
     late = sign_up("late@firm.example")
-    day_of_work((timezone.now() + timedelta(days=40)).date().isoformat())
+    run_daily_work((timezone.now() + timedelta(days=40)).date().isoformat())
     assert Wallet.objects.get(account=late).balance == 0
 
 
 @pytest.mark.django_db
-def test_the_operator_creates_any_number_of_accounts_at_a_domain() -> None:
+def test_operator_creates_any_number_of_accounts_at_a_domain() -> None:
     for number in range(5):
         call_command("create_account", f"user{number}@firm.example")
     assert set(Wallet.objects.values_list("balance", flat=True)) == {100}
@@ -148,7 +148,7 @@ def test_the_operator_creates_any_number_of_accounts_at_a_domain() -> None:
 
 
 @pytest.mark.django_db
-def test_the_limit_is_a_setting(settings: Settings) -> None:
+def test_domain_limit_is_a_setting(settings: Settings) -> None:
     settings.SIGN_UP_CREDITS_PER_DOMAIN = 1
     assert balances("a@firm.example", "b@firm.example") == [100, 0]
     settings.SIGN_UP_CREDITS_PER_DOMAIN = 0
@@ -156,7 +156,7 @@ def test_the_limit_is_a_setting(settings: Settings) -> None:
 
 
 @pytest.mark.django_db
-def test_only_a_keyed_digest_of_the_domain_is_kept_and_no_account(settings: Settings) -> None:
+def test_place_stores_a_keyed_digest_of_the_domain_and_no_account(settings: Settings) -> None:
     sign_up("jane@firm.example")
     place = SignUpPlace.objects.get()
     assert len(place.domain_digest) == 64
@@ -169,13 +169,13 @@ def test_only_a_keyed_digest_of_the_domain_is_kept_and_no_account(settings: Sett
 
 
 @pytest.mark.django_db
-def test_a_place_is_forgotten_after_30_days_and_before_its_account_is_erased() -> None:
+def test_place_is_deleted_after_30_days_and_before_its_account_is_erased() -> None:
     account, start = sign_up("jane@firm.example"), timezone.now()
     close_account(account=account, actor=User.objects.get(email="jane@firm.example"))
     with time_machine.travel(start + PERIOD - timedelta(minutes=1), tick=False):
         delete_old_places()
         assert SignUpPlace.objects.exists()
-    day_of_work((start + PERIOD + timedelta(days=1)).date().isoformat())
+    run_daily_work((start + PERIOD + timedelta(days=1)).date().isoformat())
     account.refresh_from_db()
     assert account.erased_at
     assert not SignUpPlace.objects.exists()
@@ -186,7 +186,7 @@ def test_parallel_confirmations_at_one_domain_give_credits_to_three() -> None:
     users = [make_user(f"user{number}@firm.example") for number in range(12)]
     for user in users:
         open_account(user=user)
-    results = at_once(12, lambda number: note_confirmed(user=users[number]))
+    results = run_concurrently(12, lambda number: run_email_confirmed_hooks(user=users[number]))
     assert results == [None] * 12
     assert LedgerEntry.objects.filter(kind="signup").count() == 3
     assert sorted(Wallet.objects.values_list("balance", flat=True)) == [0] * 9 + [100] * 3
@@ -197,4 +197,4 @@ def sign_up_three() -> None:
 
 
 def _billing(account: Account) -> str:
-    return words(browser_of(account).get("/credits/").content.decode())
+    return text_of(browser_of(account).get("/credits/").content.decode())

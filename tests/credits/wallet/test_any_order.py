@@ -1,5 +1,7 @@
-"""Whatever is done to an account, in whatever order: after each step both books agree, and the
-balance is what a child with a notebook would have got."""
+"""Run random operations in random order.
+
+After each step the books agree, and the balance equals a simple running total.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,14 +17,14 @@ from hypothesis.stateful import (
     rule,
 )
 
-from accounts.services import note_confirmed, open_account
+from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits import services
 from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
 from credits.orders import lifecycle, refunds
 from credits.orders.renewals import renew_subscriptions
 from credits.plans import offers, subscriptions
-from credits.wallet.books import differences
+from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import InsufficientCredits
 from tests.conftest import make_user
 from tests.fuzz.effort import explore_steps
@@ -35,20 +37,20 @@ AMOUNTS = st.integers(1, 3_000)
 INDEX = st.integers(0, 9)
 
 
-class Books(RuleBasedStateMachine):
-    """`net` is the notebook: what came in less what went out."""
+class BooksMachine(RuleBasedStateMachine):
+    """`net` is the running total: incoming less outgoing credits."""
 
     number = 0
 
     @initialize()
     def sign_up(self) -> None:
-        Books.number += 1
+        BooksMachine.number += 1
         self.moment = datetime(2026, 11, 21, 9, tzinfo=UTC)
         self.travel = time_machine.travel(self.moment, tick=False)
         self.travel.start()
-        self.user = make_user(f"buyer{Books.number}@shop.example")
+        self.user = make_user(f"buyer{BooksMachine.number}@shop.example")
         self.account = open_account(user=self.user)
-        note_confirmed(user=self.user)
+        run_email_confirmed_hooks(user=self.user)
         self.key, _ = create_key(account=self.account, name="Server", actor=self.user)
         self.net = 100
 
@@ -61,7 +63,7 @@ class Books(RuleBasedStateMachine):
         self.net += amount
 
     @rule(amount=AMOUNTS)
-    def take_back(self, amount: int) -> None:
+    def deduct(self, amount: int) -> None:
         services.deduct(account=self.account, amount=amount, reason="Error", actor=None)
         self.net -= amount
 
@@ -72,19 +74,19 @@ class Books(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from("abc"))
     def call_with_an_idempotency_key(self, name: str) -> None:
-        """The same again is the same answer, and costs nothing."""
-        asker = self._asker()
-        before = Replay.objects.find(self.account, name)
-        if before:
-            answer = validate(asker=asker, email="no address", idempotency_key=name)
-            assert (answer.body.decode(), answer.cost) == (before.body, 0)
+        """Repeating a request returns the stored response, and costs nothing."""
+        caller = self._caller()
+        replay = Replay.objects.find(self.account, name)
+        if replay:
+            response = validate(caller=caller, email="no address", idempotency_key=name)
+            assert (response.body.decode(), response.cost) == (replay.body, 0)
         else:
             self._call("no address", name, 1, refused=self.net < 1)
 
     @rule(index=INDEX)
     def order_a_pack(self, index: int) -> None:
         pack = Pack.objects.all()[index % 2]
-        if self.account.orders.pending().count() < lifecycle.MOST_WAITING:
+        if self.account.orders.pending().count() < lifecycle.MAX_PENDING_ORDERS:
             self._order(pack)
 
     @rule(code=st.sampled_from(["starter", "growth", "scale"]))
@@ -98,7 +100,7 @@ class Books(RuleBasedStateMachine):
     def choose_a_lower_plan(self, code: str) -> None:
         plan = Plan.objects.get(code=code)
         try:
-            subscriptions.choose_plan(account=self.account, plan=plan, actor=self.user)
+            subscriptions.schedule_plan(account=self.account, plan=plan, actor=self.user)
         except subscriptions.PlanRefused:
             assert plan.price_cents > self._plan().price_cents
 
@@ -106,10 +108,10 @@ class Books(RuleBasedStateMachine):
     @rule(index=INDEX)
     def pay(self, index: int) -> None:
         order = self._any_order(index)
-        could = order.state in ("pending", "cancelled")
-        left = order.credits - order.credits * order.refunded_cents // order.total_cents
-        assert lifecycle.fulfil_order(order=order) is could
-        self.net += left if could else 0
+        is_unpaid = order.state in ("pending", "cancelled")
+        credits = order.credits - order.credits * order.refunded_cents // order.total_cents
+        assert lifecycle.fulfill_order(order=order) is is_unpaid
+        self.net += credits if is_unpaid else 0
 
     @precondition(lambda self: self.account.orders.exists())
     @rule(index=INDEX)
@@ -122,9 +124,9 @@ class Books(RuleBasedStateMachine):
     def refund(self, index: int, percent: int) -> None:
         order = self._any_order(index)
         cents, total = order.total_cents * percent // 100, order.total_cents
-        paid = order.state == "paid"
+        is_paid = order.state == "paid"
         share = order.credits * cents // total - order.credits * order.refunded_cents // total
-        if refunds.refund_order(order=order, cents=cents, told_by_provider=paid) and paid:
+        if refunds.refund_order(order=order, cents=cents, reported_by_provider=is_paid) and is_paid:
             self.net -= share
 
     @rule(days=st.integers(1, 40))
@@ -146,7 +148,7 @@ class Books(RuleBasedStateMachine):
     def books_agree(self) -> None:
         if not hasattr(self, "net"):
             return
-        assert not list(differences())
+        assert not list(find_discrepancies())
         wallet = Wallet.objects.get(account=self.account)
         assert wallet.balance - wallet.debt == self.net
         assert (wallet.balance, wallet.debt) == (max(self.net, 0), max(-self.net, 0))
@@ -154,15 +156,15 @@ class Books(RuleBasedStateMachine):
     def _call(self, email: str, name: str | None, cost: int, *, refused: bool) -> None:
         used = UseHour.objects.filter(account=self.account).credits()
         try:
-            answer = validate(asker=self._asker(), email=email, idempotency_key=name)
+            response = validate(caller=self._caller(), email=email, idempotency_key=name)
         except InsufficientCredits:
             assert refused
             assert UseHour.objects.filter(account=self.account).credits() == used
         else:
-            assert (answer.cost, refused) == (cost, False)
+            assert (response.cost, refused) == (cost, False)
             self.net -= cost
 
-    def _asker(self) -> Caller:
+    def _caller(self) -> Caller:
         self.account.refresh_from_db()
         return Caller(self.account, self.key, "req_any")
 
@@ -171,8 +173,8 @@ class Books(RuleBasedStateMachine):
         lifecycle.start_order(account=self.account, item=item, buyer=buyer, actor=self.user)
 
     def _any_order(self, index: int) -> Order:
-        found = list(self.account.orders.order_by("pk"))
-        return found[index % len(found)]
+        orders = list(self.account.orders.order_by("pk"))
+        return orders[index % len(orders)]
 
     def _plan(self) -> Plan:
         self.account.refresh_from_db()
@@ -180,5 +182,5 @@ class Books(RuleBasedStateMachine):
 
 
 @pytest.mark.django_db
-def test_in_any_order_the_books_agree_after_every_step() -> None:
-    assert explore_steps(Books, quick=10, steps=30) > 10
+def test_books_agree_after_every_step_in_any_order() -> None:
+    assert explore_steps(BooksMachine, quick=10, steps=30) > 10

@@ -1,4 +1,4 @@
-"""A definite verdict costs one credit, once; what is charged and what is recorded are one."""
+"""A definite verdict costs one credit. Charge and record are one transaction."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from django.db import connection
 from accounts.models import Account, User
 from apikeys.models import ApiKey
 from credits.models import UseHour, Wallet
-from credits.wallet.books import differences
-from credits.wallet.charges import Charge, InsufficientCredits, charge
-from tests.support.api_client import ApiClient, code_of
+from credits.wallet.books import find_discrepancies
+from credits.wallet.charges import Charge, InsufficientCredits, charge_account
+from tests.support.api_client import ApiClient, error_code
 from validation.models import LogEntry, Replay
 from validation.request_log.writer import Caller
 from validation.services import validate
@@ -21,33 +21,33 @@ DEFINITE, UNKNOWN, SANDBOX = "no address", "jane@ordinary-shop.com", "risky@sand
 
 
 def set_balance(account: Account, balance: int) -> None:
-    """By charging: the books stay true."""
-    left = Wallet.objects.get(account=account).balance
-    for _ in range(left - balance):
-        charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
+    """Charge the account down to a balance, so that the books still agree."""
+    current = Wallet.objects.get(account=account).balance
+    for _ in range(current - balance):
+        charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
 
 
-def headers_of(answer: Any) -> tuple[str, str]:
-    return answer.headers["X-Credits-Cost"], answer.headers["X-Credits-Remaining"]
+def headers_of(response: Any) -> tuple[str, str]:
+    return response.headers["X-Credits-Cost"], response.headers["X-Credits-Remaining"]
 
 
 @pytest.mark.parametrize(
     ("email", "cost"), [(DEFINITE, 1), ("jane@example.com", 1), (UNKNOWN, 0), (SANDBOX, 0)]
 )
-def test_the_answer_says_what_it_cost_and_what_is_left(
+def test_response_states_its_cost_and_the_balance_left(
     caller: ApiClient, account: Account, email: str, cost: int
 ) -> None:
-    answer = caller.validate(email)
-    assert headers_of(answer) == (str(cost), str(100 - cost))
-    assert answer.json()["credits"] == {"charged": cost, "remaining": 100 - cost}
+    response = caller.validate(email)
+    assert headers_of(response) == (str(cost), str(100 - cost))
+    assert response.json()["credits"] == {"charged": cost, "remaining": 100 - cost}
     assert Wallet.objects.get(account=account).balance == 100 - cost
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
 @pytest.mark.parametrize("body", [b"{", b"{}", b'{"email": 5}', b'{"email": "a@b.co", "x": 1}'])
-def test_a_refused_request_costs_nothing(caller: ApiClient, account: Account, body: bytes) -> None:
-    refused = caller.send(body)
-    assert "X-Credits-Cost" not in refused.headers
+def test_refused_request_costs_nothing(caller: ApiClient, account: Account, body: bytes) -> None:
+    response = caller.send(body)
+    assert "X-Credits-Cost" not in response.headers
     assert Wallet.objects.get(account=account).balance == 100
     assert not UseHour.objects.exists()
 
@@ -56,23 +56,23 @@ def test_without_credits_a_request_is_402_before_any_work(
     caller: ApiClient, account: Account
 ) -> None:
     set_balance(account, 0)
-    answer = caller.validate(DEFINITE)
-    assert (answer.status_code, code_of(answer)) == (402, "insufficient_credits")
-    details = answer.json()["error"]["details"]
+    response = caller.validate(DEFINITE)
+    assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
+    details = response.json()["error"]["details"]
     assert (details["required"], details["balance"]) == (1, 0)
     assert Wallet.objects.get(account=account).balance == 0
 
 
 @pytest.mark.parametrize("email", [SANDBOX, "insufficient_credits+x@shop.example"])
-def test_the_sandbox_works_at_balance_0_and_only_it(
+def test_only_sandbox_addresses_work_at_balance_0(
     caller: ApiClient, account: Account, email: str
 ) -> None:
     set_balance(account, 0)
-    wanted = 200 if email == SANDBOX else 402
-    assert caller.validate(email).status_code == wanted
+    expected = 200 if email == SANDBOX else 402
+    assert caller.validate(email).status_code == expected
 
 
-def test_a_replay_works_at_balance_0_and_costs_nothing(caller: ApiClient, account: Account) -> None:
+def test_replay_works_at_balance_0_and_costs_nothing(caller: ApiClient, account: Account) -> None:
     first = caller.validate(DEFINITE, Idempotency_Key="order-1")
     set_balance(account, 0)
     again = caller.validate(DEFINITE, Idempotency_Key="order-1")
@@ -81,22 +81,22 @@ def test_a_replay_works_at_balance_0_and_costs_nothing(caller: ApiClient, accoun
     assert caller.validate(DEFINITE, Idempotency_Key="order-2").status_code == 402
 
 
-def test_the_last_credit_that_went_meanwhile_is_402_and_nothing_is_recorded(
+def test_request_that_loses_the_race_for_the_last_credit_is_402_and_records_nothing(
     account: Account, key: ApiKey
 ) -> None:
-    """The balance was read with the key; another request takes the last credit meanwhile."""
-    asker = Caller(account, key, "req_late")
+    """Another request takes the last credit after this one has read the balance with the key."""
+    late_caller = Caller(account, key, "req_late")
     assert account.wallet.balance == 100
     set_balance(account, 0)
     with pytest.raises(InsufficientCredits) as refused:
-        validate(asker=asker, email=DEFINITE, idempotency_key="late")
+        validate(caller=late_caller, email=DEFINITE, idempotency_key="late")
     assert refused.value.details["balance"] == 0
     assert not Replay.objects.exists()
     assert not LogEntry.objects.exists()
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_use_is_booked_by_key_hour_and_verdict(
+def test_usage_is_recorded_by_key_hour_and_verdict(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     for email in (DEFINITE, DEFINITE, UNKNOWN, SANDBOX):
@@ -120,29 +120,31 @@ def test_use_is_booked_by_key_hour_and_verdict(
         *((250, "up_to_250_ms"), (1000, "up_to_1000_ms"), (1001, "slower")),
     ],
 )
-def test_how_long_it_took_is_counted_in_six_buckets(
+def test_duration_is_counted_in_one_of_six_buckets(
     account: Account, milliseconds: int, bucket: str
 ) -> None:
-    charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=milliseconds))
+    charge_account(
+        Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=milliseconds)
+    )
     row = UseHour.objects.get()
     assert (getattr(row, bucket), row.duration_ms) == (1, milliseconds)
 
 
-def test_the_playground_has_one_row_an_hour_as_well(account: Account) -> None:
+def test_playground_usage_is_one_row_per_hour(account: Account) -> None:
     for _ in range(3):
-        charge(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
+        charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
     assert UseHour.objects.get().calls == 3
 
 
-def test_every_answer_and_refusal_of_a_key_is_a_row_of_the_request_log(
+def test_every_response_to_a_key_is_in_the_request_log(
     caller: ApiClient, account: Account, key: ApiKey, owner: User
 ) -> None:
-    answer = caller.validate("Jane.Doe@Shop.Example", X_Request_Id="request-0001")
+    response = caller.validate("Jane.Doe@Shop.Example", X_Request_Id="request-0001")
     caller.send(b"{")
     caller.get("/v1/nothing")
     ApiClient().validate(DEFINITE)
     first, second, third = LogEntry.objects.order_by("pk")
-    result = answer.json()
+    result = response.json()
     assert (first.account, first.key, first.request_id) == (account, key, "request-0001")
     assert (first.status, first.cost, first.result_id) == (200, 1, result["id"])
     assert (first.verdict, first.reason, first.score) == ("undeliverable", "reserved_domain", 0)
@@ -151,17 +153,18 @@ def test_every_answer_and_refusal_of_a_key_is_a_row_of_the_request_log(
     assert (third.status, third.refusal, third.path) == (404, "not_found", "/v1/nothing")
 
 
-def test_a_429_is_no_row(caller: ApiClient, account: Account) -> None:
+def test_429_is_not_in_the_request_log(caller: ApiClient, account: Account) -> None:
     Account.objects.update(requests_per_minute_override=1)
     assert [caller.validate(SANDBOX).status_code for _ in range(3)] == [200, 429, 429]
     assert LogEntry.objects.count() == 1
 
 
-def test_a_charged_call_is_few_statements(
+def test_charged_request_takes_few_queries(
     caller: ApiClient, django_assert_num_queries: Any
 ) -> None:
-    """The key with its account and balance; then all that is written: on PostgreSQL one statement,
-    on SQLite three, in a savepoint here and a transaction in the product."""
+    """One query reads the key, account, and balance. PostgreSQL then writes in one statement,
+    SQLite in three, here within a savepoint, not a transaction.
+    """
     caller.validate(DEFINITE)
     with django_assert_num_queries(1 + (1 if connection.vendor == "postgresql" else 3 + 2)):
         caller.validate(DEFINITE)

@@ -1,4 +1,4 @@
-"""As many credits as there are, so many answers: over processes and threads, on both databases."""
+"""Credits pay for exactly as many requests, across processes and threads, on both databases."""
 
 import json
 import time
@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.servers.books import assert_books_agree, number
-from tests.servers.client import HttpAnswer, HttpCaller
+from tests.servers.books import assert_books_agree, fetch_number
+from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
-from tests.servers.raw import send_and_leave
+from tests.servers.raw import send_and_disconnect
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -33,24 +33,27 @@ def site(
         yield running
 
 
-def test_500_credits_are_500_answers(site: Product) -> None:
+def test_500_credits_pay_for_exactly_500_requests(site: Product) -> None:
     secret = make_key(site, "exact@shop.example", 100_000, credits=BALANCE)
     caller = HttpCaller(site, secret)
 
-    def call(_: int) -> HttpAnswer:
+    def call(_: int) -> ClientResponse:
         return caller.validate("no address")
 
     with ThreadPoolExecutor(THREADS * WORKERS) as pool:
-        answers = list(pool.map(call, range(CALLS)))
+        responses = list(pool.map(call, range(CALLS)))
     caller.close()
-    assert Counter(answer.status for answer in answers) == {200: BALANCE, 402: CALLS - BALANCE}
-    paid = [answer for answer in answers if answer.status == 200]
-    remaining = sorted(int(answer.headers["X-Credits-Remaining"]) for answer in paid)
+    assert Counter(response.status for response in responses) == {
+        200: BALANCE,
+        402: CALLS - BALANCE,
+    }
+    charged = [response for response in responses if response.status == 200]
+    remaining = sorted(int(response.headers["X-Credits-Remaining"]) for response in charged)
     assert remaining == list(range(BALANCE))
-    assert_books_agree(site, answered={answer.document["id"] for answer in paid})
+    assert_books_agree(site, answered={response.document["id"] for response in charged})
 
 
-def test_an_answer_that_was_lost_on_its_way_is_given_again_and_paid_once(site: Product) -> None:
+def test_retry_after_a_lost_response_is_replayed_and_charged_once(site: Product) -> None:
     secret = make_key(site, "lost@shop.example", 1_000, credits=1)
     body = json.dumps({"email": "no address"}).encode()
     head = (
@@ -58,7 +61,7 @@ def test_an_answer_that_was_lost_on_its_way_is_given_again_and_paid_once(site: P
         f"Authorization: Bearer {secret}\r\nContent-Type: application/json\r\n"
         f"Idempotency-Key: lost\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    send_and_leave(site, head.encode() + body)
+    send_and_disconnect(site, head.encode() + body)
     caller = HttpCaller(site, secret)
     deadline = time.monotonic() + 10
     while caller.get("/v1/credits").document["balance"] and time.monotonic() < deadline:
@@ -73,11 +76,11 @@ def test_an_answer_that_was_lost_on_its_way_is_given_again_and_paid_once(site: P
     assert "agree" in manage(site, "check_books")
 
 
-def test_what_is_durable_is_durable(site: Product) -> None:
+def test_commits_are_durable(site: Product) -> None:
     """A power cut loses no charge."""
     if "DATABASE_URL" not in site.environment:
         pytest.skip(
             "SQLite is opened with synchronous=FULL: tests/runtime/database/test_sqlite.py."
         )
-    assert number(site, "SELECT (current_setting('fsync') = 'on')::int") == 1
-    assert number(site, "SELECT (current_setting('synchronous_commit') = 'on')::int") == 1
+    assert fetch_number(site, "SELECT (current_setting('fsync') = 'on')::int") == 1
+    assert fetch_number(site, "SELECT (current_setting('synchronous_commit') = 'on')::int") == 1

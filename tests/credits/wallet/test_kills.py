@@ -1,4 +1,4 @@
-"""Killed in the middle of load, workers and database lose an answer, and never a credit."""
+"""Kill web workers and the database under load: responses are lost, but never a credit."""
 
 import http.client
 import os
@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.servers.books import ask, assert_books_agree, number
-from tests.servers.client import HttpAnswer, HttpCaller
+from tests.servers.books import assert_books_agree, fetch_number, fetch_rows
+from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
@@ -22,18 +22,20 @@ from tests.servers.product import Product, product
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 BALANCE, CALLERS, KILLS = 1_000_000, 8, 6
-# A caller is told within two seconds to come back; the machine that runs the tests may be busy.
-LONGEST_SECONDS = 4
+# A 503 is sent within two seconds, but the machine that runs the tests may be busy.
+MAX_SECONDS = 4
 
 
 class Load:
-    """Callers who send each request with a key of its own, until they have seen its answer; or
-    some without, who send each anew."""
+    """Concurrent callers that repeat each request until they get its response.
+
+    They send an idempotency key per request, except the last `without_key` callers.
+    """
 
     def __init__(self, site: Product, secret: str, *, without_key: int = 0) -> None:
         self.site, self.secret = site, secret
         self.with_key = range(CALLERS - without_key)
-        self.refusals: list[HttpAnswer] = []
+        self.refusals: list[ClientResponse] = []
         self.stopping = threading.Event()
         self.answered: dict[str, str] = {}
         self.costs: list[int] = []
@@ -50,34 +52,34 @@ class Load:
             thread.join()
 
     def wait_for(self, more: int) -> None:
-        wanted, deadline = len(self.answered) + more, time.monotonic() + 40
-        while len(self.answered) < wanted:
-            assert time.monotonic() < deadline, f"{len(self.answered)} answers, no more come"
+        target, deadline = len(self.answered) + more, time.monotonic() + 40
+        while len(self.answered) < target:
+            assert time.monotonic() < deadline, f"No more than {len(self.answered)} responses"
             time.sleep(0.02)
 
     def _call(self, caller_number: int) -> None:
         for request_number in range(1_000_000):
             if self.stopping.is_set():
                 return
-            self._until_answered(
+            self._repeat_until_answered(
                 f"{caller_number}-{request_number}", sends_key=caller_number in self.with_key
             )
 
-    def _until_answered(self, key: str, *, sends_key: bool) -> None:
+    def _repeat_until_answered(self, key: str, *, sends_key: bool) -> None:
         headers = {"Idempotency_Key": key} if sends_key else {}
         caller = HttpCaller(self.site, self.secret)
         while True:
             try:
-                answer = caller.validate("no address", **headers)
+                response = caller.validate("no address", **headers)
             except (OSError, http.client.HTTPException):
                 self.lost += 1
                 caller = HttpCaller(self.site, self.secret)
             else:
-                if answer.status == 200:
-                    self.answered[key] = answer.document["id"]
-                    self.costs.append(int(answer.headers["X-Credits-Cost"]))
+                if response.status == 200:
+                    self.answered[key] = response.document["id"]
+                    self.costs.append(int(response.headers["X-Credits-Cost"]))
                     break
-                self.refusals.append(answer)
+                self.refusals.append(response)
             time.sleep(0.05)
         caller.close()
 
@@ -104,28 +106,28 @@ def workers_of(site: Product) -> list[psutil.Process]:
 
 def assert_nothing_lost(site: Product, load: Load) -> None:
     assert_books_agree(site, answered=set(load.answered.values()))
-    # Each request was answered with one result, and each key was charged for once.
+    # Each request got one result, and each idempotency key was charged for once.
     assert len(set(load.answered.values())) == len(load.answered)
     keyed = [key for key in load.answered if int(key.split("-")[0]) in load.with_key]
-    replays = number(site, "SELECT COUNT(*) FROM validation_replay")
-    used = number(site, "SELECT SUM(credits) FROM credits_usehour")
+    replays = fetch_number(site, "SELECT COUNT(*) FROM validation_replay")
+    used = fetch_number(site, "SELECT SUM(credits) FROM credits_usehour")
     assert replays == len(keyed)
     assert used >= len(load.answered)
     if len(load.with_key) == CALLERS:
         assert used == len(load.answered)
-    assert ask(site, "SELECT balance FROM credits_wallet ORDER BY balance DESC LIMIT 1") == [
+    assert fetch_rows(site, "SELECT balance FROM credits_wallet ORDER BY balance DESC LIMIT 1") == [
         (BALANCE - used,)
     ]
     assert sum(load.costs) <= used
 
 
-def assert_told_to_come_back(refusals: list[HttpAnswer]) -> None:
-    for answer in refusals:
-        assert answer.status == 503, answer.text
-        error = answer.document["error"]
+def assert_retry_after(refusals: list[ClientResponse]) -> None:
+    for response in refusals:
+        assert response.status == 503, response.text
+        error = response.document["error"]
         assert error["code"] == "service_unavailable"
         assert error["details"]["retry_after"] >= 1
-        assert answer.seconds < LONGEST_SECONDS
+        assert response.seconds < MAX_SECONDS
 
 
 def kill_workers(site: Product, load: Load) -> None:
@@ -142,26 +144,26 @@ def test_killed_workers_lose_no_credit(tmp_path: Path, database: str) -> None:
             with load_on(site, "killed@shop.example") as load:
                 kill_workers(site, load)
             assert_nothing_lost(site, load)
-        assert_told_to_come_back(load.refusals)
+        assert_retry_after(load.refusals)
         return
     with postgres_server() as server, product(tmp_path, DATABASE_URL=server.url) as site:
         with load_on(site, "killed@shop.example") as load:
             kill_workers(site, load)
         assert_nothing_lost(site, load)
-    assert_told_to_come_back(load.refusals)
+    assert_retry_after(load.refusals)
 
 
-def test_a_killed_postgresql_loses_no_credit(tmp_path: Path) -> None:
+def test_killed_postgresql_loses_no_credit(tmp_path: Path) -> None:
     with postgres_server() as server, product(tmp_path, DATABASE_URL=server.url) as site:
         with load_on(site, "power-cut@shop.example", without_key=CALLERS // 2) as load:
             for _ in range(3):
                 load.wait_for(100)
                 server.kill()
                 time.sleep(1)
-                server.start_again()
+                server.restart()
             load.wait_for(100)
         assert_nothing_lost(site, load)
     assert load.refusals
-    # No worker was killed: each caller had an answer.
+    # No worker was killed, so each caller got a response.
     assert not load.lost
-    assert_told_to_come_back(load.refusals)
+    assert_retry_after(load.refusals)

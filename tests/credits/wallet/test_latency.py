@@ -1,14 +1,14 @@
-"""Percentiles of a histogram."""
+"""Latency percentiles of a histogram."""
 
 import pytest
 
-from credits.latency import BOUNDS, BUCKETS, bucket_of, format_milliseconds, percentile
+from credits.latency import BUCKET_BOUNDS, BUCKETS, bucket_for, format_milliseconds, percentile
 
 pytestmark = pytest.mark.anywhere
 
 
 @pytest.mark.parametrize(
-    ("histogram", "share", "words"),
+    ("histogram", "share", "text"),
     [
         ((0, 0, 0, 0, 0, 0), 0.5, "no calls"),
         ((100, 0, 0, 0, 0, 0), 0.5, "10 ms"),
@@ -21,10 +21,10 @@ pytestmark = pytest.mark.anywhere
         ((1000, 0, 0, 0, 0, 0), 0.001, "1 ms"),
     ],
 )
-def test_a_percentile_in_words(histogram: tuple[int, ...], share: float, words: str) -> None:
-    assert format_milliseconds(percentile(histogram, share)) == words
+def test_percentiles_are_formatted(histogram: tuple[int, ...], share: float, text: str) -> None:
+    assert format_milliseconds(percentile(histogram, share)) == text
 
 
-def test_each_duration_has_its_bucket() -> None:
-    assert [bucket_of(bound) for bound in BOUNDS] == list(BUCKETS[:-1])
-    assert [bucket_of(bound + 1) for bound in BOUNDS] == list(BUCKETS[1:])
+def test_bucket_bounds_are_inclusive() -> None:
+    assert [bucket_for(bound) for bound in BUCKET_BOUNDS] == list(BUCKETS[:-1])
+    assert [bucket_for(bound + 1) for bound in BUCKET_BOUNDS] == list(BUCKETS[1:])

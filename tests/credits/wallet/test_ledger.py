@@ -1,4 +1,4 @@
-"""The ledger takes entries and gives none back, whoever asks; the wallet follows it."""
+"""The ledger is append-only, and updates the wallet."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from accounts.models import Account, User
 from credits.models import LedgerEntry, Wallet
-from credits.models.catalogue import MOST_CREDITS
-from credits.services import InvalidAmount, book, deduct, grant
-from credits.wallet.books import differences
+from credits.models.catalogue import MAX_CREDITS
+from credits.services import InvalidAmount, deduct, grant, post_entry
+from credits.wallet.books import find_discrepancies
 
 pytestmark = pytest.mark.django_db
 
@@ -35,15 +35,15 @@ def entry(account: Account, owner: User) -> LedgerEntry:
         "DELETE FROM credits_ledgerentry",
     ],
 )
-def test_a_direct_change_of_the_ledger_is_refused(entry: LedgerEntry, statement: str) -> None:
+def test_ledger_entries_cannot_be_updated_or_deleted(entry: LedgerEntry, statement: str) -> None:
     with pytest.raises(DatabaseError, match=REFUSED):
         run(statement)
     assert LedgerEntry.objects.get() == entry
 
 
-def test_the_ledger_cannot_be_emptied_or_replaced(entry: LedgerEntry) -> None:
+def test_ledger_cannot_be_truncated_or_replaced(entry: LedgerEntry) -> None:
     if connection.vendor == "postgresql":
-        # PostgreSQL refuses it before our trigger does while foreign keys are still to be checked.
+        # PostgreSQL refuses to truncate while checks of foreign keys are pending.
         run("SET CONSTRAINTS ALL IMMEDIATE")
         statement = "TRUNCATE credits_ledgerentry CASCADE"
     else:
@@ -57,7 +57,7 @@ def test_the_ledger_cannot_be_emptied_or_replaced(entry: LedgerEntry) -> None:
     assert LedgerEntry.objects.get().amount == 100
 
 
-def test_also_our_own_code_cannot_change_an_entry(entry: LedgerEntry) -> None:
+def test_models_cannot_change_or_delete_an_entry(entry: LedgerEntry) -> None:
     entry.amount = 1_000
     with pytest.raises(DatabaseError, match=REFUSED), transaction.atomic():
         entry.save()
@@ -74,16 +74,18 @@ def test_also_our_own_code_cannot_change_an_entry(entry: LedgerEntry) -> None:
         {"low_balance_threshold": -1},
     ],
 )
-def test_the_database_holds_what_a_wallet_may_be(account: Account, change: dict[str, int]) -> None:
+def test_database_refuses_an_invalid_wallet(account: Account, change: dict[str, int]) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Wallet.objects.filter(account=account).update(**change)
 
 
 @pytest.mark.parametrize(
     ("kind", "amount"),
-    [("grant", 0), ("grant", -1), ("refund", 1), ("deduct", 0), ("present", 5)],
+    [("grant", 0), ("grant", -1), ("refund", 1), ("take_back", 0), ("present", 5)],
 )
-def test_an_amount_of_the_wrong_sign_is_no_entry(account: Account, kind: str, amount: int) -> None:
+def test_entry_with_the_wrong_sign_or_kind_is_refused(
+    account: Account, kind: str, amount: int
+) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         LedgerEntry.objects.create(
             account=account, kind=kind, amount=amount, source="x", actor="me", reason="why"
@@ -91,31 +93,31 @@ def test_an_amount_of_the_wrong_sign_is_no_entry(account: Account, kind: str, am
 
 
 @pytest.mark.parametrize("missing", ["source", "actor", "reason"])
-def test_an_entry_says_who_and_why(account: Account, missing: str) -> None:
-    said = {"source": "x", "actor": "me", "reason": "why", missing: ""}
+def test_entry_needs_source_actor_and_reason(account: Account, missing: str) -> None:
+    fields = {"source": "x", "actor": "me", "reason": "why", missing: ""}
     with pytest.raises(IntegrityError), transaction.atomic():
-        LedgerEntry.objects.create(account=account, kind="grant", amount=1, **said)
+        LedgerEntry.objects.create(account=account, kind="grant", amount=1, **fields)
 
 
-@pytest.mark.parametrize("amount", [0, -1, 1.5, "5", True, None, 2**63, MOST_CREDITS + 1])
-@pytest.mark.parametrize("act", [grant, deduct])
-def test_an_odd_amount_is_refused_and_books_nothing(
-    account: Account, act: Any, amount: Any
+@pytest.mark.parametrize("amount", [0, -1, 1.5, "5", True, None, 2**63, MAX_CREDITS + 1])
+@pytest.mark.parametrize("service", [grant, deduct])
+def test_invalid_amount_is_refused_and_posts_nothing(
+    account: Account, service: Any, amount: Any
 ) -> None:
     with pytest.raises(InvalidAmount):
-        act(account=account, amount=amount, reason="Odd", actor=None)
+        service(account=account, amount=amount, reason="Odd", actor=None)
     assert account.ledger.count() == 1
     assert Wallet.objects.get(account=account).balance == 100
 
 
-def test_one_source_is_booked_once(account: Account) -> None:
+def test_entry_with_a_known_source_is_not_posted_again(account: Account) -> None:
     entry: Any = {"account": account, "kind": Kind.GRANT, "actor": None, "reason": "Once"}
-    assert book(**entry, amount=5, source="form:1") is True
-    assert book(**entry, amount=7, source="form:1") is False
+    assert post_entry(**entry, amount=5, source="form:1") is True
+    assert post_entry(**entry, amount=7, source="form:1") is False
     assert Wallet.objects.get(account=account).balance == 105
 
 
-def test_what_is_taken_back_beyond_the_balance_is_a_debt_that_the_next_grant_pays(
+def test_deduction_beyond_the_balance_is_a_debt_that_the_next_grant_pays(
     account: Account, staff: User
 ) -> None:
     deduct(account=account, amount=130, reason="Granted in error", actor=staff)
@@ -127,31 +129,29 @@ def test_what_is_taken_back_beyond_the_balance_is_a_debt_that_the_next_grant_pay
     grant(account=account, amount=25, reason="The rest", actor=staff)
     wallet.refresh_from_db()
     assert (wallet.balance, wallet.debt) == (15, 0)
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
-def test_an_entry_keeps_the_name_of_who_made_it_when_they_are_gone(
-    account: Account, staff: User
-) -> None:
+def test_entry_keeps_the_actor_after_the_user_is_deleted(account: Account, staff: User) -> None:
     grant(account=account, amount=5, reason="Sorry", actor=staff)
     staff.delete()
     assert account.ledger.get(kind=Kind.GRANT).actor == "staff@service.example"
 
 
-def test_staff_acts_are_in_the_audit_log(account: Account, staff: User) -> None:
+def test_grants_and_deductions_are_in_the_audit_log(account: Account, staff: User) -> None:
     grant(account=account, amount=5_000, reason="Sorry", actor=staff, ip="198.51.100.9")
     deduct(account=account, amount=10, reason="Too many", actor=staff)
-    granted, taken = account.audit_entries.filter(action__startswith="credits.").order_by("pk")
+    granted, deducted = account.audit_entries.filter(action__startswith="credits.").order_by("pk")
     assert (granted.actor, granted.target, granted.ip) == (staff, "5,000: Sorry", "198.51.100.9")
-    assert (taken.action, taken.target) == ("credits.taken_back", "10: Too many")
+    assert (deducted.action, deducted.target) == ("credits.taken_back", "10: Too many")
 
 
-def test_an_account_with_a_ledger_cannot_be_deleted(account: Account) -> None:
+def test_account_with_a_ledger_cannot_be_deleted(account: Account) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         account.delete()
 
 
-def test_the_books_are_found_to_differ_when_they_do(account: Account) -> None:
+def test_wrong_balance_is_a_discrepancy(account: Account) -> None:
     Wallet.objects.filter(account=account).update(balance=101)
-    (line,) = differences()
-    assert line == f"{account.public_id}: balance 101 - debt 0 is not 100 in the ledger - 0 used."
+    (line,) = find_discrepancies()
+    assert line == f"{account.public_id}: balance 101 - debt 0 does not equal ledger 100 - usage 0."

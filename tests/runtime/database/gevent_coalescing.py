@@ -1,4 +1,4 @@
-"""Run by test_together.py: of four greenlets that ask, the next in turn is ended while it waits."""
+"""Run by test_coalescing.py: of four waiting greenlets, the next leader is killed."""
 
 # ruff: noqa: E402
 from gevent import monkey
@@ -10,22 +10,25 @@ from gevent.event import Event
 
 from runtime.database.coalescing import Coalescer
 
-turns: list[list[int]] = []
-may_end = Event()
+groups: list[list[int]] = []
+may_finish = Event()
 
 
 def double(numbers: list[int]) -> list[int]:
-    turns.append(numbers)
-    may_end.wait()
+    groups.append(numbers)
+    may_finish.wait()
     return [2 * number for number in numbers]
 
 
-together = Coalescer(double)
-greenlets = [gevent.spawn(together.ask, number) for number in range(4)]
+coalescer = Coalescer(double)
+greenlets = [gevent.spawn(coalescer.submit, number) for number in range(4)]
 gevent.sleep(0.05)
-# The next in turn.
+# The first greenlet works, and this one would lead the next group.
 greenlets[1].kill()
-may_end.set()
+may_finish.set()
 gevent.joinall(greenlets, timeout=10)
-ended = ["ended" if isinstance(one.value, gevent.GreenletExit) else one.value for one in greenlets]
-print(ended, turns)
+outcomes = [
+    "killed" if isinstance(greenlet.value, gevent.GreenletExit) else greenlet.value
+    for greenlet in greenlets
+]
+print(outcomes, groups)

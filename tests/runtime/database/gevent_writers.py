@@ -1,6 +1,6 @@
-"""Run by test_sqlite.py in a process of its own: greenlets of one web worker that all write.
+"""Run by test_sqlite.py in a separate process: greenlets of one web worker write concurrently.
 
-Prints how long each of them took, as JSON.
+Print how long each of them took, and what was written, as JSON.
 """
 
 from gevent import monkey
@@ -24,8 +24,8 @@ from django.db import connection, transaction  # noqa: E402
 from accounts.models import AuditEntry  # noqa: E402
 
 
-def write_and_wait_inside(number: int) -> float:
-    """A transaction that waits for a socket, as none of ours does on purpose."""
+def write_and_wait_in_transaction(number: int) -> float:
+    """Switch greenlets inside the transaction, as waiting for a socket would."""
     started = time.monotonic()
     with transaction.atomic():
         AuditEntry.objects.create(action=f"inside.{number}")
@@ -34,14 +34,14 @@ def write_and_wait_inside(number: int) -> float:
     return time.monotonic() - started
 
 
-def write_alone(number: int) -> float:
+def write(number: int) -> float:
     started = time.monotonic()
     AuditEntry.objects.create(action=f"alone.{number}")
     connection.close()
     return time.monotonic() - started
 
 
-def fail_inside(number: int) -> float:
+def fail_in_transaction(number: int) -> float:
     started = time.monotonic()
     try:
         with transaction.atomic():
@@ -56,8 +56,8 @@ def fail_inside(number: int) -> float:
 def main() -> None:
     call_command("migrate", verbosity=0)
     connection.close()
-    acts = (write_and_wait_inside, write_alone, fail_inside)
-    greenlets = [gevent.spawn(act, number) for number in range(10) for act in acts]
+    functions = (write_and_wait_in_transaction, write, fail_in_transaction)
+    greenlets = [gevent.spawn(run, number) for number in range(10) for run in functions]
     gevent.joinall(greenlets, raise_error=True)
     written = sorted(AuditEntry.objects.values_list("action", flat=True))
     json.dump({"took": [greenlet.value for greenlet in greenlets], "written": written}, sys.stdout)

@@ -1,7 +1,7 @@
-"""What a migration may do while the code before it still runs: docs/operations.md, "Migrations".
+"""Check that migrations don't break the previous release: docs/operations.md, "Migrations".
 
-What is not known to be harmless is refused. A migration that says in `harmless_because` why nothing
-that runs minds may do anything.
+Every operation that isn't known to be harmless is rejected, unless the migration's attribute
+`harmless_because` gives a reason.
 """
 
 from collections.abc import Iterator
@@ -21,58 +21,60 @@ HARMLESS = (
     AddIndexConcurrently,
     RemoveIndexConcurrently,
 )
-LEAST_REASON = 20
+MIN_REASON_LENGTH = 20
 
 
-def faults(migration: Any, state: ProjectState) -> Iterator[str]:
-    """`state` is that before it; afterwards that behind it."""
+def find_problems(migration: Any, state: ProjectState) -> Iterator[str]:
+    """Yield the problems of a migration, and apply it to `state`."""
     reason = getattr(migration, "harmless_because", None)
-    excused = isinstance(reason, str) and len(reason) >= LEAST_REASON
-    made = {one.name_lower for one in migration.operations if _is(one, migrations.CreateModel)}
+    is_excused = isinstance(reason, str) and len(reason) >= MIN_REASON_LENGTH
+    created = {
+        operation.name_lower
+        for operation in migration.operations
+        if isinstance(operation, migrations.CreateModel)
+    }
     for operation in migration.operations:
-        fault = "" if excused else _fault(operation, migration.app_label, state, made)
-        if fault:
-            yield f"{migration.app_label}.{migration.name}: {operation.describe()}: {fault}"
+        problem = "" if is_excused else _problem(operation, migration.app_label, state, created)
+        if problem:
+            yield f"{migration.app_label}.{migration.name}: {operation.describe()}: {problem}"
         operation.state_forwards(migration.app_label, state)
 
 
-def _fault(operation: Operation, app: str, state: ProjectState, made: set[str]) -> str:
+def _problem(operation: Operation, app: str, state: ProjectState, created: set[str]) -> str:
     if isinstance(operation, migrations.SeparateDatabaseAndState):
-        inner = (_fault(one, app, state, made) for one in operation.database_operations)
-        return next((fault for fault in inner if fault), "")
-    if isinstance(operation, HARMLESS) or getattr(operation, "model_name_lower", None) in made:
+        problems = (_problem(inner, app, state, created) for inner in operation.database_operations)
+        return next((problem for problem in problems if problem), "")
+    if isinstance(operation, HARMLESS) or getattr(operation, "model_name_lower", None) in created:
         return ""
     if isinstance(operation, migrations.AddField):
-        return _fault_of_new(operation.field)
+        return _problem_of_new(operation.field)
     if isinstance(operation, migrations.AlterField):
         before = state.models[app, operation.model_name_lower].fields[operation.name]
-        return _fault_of_altered(before, operation.field)
+        return _problem_of_altered(before, operation.field)
     if isinstance(operation, migrations.AddIndex):
-        return "nobody can write while it is built: AddIndexConcurrently, and atomic = False."
-    return "code that still runs may not survive it."
+        return "building the index blocks writes: use AddIndexConcurrently and atomic = False."
+    return "it may break running code."
 
 
-def _fault_of_new(field: Any) -> str:
+def _problem_of_new(field: Any) -> str:
     if field.many_to_many:
         return ""
     if not field.null and not field.has_db_default():
-        return "code that still runs does not fill it: null=True or db_default."
+        return "running code does not set it: use null=True or db_default."
     if field.db_index or field.unique:
-        return "nobody can write while its index is built: db_index=False, then the index apart."
+        return "building its index blocks writes: use db_index=False and add the index separately."
     return ""
 
 
-def _fault_of_altered(before: Any, after: Any) -> str:
+def _problem_of_altered(before: Any, after: Any) -> str:
     if after.null < before.null:
-        return "code that still runs may write NULL."
+        return "running code may write NULL."
     if (after.db_index, after.unique) != (before.db_index, before.unique):
-        return "nobody can write while an index changes: change that apart."
+        return "changing the index blocks writes: change it separately."
     if _type(before) != _type(after) and not _is_longer(before, after):
-        return (
-            "PostgreSQL writes the whole table anew, and code that still runs sends the old type."
-        )
+        return "PostgreSQL rewrites the whole table, and running code sends the old type."
     if before.has_db_default() and not after.has_db_default() and not after.null:
-        return "code that still runs may leave it out."
+        return "running code may omit it."
     return ""
 
 
@@ -88,22 +90,18 @@ def _is_longer(before: Any, after: Any) -> bool:
     return after.max_length is None or after.max_length >= (before.max_length or 0)
 
 
-def _is(operation: Operation, kind: type[Operation]) -> bool:
-    return isinstance(operation, kind)
-
-
-def strangers(models_of_code: Any) -> Iterator[str]:
-    """Where these models, of whatever release, cannot write to the tables that are there."""
+def find_mismatches(release_models: Any) -> Iterator[str]:
+    """Yield the columns that keep a release's models from writing to the existing tables."""
     with connection.cursor() as cursor:
-        for model in models_of_code:
+        for model in release_models:
             table = model._meta.db_table
             columns = connection.introspection.get_table_description(cursor, table)
-            there = {column.name: column for column in columns}
-            known = {field.column for field in model._meta.local_concrete_fields}
-            yield from (f"{table}.{name} is not there." for name in known - there.keys())
-            for column in there.values():
-                if column.name not in known and not column.null_ok and column.default is None:
-                    yield f"{table}.{column.name} cannot be left out."
+            existing = {column.name: column for column in columns}
+            expected = {field.column for field in model._meta.local_concrete_fields}
+            yield from (f"{table}.{name} does not exist." for name in expected - existing.keys())
+            for column in existing.values():
+                if column.name not in expected and not column.null_ok and column.default is None:
+                    yield f"{table}.{column.name} is required."
             for field in model._meta.local_concrete_fields:
-                if field.null and field.column in there and not there[field.column].null_ok:
+                if field.null and field.column in existing and not existing[field.column].null_ok:
                     yield f"{table}.{field.column} cannot be NULL."

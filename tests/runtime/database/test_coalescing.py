@@ -1,4 +1,4 @@
-"""What many ask for at once is done once, and the trouble of one is not that of the others."""
+"""Concurrent calls are served in groups, and a killed caller doesn't affect the others."""
 
 import threading
 import time
@@ -17,134 +17,134 @@ from tests.servers.gevent_process import run_patched
 from tests.servers.redis import redis_server
 
 
-class Ended(BaseException):
-    """As a greenlet is ended."""
+class Killed(BaseException):
+    """Simulates gevent.GreenletExit."""
 
 
-def at_once(asked: list[int]) -> list[int]:
-    return asked
+def echo(numbers: list[int]) -> list[int]:
+    return numbers
 
 
 class Work:
-    """The first turn lasts until it is let go: whoever comes meanwhile waits."""
+    """Work whose first group runs until the test allows it to finish."""
 
     def __init__(self) -> None:
-        self.turns: list[list[int]] = []
-        self.begun, self.may_end = threading.Event(), threading.Event()
+        self.groups: list[list[int]] = []
+        self.started, self.may_finish = threading.Event(), threading.Event()
         self.error: BaseException | None = None
 
-    def __call__(self, asked: list[int]) -> list[int]:
-        self.turns.append(asked)
-        if len(self.turns) == 1:
-            self.begun.set()
-            assert self.may_end.wait(10)
+    def __call__(self, numbers: list[int]) -> list[int]:
+        self.groups.append(numbers)
+        if len(self.groups) == 1:
+            self.started.set()
+            assert self.may_finish.wait(10)
             if self.error:
                 raise self.error
-        return [10 * one for one in asked]
+        return [10 * number for number in numbers]
 
 
 @contextmanager
-def asked_at_once(
-    together: Coalescer[int, int], work: Work, numbers: range
+def submitted(
+    coalescer: Coalescer[int, int], work: Work, numbers: range
 ) -> Iterator[list[Future[int]]]:
-    """The first is at work, and all others wait for it."""
+    """Submit all numbers: the first one's group runs, and all others wait."""
     with ThreadPoolExecutor(len(numbers)) as pool:
         try:
-            futures = [pool.submit(together.ask, numbers[0])]
-            assert work.begun.wait(10)
-            futures += [pool.submit(together.ask, number) for number in numbers[1:]]
-            until(lambda: len(together._waiting) == len(numbers) - 1)
+            futures = [pool.submit(coalescer.submit, numbers[0])]
+            assert work.started.wait(10)
+            futures += [pool.submit(coalescer.submit, number) for number in numbers[1:]]
+            wait_until(lambda: len(coalescer._waiting) == len(numbers) - 1)
             yield futures
         finally:
-            work.may_end.set()
+            work.may_finish.set()
 
 
-def until(is_so: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < ends_at
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
         time.sleep(0.005)
 
 
-def test_those_who_wait_share_the_next_turns() -> None:
-    together = Coalescer(work := Work())
+def test_waiting_callers_share_the_next_groups() -> None:
+    coalescer = Coalescer(work := Work())
     numbers = range(2 * MAX_GROUP_SIZE + 10)
-    with asked_at_once(together, work, numbers) as futures:
-        work.may_end.set()
+    with submitted(coalescer, work, numbers) as futures:
+        work.may_finish.set()
         assert [future.result(10) for future in futures] == [10 * number for number in numbers]
-    assert [len(turn) for turn in work.turns] == [1, MAX_GROUP_SIZE, MAX_GROUP_SIZE, 9]
-    assert together.ask(5) == 50
+    assert [len(group) for group in work.groups] == [1, MAX_GROUP_SIZE, MAX_GROUP_SIZE, 9]
+    assert coalescer.submit(5) == 50
 
 
-def test_what_the_work_raises_is_everybodys_who_waits_and_nobodys_after() -> None:
-    together = Coalescer(work := Work())
+def test_error_of_the_work_is_raised_in_all_waiting_callers_but_not_in_later_ones() -> None:
+    coalescer = Coalescer(work := Work())
     work.error = ValueError("broken")
-    with asked_at_once(together, work, range(5)) as futures:
-        work.may_end.set()
+    with submitted(coalescer, work, range(5)) as futures:
+        work.may_finish.set()
         assert {type(future.exception(10)) for future in futures} == {ValueError}
-    assert work.turns == [[0]]
-    assert together.ask(5) == 50
+    assert work.groups == [[0]]
+    assert coalescer.submit(5) == 50
 
 
-def test_when_the_one_who_works_is_ended_those_who_wait_are_served() -> None:
-    together = Coalescer(work := Work())
-    work.error = Ended()
-    with asked_at_once(together, work, range(5)) as futures:
-        work.may_end.set()
-        assert isinstance(futures[0].exception(10), Ended)
+def test_callers_that_wait_are_served_when_the_leader_is_killed() -> None:
+    coalescer = Coalescer(work := Work())
+    work.error = Killed()
+    with submitted(coalescer, work, range(5)) as futures:
+        work.may_finish.set()
+        assert isinstance(futures[0].exception(10), Killed)
         assert [future.result(10) for future in futures[1:]] == [10, 20, 30, 40]
 
 
-def test_who_is_ended_while_others_are_let_come_stops_nobody(
+def test_leader_killed_before_its_work_starts_does_not_block_later_callers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    together = Coalescer(Work())
-    together._work.may_end.set()  # type: ignore[attr-defined]
+    coalescer = Coalescer(Work())
+    coalescer._work.may_finish.set()  # type: ignore[attr-defined]
 
-    def end() -> None:
-        raise Ended
+    def kill() -> None:
+        raise Killed
 
     with monkeypatch.context() as patched:
-        patched.setattr("runtime.database.coalescing.yield_to_others", end)
-        with pytest.raises(Ended):
-            together.ask(1)
-    assert together.ask(5) == 50
+        patched.setattr("runtime.database.coalescing.yield_to_others", kill)
+        with pytest.raises(Killed):
+            coalescer.submit(1)
+    assert coalescer.submit(5) == 50
 
 
-def test_a_shared_error_does_not_grow_with_those_who_share_it() -> None:
-    together = Coalescer(work := Work())
+def test_traceback_of_a_shared_error_does_not_grow_with_each_caller() -> None:
+    coalescer = Coalescer(work := Work())
     work.error = ValueError("broken")
-    with asked_at_once(together, work, range(30)) as futures:
-        work.may_end.set()
+    with submitted(coalescer, work, range(30)) as futures:
+        work.may_finish.set()
         error: Any = futures[-1].exception(10)
-    places, place = 0, error.__traceback__
-    while place:
-        places, place = places + 1, place.tb_next
-    assert places < 10
+    length, frame = 0, error.__traceback__
+    while frame:
+        length, frame = length + 1, frame.tb_next
+    assert length < 10
 
 
-def test_a_kind_of_work_that_takes_long_holds_up_no_other() -> None:
-    together = Coalescer(work := Work())
-    with asked_at_once(together, work, range(1)) as futures:
+def test_slow_work_does_not_block_other_coalescers() -> None:
+    coalescer = Coalescer(work := Work())
+    with submitted(coalescer, work, range(1)) as futures:
         started = time.monotonic()
-        assert Coalescer(at_once).ask(1) == 1
+        assert Coalescer(echo).submit(1) == 1
         assert time.monotonic() - started < 1
-        work.may_end.set()
+        work.may_finish.set()
         assert futures[0].result(10) == 0
 
 
-def test_looking_after_a_silent_redis_takes_nobodys_turn() -> None:
+def test_health_check_of_a_silent_redis_does_not_delay_coalesced_work() -> None:
     with redis_server() as server:
         options = {"socket_timeout": 3.0}
         counters = RedisCounters(server.url, {"OPTIONS": options})
-        assert counters.is_well()
+        assert counters.is_healthy()
         psutil.Process(server.pid).suspend()
         try:
             with ThreadPoolExecutor(1) as pool:
-                probe = pool.submit(counters.is_well)
+                probe = pool.submit(counters.is_healthy)
                 time.sleep(0.2)
                 started = time.monotonic()
-                assert Coalescer(at_once).ask(1) == 1
+                assert Coalescer(echo).submit(1) == 1
                 took = time.monotonic() - started
                 assert not probe.done()
                 psutil.Process(server.pid).resume()
@@ -154,6 +154,6 @@ def test_looking_after_a_silent_redis_takes_nobodys_turn() -> None:
     assert took < 0.05
 
 
-def test_a_greenlet_that_is_ended_while_it_waits_stops_nobody(tmp_path: Path) -> None:
-    said = run_patched("tests.runtime.database.gevent_coalescing", tmp_path)
-    assert said == "[0, 'ended', 4, 6] [[0], [2, 3]]\n"
+def test_killed_greenlet_that_waited_does_not_block_the_others(tmp_path: Path) -> None:
+    output = run_patched("tests.runtime.database.gevent_coalescing", tmp_path)
+    assert output == "[0, 'killed', 4, 6] [[0], [2, 3]]\n"

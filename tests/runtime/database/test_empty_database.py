@@ -1,4 +1,4 @@
-"""An empty database in production is a restore that failed, until an operator says otherwise."""
+"""In production, an empty database counts as a failed restore, unless an option says otherwise."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.servers.postgres import postgres, with_its_programs
+from tests.servers.postgres import postgres, prepend_postgres_programs
 from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
 from tests.servers.redis import free_port
@@ -58,15 +58,15 @@ def production(server: str, tmp_path: Path) -> dict[str, str]:
 
 def tables(server: str) -> int:
     with psycopg.connect(server) as database:
-        found = database.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
-        return int((found.fetchone() or [0])[0])
+        cursor = database.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+        return int((cursor.fetchone() or [0])[0])
 
 
-def assert_names_both_ways(said: str) -> None:
-    (line,) = (line for line in said.splitlines() if "no tables" in line)
+def assert_suggests_restore_and_migrate(output: str) -> None:
+    (line,) = (line for line in output.splitlines() if "no tables" in line)
     assert "manage.py restore" in line
     assert "manage.py migrate --new-database" in line
-    assert "Traceback" not in said
+    assert "Traceback" not in output
 
 
 @pytest.mark.parametrize(
@@ -74,63 +74,63 @@ def assert_names_both_ways(said: str) -> None:
     [["manage.py", "migrate"], ["-m", "config.server.supervisor"]],
     ids=["migrate", "serve"],
 )
-def test_in_production_nothing_creates_tables_unasked(
+def test_tables_are_not_created_in_production_without_the_option(
     production: dict[str, str], server: str, command: list[str]
 ) -> None:
-    ended = run(*command, **production)
-    assert ended.returncode == 1
-    assert len(ended.stderr.splitlines()) == 1
-    assert_names_both_ways(ended.stderr)
+    process = run(*command, **production)
+    assert process.returncode == 1
+    assert len(process.stderr.splitlines()) == 1
+    assert_suggests_restore_and_migrate(process.stderr)
     assert tables(server) == 0
 
 
 @pytest.mark.proof
-def test_in_production_a_web_server_stops_without_tables(
+def test_web_server_exits_in_production_if_there_are_no_tables(
     production: dict[str, str], server: str
 ) -> None:
     gunicorn = ["-m", "gunicorn", "--config", "config/server/gunicorn_settings.py", "config.wsgi"]
-    ended = run(*gunicorn, "--bind", f"127.0.0.1:{production['PORT']}", **production)
-    assert ended.returncode == 3
-    assert_names_both_ways(ended.stderr)
+    process = run(*gunicorn, "--bind", f"127.0.0.1:{production['PORT']}", **production)
+    assert process.returncode == 3
+    assert_suggests_restore_and_migrate(process.stderr)
     assert tables(server) == 0
 
 
-def test_commands_name_both_ways_in_production(production: dict[str, str]) -> None:
-    ended = run("manage.py", "check_books", **production)
-    assert ended.returncode == 1
-    assert_names_both_ways(ended.stderr)
+def test_commands_suggest_restore_and_migrate_in_production(production: dict[str, str]) -> None:
+    process = run("manage.py", "check_books", **production)
+    assert process.returncode == 1
+    assert_suggests_restore_and_migrate(process.stderr)
 
 
 @pytest.mark.proof
-def test_an_operator_creates_the_tables_of_a_new_service(tmp_path: Path) -> None:
+def test_new_database_option_creates_the_tables(tmp_path: Path) -> None:
     with postgres() as server:
-        given = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
-        assert run("manage.py", "migrate", "--new-database", **given).returncode == 0
-        assert run("manage.py", "migrate", **given).returncode == 0
-        assert run("manage.py", "check_books", **given).returncode == 0
+        environment = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
+        assert run("manage.py", "migrate", "--new-database", **environment).returncode == 0
+        assert run("manage.py", "migrate", **environment).returncode == 0
+        assert run("manage.py", "check_books", **environment).returncode == 0
 
 
 @pytest.mark.proof
-def test_a_restore_fills_an_empty_production_database(tmp_path: Path) -> None:
+def test_restore_fills_an_empty_production_database(tmp_path: Path) -> None:
     with postgres() as server:
-        given = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
-        given["PATH"] = with_its_programs(os.environ["PATH"])
+        environment = {**ENVIRONMENT, "DATABASE_URL": server, "DATA_DIR": str(tmp_path)}
+        environment["PATH"] = prepend_postgres_programs(os.environ["PATH"])
         backup = str(tmp_path / "backup")
-        assert run("manage.py", "migrate", "--new-database", **given).returncode == 0
-        assert run("manage.py", "back_up", backup, **given).returncode == 0
+        assert run("manage.py", "migrate", "--new-database", **environment).returncode == 0
+        assert run("manage.py", "back_up", backup, **environment).returncode == 0
         with psycopg.connect(server, autocommit=True) as database:
             database.execute("CREATE DATABASE restored")
-        given["DATABASE_URL"] = server.replace("/postgres?", "/restored?")
-        ended = run("manage.py", "restore", backup, **given)
-        assert "agree" in ended.stdout, ended.stderr
-        assert run("manage.py", "migrate", **given).returncode == 0
+        environment["DATABASE_URL"] = server.replace("/postgres?", "/restored?")
+        process = run("manage.py", "restore", backup, **environment)
+        assert "agree" in process.stdout, process.stderr
+        assert run("manage.py", "migrate", **environment).returncode == 0
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=[command[0] for command in COMMANDS])
-def test_a_command_without_tables_says_so_in_one_line(tmp_path: Path, command: list[str]) -> None:
-    ended = run("manage.py", *command, DATA_DIR=str(tmp_path))
-    assert ended.returncode == 1
-    (line,) = ended.stderr.splitlines()
+def test_command_reports_missing_tables_in_one_line(tmp_path: Path, command: list[str]) -> None:
+    process = run("manage.py", *command, DATA_DIR=str(tmp_path))
+    assert process.returncode == 1
+    (line,) = process.stderr.splitlines()
     assert line.endswith("The database has no tables yet. Run manage.py migrate.")
-    # A file would be in the way of a restore.
+    # A file would block a later restore.
     assert not (tmp_path / "db.sqlite3").exists()

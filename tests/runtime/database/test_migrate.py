@@ -1,4 +1,4 @@
-"""Migrations beside code that runs: nobody waits behind one, and two at once are one."""
+"""Migrations run while the service handles requests, and one at a time."""
 
 import subprocess
 import time
@@ -11,9 +11,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from runtime.management.commands.migrate import NUMBER
+from runtime.management.commands.migrate import LOCK_ID
 from tests.servers.books import assert_books_agree
-from tests.servers.client import HttpAnswer, calls_coming
+from tests.servers.client import ClientResponse, steady_calls
 from tests.servers.keys import make_key
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
@@ -37,67 +37,67 @@ def database(site: Product) -> Iterator["psycopg.Connection[Any]"]:
         yield connection
 
 
-def calls(site: Product) -> AbstractContextManager[list[HttpAnswer]]:
+def calls(site: Product) -> AbstractContextManager[list[ClientResponse]]:
     email = f"loaded-{uuid4().hex}@shop.example"
-    return calls_coming(site, make_key(site, email, 100_000, 100_000))
+    return steady_calls(site, make_key(site, email, 100_000, 100_000))
 
 
-def test_no_call_fails_behind_a_migration_that_waits_for_its_table(
+def test_no_request_fails_while_a_migration_waits_for_its_table_lock(
     site: Product, database: "psycopg.Connection[Any]", tmp_path: Path
 ) -> None:
     release = Release(tmp_path, f"ALTER TABLE {TABLE} ADD COLUMN later integer NULL")
-    with calls(site) as answers:
+    with calls(site) as responses:
         database.execute(f"LOCK TABLE {TABLE} IN ACCESS SHARE MODE")
         migrating = release.migrate(site)
-        release.wait_until_it_says("A table is in use")
+        release.wait_for_output("A table is in use")
         database.commit()
         migrating.wait(timeout=60)
-        before = len(answers)
-        # The old code goes on with the new table.
-        while len(answers) < before + 50:
+        before = len(responses)
+        # The old code keeps running with the new table.
+        while len(responses) < before + 50:
             time.sleep(0.02)
-    assert migrating.returncode == 0, release.said()
+    assert migrating.returncode == 0, release.output()
     assert "later" in columns(database)
-    assert {answer.status for answer in answers} == {200}
-    assert_books_agree(site, answered={answer.document["id"] for answer in answers})
+    assert {response.status for response in responses} == {200}
+    assert_books_agree(site, answered={response.document["id"] for response in responses})
 
 
-def test_an_index_is_built_beside_calls_however_long_it_waits(
+def test_index_build_does_not_block_requests_while_it_waits(
     site: Product, database: "psycopg.Connection[Any]", tmp_path: Path
 ) -> None:
     index = f"CREATE INDEX CONCURRENTLY log_by_cost ON {TABLE} (cost)"
     release = Release(tmp_path, index, name="indexed", atomic=False)
-    with calls(site) as answers:
+    with calls(site) as responses:
         database.execute(f"LOCK TABLE {TABLE} IN ROW EXCLUSIVE MODE")
         migrating = release.migrate(site)
-        release.wait_until_it_says("Applying indexed")
+        release.wait_for_output("Applying indexed")
         with pytest.raises(subprocess.TimeoutExpired):
             migrating.wait(timeout=3)
         database.commit()
         migrating.wait(timeout=60)
-    assert migrating.returncode == 0, release.said()
-    assert {answer.status for answer in answers} == {200}
+    assert migrating.returncode == 0, release.output()
+    assert {response.status for response in responses} == {200}
 
 
-def test_of_two_that_migrate_at_once_one_waits_for_the_other(
+def test_concurrent_migrate_commands_wait_for_each_other(
     site: Product, database: "psycopg.Connection[Any]", tmp_path: Path
 ) -> None:
     column = f"ALTER TABLE {TABLE} ADD COLUMN last integer NULL"
     release = Release(tmp_path, column, name="last")
-    database.execute("SELECT pg_advisory_lock(%s)", [NUMBER])
+    database.execute("SELECT pg_advisory_lock(%s)", [LOCK_ID])
     database.commit()
     migrating = release.migrate(site)
-    release.wait_until_it_says("Another process migrates")
+    release.wait_for_output("Another process is migrating")
     assert "last" not in columns(database)
-    database.execute("SELECT pg_advisory_unlock(%s)", [NUMBER])
+    database.execute("SELECT pg_advisory_unlock(%s)", [LOCK_ID])
     database.commit()
     migrating.wait(timeout=60)
-    assert migrating.returncode == 0, release.said()
+    assert migrating.returncode == 0, release.output()
     assert "last" in columns(database)
 
 
 def columns(database: "psycopg.Connection[Any]") -> set[str]:
-    asked = "SELECT column_name FROM information_schema.columns WHERE table_name = %s"
-    found = {str(row[0]) for row in database.execute(asked, [TABLE])}
+    query = "SELECT column_name FROM information_schema.columns WHERE table_name = %s"
+    names = {str(row[0]) for row in database.execute(query, [TABLE])}
     database.commit()
-    return found
+    return names

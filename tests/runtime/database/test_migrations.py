@@ -1,4 +1,4 @@
-"""Every migration is one that the code before it survives."""
+"""The previous release keeps working after every migration."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
 
-from tests.runtime.database.migration_rules import faults, strangers
+from tests.runtime.database.migration_rules import find_mismatches, find_problems
 
-# The newest migration of the release that runs everywhere. Moved on with each release.
+# The last migration of the previous release. Update these with each release.
 RELEASED = {
     "runtime": "0001_initial",
     "accounts": "0002_append_only_audit_log",
@@ -19,7 +19,7 @@ RELEASED = {
     "credits": "0003_append_only_ledger",
     "validation": "0001_initial",
 }
-OURS = list(RELEASED.items())
+RELEASED_NODES = list(RELEASED.items())
 
 
 @pytest.fixture(scope="module")
@@ -27,28 +27,30 @@ def loader() -> MigrationLoader:
     return MigrationLoader(None)
 
 
-def test_what_came_since_the_last_release_is_survived_by_it(loader: MigrationLoader) -> None:
-    state = loader.project_state(OURS)
-    released = {node for one in OURS for node in loader.graph.forwards_plan(one)}
+def test_previous_release_keeps_working_after_new_migrations(loader: MigrationLoader) -> None:
+    state = loader.project_state(RELEASED_NODES)
+    released = {node for last in RELEASED_NODES for node in loader.graph.forwards_plan(last)}
     leaves = [node for node in loader.graph.leaf_nodes() if node[0] in RELEASED]
     newer = [node for leaf in leaves for node in loader.graph.forwards_plan(leaf)]
-    found: list[str] = []
+    problems: list[str] = []
     for node in dict.fromkeys(newer):
         if node not in released:
-            found += faults(loader.graph.nodes[node], state)
-    assert found == []
+            problems += find_problems(loader.graph.nodes[node], state)
+    assert problems == []
 
 
 @pytest.mark.django_db
-def test_the_tables_take_what_the_last_release_and_this_one_write(loader: MigrationLoader) -> None:
-    before = loader.project_state(OURS).apps
-    for one in RELEASED:
-        assert list(strangers(before.get_app_config(one).get_models())) == []
-        assert list(strangers(apps.get_app_config(one).get_models())) == []
+def test_tables_accept_rows_of_both_releases(
+    loader: MigrationLoader,
+) -> None:
+    before = loader.project_state(RELEASED_NODES).apps
+    for app in RELEASED:
+        assert list(find_mismatches(before.get_app_config(app).get_models())) == []
+        assert list(find_mismatches(apps.get_app_config(app).get_models())) == []
 
 
 @pytest.mark.django_db
-def test_tables_that_do_not_fit_the_code_are_named() -> None:
+def test_mismatches_between_models_and_tables_are_listed() -> None:
     fields: list[Any] = [
         ("id", models.BigAutoField(primary_key=True)),
         ("other", models.TextField()),
@@ -57,17 +59,17 @@ def test_tables_that_do_not_fit_the_code_are_named() -> None:
     state = ProjectState()
     options = {"db_table": "validation_listeddomain"}
     migrations.CreateModel("Older", fields, options).state_forwards("accounts", state)
-    assert sorted(strangers(state.apps.get_models())) == [
-        "validation_listeddomain.created_at cannot be left out.",
-        "validation_listeddomain.domain cannot be left out.",
-        "validation_listeddomain.kind cannot be left out.",
-        "validation_listeddomain.other is not there.",
+    assert sorted(find_mismatches(state.apps.get_models())) == [
+        "validation_listeddomain.created_at is required.",
+        "validation_listeddomain.domain is required.",
+        "validation_listeddomain.kind is required.",
+        "validation_listeddomain.other does not exist.",
         "validation_listeddomain.reason cannot be NULL.",
     ]
 
 
-def judged(*operations: Any, **attributes: Any) -> list[str]:
-    """As one migration more, on a model that is there."""
+def problems_of(*operations: Any, **attributes: Any) -> list[str]:
+    """Check a new migration with these operations, on a model that exists."""
     state = ProjectState()
     fields: list[Any] = [
         ("id", models.BigAutoField(primary_key=True)),
@@ -77,14 +79,14 @@ def judged(*operations: Any, **attributes: Any) -> list[str]:
     ]
     migrations.CreateModel("Thing", fields).state_forwards("accounts", state)
     kind = type("Migration", (migrations.Migration,), {"operations": operations, **attributes})
-    return list(faults(kind("0099_change", "accounts"), state))
+    return list(find_problems(kind("0099_change", "accounts"), state))
 
 
-def field(name: str, kind: models.Field[Any, Any]) -> Any:
+def alter(name: str, kind: models.Field[Any, Any]) -> Any:
     return migrations.AlterField("thing", name, kind)
 
 
-def new(kind: models.Field[Any, Any]) -> Any:
+def add(kind: models.Field[Any, Any]) -> Any:
     return migrations.AddField("thing", "later", kind)
 
 
@@ -96,20 +98,20 @@ CHECK = models.CheckConstraint(condition=models.Q(count__gte=0), name="count_is_
     "operation",
     [
         migrations.CreateModel("Other", [("id", models.BigAutoField(primary_key=True))]),
-        new(models.TextField(null=True)),
-        new(models.IntegerField(db_default=1)),
-        new(models.ForeignKey("accounts.thing", models.CASCADE, null=True, db_index=False)),
-        field("name", models.CharField(max_length=60)),
-        field("name", models.CharField(max_length=50, null=True)),
-        field("name", models.CharField(max_length=50, help_text="As it is called")),
+        add(models.TextField(null=True)),
+        add(models.IntegerField(db_default=1)),
+        add(models.ForeignKey("accounts.thing", models.CASCADE, null=True, db_index=False)),
+        alter("name", models.CharField(max_length=60)),
+        alter("name", models.CharField(max_length=50, null=True)),
+        alter("name", models.CharField(max_length=50, help_text="The name")),
         AddIndexConcurrently("thing", INDEX),
         migrations.SeparateDatabaseAndState(
             state_operations=[migrations.RemoveField("thing", "note")]
         ),
     ],
 )
-def test_what_only_widens_is_taken(operation: Any) -> None:
-    assert judged(operation) == []
+def test_backward_compatible_operation_is_accepted(operation: Any) -> None:
+    assert problems_of(operation) == []
 
 
 @pytest.mark.parametrize(
@@ -124,33 +126,33 @@ def test_what_only_widens_is_taken(operation: Any) -> None:
         migrations.RunSQL("DROP TABLE thing"),
         migrations.AddIndex("thing", INDEX),
         migrations.AddConstraint("thing", CHECK),
-        new(models.TextField()),
-        new(models.TextField(default="filled by Django alone")),
-        new(models.TextField(null=True, unique=True)),
-        new(models.ForeignKey("accounts.thing", models.CASCADE, null=True)),
-        field("name", models.CharField(max_length=40)),
-        field("name", models.CharField(max_length=50, unique=True)),
-        field("note", models.TextField()),
-        field("note", models.IntegerField(null=True)),
-        field("count", models.IntegerField()),
+        add(models.TextField()),
+        add(models.TextField(default="filled by Django alone")),
+        add(models.TextField(null=True, unique=True)),
+        add(models.ForeignKey("accounts.thing", models.CASCADE, null=True)),
+        alter("name", models.CharField(max_length=40)),
+        alter("name", models.CharField(max_length=50, unique=True)),
+        alter("note", models.TextField()),
+        alter("note", models.IntegerField(null=True)),
+        alter("count", models.IntegerField()),
         migrations.SeparateDatabaseAndState([migrations.RunSQL("DROP TABLE thing")]),
     ],
 )
-def test_what_running_code_would_not_survive_is_refused_unless_a_reason_is_given(
+def test_operation_that_breaks_running_code_needs_a_reason(
     operation: Any,
 ) -> None:
-    assert len(judged(operation)) == 1
-    assert len(judged(operation, harmless_because="yes")) == 1
-    assert judged(operation, harmless_because="The release before has not read it any more.") == []
+    assert len(problems_of(operation)) == 1
+    assert len(problems_of(operation, harmless_because="yes")) == 1
+    assert problems_of(operation, harmless_because="The previous release does not read it.") == []
 
 
-def test_a_table_that_is_made_with_it_may_be_filled_and_indexed() -> None:
-    made = migrations.CreateModel("Other", [("id", models.BigAutoField(primary_key=True))])
-    assert judged(made, migrations.AddIndex("other", INDEX)) == []
+def test_new_table_may_be_indexed_in_the_same_migration() -> None:
+    create = migrations.CreateModel("Other", [("id", models.BigAutoField(primary_key=True))])
+    assert problems_of(create, migrations.AddIndex("other", INDEX)) == []
 
 
 @pytest.mark.usefixtures("fresh_database")
-def test_an_index_that_is_built_beside_writers_is_built_on_both_databases() -> None:
+def test_concurrent_index_operations_work_on_both_databases() -> None:
     model = apps.get_model("validation", "ListedDomain")
     index = models.Index(fields=["reason"], name="listed_by_reason")
     editor: Any = connection.schema_editor(atomic=False)

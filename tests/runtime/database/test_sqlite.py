@@ -7,25 +7,25 @@ from django.db import connection
 from tests.servers.gevent_process import run_patched
 
 
-def test_greenlets_that_wait_inside_a_transaction_do_not_block_each_other(tmp_path: Path) -> None:
+def test_greenlets_that_wait_in_a_transaction_do_not_block_each_other(tmp_path: Path) -> None:
     outcome = json.loads(run_patched("tests.runtime.database.gevent_writers", tmp_path))
-    # Without the lock the first waiter would sit in SQLite until its time-out of 20 seconds.
+    # Without the write lock, SQLite would block the whole process for its timeout of 20 seconds.
     assert max(outcome["took"]) < 15
     expected = [f"{kind}.{number}" for kind in ("alone", "inside") for number in range(10)]
     assert outcome["written"] == sorted(expected)
 
 
 @pytest.mark.django_db
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="about SQLite")
-def test_a_commit_is_on_the_disk_before_it_is_answered() -> None:
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="SQLite only")
+def test_commit_is_on_disk_before_the_response() -> None:
     with connection.cursor() as cursor:
         assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
         assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 @pytest.mark.django_db
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="about PostgreSQL")
-def test_postgresql_commits_to_the_disk_too() -> None:
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL only")
+def test_postgresql_commits_to_disk() -> None:
     with connection.cursor() as cursor:
         for setting in ("fsync", "synchronous_commit"):
             cursor.execute(f"SHOW {setting}")

@@ -1,4 +1,4 @@
-"""What nobody waits for is written later, and what cannot be written harms nothing else."""
+"""Buffered rows are written in batches, and a row that can't be written doesn't affect others."""
 
 import pytest
 from django.db import DataError, OperationalError
@@ -6,88 +6,88 @@ from django.db import DataError, OperationalError
 from runtime.database.write_behind import BATCH_SIZE, MAX_BUFFERED, WriteBuffer
 
 
-class Desk:
+class Store:
     def __init__(self) -> None:
-        self.written: list[list[int]] = []
-        self.is_away = False
+        self.batches: list[list[int]] = []
+        self.is_unavailable = False
 
     def write(self, numbers: list[int]) -> None:
-        if self.is_away:
-            raise OperationalError("away")
-        self.written.append(numbers)
+        if self.is_unavailable:
+            raise OperationalError("unavailable")
+        self.batches.append(numbers)
 
 
-def make_later(desk: Desk, numbers: range | list[int]) -> WriteBuffer[int]:
-    later = WriteBuffer(desk.write)
+def filled_buffer(store: Store, numbers: range | list[int]) -> WriteBuffer[int]:
+    buffer = WriteBuffer(store.write)
     for number in numbers:
-        later.add(number)
-    return later
+        buffer.add(number)
+    return buffer
 
 
-def test_many_are_written_at_once_and_never_twice() -> None:
-    desk = Desk()
-    later = make_later(desk, range(BATCH_SIZE + 3))
-    later.write()
-    later.write()
-    assert [len(part) for part in desk.written] == [BATCH_SIZE, 3]
+def test_items_are_written_in_batches_and_only_once() -> None:
+    store = Store()
+    buffer = filled_buffer(store, range(BATCH_SIZE + 3))
+    buffer.flush()
+    buffer.flush()
+    assert [len(batch) for batch in store.batches] == [BATCH_SIZE, 3]
 
 
-def test_they_wait_in_their_order_while_the_database_is_away() -> None:
-    desk = Desk()
-    desk.is_away = True
-    later = make_later(desk, [1, 2])
-    later.write()
-    later.add(3)
-    desk.is_away = False
-    later.write()
-    assert desk.written == [[1, 2, 3]]
+def test_items_stay_in_order_while_the_database_is_unavailable() -> None:
+    store = Store()
+    store.is_unavailable = True
+    buffer = filled_buffer(store, [1, 2])
+    buffer.flush()
+    buffer.add(3)
+    store.is_unavailable = False
+    buffer.flush()
+    assert store.batches == [[1, 2, 3]]
 
 
-@pytest.mark.parametrize("too_many", [1, 500])
-def test_only_so_many_wait(too_many: int) -> None:
-    desk = Desk()
-    make_later(desk, range(MAX_BUFFERED + too_many)).write()
-    assert sum(len(part) for part in desk.written) == MAX_BUFFERED
+@pytest.mark.parametrize("excess", [1, 500])
+def test_full_buffer_drops_further_items(excess: int) -> None:
+    store = Store()
+    filled_buffer(store, range(MAX_BUFFERED + excess)).flush()
+    assert sum(len(batch) for batch in store.batches) == MAX_BUFFERED
 
 
-class Book:
-    """Refuses some for good, and some only the first time."""
+class FailingStore:
+    """Refuse some numbers always, and others with an outage the first time."""
 
-    def __init__(self, bad: set[int], away: set[int]) -> None:
+    def __init__(self, bad: set[int], unavailable_once: set[int]) -> None:
         self.written: list[int] = []
-        self._bad, self._away = bad, away
+        self._bad, self._unavailable_once = bad, unavailable_once
 
     def write(self, numbers: list[int]) -> None:
         if self._bad & set(numbers):
-            raise DataError("No such number can be written.")
-        if missed := self._away & set(numbers):
-            self._away -= missed
-            raise OperationalError("The database is away.")
+            raise DataError("This number can't be written.")
+        if hit := self._unavailable_once & set(numbers):
+            self._unavailable_once -= hit
+            raise OperationalError("The database is unavailable.")
         self.written += numbers
 
 
 @pytest.mark.parametrize("error", [DataError, TypeError])
-def test_one_that_cannot_be_written_takes_no_other_with_it(error: type[Exception]) -> None:
+def test_item_that_cannot_be_written_does_not_affect_the_others(error: type[Exception]) -> None:
     written: list[int] = []
 
     def write(numbers: list[int]) -> None:
         if 7 in numbers:
-            raise error("No such number can be written.")
+            raise error("This number can't be written.")
         written.extend(numbers)
 
-    later = WriteBuffer(write)
+    buffer = WriteBuffer(write)
     for number in range(20):
-        later.add(number)
-    later.write()
+        buffer.add(number)
+    buffer.flush()
     assert sorted(written) == [number for number in range(20) if number != 7]
 
 
-def test_nothing_is_written_twice_when_the_database_goes_away_in_between() -> None:
-    book = Book(bad={0}, away={15})
-    later = WriteBuffer(book.write)
+def test_nothing_is_written_twice_if_the_database_becomes_unavailable_in_between() -> None:
+    store = FailingStore(bad={0}, unavailable_once={15})
+    buffer = WriteBuffer(store.write)
     for number in range(20):
-        later.add(number)
-    later.write()
-    assert 15 not in book.written
-    later.write()
-    assert sorted(book.written) == list(range(1, 20))
+        buffer.add(number)
+    buffer.flush()
+    assert 15 not in store.written
+    buffer.flush()
+    assert sorted(store.written) == list(range(1, 20))

@@ -1,4 +1,4 @@
-"""Dies in every way in which a web worker may: of what nobody caught."""
+"""Run by test_formatters.py: raise uncaught exceptions wherever a web worker can."""
 
 from gevent import monkey
 
@@ -14,23 +14,23 @@ from config.server.worker import Worker  # noqa: E402
 from runtime.logging import formatters  # noqa: E402
 from runtime.logging.dict_config import log_settings  # noqa: E402
 
-SECRET = "held svc_live_" + "a1B2" * 9
+SECRET = "contains svc_live_" + "a1B2" * 9
 
 
-def die() -> None:
+def crash() -> None:
     raise ValueError(SECRET)
 
 
 def main() -> None:
     dictConfig(log_settings("INFO", "json"))
     formatters.log_uncaught()
-    Worker.log_greenlets()
-    thread = threading.Thread(target=die)
+    Worker.log_greenlet_errors()
+    thread = threading.Thread(target=crash)
     thread.start()
     thread.join()
-    gevent.spawn(die).join()
+    gevent.spawn(crash).join()
     warnings.warn(SECRET, stacklevel=1)
-    die()
+    crash()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A log record is one line in either form, holds no secret, and tells where a crash was."""
+"""Log records are one line in both formats, contain no secrets, and locate crashes."""
 
 import json
 import logging
@@ -18,38 +18,40 @@ from tests.servers.product import ROOT
 
 SECRET = "svc_live_" + "a1B2" * 9
 FORMATTERS = [LineFormatter("%(levelname)s %(message)s"), JsonFormatter()]
-in_both_forms = pytest.mark.parametrize("form", FORMATTERS, ids=["text", "json"])
+in_both_formats = pytest.mark.parametrize("formatter", FORMATTERS, ids=["text", "json"])
 
 
-def line(form: logging.Formatter, message: str, error: BaseException | None = None) -> str:
+def line(formatter: logging.Formatter, message: str, error: BaseException | None = None) -> str:
     info = (type(error), error, error.__traceback__) if error else None
     record = logging.LogRecord("test", logging.ERROR, __file__, 1, message, None, info)
-    return form.format(record)
+    return formatter.format(record)
 
 
-@in_both_forms
+@in_both_formats
 @pytest.mark.parametrize(
-    "end", ["\n", "\r\n", "\0", "\x1b[31m", "\u2028", "\u202e", "\x85", "\ud800"]
+    "character", ["\n", "\r\n", "\0", "\x1b[31m", "\u2028", "\u202e", "\x85", "\ud800"]
 )
-def test_whatever_it_holds_it_is_one_printable_line(form: logging.Formatter, end: str) -> None:
-    text = line(form, f"before{end}after")
-    assert end not in text
+def test_record_is_one_printable_line_whatever_it_contains(
+    formatter: logging.Formatter, character: str
+) -> None:
+    text = line(formatter, f"before{character}after")
+    assert character not in text
     assert len(text.splitlines()) == 1
     assert "before\\" in text
     text.encode()
 
 
-@in_both_forms
-@pytest.mark.parametrize("place", ["{}", "/v1/{}", "'{}'", '{{"a": "{}"}}', "{}\\x00", "a{}b"])
-def test_a_key_is_masked(form: logging.Formatter, place: str) -> None:
-    text = line(form, place.format(SECRET))
+@in_both_formats
+@pytest.mark.parametrize("template", ["{}", "/v1/{}", "'{}'", '{{"a": "{}"}}', "{}\\x00", "a{}b"])
+def test_api_key_is_masked(formatter: logging.Formatter, template: str) -> None:
+    text = line(formatter, template.format(SECRET))
     assert "a1B2" not in text
     assert "svc_live_…" in text
 
 
-@in_both_forms
+@in_both_formats
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("message", "masked"),
     [
         ("jane@shop.example", "j…@shop.example"),
         ("Key (email)=(jane@shop.example) already exists", "Key (email)=(j…@shop.example) already"),
@@ -66,26 +68,26 @@ def test_a_key_is_masked(form: logging.Formatter, place: str) -> None:
         ("jane@one.example,joe@two.example", "j…@one.example,j…@two.example"),
     ],
 )
-def test_an_address_is_masked(form: logging.Formatter, said: str, told: str) -> None:
-    text = line(form, said)
-    assert told in text
-    for whole in ("jane", "doe", "tag", "password", "joe@", "j@", "a@"):
-        assert whole not in text
+def test_email_address_is_masked(formatter: logging.Formatter, message: str, masked: str) -> None:
+    text = line(formatter, message)
+    assert masked in text
+    for private in ("jane", "doe", "tag", "password", "joe@", "j@", "a@"):
+        assert private not in text
 
 
-@in_both_forms
-def test_a_long_text_takes_no_longer_than_its_length(form: logging.Formatter) -> None:
+@in_both_formats
+def test_long_message_is_cut_off_in_linear_time(formatter: logging.Formatter) -> None:
     for text in ("a" * 300_000, "a@" * 150_000, '"' * 300_000, "%40" * 100_000):
-        assert len(line(form, text)) < 5_000
+        assert len(line(formatter, text)) < 5_000
 
 
-def test_a_record_for_programs_has_its_fields() -> None:
-    formatters.request_id.set("req_1")
-    formatters.account_id.set(formatters.NO_ID)
+def test_json_record_has_the_documented_fields() -> None:
+    formatters.current_request_id.set("req_1")
+    formatters.current_account_id.set(formatters.NO_ID)
     record = logging.LogRecord("credits", logging.WARNING, __file__, 1, "Paid %s", ("twice",), None)
     record.created = datetime(2026, 11, 22, 6, 0, 0, 7_000, UTC).timestamp()
-    told = json.loads(JsonFormatter().format(record))
-    assert told == {
+    fields = json.loads(JsonFormatter().format(record))
+    assert fields == {
         "time": "2026-11-22T06:00:00.007Z",
         "level": "warning",
         "logger": "credits",
@@ -95,35 +97,35 @@ def test_a_record_for_programs_has_its_fields() -> None:
     }
 
 
-def test_djangos_own_record_of_a_crash_is_without_the_path() -> None:
+def test_path_is_removed_from_djangos_crash_records() -> None:
     record = logging.LogRecord("d", logging.ERROR, "", 1, "%s: %s", ("Crash", "/a/secret"), None)
     record.request = type("Request", (), {"path": "/a/secret"})()
     assert formatters.WithoutPath().filter(record)
     assert record.getMessage() == "Crash: …"
 
 
-@in_both_forms
+@in_both_formats
 @pytest.mark.django_db
-def test_a_crash_below_the_orm_names_the_database_error_and_our_own_place(
-    form: logging.Formatter,
+def test_database_error_has_its_code_and_a_location_in_the_project(
+    formatter: logging.Formatter,
 ) -> None:
     try:
         User.objects.raw("SELECT 1 FROM no_such_table")[0]
     except DatabaseError as error:
-        text = line(form, "Crash", error)
-    assert "test_tracing.py:" in text
+        text = line(formatter, "Crash", error)
+    assert "test_formatters.py:" in text
     assert "(SQLITE_ERROR)" in text or "(42P01)" in text
 
 
-@in_both_forms
-def test_a_crash_is_its_places_in_one_line_without_its_text(form: logging.Formatter) -> None:
+@in_both_formats
+def test_crash_is_logged_as_locations_without_the_message(formatter: logging.Formatter) -> None:
     try:
-        raise ValueError(f"held {SECRET}")
+        raise ValueError(f"contains {SECRET}")
     except ValueError as error:
-        text = line(form, "Crash", error)
+        text = line(formatter, "Crash", error)
     assert "ValueError" in text
-    assert "test_tracing.py:" in text
-    assert "held" not in text
+    assert "test_formatters.py:" in text
+    assert "contains" not in text
     assert "Traceback" not in text
     assert len(text.splitlines()) == 1
     if text.startswith("{"):
@@ -132,8 +134,8 @@ def test_a_crash_is_its_places_in_one_line_without_its_text(form: logging.Format
 
 
 @pytest.mark.process
-def test_what_nobody_caught_is_a_record_without_its_text(tmp_path: Path) -> None:
-    ended = subprocess.run(
+def test_uncaught_exception_is_logged_without_its_message(tmp_path: Path) -> None:
+    process = subprocess.run(
         [sys.executable, "-m", "tests.runtime.logging.gevent_uncaught"],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path)},
@@ -142,9 +144,9 @@ def test_what_nobody_caught_is_a_record_without_its_text(tmp_path: Path) -> None
         check=False,
         timeout=60,
     )
-    assert ended.returncode == 1
-    thread, greenlet, warning, process = map(json.loads, ended.stderr.splitlines())
-    for crash in (thread, greenlet, process):
+    assert process.returncode == 1
+    thread, greenlet, warning, main = map(json.loads, process.stderr.splitlines())
+    for crash in (thread, greenlet, main):
         assert (crash["logger"], crash["level"], crash["error"]) == (
             "uncaught",
             "critical",
@@ -152,4 +154,4 @@ def test_what_nobody_caught_is_a_record_without_its_text(tmp_path: Path) -> None
         )
         assert crash["places"][0].startswith("tests/runtime/logging/gevent_uncaught.py:")
     assert warning["logger"] == "py.warnings"
-    assert "a1B2" not in ended.stderr
+    assert "a1B2" not in process.stderr

@@ -1,4 +1,4 @@
-"""The log of the product that runs: one record for each request, in both forms, and no secret."""
+"""The running product logs one record per request, in both formats, without secrets."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from tests.config.server.test_make_serve import child_of, children, happens, workers
+from tests.config.server.test_make_serve import background_workers, child_of, children, eventually
 from tests.config.server.test_web_worker import UNREADABLE
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_account
 from tests.servers.product import Product, product
-from tests.servers.raw import say
+from tests.servers.raw import send_raw
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -41,9 +41,9 @@ def is_json(site: Product) -> bool:
 
 
 def records(site: Product) -> list[str]:
-    """Without what a person is told at the start."""
-    _, _, said = site.output().partition("Ready. Ctrl-C stops it.")
-    return [line for line in said.split("\n") if line]
+    """Return the log lines after the startup message."""
+    _, _, log = site.output().partition("Ready. Ctrl-C stops it.")
+    return [line for line in log.split("\n") if line]
 
 
 def of_requests(site: Product) -> list[str]:
@@ -52,8 +52,8 @@ def of_requests(site: Product) -> list[str]:
 
 
 def odd_requests(secret: str) -> list[bytes]:
-    """Each answered once, on a connection of its own."""
-    heads = [
+    """Return unusual requests. Each gets one response, on a separate connection."""
+    targets = [
         f"GET /v1/{secret}",
         f"GET /{secret}/",
         f"GET /v1/me?key={secret}&email={EMAIL}",
@@ -78,61 +78,61 @@ def odd_requests(secret: str) -> list[bytes]:
         b"Host: 127.0.0.1\r\nAuthorization: Bearer %sx" % secret.encode(),
         b"Host: %s" % EMAIL.partition("@")[2].encode(),
     ]
-    asked = [head.encode() + b" HTTP/1.1\r\n" + headers[0] for head in heads]
-    asked += [b"GET /v1/me HTTP/1.1\r\n" + one for one in headers]
-    asked += [b"GET /accounts/login/ HTTP/1.1\r\n" + one for one in headers]
-    return [one + b"\r\nConnection: close\r\n\r\n" for one in asked]
+    requests = [target.encode() + b" HTTP/1.1\r\n" + headers[0] for target in targets]
+    requests += [b"GET /v1/me HTTP/1.1\r\n" + lines for lines in headers]
+    requests += [b"GET /accounts/login/ HTTP/1.1\r\n" + lines for lines in headers]
+    return [request + b"\r\nConnection: close\r\n\r\n" for request in requests]
 
 
-def test_each_request_is_one_record_whatever_it_holds(site: Product) -> None:
+def test_each_request_is_one_record_whatever_it_contains(site: Product) -> None:
     password, secret = make_account(site, EMAIL)
     before, lines = len(of_requests(site)), len(records(site))
-    asked = [*odd_requests(secret), *UNREADABLE.values()]
-    for one in asked:
-        say(site, one, end=True)
-    assert happens(lambda: len(of_requests(site)) - before >= len(asked))
-    assert len(of_requests(site)) - before == len(asked)
-    # And none beside them.
-    assert len(records(site)) - lines == len(asked)
+    requests = [*odd_requests(secret), *UNREADABLE.values()]
+    for request in requests:
+        send_raw(site, request, end=True)
+    assert eventually(lambda: len(of_requests(site)) - before >= len(requests))
+    assert len(of_requests(site)) - before == len(requests)
+    # There are no other records.
+    assert len(records(site)) - lines == len(requests)
     log = site.output()
     for private in (secret[9:20], EMAIL, "whole.address", password):
         assert private not in log
 
 
-def test_each_line_is_of_the_form_that_was_asked_for(site: Product) -> None:
+def test_each_line_has_the_configured_format(site: Product) -> None:
     caller = HttpCaller(site, site.owner_key())
     assert caller.validate("deliverable@sandbox.test").status == 200
-    assert happens(lambda: any("deliverable" in line for line in records(site)))
+    assert eventually(lambda: any("deliverable" in line for line in records(site)))
     caller.close()
     assert records(site)
     for line in records(site):
         assert LINE.fullmatch(line) if not is_json(site) else read(line)
     if is_json(site):
-        record = next(one for one in map(json.loads, records(site)) if one.get("verdict"))
+        record = next(fields for fields in map(json.loads, records(site)) if fields.get("verdict"))
         assert record["account_id"].startswith("acc_")
         assert record["key_id"].startswith("key_")
         assert (record["route"], record["status"]) == ("/v1/validate", 200)
 
 
 def read(line: str) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(line)
-    assert {"time", "level", "logger", "message", "request_id", "account_id"} <= set(told)
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", told["time"])
-    return told
+    fields: dict[str, Any] = json.loads(line)
+    assert {"time", "level", "logger", "message", "request_id", "account_id"} <= set(fields)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", fields["time"])
+    return fields
 
 
-def test_the_web_server_and_the_supervisor_log_in_the_same_form(site: Product) -> None:
-    known = len(records(site))
-    (background,) = workers(site)
+def test_web_server_and_supervisor_log_in_the_configured_format(site: Product) -> None:
+    before = len(records(site))
+    (background,) = background_workers(site)
     os.kill(background, signal.SIGKILL)
     os.kill(children(child_of(site, "gunicorn"))[0], signal.SIGKILL)
-    assert happens(lambda: "background worker ended" in "".join(records(site)[known:]))
-    assert happens(lambda: "SIGKILL" in "".join(records(site)[known:]))
-    for line in records(site)[known:]:
+    assert eventually(lambda: "background worker ended" in "".join(records(site)[before:]))
+    assert eventually(lambda: "SIGKILL" in "".join(records(site)[before:]))
+    for line in records(site)[before:]:
         assert LINE.fullmatch(line) if not is_json(site) else read(line)
 
 
-def test_a_log_that_nobody_reads_stops_no_request(tmp_path: Path) -> None:
+def test_unread_log_does_not_block_requests(tmp_path: Path) -> None:
     """The pipe is full after some two hundred records."""
     reads, writes = os.pipe()
     running = Product(tmp_path, errors=writes, LOG_FORMAT="json")
@@ -141,11 +141,11 @@ def test_a_log_that_nobody_reads_stops_no_request(tmp_path: Path) -> None:
     try:
         running.wait_until_ready()
         caller = HttpCaller(running, running.owner_key())
-        answers = [*caller.at_once(1000), caller.get()]
+        responses = [*caller.get_concurrently(1000), caller.get()]
         time.sleep(1.5)
-        answers += caller.at_once(100)
+        responses += caller.get_concurrently(100)
         caller.close()
-        assert {answer.status for answer in answers} <= {200, 429}
+        assert {response.status for response in responses} <= {200, 429}
         read_lines: list[bytes] = []
         reader = threading.Thread(target=lambda: read_lines.extend(pipe))
         reader.start()
@@ -153,5 +153,5 @@ def test_a_log_that_nobody_reads_stops_no_request(tmp_path: Path) -> None:
         running.stop()
     reader.join(30)
     pipe.close()
-    told = [json.loads(line) for line in read_lines]
-    assert sum(record.get("route") == "/v1/me" for record in told) == len(answers)
+    logged = [json.loads(line) for line in read_lines]
+    assert sum(record.get("route") == "/v1/me" for record in logged) == len(responses)

@@ -4,7 +4,7 @@ from pathlib import Path
 from django.core.mail import EmailMessage, get_connection
 
 
-def test_each_mail_is_a_file_and_the_newest_has_the_last_name(tmp_path: Path) -> None:
+def test_each_email_is_a_file_and_names_sort_by_time(tmp_path: Path) -> None:
     connection = get_connection("runtime.mail.file_backend.EmailBackend", file_path=str(tmp_path))
     connection.send_messages([EmailMessage(subject, "x") for subject in ("first", "second")])
     connection.send_messages([EmailMessage("third", "x")])

@@ -1,4 +1,4 @@
-"""Emails that a stranger can trigger reach one mailbox three times per hour, ten times per day."""
+"""Strangers can trigger three emails per hour and ten per day to one mailbox."""
 
 import re
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ from runtime.mail import recipient_limits, retention
 from runtime.metrics.registry import MetricsSwitch
 from runtime.models import Mail, RecipientLimit
 from tests.conftest import PASSWORD, make_user
-from tests.support.fresh_database import at_once
-from tests.support.log_records import Records
+from tests.support.fresh_database import run_concurrently
+from tests.support.log_records import LogCapture
 
 VICTIM = "victim@shop.example"
 
 
 def sign_up(email: str = VICTIM) -> tuple[Client, Any]:
     client = Client()
-    answer = client.post("/accounts/signup/", {"email": email, "password1": PASSWORD})
-    return client, answer
+    response = client.post("/accounts/signup/", {"email": email, "password1": PASSWORD})
+    return client, response
 
 
 def invite(account: Account, owner: User, email: str = VICTIM) -> Invitation:
@@ -41,13 +41,13 @@ def account_of(user: User) -> Account:
 
 
 def links() -> list[str]:
-    found = (re.search(r"/accounts/invitations/\S+", mail.text) for mail in Mail.objects.all())
-    return [link[0] for link in found if link]
+    matches = (re.search(r"/accounts/invitations/\S+", mail.text) for mail in Mail.objects.all())
+    return [match[0] for match in matches if match]
 
 
 @pytest.fixture
 def counting() -> Iterator[None]:
-    """Ends before `records`, which looks at the switch when it ends itself."""
+    """Record metrics. It must be torn down before `records`, which reads the switch then."""
     recipient_limits.dropped.take()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MetricsSwitch, "is_on", True)
@@ -59,20 +59,20 @@ def counting() -> Iterator[None]:
 def test_a_mailbox_gets_three_sign_up_codes_per_hour() -> None:
     pages = []
     for _ in range(5):
-        client, answer = sign_up()
-        page = client.get(answer.headers["Location"])
+        client, response = sign_up()
+        page = client.get(response.headers["Location"])
         csrf = r'name="csrfmiddlewaretoken" value="\w+"'
         pages.append(
-            (answer.status_code, page.status_code, re.sub(csrf, "", page.content.decode()))
+            (response.status_code, page.status_code, re.sub(csrf, "", page.content.decode()))
         )
     assert Mail.objects.filter(to=VICTIM).count() == 3
-    # Who asked cannot see that the fourth and fifth were dropped.
+    # The pages don't reveal that the fourth and fifth emails were dropped.
     assert pages[0][0] == 302
     assert len(set(pages)) == 1
 
 
 @pytest.mark.django_db
-def test_all_kinds_count_together(account: Account, owner: User, stranger: User) -> None:
+def test_all_kinds_of_email_share_the_limit(account: Account, owner: User, stranger: User) -> None:
     victim = make_user(VICTIM)
     sign_up()
     invite(account, owner)
@@ -104,7 +104,7 @@ def test_all_kinds_count_together(account: Account, owner: User, stranger: User)
         ],
     ],
 )
-def test_other_spellings_of_an_address_count_as_the_same_mailbox(
+def test_spellings_of_an_address_count_as_one_mailbox(
     account: Account, owner: User, spellings: list[str]
 ) -> None:
     for email in spellings:
@@ -125,7 +125,7 @@ def test_a_mailbox_gets_ten_emails_per_day(account: Account, owner: User) -> Non
 
 
 @pytest.mark.django_db
-def test_the_limit_of_one_mailbox_is_not_that_of_another(account: Account, owner: User) -> None:
+def test_mailboxes_have_separate_limits(account: Account, owner: User) -> None:
     for _ in range(4):
         invite(account, owner)
     invite(account, owner, "another@shop.example")
@@ -133,7 +133,7 @@ def test_the_limit_of_one_mailbox_is_not_that_of_another(account: Account, owner
 
 
 @pytest.mark.django_db
-def test_emails_no_stranger_can_trigger_are_neither_limited_nor_counted(
+def test_emails_that_strangers_cannot_trigger_are_not_limited_or_counted(
     account: Account, owner: User, stranger: User
 ) -> None:
     for _ in range(12):
@@ -149,12 +149,12 @@ CAPPED = {
     *("invitation", "password_reset_key"),
 }
 NOT_CAPPED = {
-    # Notices about what the recipient did while signed in, or through an email of ours.
+    # About an action of the recipient while signed in, or through a link from an email.
     *("email_changed", "email_confirm", "email_deleted"),
     *("password_changed", "password_reset", "password_set", "second_factor_removed"),
     *("totp_activated", "totp_deactivated", "webauthn_added", "webauthn_removed"),
     "recovery_codes_generated",
-    # To members of an account, by what happens in it.
+    # To members of an account, about events in it.
     *("account_closed", "member_removed"),
     *("key_changed", "key_created", "key_expires", "key_revoked", "key_rotated"),
     *("invoice", "low_balance", "payment_failed", "plan_ended", "receipt", "refund", "renewal"),
@@ -162,18 +162,18 @@ NOT_CAPPED = {
 }
 
 
-def test_each_kind_of_email_is_known_to_be_limited_or_not() -> None:
+def test_each_kind_of_email_is_classified_as_limited_or_not() -> None:
     files = Path(settings.BASE_DIR, "templates").rglob("*_subject.txt")
     kinds = {file.name.removesuffix("_subject.txt") for file in files}
     assert kinds == CAPPED | NOT_CAPPED
-    limited = {template.rpartition("/")[2] for template in emails.TRIGGERED_BY_STRANGERS}
-    # Two of allauth's that are switched off are limited as well.
+    limited = {template.rpartition("/")[2] for template in emails.RATE_LIMITED_TEMPLATES}
+    # allauth has two more kinds, which are disabled but limited too.
     assert limited == CAPPED | {"login_code", "unknown_account"}
 
 
 @pytest.mark.django_db
 def test_a_dropped_email_is_counted_and_logged_without_its_address(
-    account: Account, owner: User, records: Records, counting: None
+    account: Account, owner: User, records: LogCapture, counting: None
 ) -> None:
     for _ in range(5):
         invite(account, owner)
@@ -201,7 +201,7 @@ def test_no_address_is_stored_for_the_limit(account: Account, owner: User) -> No
 
 
 @pytest.mark.django_db
-def test_what_the_limit_remembers_is_deleted_after_a_day(account: Account, owner: User) -> None:
+def test_recipient_counts_are_deleted_after_a_day(account: Account, owner: User) -> None:
     invite(account, owner)
     retention.delete_old_recipient_limits()
     assert RecipientLimit.objects.count() == 1
@@ -211,7 +211,9 @@ def test_what_the_limit_remembers_is_deleted_after_a_day(account: Account, owner
 
 
 @pytest.mark.django_db
-def test_a_clock_that_was_set_back_stops_no_email(account: Account, owner: User) -> None:
+def test_counts_written_before_the_clock_was_set_back_are_ignored(
+    account: Account, owner: User
+) -> None:
     with time_machine.travel(timezone.now() + timedelta(days=60)):
         for _ in range(4):
             invite(account, owner)
@@ -221,11 +223,11 @@ def test_a_clock_that_was_set_back_stops_no_email(account: Account, owner: User)
 
 
 @pytest.mark.usefixtures("fresh_database")
-def test_twelve_emails_at_the_same_time_are_three() -> None:
+def test_limit_is_exact_for_concurrent_emails() -> None:
     def send(number: int) -> bool:
         return emails.queue_sign_in_email(
             template="account/email/account_already_exists", to=VICTIM, context={"email": VICTIM}
         )
 
-    assert sorted(map(str, at_once(12, send))) == ["False"] * 9 + ["True"] * 3
+    assert sorted(map(str, run_concurrently(12, send))) == ["False"] * 9 + ["True"] * 3
     assert Mail.objects.count() == 3

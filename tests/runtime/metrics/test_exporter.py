@@ -1,4 +1,4 @@
-"""Metrics of the product that runs: real processes, asked over HTTP on a port of their own."""
+"""The running product exports metrics of all its processes over HTTP."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.config.server.test_make_serve import child_of, children, happens
+from tests.config.server.test_make_serve import child_of, children, eventually
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product, product
@@ -39,12 +39,12 @@ def site(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Produc
 
 
 def page(port: int, path: str = "/metrics") -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
-        return str(answer.read().decode())
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as response:
+        return str(response.read().decode())
 
 
 def numbers(port: int) -> dict[tuple[str, ...], float]:
-    """By name and the values of the labels in the order of their names."""
+    """Return values by metric name and label values, in the order of the label names."""
     return {
         (
             sample.name.removeprefix(PREFIX),
@@ -55,15 +55,15 @@ def numbers(port: int) -> dict[tuple[str, ...], float]:
     }
 
 
-def settles(port: int, is_so: Callable[[dict[tuple[str, ...], float]], bool]) -> bool:
-    return happens(lambda: is_so(numbers(port)))
+def becomes(port: int, condition: Callable[[dict[tuple[str, ...], float]], bool]) -> bool:
+    return eventually(lambda: condition(numbers(port)))
 
 
-def validated(found: dict[tuple[str, ...], float]) -> float:
-    return found.get(("http_requests_total", "", "POST", "api", "/v1/validate", "200"), 0)
+def validated(metrics: dict[tuple[str, ...], float]) -> float:
+    return metrics.get(("http_requests_total", "", "POST", "api", "/v1/validate", "200"), 0)
 
 
-def test_what_two_workers_did_is_counted_exactly(site: Product, port: int) -> None:
+def test_requests_of_two_workers_are_counted_exactly(site: Product, port: int) -> None:
     secret = make_key(site, "measured@shop.example", 100_000, 1000)
     before = numbers(port)
     callers = [HttpCaller(site, secret) for _ in range(6)]
@@ -75,7 +75,7 @@ def test_what_two_workers_did_is_counted_exactly(site: Product, port: int) -> No
         assert caller.validate("internal_error@sandbox.test").status == 500
         caller.close()
     assert HttpCaller(site, None).get().status == 401
-    assert settles(port, lambda found: validated(found) - validated(before) == 240)
+    assert becomes(port, lambda metrics: validated(metrics) - validated(before) == 240)
     after = numbers(port)
 
     def grew(*name: str) -> float:
@@ -96,51 +96,51 @@ def test_what_two_workers_did_is_counted_exactly(site: Product, port: int) -> No
     assert after["limiter_open",] == 0
 
 
-def test_a_worker_that_is_killed_takes_nothing_back(site: Product, port: int) -> None:
+def test_counts_of_a_killed_worker_stay(site: Product, port: int) -> None:
     caller = HttpCaller(site, make_key(site, "killed@shop.example", 100_000, 1000))
     before = validated(numbers(port))
     for _ in range(10):
         caller.validate("jane@shop.example")
     caller.close()
-    assert settles(port, lambda found: validated(found) == before + 10)
+    assert becomes(port, lambda metrics: validated(metrics) == before + 10)
     web = child_of(site, "gunicorn")
     killed = children(web)
     for worker in killed:
         os.kill(worker, signal.SIGKILL)
-    assert happens(lambda: len(set(children(web)) - set(killed)) == 2)
-    assert settles(port, lambda found: found.get(("processes", "web")) == 2)
+    assert eventually(lambda: len(set(children(web)) - set(killed)) == 2)
+    assert becomes(port, lambda metrics: metrics.get(("processes", "web")) == 2)
     assert validated(numbers(port)) == before + 10
     left = {int(path.stem.rpartition("_")[2]) for path in (site.folder / "metrics").glob("*.db")}
     assert not left & set(killed)
 
 
 @pytest.mark.fault
-def test_a_reload_loses_no_count(site: Product, port: int) -> None:
+def test_reload_loses_no_counts(site: Product, port: int) -> None:
     caller = HttpCaller(site, make_key(site, "reloaded@shop.example", 100_000, 1000))
     before, old = validated(numbers(port)), set(children(child_of(site, "gunicorn")))
     for _ in range(10):
         caller.validate("jane@shop.example")
-    # The workers are told to stop before their second is over.
+    # The workers stop before their next regular flush.
     site.process.send_signal(signal.SIGHUP)
     caller.close()
-    assert happens(lambda: not old & set(children(child_of(site, "gunicorn"))), seconds=40)
-    assert settles(port, lambda found: validated(found) == before + 10)
+    assert eventually(lambda: not old & set(children(child_of(site, "gunicorn"))), seconds=40)
+    assert becomes(port, lambda metrics: validated(metrics) == before + 10)
 
 
-def test_no_metric_tells_who_anybody_is(site: Product, port: int) -> None:
+def test_metrics_identify_no_one(site: Product, port: int) -> None:
     secret = make_key(site, "secretive@shop.example", 100_000, 1000)
     caller = HttpCaller(site, secret)
-    for place in (
+    for path in (
         f"/v1/{secret}",
         f"/{secret}",
         "/v1/joe@people.example",
         "/docs/joe@people.example/",
     ):
-        caller.get(place)
+        caller.get(path)
     caller.validate("joe@people.example")
     caller.call(f"X{secret[9:25]}", "/v1/me")
     caller.close()
-    assert settles(port, lambda found: any("other" in labels for labels in found))
+    assert becomes(port, lambda metrics: any("other" in labels for labels in metrics))
     text = page(port)
     for private in (secret[9:20], "joe", "people.example", "127.0.0.1"):
         assert private not in text
@@ -160,32 +160,34 @@ def test_nothing_else_is_served_there(site: Product, port: int) -> None:
     hidden.value.close()
 
 
-def test_who_says_nothing_there_holds_up_no_other(site: Product, port: int) -> None:
+def test_silent_connections_do_not_block_scrapes(site: Product, port: int) -> None:
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
     assert "build_info" in page(port)
     for connection in silent:
         connection.close()
 
 
-def test_a_port_of_metrics_that_is_taken_is_named(site: Product, tmp_path: Path, port: int) -> None:
-    given = {"DATA_DIR": str(tmp_path), "PORT": str(free_port()), "METRICS_PORT": str(port)}
-    ended = subprocess.run(
+def test_metrics_port_in_use_is_reported(site: Product, tmp_path: Path, port: int) -> None:
+    environment = {"DATA_DIR": str(tmp_path), "PORT": str(free_port()), "METRICS_PORT": str(port)}
+    process = subprocess.run(
         [sys.executable, "-m", "config.server.supervisor"],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **given},
+        env={"PATH": os.environ["PATH"], **environment},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ended.returncode == 1
-    assert re.search(rf"Metrics .* 127\.0\.0\.1, port {port}: Address already in use", ended.stderr)
-    assert "METRICS_PORT" in ended.stderr
+    assert process.returncode == 1
+    assert re.search(
+        rf"Metrics .* 127\.0\.0\.1, port {port}: Address already in use", process.stderr
+    )
+    assert "METRICS_PORT" in process.stderr
     assert "build_info" in page(port)
 
 
-def test_the_mails_that_wait_are_told_by_the_background_worker(site: Product, port: int) -> None:
-    def is_fresh(found: dict[tuple[str, ...], float]) -> bool:
-        seen = found.get(("background_worker_seen_timestamp_seconds",), 0)
-        return seen > time.time() - 20 and ("mails_waiting",) in found
+def test_background_worker_reports_waiting_emails(site: Product, port: int) -> None:
+    def is_fresh(metrics: dict[tuple[str, ...], float]) -> bool:
+        seen = metrics.get(("background_worker_seen_timestamp_seconds",), 0)
+        return seen > time.time() - 20 and ("mails_waiting",) in metrics
 
-    assert settles(port, is_fresh)
+    assert becomes(port, is_fresh)

@@ -1,4 +1,4 @@
-"""What each floor counts is what happened on it."""
+"""Each layer counts its own events."""
 
 import threading
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from django.test import Client, override_settings
 from django.urls import path, re_path
 from pytest_django import Settings
 
-from accounts.engine import engine
+from accounts.engine import get_engine
 from accounts.models import Account
-from apikeys.rest.middleware import unknown_callers
+from apikeys.rest.middleware import authentication_refusals
 from apikeys.rest.view import ApiView
 from apikeys.throttling.breaker import Breaker, outages
 from config.urls import urlpatterns
@@ -33,21 +33,21 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(MetricsSwitch, "is_on", True)
-    forget()
+    reset()
     yield
-    forget()
+    reset()
 
 
-def forget() -> None:
-    engine()
-    for add in before_each_flush:
-        add()
+def reset() -> None:
+    get_engine()
+    for collect in before_each_flush:
+        collect()
     for metric in all_metrics:
         metric.take()  # type: ignore[attr-defined]
     access_log.take_records()
 
 
-def test_a_validation_is_counted_by_what_came_out(
+def test_validations_are_counted_by_result(
     caller: ApiClient, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
@@ -60,43 +60,47 @@ def test_a_validation_is_counted_by_what_came_out(
         ("undeliverable", "invalid_syntax", "api"): 1,
         ("risky", "accept_all", "sandbox"): 1,
     }
-    assert charges.charged.take() == {(): 2}
-    assert sum(charges.batches.take().values()) >= 2
-    (spread,) = charges.seconds.take().values()
-    assert spread.sum > 0
+    assert charges.credits_charged.take() == {(): 2}
+    assert sum(charges.charge_batches.take().values()) >= 2
+    (buckets,) = charges.charge_seconds.take().values()
+    assert buckets.sum > 0
 
 
-def test_what_a_balance_does_not_cover_is_counted(caller: ApiClient, account: Account) -> None:
+def test_refused_charge_is_counted(caller: ApiClient, account: Account) -> None:
     Wallet.objects.filter(account=account).update(balance=0)
     assert caller.validate().status_code == 402
     caller.validate("insufficient_credits@sandbox.test")
-    assert charges.refused.take() == {(): 1}
-    assert charges.charged.take() == {}
+    assert charges.charges_refused.take() == {(): 1}
+    assert charges.credits_charged.take() == {}
 
 
-def test_callers_without_a_key_are_counted_by_what_they_lack(caller: ApiClient) -> None:
+def test_unauthenticated_requests_are_counted_by_reason(caller: ApiClient) -> None:
     for secret in (None, "svc_live_mistyped", "svc_live_again"):
         ApiClient(secret).get("/v1/me")
     caller.validate("invalid_api_key@sandbox.test")
-    assert unknown_callers.take() == {("missing_api_key",): 1, ("invalid_api_key",): 2}
+    assert authentication_refusals.take() == {("missing_api_key",): 1, ("invalid_api_key",): 2}
 
 
-class Away(ApiView):
+class UnavailableApiView(ApiView):
     def get(self, request: Any) -> NoReturn:
         raise OperationalError("server closed the connection")
 
 
-def away(request: HttpRequest) -> NoReturn:
+def unavailable_page(request: HttpRequest) -> NoReturn:
     raise OperationalError("server closed the connection")
 
 
-class WithoutDatabase:
-    urlpatterns = [path("away/", away), re_path("^v1/away$", Away.as_view()), *urlpatterns]
+class UnavailableUrls:
+    urlpatterns = [
+        path("away/", unavailable_page),
+        re_path("^v1/away$", UnavailableApiView.as_view()),
+        *urlpatterns,
+    ]
     from config.urls import handler400, handler403, handler404, handler500
 
 
-def test_a_database_that_is_away_is_counted_by_who_found_it(caller: ApiClient) -> None:
-    with override_settings(ROOT_URLCONF=WithoutDatabase, LOGIN_URL="/accounts/login/"):
+def test_database_outage_is_counted_for_api_and_pages(caller: ApiClient) -> None:
+    with override_settings(ROOT_URLCONF=UnavailableUrls, LOGIN_URL="/accounts/login/"):
         assert caller.get("/v1/away").status_code == 503
         with override_settings(MIDDLEWARE=["runtime.http.middleware.IdentifyRequestMiddleware"]):
             client = Client(raise_request_exception=False)
@@ -104,21 +108,21 @@ def test_a_database_that_is_away_is_counted_by_who_found_it(caller: ApiClient) -
     assert times_unavailable.take() == {("api",): 1, ("page",): 1}
 
 
-def test_an_outage_of_the_limiter_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rate_limit_store_outage_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apikeys.throttling.breaker.PROBE_SECONDS", 0)
-    is_well, others = threading.Event(), set(threading.enumerate())
-    breaker = Breaker(is_well.is_set)
+    is_healthy, others = threading.Event(), set(threading.enumerate())
+    breaker = Breaker(is_healthy.is_set)
     for _ in range(3):
         breaker.trip(ConnectionError())
     assert outages.take() == {(): 1}
-    is_well.set()
-    # Who looks after the store says so in the log: not in that of the next test.
+    is_healthy.set()
+    # The probe logs the recovery. Wait for it, so that it is not in the next test's log.
     for prober in set(threading.enumerate()) - others:
         prober.join(10)
     assert not breaker.is_open
 
 
-def test_mails_are_counted_by_what_became_of_them(settings: Settings) -> None:
+def test_emails_are_counted_by_outcome(settings: Settings) -> None:
     outbox.queue_mail(to="jane@shop.example", subject="One", text="", html="")
     outbox.send_due()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
@@ -128,21 +132,21 @@ def test_mails_are_counted_by_what_became_of_them(settings: Settings) -> None:
     assert outbox.attempts.take() == {("sent",): 1, ("failed",): 1}
 
 
-def fails() -> NoReturn:
-    raise ValueError("It fails.")
+def failing_job() -> NoReturn:
+    raise ValueError("This job fails.")
 
 
-def test_jobs_of_the_day_tell_when_they_ran_and_which_failed(settings: Settings) -> None:
+def test_daily_jobs_record_their_runs_and_failures(settings: Settings) -> None:
     good = "runtime.mail.retention.delete_old_mails"
-    settings.ON_EVERY_DAY = [f"{__name__}.fails", good]
+    settings.ON_EVERY_DAY = [f"{__name__}.failing_job", good]
     with pytest.raises(daily.DailyWorkError):
         daily.run_daily()
-    assert daily.failures.take() == {(f"{__name__}.fails",): 1}
+    assert daily.failures.take() == {("failing_job",): 1}
     assert (
         set(daily.ran_at.take())
         == set(daily.took.take())
         == {
-            (f"{__name__}.fails",),
-            (good,),
+            ("failing_job",),
+            ("delete_old_mails",),
         }
     )

@@ -1,4 +1,4 @@
-"""What customers do on our own pages."""
+"""Actions of customers on our own pages."""
 
 import json
 from datetime import timedelta
@@ -10,159 +10,173 @@ from accounts import team
 from accounts.models import Invitation, User
 from accounts.roles import Role
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, fulfil_order, start_order
+from credits.orders.lifecycle import Buyer, fulfill_order, start_order
 from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import plan
 from tests.servers.stripe import sign
-from tests.site.actions.world import TOKEN, Act, World
+from tests.site.actions.world import TOKEN, ActionCase, Scene
 
 BUYER = {"name": "The Shop Ltd", "address": "1 Example Street", "form_token": TOKEN}
 KEY = {"name": "Server", "expires_at": "", "allowed_networks": "", "requests_per_minute": ""}
 
 
-def _close(world: World) -> Any:
-    return world.send(world.browser, "accounts:close-account", name=world.account.name)
+def _close_account(scene: Scene) -> Any:
+    return scene.send(scene.browser, "accounts:close-account", name=scene.account.name)
 
 
-def _invite(world: World) -> Invitation:
+def _invite(scene: Scene) -> Invitation:
     return team.invite_member(
-        account=world.account,
+        account=scene.account,
         email="new@shop.example",
         role=Role.VIEWER,
-        actor=world.owner,
+        actor=scene.owner,
     )
 
 
-def _withdraw(world: World) -> Any:
-    return world.send(world.browser, "accounts:withdraw-invitation", _invite(world).public_id)
+def _withdraw_invitation(scene: Scene) -> Any:
+    return scene.send(scene.browser, "accounts:withdraw-invitation", _invite(scene).public_id)
 
 
-def _join(world: World) -> Any:
-    invitation, token = _invite(world), "t" * 43
+def _accept_invitation(scene: Scene) -> Any:
+    invitation, token = _invite(scene), "t" * 43
     Invitation.objects.filter(pk=invitation.pk).update(token=Invitation.digest(token))
-    newcomer = make_user("new@shop.example")
-    return world.send(signed_in(newcomer), "accounts:accept-invitation", token)
+    new_user = make_user("new@shop.example")
+    return scene.send(signed_in(new_user), "accounts:accept-invitation", token)
 
 
-def _member(world: World) -> str:
-    user = make_member(world.account, Role.VIEWER)
+def _add_member(scene: Scene) -> str:
+    user = make_member(scene.account, Role.VIEWER)
     return user.memberships.get().public_id
 
 
-def _change_role(world: World) -> Any:
-    return world.send(world.browser, "accounts:change-role", _member(world), role="developer")
+def _change_role(scene: Scene) -> Any:
+    return scene.send(scene.browser, "accounts:change-role", _add_member(scene), role="developer")
 
 
-def _remove(world: World) -> Any:
-    return world.send(world.browser, "accounts:remove-member", _member(world))
+def _remove_member(scene: Scene) -> Any:
+    return scene.send(scene.browser, "accounts:remove-member", _add_member(scene))
 
 
-def _leave(world: World) -> Any:
-    make_member(world.account, Role.OWNER)
-    own = world.owner.memberships.get().public_id
-    return world.send(world.browser, "accounts:remove-member", own)
+def _leave_account(scene: Scene) -> Any:
+    make_member(scene.account, Role.OWNER)
+    membership_id = scene.owner.memberships.get().public_id
+    return scene.send(scene.browser, "accounts:remove-member", membership_id)
 
 
-def _agree(world: World) -> Any:
+def _agree_to_terms(scene: Scene) -> Any:
     long_ago = timezone.now().date() - timedelta(days=3650)
-    User.objects.filter(pk=world.owner.pk).update(terms_version=long_ago)
-    return world.send(world.browser, "accounts:agree-to-terms")
+    User.objects.filter(pk=scene.owner.pk).update(terms_version=long_ago)
+    return scene.send(scene.browser, "accounts:agree-to-terms")
 
 
-def _create_key(world: World) -> Any:
-    return world.send(world.browser, "apikeys:create-key", **KEY, form_token=TOKEN)
+def _create_key(scene: Scene) -> Any:
+    return scene.send(scene.browser, "apikeys:create-key", **KEY, form_token=TOKEN)
 
 
-def _of_key(page: str, **form: Any) -> Any:
-    return lambda world: world.send(world.browser, page, world.key.public_id, **form)
+def _send_for_key(page: str, **form: Any) -> Any:
+    return lambda scene: scene.send(scene.browser, page, scene.key.public_id, **form)
 
 
-def _order_pack(world: World) -> Any:
+def _order_pack(scene: Scene) -> Any:
     pack = Pack.objects.earliest("credits")
-    return world.send(world.browser, "credits:order-pack", pack.public_id, **BUYER)
+    return scene.send(scene.browser, "credits:order-pack", pack.public_id, **BUYER)
 
 
-def _choose_lower(world: World) -> Any:
+def _choose_lower_plan(scene: Scene) -> Any:
     buyer = Buyer("The Shop Ltd")
-    order = start_order(account=world.account, item=plan("starter"), buyer=buyer, actor=world.owner)
-    fulfil_order(order=order)
-    return world.send(world.browser, "credits:choose-later-plan", "free", form_token=TOKEN)
+    order = start_order(account=scene.account, item=plan("starter"), buyer=buyer, actor=scene.owner)
+    fulfill_order(order=order)
+    return scene.send(scene.browser, "credits:choose-later-plan", "free", form_token=TOKEN)
 
 
-def _pay_by_card(world: World) -> Any:
-    """Stripe's event, not the page that people come back to."""
-    assert world.stripe
-    world.browser.post(f"/credits/packs/{Pack.objects.earliest('credits').public_id}/", BUYER)
-    order = world.account.orders.get()
-    payload = json.dumps(world.stripe.pay(world.stripe.session_of(order.public_id)))
+def _pay_by_card(scene: Scene) -> Any:
+    """Pay through Stripe's event, which credits the order; the return page doesn't."""
+    assert scene.stripe
+    scene.browser.post(f"/credits/packs/{Pack.objects.earliest('credits').public_id}/", BUYER)
+    order = scene.account.orders.get()
+    payload = json.dumps(scene.stripe.pay(scene.stripe.find_session(order.public_id)))
     headers = {"Stripe-Signature": sign(payload.encode())}
-    kind = "application/json"
-    return world.send_to(
-        world.browser, "/credits/stripe/", payload, content_type=kind, headers=headers
+    content_type = "application/json"
+    return scene.send_to(
+        scene.browser, "/credits/stripe/", payload, content_type=content_type, headers=headers
     )
 
 
-def _plain(page: str, *args: Any, **form: Any) -> Any:
-    return lambda world: world.send(world.browser, page, *args, **form)
+def _send_form(page: str, *args: Any, **form: Any) -> Any:
+    return lambda scene: scene.send(scene.browser, page, *args, **form)
 
 
-ACTS = [
-    Act("accounts:edit-profile", "user.renamed", _plain("accounts:edit-profile", name="Olivia")),
-    Act("accounts:rename-account", "account.renamed", _plain("accounts:rename-account", name="S")),
-    Act("accounts:export-account", "account.exported", _plain("accounts:export-account")),
-    Act("accounts:close-account", "account.closed", _close),
-    Act("accounts:open-account", "account.opened", _plain("accounts:open-account", name="Two")),
-    Act("accounts:export-audit-log", "audit.exported", _plain("accounts:export-audit-log")),
-    Act(
+CASES = [
+    ActionCase(
+        "accounts:edit-profile", "user.renamed", _send_form("accounts:edit-profile", name="Olivia")
+    ),
+    ActionCase(
+        "accounts:rename-account",
+        "account.renamed",
+        _send_form("accounts:rename-account", name="S"),
+    ),
+    ActionCase(
+        "accounts:export-account", "account.exported", _send_form("accounts:export-account")
+    ),
+    ActionCase("accounts:close-account", "account.closed", _close_account),
+    ActionCase(
+        "accounts:open-account", "account.opened", _send_form("accounts:open-account", name="Two")
+    ),
+    ActionCase(
+        "accounts:export-audit-log", "audit.exported", _send_form("accounts:export-audit-log")
+    ),
+    ActionCase(
         "accounts:invite-member",
         "member.invited",
-        _plain("accounts:invite-member", email="new@shop.example", role="viewer"),
+        _send_form("accounts:invite-member", email="new@shop.example", role="viewer"),
     ),
-    Act("accounts:withdraw-invitation", "invitation.withdrawn", _withdraw),
-    Act("accounts:accept-invitation", "member.joined", _join, by="newcomer"),
-    Act("accounts:change-role", "member.role_changed", _change_role),
-    Act("accounts:remove-member", "member.removed", _remove),
-    Act("accounts:remove-member", "member.left", _leave),
-    Act("accounts:agree-to-terms", "user.terms_agreed", _agree),
-    Act("apikeys:create-key", "key.created", _create_key),
-    Act("apikeys:change-key", "key.changed", _of_key("apikeys:change-key", **KEY)),
-    Act(
+    ActionCase("accounts:withdraw-invitation", "invitation.withdrawn", _withdraw_invitation),
+    ActionCase("accounts:accept-invitation", "member.joined", _accept_invitation, actor="new user"),
+    ActionCase("accounts:change-role", "member.role_changed", _change_role),
+    ActionCase("accounts:remove-member", "member.removed", _remove_member),
+    ActionCase("accounts:remove-member", "member.left", _leave_account),
+    ActionCase("accounts:agree-to-terms", "user.terms_agreed", _agree_to_terms),
+    ActionCase("apikeys:create-key", "key.created", _create_key),
+    ActionCase("apikeys:change-key", "key.changed", _send_for_key("apikeys:change-key", **KEY)),
+    ActionCase(
         "apikeys:rotate-key",
         "key.rotated",
-        _of_key("apikeys:rotate-key", grace="0", form_token=TOKEN),
+        _send_for_key("apikeys:rotate-key", grace="0", form_token=TOKEN),
     ),
-    Act("apikeys:revoke-key", "key.revoked", _of_key("apikeys:revoke-key")),
-    Act(
+    ActionCase("apikeys:revoke-key", "key.revoked", _send_for_key("apikeys:revoke-key")),
+    ActionCase(
         "credits:change-threshold",
         "threshold.changed",
-        _plain("credits:change-threshold", threshold="7"),
+        _send_form("credits:change-threshold", threshold="7"),
     ),
-    Act("credits:order-pack", "order.placed", _order_pack),
-    Act("credits:order-plan", "order.placed", _plain("credits:order-plan", "starter", **BUYER)),
-    Act("credits:choose-later-plan", "plan.chosen", _choose_lower),
-    Act(
+    ActionCase("credits:order-pack", "order.placed", _order_pack),
+    ActionCase(
+        "credits:order-plan", "order.placed", _send_form("credits:order-plan", "starter", **BUYER)
+    ),
+    ActionCase("credits:choose-later-plan", "plan.chosen", _choose_lower_plan),
+    ActionCase(
         "credits:cancel-order",
         "order.cancelled",
-        lambda world: world.send(world.browser, "credits:cancel-order", world.order.public_id),
+        lambda scene: scene.send(scene.browser, "credits:cancel-order", scene.order.public_id),
     ),
-    Act("credits:receive-stripe-event", "order.paid", _pay_by_card, by="nobody"),
-    Act(
+    ActionCase("credits:receive-stripe-event", "order.paid", _pay_by_card, actor="anonymous"),
+    ActionCase(
         "validation:change-log-days",
         "account.log_days_changed",
-        _plain("validation:change-log-days", log_days="7"),
+        _send_form("validation:change-log-days", log_days="7"),
     ),
-    Act(
+    ActionCase(
         "validation:erase-address",
         "address.erased",
-        _plain("validation:erase-address", email="jane@shop.example"),
+        _send_form("validation:erase-address", email="jane@shop.example"),
     ),
 ]
 
-# Pages that take a form and change nothing, each with the reason.
-NOTHING = {
-    "accounts:switch-account": "says which account the browser shows next",
-    "validation:find-request": "a search, sent as a form because an address is looked for",
-    "validation:confirm-erasure": "says what an erasure would take away",
-    "validation:try-address": "a validation: it stands in the request log and in the use",
-    "credits:pay-order": "leads to the payment page; what was paid there is told by its event",
+# Pages that accept a form without changing anything, each with the reason.
+UNAUDITED_PAGES = {
+    "accounts:switch-account": "selects the account the browser shows next",
+    "validation:find-request": "a search, sent by POST because it can contain an address",
+    "validation:confirm-erasure": "shows what an erasure would delete",
+    "validation:try-address": "a validation, recorded in the request log and in usage",
+    "credits:pay-order": "redirects to the payment page; the payment's event is audited",
 }

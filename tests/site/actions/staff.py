@@ -1,4 +1,4 @@
-"""What staff do in the admin."""
+"""Actions of staff in the admin."""
 
 from typing import Any
 
@@ -9,159 +9,165 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.services import close_account, suspend_account
 from credits.models import Pack, Plan, StaffGrant
-from credits.orders.lifecycle import fulfil_order
+from credits.orders.lifecycle import fulfill_order
 from runtime.mail import outbox
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.customers import plan
-from tests.site.actions.world import TOKEN, Act, World
+from tests.site.actions.world import TOKEN, ActionCase, Scene
 from validation.models import ListedDomain
 
 INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")
-NO_INLINES = {f"{of}-{count}_FORMS": "0" for of in INLINES for count in ("TOTAL", "INITIAL")}
-WHY = {"form_token": TOKEN, "reason": "A good reason"}
+NO_INLINES = {
+    f"{prefix}-{count}_FORMS": "0" for prefix in INLINES for count in ("TOTAL", "INITIAL")
+}
+REASON = {"form_token": TOKEN, "reason": "A good reason"}
 PLAN = {"name": "Tiny", "code": "tiny", "price_cents": "100", "monthly_credits": "50"}
 LIMIT = {"requests_per_minute": "30", "is_offered": "on", "position": "9"}
 
 
-def _admin(page: str, *find: Any, **form: Any) -> Any:
-    """`find` makes what the page is about."""
+def _send_form(page: str, *setup: Any, **form: Any) -> Any:
+    """Return a function that sends the form; `setup` creates the rows it is for."""
 
-    def perform(world: World) -> Any:
-        ids = [make(world).pk for make in find]
-        return world.send(world.boss, f"admin:{page}", *ids, **NO_INLINES, **form)
-
-    return perform
-
-
-def _button(page: str, button: str, find: Any) -> Any:
-    def perform(world: World) -> Any:
-        chosen = [str(find(world).pk)]
-        form = {"action": button, "_selected_action": chosen, "post": "yes"}
-        return world.send_to(world.boss, reverse(f"admin:{page}"), form)
+    def perform(scene: Scene) -> Any:
+        ids = [create(scene).pk for create in setup]
+        return scene.send(scene.staff_browser, f"admin:{page}", *ids, **NO_INLINES, **form)
 
     return perform
 
 
-def _page(model: str, page: str, action: str, find: Any, form: dict[str, str]) -> Act:
+def _press_button(page: str, button: str, setup: Any) -> Any:
+    def perform(scene: Scene) -> Any:
+        selected = [str(setup(scene).pk)]
+        form = {"action": button, "_selected_action": selected, "post": "yes"}
+        return scene.send_to(scene.staff_browser, reverse(f"admin:{page}"), form)
+
+    return perform
+
+
+def _page_case(model: str, page: str, action: str, setup: Any, form: dict[str, str]) -> ActionCase:
     name = f"{model}_{page}"
-    return Act(f"admin:{name}", action, _admin(name, find, **form), by="staff")
+    return ActionCase(f"admin:{name}", action, _send_form(name, setup, **form), actor="staff")
 
 
-def _pressed(model: str, button: str, action: str, find: Any, *, is_of_account: bool = True) -> Act:
+def _button_case(
+    model: str, button: str, action: str, setup: Any, *, is_of_account: bool = True
+) -> ActionCase:
     page = f"{model}_changelist"
-    perform = _button(page, button, find)
-    return Act(
-        f"admin:{page}", action, perform, by="staff", button=button, is_of_account=is_of_account
+    perform = _press_button(page, button, setup)
+    return ActionCase(
+        f"admin:{page}", action, perform, actor="staff", button=button, is_of_account=is_of_account
     )
 
 
-def _account(world: World) -> Any:
-    return world.account
+def _get_account(scene: Scene) -> Any:
+    return scene.account
 
 
-def _suspended(world: World) -> Any:
-    suspend_account(account=world.account, actor=world.staff)
-    return world.account
+def _suspend_account(scene: Scene) -> Any:
+    suspend_account(account=scene.account, actor=scene.staff)
+    return scene.account
 
 
-def _closed(world: World) -> Any:
-    close_account(account=world.account, actor=world.owner)
-    return world.account
+def _close_account(scene: Scene) -> Any:
+    close_account(account=scene.account, actor=scene.owner)
+    return scene.account
 
 
-def _paid(world: World) -> Any:
-    fulfil_order(order=world.order)
-    return world.order
+def _pay_order(scene: Scene) -> Any:
+    fulfill_order(order=scene.order)
+    return scene.order
 
 
-def _factor(world: World) -> Any:
+def _add_factor(scene: Scene) -> Any:
     kind = Authenticator.Type.TOTP
-    return Authenticator.objects.create(user=world.owner, type=kind, data={"secret": "x"})
+    return Authenticator.objects.create(user=scene.owner, type=kind, data={"secret": "x"})
 
 
-def _given_up(world: World) -> Any:
+def _fail_email(scene: Scene) -> Any:
     mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     Mail.objects.update(given_up_at=mail.created_at)
     return mail
 
 
-def _listed(world: World) -> Any:
-    return ListedDomain.objects.create(domain="burner.example", kind="deny", reason="Burnt")
+def _list_domain(scene: Scene) -> Any:
+    return ListedDomain.objects.create(domain="burner.example", kind="deny", reason="Abuse")
 
 
-def _asked_by(world: World, asker: User) -> StaffGrant:
+def _request_grant(scene: Scene, staff: User) -> StaffGrant:
     return StaffGrant.objects.create(
-        account=world.account,
+        account=scene.account,
         amount=5,
         reason="A good reason",
         state=StaffGrant.State.PENDING,
-        requested_by=asker,
+        requested_by=staff,
         form_token=TOKEN,
     )
 
 
-def _asked(world: World) -> Any:
-    return _asked_by(world, make_user("colleague@service.example", is_staff=True))
+def _request_grant_as_colleague(scene: Scene) -> Any:
+    return _request_grant(scene, make_user("colleague@service.example", is_staff=True))
 
 
-def _own_request(world: World) -> Any:
-    return _asked_by(world, world.staff)
+def _request_own_grant(scene: Scene) -> Any:
+    return _request_grant(scene, scene.staff)
 
 
-def _ask(world: World) -> Any:
-    """More than the limit."""
-    form = {**WHY, "amount": "1000000000"}
-    return world.send(world.boss, "admin:accounts_account_grant", world.account.pk, **form)
+def _exceed_grant_limit(scene: Scene) -> Any:
+    """Request more credits than one staff member may grant."""
+    form = {**REASON, "amount": "1000000000"}
+    return scene.send(scene.staff_browser, "admin:accounts_account_grant", scene.account.pk, **form)
 
 
-def _group(world: World) -> Any:
+def _create_group(scene: Scene) -> Any:
     return Group.objects.create(name="Auditors")
 
 
-def _give_plan(world: World) -> Any:
-    form = {**WHY, "plan": str(plan("starter").pk)}
-    return world.send(world.boss, "admin:accounts_account_change-plan", world.account.pk, **form)
+def _give_plan(scene: Scene) -> Any:
+    form = {**REASON, "plan": str(plan("starter").pk)}
+    return scene.send(
+        scene.staff_browser, "admin:accounts_account_change-plan", scene.account.pk, **form
+    )
 
 
-DOMAIN = {"domain": "burner.com", "kind": "deny", "reason": "Burnt"}
+DOMAIN = {"domain": "burner.com", "kind": "deny", "reason": "Abuse"}
 
-ACCOUNT = [
-    ("grant", "credits.granted", _account, {**WHY, "amount": "5"}),
-    ("take-back", "credits.taken_back", _account, {**WHY, "amount": "5"}),
-    ("suspend", "account.suspended", _account, {"form_token": TOKEN}),
-    ("lift", "account.suspension_lifted", _suspended, {"form_token": TOKEN}),
+ACCOUNT_PAGES = [
+    ("grant", "credits.granted", _get_account, {**REASON, "amount": "5"}),
+    ("take-back", "credits.taken_back", _get_account, {**REASON, "amount": "5"}),
+    ("suspend", "account.suspended", _get_account, {"form_token": TOKEN}),
+    ("lift", "account.suspension_lifted", _suspend_account, {"form_token": TOKEN}),
     (
         "change",
         "account.changed_by_staff",
-        _account,
+        _get_account,
         {"name": "The Shop", "requests_per_minute_override": "90"},
     ),
 ]
-ORDER = [
-    ("mark-paid", "order.paid", lambda world: world.order, {"form_token": TOKEN}),
-    ("cancel", "order.cancelled", lambda world: world.order, {"form_token": TOKEN}),
-    ("refund", "order.refunded", _paid, WHY),
-    ("refund", "order.refund_asked", _paid, WHY),
+ORDER_PAGES = [
+    ("mark-paid", "order.paid", lambda scene: scene.order, {"form_token": TOKEN}),
+    ("cancel", "order.cancelled", lambda scene: scene.order, {"form_token": TOKEN}),
+    ("refund", "order.refunded", _pay_order, REASON),
+    ("refund", "order.refund_asked", _pay_order, REASON),
 ]
-BUTTONS = [
-    ("accounts_account", "suspend", "account.suspended", _account),
-    ("accounts_account", "lift_suspension", "account.suspension_lifted", _suspended),
-    ("accounts_account", "reopen", "account.reopened", _closed),
-    ("apikeys_apikey", "revoke", "key.revoked", lambda world: world.key),
-    ("mfa_authenticator", "delete_selected", "user.second_factor_removed_by_staff", _factor),
+ACCOUNT_BUTTONS = [
+    ("accounts_account", "suspend", "account.suspended", _get_account),
+    ("accounts_account", "lift_suspension", "account.suspension_lifted", _suspend_account),
+    ("accounts_account", "reopen", "account.reopened", _close_account),
+    ("apikeys_apikey", "revoke", "key.revoked", lambda scene: scene.key),
+    ("mfa_authenticator", "delete_selected", "user.second_factor_removed_by_staff", _add_factor),
 ]
-BUTTONS_OF_SERVICE = [
-    ("runtime_mail", "send_again", "mail.sent_again", _given_up),
-    ("auth_group", "delete_selected", "group.removed", _group),
-    ("validation_listeddomain", "delete_selected", "domain.unlisted", _listed),
+SERVICE_BUTTONS = [
+    ("runtime_mail", "send_again", "mail.sent_again", _fail_email),
+    ("auth_group", "delete_selected", "group.removed", _create_group),
+    ("validation_listeddomain", "delete_selected", "domain.unlisted", _list_domain),
 ]
-SERVICE = [
+SERVICE_PAGES = [
     ("credits_plan_add", "plan.added_by_staff", (), {**PLAN, **LIMIT}),
     (
         "credits_plan_change",
         "plan.changed_by_staff",
-        (lambda world: Plan.objects.free(),),
+        (lambda scene: Plan.objects.free(),),
         {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90"},
     ),
     (
@@ -173,60 +179,95 @@ SERVICE = [
     (
         "credits_pack_change",
         "pack.changed_by_staff",
-        (lambda world: Pack.objects.earliest("credits"),),
+        (lambda scene: Pack.objects.earliest("credits"),),
         {"credits": "1000", "price_cents": "501", "requests_per_minute": "300"},
     ),
-    ("credits_staffgrant_confirm", "grant.confirmed", (_asked,), {"form_token": TOKEN}),
-    ("credits_staffgrant_reject", "grant.rejected", (_asked,), {"form_token": TOKEN}),
-    ("credits_staffgrant_withdraw", "grant.withdrawn", (_own_request,), {"form_token": TOKEN}),
+    (
+        "credits_staffgrant_confirm",
+        "grant.confirmed",
+        (_request_grant_as_colleague,),
+        {"form_token": TOKEN},
+    ),
+    (
+        "credits_staffgrant_reject",
+        "grant.rejected",
+        (_request_grant_as_colleague,),
+        {"form_token": TOKEN},
+    ),
+    (
+        "credits_staffgrant_withdraw",
+        "grant.withdrawn",
+        (_request_own_grant,),
+        {"form_token": TOKEN},
+    ),
     ("validation_listeddomain_add", "domain.listed", (), DOMAIN),
-    ("validation_listeddomain_change", "domain.listed", (_listed,), DOMAIN),
-    ("validation_listeddomain_delete", "domain.unlisted", (_listed,), {"post": "yes"}),
+    ("validation_listeddomain_change", "domain.listed", (_list_domain,), DOMAIN),
+    ("validation_listeddomain_delete", "domain.unlisted", (_list_domain,), {"post": "yes"}),
     ("auth_group_add", "group.added", (), {"name": "Auditors"}),
-    ("auth_group_change", "group.changed", (_group,), {"name": "Readers"}),
-    ("auth_group_delete", "group.removed", (_group,), {"post": "yes"}),
+    ("auth_group_change", "group.changed", (_create_group,), {"name": "Readers"}),
+    ("auth_group_delete", "group.removed", (_create_group,), {"post": "yes"}),
     ("validation_logentry_erase", "address.erased", (), {"email": "jane@shop.example"}),
 ]
 
-ACTS = [
-    *(_page("accounts_account", *act) for act in ACCOUNT),
-    Act("admin:accounts_account_change-plan", "plan.given_by_staff", _give_plan, by="staff"),
-    *(_page("credits_order", *act) for act in ORDER),
-    _page("credits_staffgrant", "confirm", "credits.granted", _asked, {"form_token": TOKEN}),
-    Act("admin:accounts_account_grant", "grant.requested", _ask, by="staff", is_of_account=False),
-    Act(
+CASES = [
+    *(_page_case("accounts_account", *case) for case in ACCOUNT_PAGES),
+    ActionCase(
+        "admin:accounts_account_change-plan", "plan.given_by_staff", _give_plan, actor="staff"
+    ),
+    *(_page_case("credits_order", *case) for case in ORDER_PAGES),
+    _page_case(
+        "credits_staffgrant",
+        "confirm",
+        "credits.granted",
+        _request_grant_as_colleague,
+        {"form_token": TOKEN},
+    ),
+    ActionCase(
+        "admin:accounts_account_grant",
+        "grant.requested",
+        _exceed_grant_limit,
+        actor="staff",
+        is_of_account=False,
+    ),
+    ActionCase(
         "admin:accounts_user_change",
         "user.changed_by_staff",
-        _admin("accounts_user_change", lambda world: world.owner, name="O", is_active="on"),
-        by="staff",
+        _send_form("accounts_user_change", lambda scene: scene.owner, name="O", is_active="on"),
+        actor="staff",
     ),
-    Act(
+    ActionCase(
         "admin:mfa_authenticator_delete",
         "user.second_factor_removed_by_staff",
-        _admin("mfa_authenticator_delete", _factor, post="yes"),
-        by="staff",
+        _send_form("mfa_authenticator_delete", _add_factor, post="yes"),
+        actor="staff",
     ),
-    *(_pressed(*act) for act in BUTTONS),
-    *(_pressed(*act, is_of_account=False) for act in BUTTONS_OF_SERVICE),
+    *(_button_case(*case) for case in ACCOUNT_BUTTONS),
+    *(_button_case(*case, is_of_account=False) for case in SERVICE_BUTTONS),
     *(
-        Act(f"admin:{page}", action, _admin(page, *find, **form), by="staff", is_of_account=False)
-        for page, action, find, form in SERVICE
+        ActionCase(
+            f"admin:{page}",
+            action,
+            _send_form(page, *setup, **form),
+            actor="staff",
+            is_of_account=False,
+        )
+        for page, action, setup, form in SERVICE_PAGES
     ),
 ]
 
-# Pages that take a form and change nothing, each with the reason.
-NOTHING = {
-    "admin:search": "a search, sent as a form because an address or a key may be looked for",
-    "admin:validation_logentry_find": "says where an address stands",
-    "admin:index": "shows the front page, however it is asked for",
-    "admin:app_list": "shows the lists of an app",
-    "admin:login": "leads to the sign-in, or to what is lacked",
-    "admin:logout": "leads to the page that signs out",
-    "admin:password_change": "leads to the page that changes it",
-    "admin:password_change_done": "says that it was changed",
-    "admin:autocomplete": "answers what fits what is typed",
+# Pages that accept a form without changing anything, each with the reason.
+UNAUDITED_PAGES = {
+    "admin:search": "a search, sent by POST because it can contain an address or a key",
+    "admin:validation_logentry_find": "shows where an address is stored",
+    "admin:index": "shows the index for every method",
+    "admin:app_list": "shows the models of an app",
+    "admin:login": "redirects to sign-in, or to the missing second factor",
+    "admin:logout": "redirects to the sign-out page",
+    "admin:password_change": "redirects to the account page for passwords",
+    "admin:password_change_done": "shows a confirmation",
+    "admin:autocomplete": "returns suggestions",
     "admin:jsi18n": "a script",
-    "admin:view_on_site": "leads to a page of the dashboard",
-    "admin:auth_user_password_change": "refused to everybody: tests/site/test_every_action.py",
-    "admin:django.contrib.admin.sites.AdminSite.catch_all_view": "says that there is no such page",
+    "admin:view_on_site": "redirects to a page of the dashboard",
+    "admin:auth_user_password_change": "always refused: tests/site/test_every_action.py",
+    "admin:django.contrib.admin.sites.AdminSite.catch_all_view": "shows a 404 page",
 }

@@ -1,5 +1,5 @@
-"""Where each act is tried: a customer, their browser, a colleague of the staff, and what was noted
-of the last form that was sent."""
+"""The scene each action is tried in: a customer, a staff member, their browsers, and the audit log
+entries of the last form that was sent."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ TOKEN = "a" * 32
 
 
 @dataclass
-class World:
+class Scene:
     account: Account
     owner: User
     stripe: FakeStripe | None = None
-    # The newest entry before the form was sent.
-    before: int = 0
+    # The id of the newest audit log entry before the last form was sent.
+    last_entry_id: int = 0
 
     @cached_property
     def browser(self) -> Client:
@@ -37,7 +37,7 @@ class World:
         return make_user("staff@service.example", is_staff=True, is_superuser=True)
 
     @cached_property
-    def boss(self) -> Client:
+    def staff_browser(self) -> Client:
         return signed_in(self.staff)
 
     @cached_property
@@ -53,30 +53,34 @@ class World:
     def send(self, client: Client, page: str, *args: Any, **form: Any) -> Any:
         return self.send_to(client, reverse(page, args=args), form)
 
-    def send_to(self, client: Client, path: str, form: Any, **more: Any) -> Any:
-        """The act itself: what was noted before belongs to the ways to it."""
-        self.before = AuditEntry.objects.order_by("pk").values_list("pk", flat=True).last() or 0
+    def send_to(self, client: Client, path: str, form: Any, **extra: Any) -> Any:
+        """Send the form that performs the action. Entries written before it don't count."""
+        self.last_entry_id = (
+            AuditEntry.objects.order_by("pk").values_list("pk", flat=True).last() or 0
+        )
         with TestCase.captureOnCommitCallbacks(execute=True):
-            answer = client.post(path, form, **more)
-        assert answer.status_code in {200, 302}, answer.content.decode()
-        return answer
+            response = client.post(path, form, **extra)
+        assert response.status_code in {200, 302}, response.content.decode()
+        return response
 
-    def noted(self, action: str) -> list[AuditEntry]:
-        return list(AuditEntry.objects.filter(pk__gt=self.before, action=action).order_by("pk"))
+    def new_entries(self, action: str) -> list[AuditEntry]:
+        return list(
+            AuditEntry.objects.filter(pk__gt=self.last_entry_id, action=action).order_by("pk")
+        )
 
 
 @dataclass(frozen=True)
-class Act:
-    """A form of a page, and what the audit log says when it was sent successfully."""
+class ActionCase:
+    """A form on a page, and the audit log entry that sending it writes."""
 
     page: str
     action: str
-    perform: Callable[[World], Any]
-    # Who stands in the entry: owner, staff, newcomer, or nobody who is known.
-    by: str = "owner"
-    # Of an admin's list.
+    perform: Callable[[Scene], Any]
+    # The actor in the entry: owner, staff, new user or anonymous.
+    actor: str = "owner"
+    # The admin action to run on the change list.
     button: str = ""
-    # It stands in the customer's log; what staff do to no account stands in none.
+    # Whether the entry belongs to the customer's account; some staff actions concern none.
     is_of_account: bool = True
 
     def __str__(self) -> str:

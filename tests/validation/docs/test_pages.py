@@ -1,4 +1,4 @@
-"""The pages of the docs: reached from each other, light, safe, and true to the program."""
+"""The docs pages: navigation, size, safety, and agreement with the code."""
 
 import re
 from html import unescape
@@ -13,23 +13,23 @@ from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
 from tests.support.api_client import ApiClient
 from validation.docs.changelog import FOR_OPERATORS, read_changelog
-from validation.docs.examples import LANGUAGES, ExampleIsIncomplete, snippets_of
-from validation.docs.pages import GROUPS, PAGES, Page, neighbours
-from validation.engine.reasons import VERDICT_OF
+from validation.docs.examples import LANGUAGES, IncompleteExample, load_snippets
+from validation.docs.pages import GROUPS, PAGES, Page, neighbors
+from validation.engine.reasons import VERDICT_BY_REASON
 
 pytestmark = pytest.mark.django_db
 
 ROOT = Path(__file__).resolve().parents[3]
-LARGEST = 150_000
-# What nothing but a program has.
-PROGRAM = re.compile(r"\bcurl |^import |\bfetch\(|<\?php|\brequire\(", re.MULTILINE)
+MAX_PAGE_SIZE = 150_000
+# Matches only code.
+CODE = re.compile(r"\bcurl |^import |\bfetch\(|<\?php|\brequire\(", re.MULTILINE)
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def text_of(page: Page) -> str:
-    answer = Client().get(f"/docs/{page.path}")
-    assert answer.status_code == 200
-    return answer.content.decode()
+    response = Client().get(f"/docs/{page.path}")
+    assert response.status_code == 200
+    return response.content.decode()
 
 
 def page_named(name: str) -> str:
@@ -37,7 +37,7 @@ def page_named(name: str) -> str:
 
 
 @each_page
-def test_a_page_leads_to_all_others_and_says_where_one_is(page: Page) -> None:
+def test_a_page_links_to_all_others_and_marks_itself(page: Page) -> None:
     text = text_of(page)
     for other in PAGES:
         assert f'href="/docs/{other.path}"' in text
@@ -48,26 +48,26 @@ def test_a_page_leads_to_all_others_and_says_where_one_is(page: Page) -> None:
 
 
 @each_page
-def test_a_page_ends_with_the_ones_before_and_after_it(page: Page) -> None:
+def test_a_page_links_to_the_previous_and_the_next(page: Page) -> None:
     text = text_of(page)
-    for word, other in zip(("prev", "next"), neighbours(page), strict=True):
+    for word, other in zip(("prev", "next"), neighbors(page), strict=True):
         assert other is None or f'rel="{word}" href="/docs/{other.path}"' in text
         assert other is not None or f'rel="{word}"' not in text
 
 
 @each_page
-def test_each_part_of_a_page_is_listed_and_there(page: Page) -> None:
+def test_each_section_of_a_page_is_in_its_contents(page: Page) -> None:
     text = text_of(page)
-    parts = re.findall(r'<section id="([\w.-]+)"', text)
+    sections = re.findall(r'<section id="([\w.-]+)"', text)
     listed = re.findall(r'<li><a href="#([\w.-]+)">', text)
-    # In both navigations, and on the right.
-    assert listed == parts * 3
+    # Both navigations and the right column list them.
+    assert listed == sections * 3
     ids = re.findall(r'\bid="([^"]*)"', text)
     assert len(ids) == len(set(ids))
 
 
 @each_page
-def test_a_page_of_the_docs_asks_for_no_key_and_holds_none(page: Page) -> None:
+def test_a_docs_page_has_no_form_and_no_api_key(page: Page) -> None:
     text = text_of(page)
     assert not re.search(r"<input|<textarea|<select|<form|contenteditable", text)
     assert not re.search(r"svc_live_\w{5,}", text)
@@ -75,36 +75,36 @@ def test_a_page_of_the_docs_asks_for_no_key_and_holds_none(page: Page) -> None:
 
 
 @each_page
-def test_a_page_is_light_and_loads_nothing_from_elsewhere(page: Page) -> None:
+def test_a_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> None:
     text = text_of(page)
-    assert len(text) < LARGEST or page.name == "show-reference"
+    assert len(text) < MAX_PAGE_SIZE or page.name == "show-reference"
     assert all(path.startswith("/static/") for path in re.findall(r'src="([^"]*)"', text))
     assert all(path.startswith("/") for path in re.findall(r'<link[^>]*href="([^"]*)"', text))
 
 
 @each_page
-def test_no_program_is_shown_that_is_not_run(page: Page) -> None:
-    """What is marked is run as it stands, by tests/journeys/test_docs_examples.py."""
+def test_every_code_sample_is_run_by_a_test(page: Page) -> None:
+    """tests/journeys/test_docs_examples.py runs each block that is marked with data-runs."""
     names = {language.name for language in LANGUAGES}
     blocks = re.findall(r"<pre[^>]*><code([^>]*)>(.*?)</code>", text_of(page), re.DOTALL)
     for attributes, code in blocks:
         runs = re.search(r'data-runs="(\w+)"', attributes)
-        assert (runs[1] in names) if runs else not PROGRAM.search(unescape(code)), code
+        assert (runs[1] in names) if runs else not CODE.search(unescape(code)), code
 
 
 @each_page
-def test_a_link_to_a_part_of_another_page_finds_it(page: Page) -> None:
-    for path, part in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', text_of(page)):
-        other = next(one for one in PAGES if one.path == path)
-        assert f'id="{part}"' in text_of(other), f"/docs/{path}#{part}"
+def test_links_to_sections_of_other_pages_work(page: Page) -> None:
+    for path, section in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', text_of(page)):
+        other = next(candidate for candidate in PAGES if candidate.path == path)
+        assert f'id="{section}"' in text_of(other), f"/docs/{path}#{section}"
 
 
-def test_the_list_of_pages_has_no_two_of_a_kind() -> None:
+def test_page_names_and_paths_are_unique() -> None:
     assert len({page.name for page in PAGES}) == len({page.path for page in PAGES}) == len(PAGES)
     assert [group.title for group in GROUPS] == ["Start", "Use the API", "Reference", "About"]
 
 
-def test_the_docs_say_all_the_rules_about_keys() -> None:
+def test_the_docs_state_all_rules_about_api_keys() -> None:
     page = page_named("show-authentication")
     for words in (
         *("server-side code only", "client-side code", "public repositories"),
@@ -117,20 +117,20 @@ def test_the_docs_say_all_the_rules_about_keys() -> None:
         assert (f"/docs/errors/#{code}" in page) == (refusal.status in (401, 403))
 
 
-def test_the_sandbox_page_lists_every_word_with_what_it_answers(caller: ApiClient) -> None:
+def test_the_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) -> None:
     page = page_named("show-sandbox")
-    for word in [*VERDICT_OF, *set(VERDICT_OF.values())]:
+    for word in [*VERDICT_BY_REASON, *set(VERDICT_BY_REASON.values())]:
         row = re.search(rf"<tr><td[^>]*><code>{word}</code>(.*?)</tr>", page)
         assert row
         result = caller.validate(f"{word}@sandbox.test").json()
         score = "null" if result["score"] is None else result["score"]
-        for said in (result["verdict"], score, "yes" if result["accept_for_signup"] else "no"):
-            assert f">{said}<" in row[1] or f">{said}," in row[1]
+        for value in (result["verdict"], score, "yes" if result["accept_for_signup"] else "no"):
+            assert f">{value}<" in row[1] or f">{value}," in row[1]
     for code, refusal in REFUSALS.items():
         assert re.search(rf"<code>{code}</code></a></td><td[^>]*>{refusal.status}</td>", page)
 
 
-def test_prices_are_those_that_staff_set(account: Account) -> None:
+def test_prices_match_what_staff_set(account: Account) -> None:
     Plan.objects.filter(code="starter").update(price_cents=12_345)
     Pack.objects.filter(credits=1_000).update(is_offered=False, requests_per_minute=4_567)
     page = page_named("show-credits")
@@ -138,11 +138,11 @@ def test_prices_are_those_that_staff_set(account: Account) -> None:
     assert "4,567" not in page
 
 
-def test_the_changelog_is_the_products_own() -> None:
+def test_the_changelog_page_shows_the_changelog_file() -> None:
     page = unescape(re.sub(r"<[^>]+>", "", page_named("show-changelog")))
     text = (ROOT / "CHANGELOG.md").read_text()
     releases = read_changelog(text)
-    changes = [change for one in releases for change in one.changes]
+    changes = [change for release in releases for change in release.changes]
     entries = [entry for change in changes for entry in change.entries]
     assert len(entries) == len(re.findall(r"^- ", text, re.MULTILINE)) > 20
     for change in changes:
@@ -151,7 +151,7 @@ def test_the_changelog_is_the_products_own() -> None:
             assert is_shown is (change.title != FOR_OPERATORS), entry
 
 
-def test_a_changelog_is_headings_and_bullets_and_nothing_else() -> None:
+def test_a_changelog_is_parsed_into_headings_and_bullets() -> None:
     first, second = read_changelog(
         "# Changelog\n\nWords.\n\n## 2.0\n\n### Added\n- One `thing`\n  and more.\n- <b>Two</b>\n"
         "\n## 1.0\n- Bare.\n"
@@ -163,12 +163,12 @@ def test_a_changelog_is_headings_and_bullets_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("file", ["code.py", "printed.txt"])
-def test_an_example_without_its_program_or_its_print_is_not_shown(
+def test_an_example_without_code_or_output_is_refused(
     settings: Settings, tmp_path: Path, file: str
 ) -> None:
     folder = tmp_path / "docs" / "examples" / "half"
     folder.mkdir(parents=True)
     (folder / file).write_text("print(1)")
     settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [tmp_path]}]
-    with pytest.raises(ExampleIsIncomplete):
-        snippets_of("half", {})
+    with pytest.raises(IncompleteExample):
+        load_snippets("half", {})

@@ -1,23 +1,23 @@
-"""docs/validation.md says what the code does."""
+"""docs/validation.md agrees with the code."""
 
 import pytest
 
-from tests.support.docs_tables import DOCUMENT, tables
-from validation.engine.dns.messages import MOST_HOSTS
+from tests.support.docs_tables import DOCUMENT, render_tables
+from validation.engine.dns.messages import MAX_MAIL_HOSTS
 from validation.engine.meanings import MEANINGS, RESERVED_REASONS
-from validation.engine.reasons import VERDICT_OF
+from validation.engine.reasons import VERDICT_BY_REASON
 
 
-@pytest.mark.parametrize("name", tables())
-def test_the_tables_are_those_of_the_code(name: str) -> None:
-    """Otherwise: python -m tests.support.docs_tables --write"""
-    assert tables()[name] in DOCUMENT.read_text()
+@pytest.mark.parametrize("name", render_tables())
+def test_the_tables_match_the_code(name: str) -> None:
+    """Run `python -m tests.support.docs_tables --write` if this fails."""
+    assert render_tables()[name] in DOCUMENT.read_text()
 
 
-def test_each_reason_says_what_it_means_and_what_to_do() -> None:
-    assert {*MEANINGS} == {*VERDICT_OF} > RESERVED_REASONS
+def test_each_reason_has_a_meaning_and_an_action() -> None:
+    assert {*MEANINGS} == {*VERDICT_BY_REASON} > RESERVED_REASONS
     assert all(meaning.means and meaning.do for meaning in MEANINGS.values())
 
 
-def test_the_number_of_hosts_is_told_right() -> None:
-    assert f"more than {MOST_HOSTS} hosts" in DOCUMENT.read_text()
+def test_the_number_of_hosts_matches_the_code() -> None:
+    assert f"more than {MAX_MAIL_HOSTS} hosts" in DOCUMENT.read_text()

@@ -1,4 +1,4 @@
-"""Staff list domains in the admin, and every worker knows within seconds."""
+"""Staff domains: the admin form and the cache that the engine reads."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.test import Client
 
-from accounts.engine import engine
+from accounts.engine import get_engine
 from accounts.models import AuditEntry, User
 from tests.conftest import make_user, signed_in
 from validation.domain_data import staff_domains
@@ -20,10 +20,10 @@ ADD = "/admin/validation/listeddomain/add/"
 
 
 @pytest.fixture(autouse=True)
-def _afresh() -> Iterator[None]:
-    staff_domains.forget()
+def _empty_cache() -> Iterator[None]:
+    staff_domains.invalidate()
     yield
-    staff_domains.forget()
+    staff_domains.invalidate()
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def browser(staff: User) -> Client:
 
 
 def add(browser: Client, domain: str, kind: str = "deny", reason: str = "Seen in a wave") -> str:
-    answer = browser.post(ADD, {"domain": domain, "kind": kind, "reason": reason})
-    return "" if answer.status_code == 302 else answer.content.decode()
+    response = browser.post(ADD, {"domain": domain, "kind": kind, "reason": reason})
+    return "" if response.status_code == 302 else response.content.decode()
 
 
-def test_a_denied_domain_is_disposable_with_all_below_it(browser: Client) -> None:
+def test_a_denied_domain_and_its_subdomains_are_disposable(browser: Client) -> None:
     assert add(browser, "burner.com") == ""
-    said = engine().check_without_dns("jane@a.burner.com")
-    assert said.checks["disposable"] is True
+    finding = get_engine().check_without_dns("jane@a.burner.com")
+    assert finding.checks["disposable"] is True
     entry = AuditEntry.objects.latest("pk")
     assert (entry.action, entry.target) == (
         "domain.listed",
@@ -47,14 +47,14 @@ def test_a_denied_domain_is_disposable_with_all_below_it(browser: Client) -> Non
     )
 
 
-def test_an_allowed_domain_is_not_whatever_the_list_says(browser: Client) -> None:
-    assert engine().check_without_dns("jane@mailinator.com").checks["disposable"] is True
+def test_an_allowed_domain_overrides_the_domain_data(browser: Client) -> None:
+    assert get_engine().check_without_dns("jane@mailinator.com").checks["disposable"] is True
     assert add(browser, "mailinator.com", "allow") == ""
-    staff_domains.forget()
-    assert engine().check_without_dns("jane@mailinator.com").checks["disposable"] is False
+    staff_domains.invalidate()
+    assert get_engine().check_without_dns("jane@mailinator.com").checks["disposable"] is False
 
 
-def test_it_holds_until_it_is_taken_off_the_list(browser: Client) -> None:
+def test_deleting_a_staff_domain_ends_its_effect(browser: Client) -> None:
     add(browser, "burner.com")
     listed = ListedDomain.objects.get()
     browser.post(f"/admin/validation/listeddomain/{listed.pk}/delete/", {"post": "yes"})
@@ -62,24 +62,24 @@ def test_it_holds_until_it_is_taken_off_the_list(browser: Client) -> None:
     assert AuditEntry.objects.filter(action="domain.unlisted", target="burner.com").exists()
 
 
-def test_the_worker_that_took_it_knows_at_once(
+def test_the_worker_that_saves_a_domain_applies_it_immediately(
     browser: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
-    def sent(path: str, **data: str) -> bool | None:
+    def is_disposable_after(path: str, **data: str) -> bool | None:
         with django_capture_on_commit_callbacks(execute=True):
             assert browser.post(path, data).status_code == 302
-        return engine().check_without_dns("jane@burner.com").checks["disposable"]
+        return get_engine().check_without_dns("jane@burner.com").checks["disposable"]
 
     burner = {"domain": "burner.com", "reason": "Seen in a wave"}
-    assert engine().check_without_dns("jane@burner.com").checks["disposable"] is False
-    assert sent(ADD, **burner, kind="deny") is True
+    assert get_engine().check_without_dns("jane@burner.com").checks["disposable"] is False
+    assert is_disposable_after(ADD, **burner, kind="deny") is True
     page = f"/admin/validation/listeddomain/{ListedDomain.objects.get().pk}"
-    assert sent(f"{page}/change/", **burner, kind="allow") is False
-    assert sent(f"{page}/change/", **burner, kind="deny") is True
-    assert sent(f"{page}/delete/", post="yes") is False
+    assert is_disposable_after(f"{page}/change/", **burner, kind="allow") is False
+    assert is_disposable_after(f"{page}/change/", **burner, kind="deny") is True
+    assert is_disposable_after(f"{page}/delete/", post="yes") is False
 
 
-def test_several_are_taken_off_at_once(browser: Client) -> None:
+def test_several_domains_can_be_deleted_together(browser: Client) -> None:
     for domain in ("one.com", "two.com"):
         add(browser, domain)
     data = {
@@ -93,7 +93,7 @@ def test_several_are_taken_off_at_once(browser: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "kept"),
+    ("typed", "stored"),
     [
         ("Burner.COM", "burner.com"),
         (" burner.com. ", "burner.com"),
@@ -101,13 +101,15 @@ def test_several_are_taken_off_at_once(browser: Client) -> None:
         ("bücher.de", "xn--bcher-kva.de"),
     ],
 )
-def test_a_domain_is_kept_as_the_engine_compares_it(browser: Client, typed: str, kept: str) -> None:
+def test_a_domain_is_stored_in_the_form_that_the_engine_compares(
+    browser: Client, typed: str, stored: str
+) -> None:
     assert add(browser, typed) == ""
-    assert ListedDomain.objects.get().domain == kept
+    assert ListedDomain.objects.get().domain == stored
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "error"),
     [
         ("com", "not one owner"),
         ("co.uk", "not one owner"),
@@ -117,24 +119,26 @@ def test_a_domain_is_kept_as_the_engine_compares_it(browser: Client, typed: str,
         ("proton.me", "never disposable"),
     ],
 )
-def test_what_would_hit_millions_is_refused(browser: Client, typed: str, told: str) -> None:
-    assert told in add(browser, typed)
+def test_public_suffixes_and_large_providers_are_refused(
+    browser: Client, typed: str, error: str
+) -> None:
+    assert error in add(browser, typed)
     assert not ListedDomain.objects.exists()
 
 
-def test_an_unchanged_list_is_the_same_object() -> None:
+def test_unchanged_staff_domains_are_the_same_object() -> None:
     first = staff_domains.current()
-    staff_domains.forget()
+    staff_domains.invalidate()
     assert staff_domains.current() is first
 
 
-def test_support_may_list_domains() -> None:
+def test_support_can_add_domains() -> None:
     helper = make_user("helper@service.example", is_staff=True)
     helper.groups.add(Group.objects.get(name="Support"))
     assert add(signed_in(helper), "burner.com") == ""
 
 
-def test_finance_may_not() -> None:
+def test_finance_cannot_add_domains() -> None:
     helper = make_user("books@service.example", is_staff=True)
     helper.groups.add(Group.objects.get(name="Finance"))
     assert signed_in(helper).get(ADD).status_code == 403

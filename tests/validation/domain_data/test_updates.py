@@ -1,4 +1,4 @@
-"""A new version of a list is taken when it holds what it must, and not otherwise."""
+"""Updates of the domain data: contents, checks and the management command."""
 
 from dataclasses import replace
 from datetime import date
@@ -9,66 +9,68 @@ import pytest
 from django.core.management import call_command
 
 from validation.domain_data.updates import (
-    BrokenList,
-    checked_updates,
-    faults_of_disposable,
-    faults_of_suffixes,
-    new_disposable,
-    new_public_suffixes,
+    InvalidUpdate,
+    build_disposable,
+    build_public_suffixes,
+    disposable_errors,
+    find_updates,
+    public_suffix_errors,
 )
 from validation.engine.domain_data import DomainData, read_data_file
 
-LISTS = DomainData()
+DOMAIN_DATA = DomainData()
 
 
-def test_the_lists_are_those_of_the_installed_packages() -> None:
-    assert checked_updates() == []
-    said = StringIO()
-    call_command("update_domain_data", stdout=said)
-    assert "already" in said.getvalue()
+def test_the_domain_data_matches_the_installed_packages() -> None:
+    assert find_updates() == []
+    output = StringIO()
+    call_command("update_domain_data", stdout=output)
+    assert "already" in output.getvalue()
 
 
-def test_a_new_list_is_written_with_its_source(tmp_path: Path) -> None:
-    update = new_disposable(LISTS)
+def test_an_update_is_written_with_its_source(tmp_path: Path) -> None:
+    update = build_disposable(DOMAIN_DATA)
     update.write(date(2026, 12, 1), tmp_path)
     written = read_data_file("disposable", tmp_path)
-    assert frozenset(written.entries) == LISTS.disposable
+    assert frozenset(written.entries) == DOMAIN_DATA.disposable
     assert (written.date, written.version, written.licence) == ("2026-12-01", update.version, "MIT")
 
 
 @pytest.mark.parametrize(
-    ("added", "told"),
+    ("added", "expected"),
     [
-        ("gmail.com", "no throw-away domain: gmail.com"),
-        ("fastmail.com", "no throw-away domain"),
-        ("duck.com", "no throw-away domain"),
+        ("gmail.com", "aren't disposable: gmail.com"),
+        ("fastmail.com", "aren't disposable"),
+        ("duck.com", "aren't disposable"),
         ("co.uk", "whole public suffixes: co.uk"),
-        ("not a domain", "no domain: not a domain"),
-        ("com", "no domain: com"),
+        ("not a domain", "invalid domains: not a domain"),
+        ("com", "invalid domains: com"),
     ],
 )
-def test_a_list_with_a_wrong_name_is_refused(added: str, told: str) -> None:
-    good = new_disposable(LISTS)
-    [fault] = faults_of_disposable(replace(good, entries=good.entries | {added}), LISTS)
-    assert told in fault
+def test_an_update_with_a_wrong_domain_is_refused(added: str, expected: str) -> None:
+    valid = build_disposable(DOMAIN_DATA)
+    [error] = disposable_errors(replace(valid, entries=valid.entries | {added}), DOMAIN_DATA)
+    assert expected in error
 
 
-def test_a_list_that_lacks_a_name_is_refused() -> None:
-    good = new_disposable(LISTS)
-    [fault] = faults_of_disposable(replace(good, entries=good.entries - {"mailinator.com"}), LISTS)
-    assert fault == "It lacks: mailinator.com."
+def test_an_update_that_misses_a_domain_is_refused() -> None:
+    valid = build_disposable(DOMAIN_DATA)
+    [error] = disposable_errors(
+        replace(valid, entries=valid.entries - {"mailinator.com"}), DOMAIN_DATA
+    )
+    assert error == "It is missing domains: mailinator.com."
 
 
-def test_a_list_that_shrank_is_refused() -> None:
-    good = new_disposable(LISTS)
-    few = frozenset(sorted(good.entries)[:100]) | {*read_data_file("always_disposable").entries}
-    [fault] = faults_of_disposable(replace(good, entries=few), LISTS)
-    assert "instead of" in fault
-    suffixes = new_public_suffixes()
-    assert len(faults_of_suffixes(replace(suffixes, entries=frozenset({"com"})))) == 2
+def test_an_update_that_shrinks_the_data_is_refused() -> None:
+    valid = build_disposable(DOMAIN_DATA)
+    few = frozenset(sorted(valid.entries)[:100]) | {*read_data_file("always_disposable").entries}
+    [error] = disposable_errors(replace(valid, entries=few), DOMAIN_DATA)
+    assert "instead of" in error
+    suffixes = build_public_suffixes()
+    assert len(public_suffix_errors(replace(suffixes, entries=frozenset({"com"})))) == 2
 
 
-def test_a_broken_list_says_what_is_wrong() -> None:
-    assert str(BrokenList("disposable", ["It lacks: a.com."])) == (
-        "The new list disposable is not taken: It lacks: a.com."
+def test_an_invalid_update_names_its_errors() -> None:
+    assert str(InvalidUpdate("disposable", ["It is missing domains: a.com."])) == (
+        "The update of disposable is invalid: It is missing domains: a.com."
     )

@@ -1,28 +1,28 @@
-"""An engine that asks a DNS server on loopback, which says what the test scripts."""
+"""An engine whose resolver is a scripted DNS server on loopback."""
 
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from tests.servers.dns import World, dns_server
+from tests.servers.dns import FakeDns, dns_server
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
-# For all questions of one call; the server answers at once, if at all.
+# The time limit of one check. The server replies immediately, if at all.
 SECONDS = 0.7
 
 EMAIL = "jane@shop.com"
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def fake_dns() -> FakeDns:
+    return FakeDns()
 
 
 @pytest.fixture
-def server(world: World) -> Iterator[str]:
-    with dns_server(world) as address:
+def server(fake_dns: FakeDns) -> Iterator[str]:
+    with dns_server(fake_dns) as address:
         yield address
 
 
@@ -32,15 +32,15 @@ def engine(server: str) -> Engine:
 
 
 @pytest.fixture
-def patient(server: str) -> Engine:
-    """Where nothing is silent, or answers are so large that they take a moment to write: a busy
-    machine may stand still for longer than others wait."""
+def patient_engine(server: str) -> Engine:
+    """For tests without timeouts or with large replies: a busy machine may pause for longer than
+    the usual time limit."""
     return Engine(Resolver([server], seconds=3 * SECONDS))
 
 
-def reason_of(engine: Engine, email: str = EMAIL) -> str:
-    """Whatever the servers do, the answer comes in time."""
-    began = time.monotonic()
+def get_reason(engine: Engine, email: str = EMAIL) -> str:
+    """Return the reason of a check, which must end in time whatever the servers do."""
+    started = time.monotonic()
     reason = engine.check(email).reason
-    assert time.monotonic() - began < SECONDS + 1
+    assert time.monotonic() - started < SECONDS + 1
     return reason

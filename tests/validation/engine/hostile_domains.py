@@ -1,74 +1,76 @@
-"""Domains that make a resolver work as hard as they can."""
+"""Script domains that cause as much work as possible for a resolver."""
 
 import dns.message
 import dns.rdatatype
 import dns.rrset
 
-from tests.servers.dns import World, endless_alias, servfail, silence, truncated
+from tests.servers.dns import FakeDns, endless_cname_chain, servfail, silence, truncated
 
 MX, A, AAAA = "MX", "A", "AAAA"
 
 
-def hosts_of(domain: str, *, zone: str = "", count: int = 100) -> list[str]:
-    return [f"mx{place}.{zone or domain}" for place in range(count)]
+def mail_hosts(domain: str, *, zone: str = "", count: int = 100) -> list[str]:
+    return [f"mx{index}.{zone or domain}" for index in range(count)]
 
 
-def names_hosts(world: World, domain: str, *, zone: str = "") -> None:
-    hosts = hosts_of(domain, zone=zone)
-    world.has(domain, MX=[f"{place} {host}." for place, host in enumerate(hosts)])
+def add_mail_hosts(fake_dns: FakeDns, domain: str, *, zone: str = "") -> None:
+    hosts = mail_hosts(domain, zone=zone)
+    fake_dns.add_records(domain, MX=[f"{index} {host}." for index, host in enumerate(hosts)])
 
 
-def many_hosts(world: World, domain: str) -> None:
-    names_hosts(world, domain)
+def many_hosts(fake_dns: FakeDns, domain: str) -> None:
+    add_mail_hosts(fake_dns, domain)
 
 
-def endless_aliases(world: World, domain: str) -> None:
-    names_hosts(world, domain)
-    world.below[domain] = endless_alias
+def endless_aliases(fake_dns: FakeDns, domain: str) -> None:
+    add_mail_hosts(fake_dns, domain)
+    fake_dns.zone_behaviors[domain] = endless_cname_chain
 
 
-def only_aliases(world: World, domain: str) -> None:
-    """The domain's own records are as far away as those of its hosts would be."""
-    world.below["com"] = endless_alias
+def only_aliases(fake_dns: FakeDns, domain: str) -> None:
+    """Hide the domain's own records behind endless aliases, as well as those of its hosts."""
+    fake_dns.zone_behaviors["com"] = endless_cname_chain
 
 
-def silent_hosts(world: World, domain: str) -> None:
-    names_hosts(world, domain)
-    world.below[domain] = silence
+def silent_hosts(fake_dns: FakeDns, domain: str) -> None:
+    add_mail_hosts(fake_dns, domain)
+    fake_dns.zone_behaviors[domain] = silence
 
 
-def failing_hosts(world: World, domain: str) -> None:
-    names_hosts(world, domain)
-    world.below[domain] = servfail
+def failing_hosts(fake_dns: FakeDns, domain: str) -> None:
+    add_mail_hosts(fake_dns, domain)
+    fake_dns.zone_behaviors[domain] = servfail
 
 
-def hosts_of_a_victim(world: World, domain: str) -> None:
-    names_hosts(world, domain, zone="victim.net")
-    world.below["victim.net"] = silence
+def hosts_of_a_victim(fake_dns: FakeDns, domain: str) -> None:
+    add_mail_hosts(fake_dns, domain, zone="victim.net")
+    fake_dns.zone_behaviors["victim.net"] = silence
 
 
-def wildcards(world: World, domain: str) -> None:
-    """Every name below the domain has a hundred mail hosts, and a private address."""
+def wildcards(fake_dns: FakeDns, domain: str) -> None:
+    """Give every name below the domain a hundred mail hosts and a private address."""
 
-    def invent(query: dns.message.Message) -> dns.message.Message:
+    def reply(query: dns.message.Message) -> dns.message.Message:
         name = query.question[0].name.to_text()
-        kind = dns.rdatatype.to_text(query.question[0].rdtype)
+        record_type = dns.rdatatype.to_text(query.question[0].rdtype)
         message = dns.message.make_response(query)
-        texts = {MX: [f"1 {host}" for host in hosts_of(name)], A: ["10.0.0.1"], AAAA: ["::1"]}
-        if kind in texts:
-            message.answer.append(dns.rrset.from_text(name, 60, "IN", kind, *texts[kind]))
+        texts = {MX: [f"1 {host}" for host in mail_hosts(name)], A: ["10.0.0.1"], AAAA: ["::1"]}
+        if record_type in texts:
+            message.answer.append(
+                dns.rrset.from_text(name, 60, "IN", record_type, *texts[record_type])
+            )
         return message
 
-    names_hosts(world, domain)
-    world.below[domain] = invent
+    add_mail_hosts(fake_dns, domain)
+    fake_dns.zone_behaviors[domain] = reply
 
 
-def truncated_answers(world: World, domain: str) -> None:
-    names_hosts(world, domain)
-    world.always = truncated
+def truncated_replies(fake_dns: FakeDns, domain: str) -> None:
+    add_mail_hosts(fake_dns, domain)
+    fake_dns.default_behavior = truncated
 
 
 HOSTILE = [
     *(many_hosts, endless_aliases, only_aliases, silent_hosts, failing_hosts, hosts_of_a_victim),
-    *(wildcards, truncated_answers),
+    *(wildcards, truncated_replies),
 ]

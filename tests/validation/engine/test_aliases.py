@@ -1,9 +1,9 @@
-"""Which mailbox stands behind an address."""
+"""Canonical addresses, providers and mixed scripts."""
 
 import pytest
 
 from validation.engine.aliases import canonical_address, split_tag
-from validation.engine.dns.providers import provider_of
+from validation.engine.dns.providers import identify_provider
 from validation.engine.scripts import is_mixed_domain, is_mixed_local_part
 
 pytestmark = pytest.mark.anywhere
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.anywhere
         ("a+b+c@gmail.com", "google", "a@gmail.com", "b+c"),
     ],
 )
-def test_aliases_lead_to_one_mailbox(
+def test_aliases_have_one_canonical_address(
     address: str, provider: str | None, canonical: str, tag: str | None
 ) -> None:
     local_part, _, domain = address.rpartition("@")
@@ -70,13 +70,13 @@ def test_aliases_lead_to_one_mailbox(
         ("protection.outlook.com.evil.com", "other"),
     ],
 )
-def test_a_provider_is_known_by_its_hosts(host: str, provider: str) -> None:
-    assert provider_of([host]) == provider
+def test_provider_is_identified_by_its_mail_hosts(host: str, provider: str) -> None:
+    assert identify_provider([host]) == provider
 
 
-def test_of_several_hosts_the_first_that_tells_counts() -> None:
-    assert provider_of(["mx.shop.com", "aspmx.l.google.com", "mx.zoho.eu"]) == "google"
-    assert provider_of([]) is None
+def test_first_recognized_host_decides_the_provider() -> None:
+    assert identify_provider(["mx.shop.com", "aspmx.l.google.com", "mx.zoho.eu"]) == "google"
+    assert identify_provider([]) is None
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_of_several_hosts_the_first_that_tells_counts() -> None:
         ("ａbc.com", False),
     ],
 )
-def test_letters_of_several_scripts_in_one_label_are_told(domain: str, is_mixed: bool) -> None:
+def test_mixed_scripts_in_one_label_are_detected(domain: str, is_mixed: bool) -> None:
     assert is_mixed_domain(domain) is is_mixed
 
 
@@ -107,5 +107,7 @@ def test_letters_of_several_scripts_in_one_label_are_told(domain: str, is_mixed:
     ("local_part", "is_mixed"),
     [("jane", False), ("j\u0430ne", True), ("jane.иванова", False), ("жанна+news", False)],
 )
-def test_words_of_several_scripts_may_stand_side_by_side(local_part: str, is_mixed: bool) -> None:
+def test_words_in_different_scripts_are_allowed_in_a_local_part(
+    local_part: str, is_mixed: bool
+) -> None:
     assert is_mixed_local_part(local_part) is is_mixed

@@ -1,15 +1,15 @@
-"""What is remembered, how long, and that nobody pushes out what others asked."""
+"""What is cached, for how long, and that one owner can't evict others' entries."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.servers.dns import World, silence
+from tests.servers.dns import FakeDns, silence
 from validation.engine.check import Engine
-from validation.engine.dns.cache import LARGEST_SHARE, Cache
+from validation.engine.dns.cache import OWNER_SHARE_DIVISOR, Cache
 from validation.engine.dns.resolver import Resolver
-from validation.engine.dns.slots import SearchSlots
+from validation.engine.dns.slots import LookupSlots
 
 pytestmark = pytest.mark.anywhere
 
@@ -33,109 +33,113 @@ def engine(server: str, clock: Clock) -> Engine:
 
 
 @pytest.mark.parametrize(
-    ("ttl", "still", "no_more"),
+    ("ttl", "hit_at", "miss_at"),
     [(300, 290, 310), (0, 4, 6), (1, 4, 6), (86_400, 3_590, 3_610), (2**31 - 1, 3_590, 3_610)],
 )
-def test_an_answer_holds_as_long_as_it_says_within_limits(
-    engine: Engine, world: World, clock: Clock, ttl: int, still: float, no_more: float
+def test_reply_is_cached_for_its_ttl_within_bounds(
+    engine: Engine, fake_dns: FakeDns, clock: Clock, ttl: int, hit_at: float, miss_at: float
 ) -> None:
-    world.ttl = ttl
-    world.takes_mail("shop.com")
-    # What there is not holds for another time.
-    world.has("shop.com", TXT='"v=spf1 -all"')
-    world.has("_dmarc.shop.com", TXT='"v=DMARC1"')
-    world.has("mx.shop.com", AAAA="2606:4700::1")
-    for ahead, was_cached in ((0, False), (still, True), (no_more, False)):
+    fake_dns.ttl = ttl
+    fake_dns.add_mail_domain("shop.com")
+    # Missing records would expire after the SOA minimum instead.
+    fake_dns.add_records("shop.com", TXT='"v=spf1 -all"')
+    fake_dns.add_records("_dmarc.shop.com", TXT='"v=DMARC1"')
+    fake_dns.add_records("mx.shop.com", AAAA="2606:4700::1")
+    for ahead, is_cached in ((0, False), (hit_at, True), (miss_at, False)):
         clock.ahead = ahead
-        assert engine.check("jane@shop.com").dns_cached is was_cached
+        assert engine.check("jane@shop.com").dns_cached is is_cached
 
 
-def test_that_there_is_nothing_holds_as_long_as_the_zone_says(
-    engine: Engine, world: World, clock: Clock
+def test_negative_reply_is_cached_for_the_soa_minimum(
+    engine: Engine, fake_dns: FakeDns, clock: Clock
 ) -> None:
-    for ahead, was_cached in ((0, False), (55, True), (65, False)):
+    for ahead, is_cached in ((0, False), (55, True), (65, False)):
         clock.ahead = ahead
-        assert engine.check("jane@nowhere.com").dns_cached is was_cached
+        assert engine.check("jane@nowhere.com").dns_cached is is_cached
 
 
-def test_a_failure_holds_for_seconds(engine: Engine, world: World, clock: Clock) -> None:
-    world.behaves("shop.com", "MX", silence)
+def test_failure_is_cached_for_seconds(engine: Engine, fake_dns: FakeDns, clock: Clock) -> None:
+    fake_dns.set_behavior("shop.com", "MX", silence)
     assert engine.check("jane@shop.com").reason == "dns_timeout"
-    del world.behaviours["shop.com", "MX"]
-    world.takes_mail("shop.com")
+    del fake_dns.behaviors["shop.com", "MX"]
+    fake_dns.add_mail_domain("shop.com")
     assert engine.check("jane@shop.com").reason == "dns_timeout"
     clock.ahead = 6
     assert engine.check("jane@shop.com").reason == "domain_accepts_mail"
 
 
-def test_what_is_known_is_known_while_the_resolver_is_away(
-    engine: Engine, world: World, clock: Clock
+def test_cached_domain_is_available_while_the_resolver_is_down(
+    engine: Engine, fake_dns: FakeDns, clock: Clock
 ) -> None:
-    world.takes_mail("shop.com")
+    fake_dns.add_mail_domain("shop.com")
     engine.check("jane@shop.com")
-    world.always = silence
+    fake_dns.default_behavior = silence
     assert engine.check("joe@shop.com").reason == "domain_accepts_mail"
     assert engine.check("joe@other.com").reason == "dns_timeout"
 
 
-def test_domains_share_what_is_known_of_their_mail_hosts(engine: Engine, world: World) -> None:
+def test_domains_share_cached_mail_host_addresses(engine: Engine, fake_dns: FakeDns) -> None:
     for domain in ("one.com", "two.com"):
-        world.takes_mail(domain, "mx.provider.com")
+        fake_dns.add_mail_domain(domain, "mx.provider.com")
         engine.check(f"jane@{domain}")
-    assert world.asked["mx.provider.com", "A"] == 1
+    assert fake_dns.queries["mx.provider.com", "A"] == 1
 
 
-def test_a_cold_check_takes_two_round_trips(server: str, world: World) -> None:
-    world.delay = 0.2
-    world.has("shop.com", MX=["1 a.shop.com.", "2 b.shop.com."], TXT='"v=spf1 redirect=s.com"')
+def test_cold_check_takes_two_round_trips(server: str, fake_dns: FakeDns) -> None:
+    fake_dns.delay = 0.2
+    fake_dns.add_records(
+        "shop.com", MX=["1 a.shop.com.", "2 b.shop.com."], TXT='"v=spf1 redirect=s.com"'
+    )
     for host in ("a.shop.com", "b.shop.com"):
-        world.has(host, A="8.8.8.8")
+        fake_dns.add_records(host, A="8.8.8.8")
     Engine(Resolver([server], seconds=20)).check("jane@shop.com")
-    trips = {int((when - world.times[0]) / world.delay) for when in world.times}
+    trips = {int((when - fake_dns.times[0]) / fake_dns.delay) for when in fake_dns.times}
     assert trips == {0, 1}
-    assert set(world.asked.values()) == {1}
+    assert set(fake_dns.queries.values()) == {1}
 
 
 @pytest.mark.parametrize("address", ["jane@shop.com", "jane@nowhere.com"])
-def test_callers_of_one_cold_domain_ask_once(server: str, world: World, address: str) -> None:
-    # With so much patience that a busy machine makes nobody ask a second time.
+def test_concurrent_checks_of_a_cold_domain_send_each_query_once(
+    server: str, fake_dns: FakeDns, address: str
+) -> None:
+    # The long time limit keeps a busy machine from causing retries.
     engine = Engine(Resolver([server], seconds=20))
-    world.takes_mail("shop.com")
-    world.delay = 0.05
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.delay = 0.05
     with ThreadPoolExecutor(64) as pool:
         reasons = set(pool.map(lambda _: engine.check(address).reason, range(640)))
     assert len(reasons) == 1
-    assert set(world.asked.values()) == {1}
+    assert set(fake_dns.queries.values()) == {1}
 
 
-def test_a_full_cache_forgets_what_was_unused_for_longest(clock: Clock) -> None:
-    cache: Cache[int, int] = Cache(LARGEST_SHARE, clock)
-    for key in range(LARGEST_SHARE):
-        cache.put(key, key, until=clock() + 10, owner=str(key))
+def test_full_cache_evicts_the_least_recently_used_entry(clock: Clock) -> None:
+    cache: Cache[int, int] = Cache(OWNER_SHARE_DIVISOR, clock)
+    for key in range(OWNER_SHARE_DIVISOR):
+        cache.put(key, key, expires_at=clock() + 10, owner=str(key))
     assert cache.get(0) == 0
-    cache.put(-1, -1, until=clock() + 10, owner="new")
-    assert (cache.get(0), cache.get(1), len(cache)) == (0, None, LARGEST_SHARE)
+    cache.put(-1, -1, expires_at=clock() + 10, owner="new")
+    assert (cache.get(0), cache.get(1), len(cache)) == (0, None, OWNER_SHARE_DIVISOR)
 
 
-def test_the_owner_of_many_names_pushes_out_their_own(clock: Clock) -> None:
-    cache: Cache[str, int] = Cache(LARGEST_SHARE * 2, clock)
-    cache.put("quiet.com", 1, until=clock() + 10, owner="quiet.com")
+def test_owner_of_many_names_evicts_only_their_own_entries(clock: Clock) -> None:
+    cache: Cache[str, int] = Cache(OWNER_SHARE_DIVISOR * 2, clock)
+    cache.put("quiet.com", 1, expires_at=clock() + 10, owner="quiet.com")
     for number in range(10_000):
-        cache.put(f"{number}.loud.com", 1, until=clock() + 10, owner="loud.com")
+        cache.put(f"{number}.loud.com", 1, expires_at=clock() + 10, owner="loud.com")
     assert cache.get("quiet.com") == 1
     assert len(cache) == 1 + 16
 
 
-def test_names_of_one_owner_that_hang_do_not_hold_up_others(world: World, server: str) -> None:
-    engine = Engine(Resolver([server], seconds=2), slots=SearchSlots(8, 4))
-    world.takes_mail("shop.com")
+def test_hanging_names_of_one_owner_do_not_delay_others(fake_dns: FakeDns, server: str) -> None:
+    engine = Engine(Resolver([server], seconds=2), slots=LookupSlots(8, 4))
+    fake_dns.add_mail_domain("shop.com")
     for number in range(16):
-        world.behaves(f"{number}.loud.com", "MX", silence)
+        fake_dns.set_behavior(f"{number}.loud.com", "MX", silence)
     with ThreadPoolExecutor(17) as pool:
         loud = [pool.submit(engine.check, f"a@{number}.loud.com") for number in range(16)]
         time.sleep(0.2)
-        began = time.monotonic()
+        started = time.monotonic()
         assert engine.check("jane@shop.com").reason == "domain_accepts_mail"
-        assert time.monotonic() - began < 1
-        assert {one.result().reason for one in loud} == {"dns_timeout"}
-    assert time.monotonic() - began < 4
+        assert time.monotonic() - started < 1
+        assert {check.result().reason for check in loud} == {"dns_timeout"}
+    assert time.monotonic() - started < 4

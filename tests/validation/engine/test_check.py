@@ -1,4 +1,4 @@
-"""A whole finding: which reasons there are, which decides, and what follows from them."""
+"""Complete findings: the reasons, their precedence, and the fields derived from them."""
 
 import logging
 import threading
@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
-from tests.servers.dns import World
+from tests.servers.dns import FakeDns
 from validation.engine.check import Engine
-from validation.engine.dns.resolver import Inquiry, Resolver
+from validation.engine.dns.resolver import Lookup, Resolver
 from validation.engine.domain_data import StaffDomains
-from validation.engine.reasons import PRECEDENCE, REASONS, VERDICT_OF, Verdict
-from validation.engine.score import LOWEST, WEIGHTS, score_of
+from validation.engine.reasons import PRECEDENCE, REASONS, VERDICT_BY_REASON, Verdict
+from validation.engine.score import MIN_SCORES, WEIGHTS, compute_score
 from validation.engine.verdict import Finding
 
 pytestmark = pytest.mark.anywhere
 
 
-def takes_mail_well(world: World, *domains: str) -> None:
-    """With strict policies, so that nothing but the reasons lowers a score."""
+def add_strict_domains(fake_dns: FakeDns, *domains: str) -> None:
+    """Add domains with strict policies, so that only the reasons lower the score."""
     for domain in domains:
-        world.takes_mail(domain)
-        world.has(domain, TXT='"v=spf1 mx -all"')
-        world.has(f"_dmarc.{domain}", TXT='"v=DMARC1; p=reject"')
+        fake_dns.add_mail_domain(domain)
+        fake_dns.add_records(domain, TXT='"v=spf1 mx -all"')
+        fake_dns.add_records(f"_dmarc.{domain}", TXT='"v=DMARC1; p=reject"')
 
 
 @pytest.mark.parametrize(
@@ -48,16 +48,16 @@ def takes_mail_well(world: World, *domains: str) -> None:
         ("info@example.com", ("reserved_domain", "role_account"), 0, False),
     ],
 )
-def test_all_reasons_are_told_and_the_gravest_decides(
+def test_all_reasons_are_reported_and_the_highest_precedence_decides(
     engine: Engine,
-    world: World,
+    fake_dns: FakeDns,
     email: str,
     reasons: tuple[str, ...],
     score: int,
     accept: bool,
 ) -> None:
-    takes_mail_well(
-        world,
+    add_strict_domains(
+        fake_dns,
         "shop.com",
         "gmail.com",
         "yahoo.com",
@@ -70,9 +70,9 @@ def test_all_reasons_are_told_and_the_gravest_decides(
     assert (finding.reasons, finding.score, finding.accept_for_signup) == (reasons, score, accept)
 
 
-def test_the_example_of_the_contract(engine: Engine, world: World) -> None:
-    takes_mail_well(world, "gmial.com")
-    world.has("gmial.com", MX="5 mx.gmial.com.")
+def test_result_matches_the_documented_example(engine: Engine, fake_dns: FakeDns) -> None:
+    add_strict_domains(fake_dns, "gmial.com")
+    fake_dns.add_records("gmial.com", MX="5 mx.gmial.com.")
     document = engine.check("Jane.Doe+news@GMIAL.com").document()
     checks = document.pop("checks")
     assert document == {
@@ -101,7 +101,7 @@ def test_the_example_of_the_contract(engine: Engine, world: World) -> None:
         },
         "domain_auth": {"spf": "strict", "dmarc": "reject"},
         "smtp": None,
-        "lists": {"disposable": engine.lists.versions["disposable"]},
+        "lists": {"disposable": engine.domain_data.versions["disposable"]},
     }
     assert {name for name, value in checks.items() if value is True} == {
         *("syntax", "domain_exists", "accepts_mail", "has_tag")
@@ -111,37 +111,43 @@ def test_the_example_of_the_contract(engine: Engine, world: World) -> None:
     }
 
 
-def test_a_reserved_name_is_not_asked_about(engine: Engine, world: World) -> None:
+def test_reserved_domain_is_not_looked_up(engine: Engine, fake_dns: FakeDns) -> None:
     document = engine.check("jane@a.example.com").document()
     assert (document["reason"], document["evidence"]) == ("reserved_domain", "syntax")
     assert document["registrable_domain"] == "example.com"
     assert document["checks"]["domain_exists"] is None
-    assert not world.asked
+    assert not fake_dns.queries
 
 
-def test_an_international_domain_is_one_however_it_is_written(engine: Engine, world: World) -> None:
-    takes_mail_well(world, "xn--bcher-kva.de")
-    one, other = (
+def test_unicode_and_ascii_forms_of_a_domain_give_the_same_result(
+    engine: Engine, fake_dns: FakeDns
+) -> None:
+    add_strict_domains(fake_dns, "xn--bcher-kva.de")
+    unicode_form, ascii_form = (
         engine.check(email).document() for email in ("jane@bücher.de", "jane@XN--BCHER-KVA.de")
     )
-    assert {name for name in one if one[name] != other[name]} == {"email"}
-    assert (one["domain"], one["ascii_domain"]) == ("bücher.de", "xn--bcher-kva.de")
-    assert world.asked["xn--bcher-kva.de", "MX"] == 1
+    different = {name for name in unicode_form if unicode_form[name] != ascii_form[name]}
+    assert different == {"email"}
+    assert (unicode_form["domain"], unicode_form["ascii_domain"]) == (
+        "bücher.de",
+        "xn--bcher-kva.de",
+    )
+    assert fake_dns.queries["xn--bcher-kva.de", "MX"] == 1
 
 
-def test_staff_add_and_take_away_domains_while_it_runs(server: str, world: World) -> None:
-    nobody, denied = StaffDomains(), StaffDomains(denied=frozenset({"shop.com"}))
-    said = [nobody]
-    engine = Engine(Resolver([server], seconds=1), staff_domains=lambda: said[0])
-    takes_mail_well(world, "shop.com")
+def test_staff_domains_can_change_at_runtime(server: str, fake_dns: FakeDns) -> None:
+    nothing, denied = StaffDomains(), StaffDomains(denied=frozenset({"shop.com"}))
+    current = [nothing]
+    engine = Engine(Resolver([server], seconds=1), staff_domains=lambda: current[0])
+    add_strict_domains(fake_dns, "shop.com")
     reasons = []
-    for said[0] in (nobody, denied, nobody):
+    for current[0] in (nothing, denied, nothing):
         reasons.append(engine.check("jane@shop.com").reason)
     assert reasons == ["domain_accepts_mail", "disposable", "domain_accepts_mail"]
-    assert world.asked["shop.com", "MX"] == 1
+    assert fake_dns.queries["shop.com", "MX"] == 1
 
 
-def test_what_fails_inside_is_unknown_and_logged_without_the_address(
+def test_internal_error_is_unknown_and_logged_without_the_address(
     caplog: pytest.LogCaptureFixture, server: str
 ) -> None:
     def broken() -> StaffDomains:
@@ -155,31 +161,35 @@ def test_what_fails_inside_is_unknown_and_logged_without_the_address(
     assert finding.document()["checks"]["syntax"] is None
 
 
-def test_precedence_is_that_of_the_contract() -> None:
-    told = (
+def test_precedence_matches_the_documentation() -> None:
+    documented = (
         "invalid_syntax > reserved_domain > domain_not_found > null_mx > no_mail_server > "
         "unroutable_mail_server > mailbox_not_found > mailbox_disabled > disposable > accept_all > "
         "mailbox_full > possible_typo > mixed_script > role_account > no_reply > "
         "smtputf8_required > no_mx_record"
     )
-    assert list(PRECEDENCE[:17]) == told.split(" > ")
+    assert list(PRECEDENCE[:17]) == documented.split(" > ")
 
 
 @pytest.mark.parametrize(
     ("reason", "evidence"),
     [
-        *((reason, "dns") for reason in sorted(VERDICT_OF) if reason != "mailbox_accepted"),
-        *((reason, "smtp") for reason in sorted(VERDICT_OF) if reason != "domain_accepts_mail"),
+        *((reason, "dns") for reason in sorted(VERDICT_BY_REASON) if reason != "mailbox_accepted"),
+        *(
+            (reason, "smtp")
+            for reason in sorted(VERDICT_BY_REASON)
+            if reason != "domain_accepts_mail"
+        ),
     ],
 )
-def test_scores_stay_within_their_verdict(reason: str, evidence: str) -> None:
-    verdict = VERDICT_OF[reason]
-    others = [one for one in WEIGHTS if one not in REASONS[Verdict.RISKY]]
-    scores = [score_of(verdict, evidence, [reason, *some]) for some in ([], others)]
+def test_scores_stay_within_the_range_of_their_verdict(reason: str, evidence: str) -> None:
+    verdict = VERDICT_BY_REASON[reason]
+    others = [fact for fact in WEIGHTS if fact not in REASONS[Verdict.RISKY]]
+    scores = [compute_score(verdict, evidence, [reason, *facts]) for facts in ([], others)]
     limits = {
         Verdict.UNDELIVERABLE: (0, 0),
-        Verdict.RISKY: (LOWEST[Verdict.RISKY], 69),
-        Verdict.DELIVERABLE: (LOWEST[Verdict.DELIVERABLE], 85 if evidence == "dns" else 100),
+        Verdict.RISKY: (MIN_SCORES[Verdict.RISKY], 69),
+        Verdict.DELIVERABLE: (MIN_SCORES[Verdict.DELIVERABLE], 85 if evidence == "dns" else 100),
     }
     if verdict == Verdict.UNKNOWN:
         assert scores == [None, None]
@@ -188,8 +198,8 @@ def test_scores_stay_within_their_verdict(reason: str, evidence: str) -> None:
         assert all(score is not None and lowest <= score <= highest for score in scores)
 
 
-def test_safe_to_send_is_claimed_by_a_mailbox_alone() -> None:
-    said = {
+def test_safe_to_send_requires_a_mailbox_check() -> None:
+    safe_to_send = {
         reason: Finding("a@b.co", (reason,), evidence).safe_to_send
         for reason, evidence in [
             ("mailbox_accepted", "smtp"),
@@ -199,36 +209,36 @@ def test_safe_to_send_is_claimed_by_a_mailbox_alone() -> None:
             ("null_mx", "dns"),
         ]
     }
-    assert list(said.values()) == [True, None, None, False, False]
+    assert list(safe_to_send.values()) == [True, None, None, False, False]
 
 
-def test_what_staff_say_during_a_search_counts_in_its_answer(server: str, world: World) -> None:
-    takes_mail_well(world, "shop.com")
-    said = [StaffDomains()]
+def test_staff_change_during_a_lookup_applies_to_its_result(server: str, fake_dns: FakeDns) -> None:
+    add_strict_domains(fake_dns, "shop.com")
+    current = [StaffDomains()]
 
-    def deny_meanwhile() -> None:
-        said[0] = StaffDomains(denied=frozenset({"shop.com"}))
+    def deny_during_lookup() -> None:
+        current[0] = StaffDomains(denied=frozenset({"shop.com"}))
 
     engine = Engine(
         Resolver([server], seconds=1),
-        staff_domains=lambda: said[0],
-        before_waiting=deny_meanwhile,
+        staff_domains=lambda: current[0],
+        before_waiting=deny_during_lookup,
     )
     assert engine.check("jane@shop.com").reason == "disposable"
 
 
-def test_whoever_waits_does_not_share_the_end_of_whom_they_wait_for() -> None:
+def test_waiting_check_outlives_the_stopped_check_it_waits_for() -> None:
     class Stopped(Resolver):
-        def inquiry(self, *arguments: Any) -> Inquiry:
-            searching.set()
+        def start_lookup(self, *arguments: Any) -> Lookup:
+            is_running.set()
             stop.wait(10)
             raise SystemExit
 
-    searching, stop = threading.Event(), threading.Event()
+    is_running, stop = threading.Event(), threading.Event()
     engine = Engine(Stopped(["127.0.0.1:9"], seconds=5))
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(engine.check, "jane@shop.com")
-        searching.wait(10)
+        is_running.wait(10)
         second = pool.submit(engine.check, "joe@shop.com")
         time.sleep(0.1)
         stop.set()

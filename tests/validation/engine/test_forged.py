@@ -1,4 +1,4 @@
-"""Answers that were not asked for: with another id, to another question, from somebody else."""
+"""Forged replies: with another ID, for another query, or from another address."""
 
 import socket
 from collections.abc import Callable
@@ -10,16 +10,16 @@ import dns.rrset
 import psutil
 import pytest
 
-from tests.servers.dns import World, packets
-from tests.validation.engine.conftest import EMAIL, SECONDS, reason_of
+from tests.servers.dns import FakeDns, packet_server
+from tests.validation.engine.conftest import EMAIL, SECONDS, get_reason
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
 pytestmark = pytest.mark.anywhere
 
 
-def lie(query: dns.message.Message, name: str = "") -> dns.message.Message:
-    """That the name takes no mail at all: what a liar would have us believe."""
+def forge_null_mx(query: dns.message.Message, name: str = "") -> dns.message.Message:
+    """Claim that the name accepts no mail, as a forger might."""
     message = dns.message.make_response(query)
     message.flags |= dns.flags.RA
     name = name or query.question[0].name.to_text()
@@ -27,91 +27,88 @@ def lie(query: dns.message.Message, name: str = "") -> dns.message.Message:
     return message
 
 
-def of_another_id(wire: bytes) -> list[bytes]:
-    number = int.from_bytes(wire[:2], "big")
-    told = lie(dns.message.from_wire(wire)).to_wire()
-    return [(number + step & 0xFFFF).to_bytes(2, "big") + told[2:] for step in (1, -1, 256)]
+def with_other_id(wire: bytes) -> list[bytes]:
+    query_id = int.from_bytes(wire[:2], "big")
+    forged = forge_null_mx(dns.message.from_wire(wire)).to_wire()
+    return [(query_id + step & 0xFFFF).to_bytes(2, "big") + forged[2:] for step in (1, -1, 256)]
 
 
-def of_another_question(wire: bytes) -> list[bytes]:
+def with_other_name(wire: bytes) -> list[bytes]:
     query = dns.message.from_wire(wire)
     other = dns.message.make_query("other.com.", "MX", id=query.id)
-    return [lie(other).to_wire()]
+    return [forge_null_mx(other).to_wire()]
 
 
-def of_another_kind(wire: bytes) -> list[bytes]:
+def with_other_type(wire: bytes) -> list[bytes]:
     query = dns.message.from_wire(wire)
     other = dns.message.make_query(query.question[0].name, "NS", id=query.id)
-    return [lie(other).to_wire()]
+    return [forge_null_mx(other).to_wire()]
 
 
-def no_answer_at_all(wire: bytes) -> list[bytes]:
+def echoed_query(wire: bytes) -> list[bytes]:
     return [wire]
 
 
-@pytest.mark.parametrize(
-    "forge", [of_another_id, of_another_question, of_another_kind, no_answer_at_all]
-)
-def test_a_forged_answer_is_not_listened_to(
-    world: World, forge: Callable[[bytes], list[bytes]]
-) -> None:
-    """It comes before the true one."""
-    world.takes_mail("shop.com")
-    with packets(lambda wire: [*forge(wire), world.answer(wire) or b""]) as server:
-        assert reason_of(Engine(Resolver([server], seconds=SECONDS))) == "domain_accepts_mail"
+@pytest.mark.parametrize("forge", [with_other_id, with_other_name, with_other_type, echoed_query])
+def test_forged_reply_is_ignored(fake_dns: FakeDns, forge: Callable[[bytes], list[bytes]]) -> None:
+    """It arrives before the real reply."""
+    fake_dns.add_mail_domain("shop.com")
+    with packet_server(lambda wire: [*forge(wire), fake_dns.answer(wire) or b""]) as server:
+        assert get_reason(Engine(Resolver([server], seconds=SECONDS))) == "domain_accepts_mail"
 
 
-def test_an_answer_from_another_address_is_not_listened_to(world: World) -> None:
-    """Whoever guesses id and port still has another address."""
-    world.takes_mail("shop.com")
-    asked_from: list[int] = []
+def test_reply_from_another_address_is_ignored(fake_dns: FakeDns) -> None:
+    """The forger has guessed the ID and the port."""
+    fake_dns.add_mail_domain("shop.com")
+    target_ports: list[int] = []
 
     def answer(wire: bytes) -> list[bytes]:
-        forged = lie(dns.message.from_wire(wire)).to_wire()
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as liar:
-            liar.bind(("127.0.0.1", 0))
-            for port in _ports_of_this_process():
-                asked_from.append(port)
-                liar.sendto(forged, ("127.0.0.1", port))
-        return [world.answer(wire) or b""]
+        forged = forge_null_mx(dns.message.from_wire(wire)).to_wire()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as forger:
+            forger.bind(("127.0.0.1", 0))
+            for port in _connected_ports():
+                target_ports.append(port)
+                forger.sendto(forged, ("127.0.0.1", port))
+        return [fake_dns.answer(wire) or b""]
 
-    with packets(answer) as server:
-        assert reason_of(Engine(Resolver([server], seconds=SECONDS))) == "domain_accepts_mail"
-    assert asked_from
-
-
-def _ports_of_this_process() -> list[int]:
-    return [one.laddr.port for one in psutil.Process().net_connections("udp4") if one.raddr]
+    with packet_server(answer) as server:
+        assert get_reason(Engine(Resolver([server], seconds=SECONDS))) == "domain_accepts_mail"
+    assert target_ports
 
 
-def test_what_an_answer_brings_along_about_others_is_not_remembered(world: World) -> None:
-    """A server for one domain must not say where the mail of another goes."""
-    world.takes_mail("shop.com")
-    world.takes_mail("bank.com")
+def _connected_ports() -> list[int]:
+    connections = psutil.Process().net_connections("udp4")
+    return [connection.laddr.port for connection in connections if connection.raddr]
 
-    def with_a_gift(query: dns.message.Message) -> dns.message.Message:
-        message = world.told(query, "shop.com", "MX")
+
+def test_unrelated_records_in_a_reply_are_not_cached(fake_dns: FakeDns) -> None:
+    """A server for one domain must not redirect the mail of another."""
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.add_mail_domain("bank.com")
+
+    def with_poison(query: dns.message.Message) -> dns.message.Message:
+        message = fake_dns.build_reply(query, "shop.com", "MX")
         poison = dns.rrset.from_text("bank.com.", 300, "IN", "MX", "0 .")
         for section in (message.answer, message.authority, message.additional):
             section.append(poison)
         return message
 
-    world.behaves("shop.com", "MX", with_a_gift)
-    with packets(lambda wire: [world.answer(wire) or b""]) as server:
+    fake_dns.set_behavior("shop.com", "MX", with_poison)
+    with packet_server(lambda wire: [fake_dns.answer(wire) or b""]) as server:
         engine = Engine(Resolver([server], seconds=SECONDS))
         assert engine.check(EMAIL).reason == "domain_accepts_mail"
         assert engine.check("jane@bank.com").reason == "domain_accepts_mail"
-    assert world.asked["bank.com", "MX"] == 1
+    assert fake_dns.queries["bank.com", "MX"] == 1
 
 
-def test_ids_and_ports_cannot_be_foreseen(world: World) -> None:
+def test_query_ids_are_unpredictable(fake_dns: FakeDns) -> None:
     ids: list[int] = []
 
-    def note(wire: bytes) -> list[bytes]:
+    def record_id(wire: bytes) -> list[bytes]:
         ids.append(int.from_bytes(wire[:2], "big"))
-        return [world.answer(wire) or b""]
+        return [fake_dns.answer(wire) or b""]
 
-    with packets(note) as server:
+    with packet_server(record_id) as server:
         engine = Engine(Resolver([server], seconds=SECONDS))
         for number in range(40):
             engine.check(f"jane@nowhere-{number}.com")

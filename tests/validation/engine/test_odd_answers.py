@@ -1,4 +1,4 @@
-"""An answer that is wrong, cut, of another or none: it ends in time, and in no lie."""
+"""Malformed, cut-off and mismatched replies end in time and give no wrong verdict."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,16 @@ import dns.rdatatype
 import dns.rrset
 import pytest
 
-from tests.servers.dns import World, packets, refused, servfail, silence, truncated, with_code
-from tests.validation.engine.conftest import SECONDS, reason_of
+from tests.servers.dns import (
+    FakeDns,
+    packet_server,
+    refused,
+    reply_with_code,
+    servfail,
+    silence,
+    truncated,
+)
+from tests.validation.engine.conftest import SECONDS, get_reason
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
@@ -29,14 +37,14 @@ def contradiction(query: dns.message.Message) -> dns.message.Message:
     return message
 
 
-def of_another_name(query: dns.message.Message) -> dns.message.Message:
+def with_other_name(query: dns.message.Message) -> dns.message.Message:
     message = dns.message.make_response(query)
     message.question[0] = dns.rrset.from_text("evil.com.", 0, "IN", "MX")
     message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "MX", "0 ."))
     return message
 
 
-def with_records_nobody_asked_for(query: dns.message.Message) -> dns.message.Message:
+def with_unrelated_records(query: dns.message.Message) -> dns.message.Message:
     message = dns.message.make_response(query)
     message.answer.append(dns.rrset.from_text("other.com.", 60, "IN", "MX", "0 ."))
     message.answer.append(dns.rrset.from_text("shop.com.", 60, "IN", "MX", "1 mx.shop.com."))
@@ -44,94 +52,94 @@ def with_records_nobody_asked_for(query: dns.message.Message) -> dns.message.Mes
     return message
 
 
-def with_another_identifier(query: dns.message.Message) -> bytes:
+def with_other_id(query: dns.message.Message) -> bytes:
     wire = bytearray(dns.message.make_response(query).to_wire())
     wire[0] ^= 0xFF
     return bytes(wire)
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "reason"),
+    ("behavior", "reason"),
     [
         (servfail, "dns_failure"),
         (refused, "dns_failure"),
-        (with_code(dns.rcode.NOTIMP), "dns_failure"),
-        (with_code(dns.rcode.FORMERR), "dns_failure"),
-        (with_code(dns.rcode.YXDOMAIN), "dns_failure"),
-        (with_code(dns.rcode.BADVERS), "dns_failure"),
+        (reply_with_code(dns.rcode.NOTIMP), "dns_failure"),
+        (reply_with_code(dns.rcode.FORMERR), "dns_failure"),
+        (reply_with_code(dns.rcode.YXDOMAIN), "dns_failure"),
+        (reply_with_code(dns.rcode.BADVERS), "dns_failure"),
         (referral, "dns_failure"),
         (contradiction, "dns_failure"),
         (silence, "dns_timeout"),
-        (of_another_name, "dns_timeout"),
-        (with_another_identifier, "dns_timeout"),
+        (with_other_name, "dns_timeout"),
+        (with_other_id, "dns_timeout"),
         (lambda query: b"", "dns_timeout"),
         (lambda query: b"\0" * 40, "dns_timeout"),
         (lambda query: query.to_wire(), "dns_timeout"),
         (lambda query: query.to_wire()[:2] + b"\x80\0" + b"\xff" * 600, "dns_timeout"),
         (truncated, "domain_accepts_mail"),
-        (with_records_nobody_asked_for, "domain_accepts_mail"),
+        (with_unrelated_records, "domain_accepts_mail"),
     ],
 )
-def test_an_answer_that_is_none_is_unknown(
-    engine: Engine, world: World, behaviour: Callable[..., bytes], reason: str
+def test_odd_reply_gives_the_expected_reason(
+    engine: Engine, fake_dns: FakeDns, behavior: Callable[..., bytes], reason: str
 ) -> None:
-    world.takes_mail("shop.com")
-    world.behaves("shop.com", "MX", behaviour)
-    assert reason_of(engine) == reason
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.set_behavior("shop.com", "MX", behavior)
+    assert get_reason(engine) == reason
 
 
-def test_an_unknown_says_when_to_ask_again(engine: Engine, world: World) -> None:
-    for name, behaviour, seconds in (("a.com", silence, 60), ("b.com", servfail, 300)):
-        world.behaves(name, "MX", behaviour)
+def test_unknown_result_says_when_to_retry(engine: Engine, fake_dns: FakeDns) -> None:
+    for name, behavior, seconds in (("a.com", silence, 60), ("b.com", servfail, 300)):
+        fake_dns.set_behavior(name, "MX", behavior)
         document = engine.check(f"info@{name}").document()
         assert (document["retry_after_s"], document["score"]) == (seconds, None)
         assert (document["safe_to_send"], document["accept_for_signup"]) == (None, True)
         assert document["checks"]["role_account"] is True
 
 
-def test_only_the_list_of_throw_away_domains_decides_when_the_dns_fails(
-    engine: Engine, world: World
+def test_disposable_domain_gets_a_verdict_when_the_dns_fails(
+    engine: Engine, fake_dns: FakeDns
 ) -> None:
-    world.behaves("mailinator.com", "MX", servfail)
+    fake_dns.set_behavior("mailinator.com", "MX", servfail)
     finding = engine.check("info@mailinator.com")
     assert finding.reasons == ("disposable", "role_account")
 
 
-def test_broken_data_in_an_answer_are_a_failure(engine: Engine, world: World) -> None:
-    def cut(query: dns.message.Message) -> bytes:
-        return world.told(query, "shop.com", "MX").to_wire()[:-4]
+def test_reply_with_cut_off_data_is_a_failure(engine: Engine, fake_dns: FakeDns) -> None:
+    def cut_off(query: dns.message.Message) -> bytes:
+        return fake_dns.build_reply(query, "shop.com", "MX").to_wire()[:-4]
 
-    world.takes_mail("shop.com")
-    world.behaves("shop.com", "MX", cut)
-    assert reason_of(engine) == "dns_failure"
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.set_behavior("shop.com", "MX", cut_off)
+    assert get_reason(engine) == "dns_failure"
 
 
-def test_an_old_server_is_asked_without_options(engine: Engine, world: World) -> None:
-    def read_old(query: dns.message.Message) -> dns.message.Message:
+def test_server_that_rejects_edns_is_queried_without_it(engine: Engine, fake_dns: FakeDns) -> None:
+    def reject_edns(query: dns.message.Message) -> dns.message.Message:
         if query.edns >= 0:
-            return with_code(dns.rcode.FORMERR)(query)  # type: ignore[return-value]
+            return reply_with_code(dns.rcode.FORMERR)(query)  # type: ignore[return-value]
         name = query.question[0].name.to_text(omit_final_dot=True)
-        return world.told(query, name, dns.rdatatype.to_text(query.question[0].rdtype))
+        return fake_dns.build_reply(query, name, dns.rdatatype.to_text(query.question[0].rdtype))
 
-    world.takes_mail("shop.com")
-    world.always = read_old
-    assert reason_of(engine) == "domain_accepts_mail"
-    with packets(lambda wire: [world.answer(wire) or b""] * 2) as twice:
-        assert reason_of(Engine(Resolver([twice], seconds=SECONDS))) == "domain_accepts_mail"
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.default_behavior = reject_edns
+    assert get_reason(engine) == "domain_accepts_mail"
+    with packet_server(lambda wire: [fake_dns.answer(wire) or b""] * 2) as old_server:
+        assert get_reason(Engine(Resolver([old_server], seconds=SECONDS))) == "domain_accepts_mail"
 
 
-def test_case_does_not_matter_in_what_a_server_repeats(engine: Engine, world: World) -> None:
-    def shout(query: dns.message.Message) -> bytes:
-        wire = world.told(query, "shop.com", "MX").to_wire()
+def test_echoed_question_is_compared_case_insensitively(engine: Engine, fake_dns: FakeDns) -> None:
+    def echo_in_upper_case(query: dns.message.Message) -> bytes:
+        wire = fake_dns.build_reply(query, "shop.com", "MX").to_wire()
         return wire.replace(b"\x04shop\x03com", b"\x04SHOP\x03COM", 1)
 
-    world.takes_mail("shop.com")
-    world.behaves("shop.com", "MX", shout)
-    assert reason_of(engine) == "domain_accepts_mail"
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.set_behavior("shop.com", "MX", echo_in_upper_case)
+    assert get_reason(engine) == "domain_accepts_mail"
 
 
-def test_negative_answers_need_no_soa_record(engine: Engine, world: World) -> None:
-    world.has_soa = False
-    world.has("shop.com", A="8.8.8.8")
-    assert reason_of(engine) == "no_mx_record"
-    assert reason_of(engine, "jane@nowhere.com") == "domain_not_found"
+def test_negative_replies_need_no_soa_record(engine: Engine, fake_dns: FakeDns) -> None:
+    fake_dns.has_soa = False
+    fake_dns.add_records("shop.com", A="8.8.8.8")
+    assert get_reason(engine) == "no_mx_record"
+    assert get_reason(engine, "jane@nowhere.com") == "domain_not_found"

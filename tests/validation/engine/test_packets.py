@@ -1,4 +1,4 @@
-"""Packets that are lost, late, repeated or far too many."""
+"""Packets that are lost, late, duplicated or far too many."""
 
 import time
 from collections.abc import Callable
@@ -7,10 +7,10 @@ from typing import Any
 import dns.message
 import pytest
 
-from tests.servers.dns import World, dns_server, packets, servfail, silence, truncated
-from tests.validation.engine.conftest import SECONDS, reason_of
+from tests.servers.dns import FakeDns, dns_server, packet_server, servfail, silence, truncated
+from tests.validation.engine.conftest import SECONDS, get_reason
 from validation.engine.check import Engine
-from validation.engine.dns.messages import Outcome, Question
+from validation.engine.dns.messages import Outcome, Query
 from validation.engine.dns.resolver import Resolver
 
 pytestmark = pytest.mark.anywhere
@@ -20,78 +20,79 @@ def flood(wire: bytes) -> list[bytes]:
     return [wire[:2] + b"\x80\0" + b"\xff" * 100] * 500
 
 
-def test_a_lost_packet_is_sent_again(engine: Engine, world: World) -> None:
-    world.takes_mail("shop.com")
-    lost: list[str] = []
+def test_lost_packet_is_sent_again(engine: Engine, fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    queries = 0
 
-    def lose_the_first(query: dns.message.Message) -> dns.message.Message | None:
-        lost.append("")
-        return None if len(lost) == 1 else world.told(query, "shop.com", "MX")
+    def lose_first_packet(query: dns.message.Message) -> dns.message.Message | None:
+        nonlocal queries
+        queries += 1
+        return None if queries == 1 else fake_dns.build_reply(query, "shop.com", "MX")
 
-    world.behaves("shop.com", "MX", lose_the_first)
-    assert reason_of(engine) == "domain_accepts_mail"
+    fake_dns.set_behavior("shop.com", "MX", lose_first_packet)
+    assert get_reason(engine) == "domain_accepts_mail"
 
 
-def test_silence_is_not_asked_without_end(engine: Engine, world: World) -> None:
+def test_silent_server_gets_a_bounded_number_of_queries(engine: Engine, fake_dns: FakeDns) -> None:
     for kind in ("MX", "TXT"):
-        world.behaves("shop.com", kind, silence)
-    assert reason_of(engine) == "dns_timeout"
-    assert max(world.asked.values()) <= 3
+        fake_dns.set_behavior("shop.com", kind, silence)
+    assert get_reason(engine) == "dns_timeout"
+    assert max(fake_dns.queries.values()) <= 3
 
 
-def test_an_answer_that_waits_unread_counts_though_time_is_over(server: str) -> None:
-    """A busy worker comes late to its own sockets."""
+def test_reply_that_arrived_in_time_counts_when_read_late(server: str) -> None:
+    """A busy worker may be late to read its sockets."""
     resolver = Resolver([server], seconds=0.2)
-    question = Question("nowhere.com", "MX")
-    with resolver.inquiry(lambda name: name, time.monotonic() + 0.2) as inquiry:
-        inquiry.ask(question)
+    query = Query("nowhere.com", "MX")
+    with resolver.start_lookup(lambda name: name, time.monotonic() + 0.2) as lookup:
+        lookup.send(query)
         time.sleep(0.5)
-        inquiry.wait([question])
-    assert inquiry.answers[question].outcome is Outcome.NO_NAME
+        lookup.wait([query])
+    assert lookup.replies[query].outcome is Outcome.NXDOMAIN
 
 
-def test_a_flood_of_strange_packets_is_not_listened_to() -> None:
-    with packets(flood) as server:
-        assert reason_of(Engine(Resolver([server], seconds=SECONDS))) == "dns_failure"
+def test_flood_of_stray_packets_is_a_failure() -> None:
+    with packet_server(flood) as server:
+        assert get_reason(Engine(Resolver([server], seconds=SECONDS))) == "dns_failure"
 
 
-def test_a_server_that_floods_gives_way_to_the_next(world: World, server: str) -> None:
-    world.takes_mail("shop.com")
+def test_flooding_server_is_replaced_by_the_next(fake_dns: FakeDns, server: str) -> None:
+    fake_dns.add_mail_domain("shop.com")
 
-    with packets(flood) as first:
+    with packet_server(flood) as first:
         engine = Engine(Resolver([first, server], seconds=SECONDS))
-        assert reason_of(engine) == "domain_accepts_mail"
+        assert get_reason(engine) == "domain_accepts_mail"
 
 
-def test_a_weak_answer_beside_a_flood_is_no_verdict() -> None:
-    weak = World(always=dns.message.make_response)
+def test_lame_reply_and_a_flooding_server_give_no_verdict() -> None:
+    lame = FakeDns(default_behavior=dns.message.make_response)
     with (
-        packets(lambda wire: [b"\xff" * 20] * 500) as flooding,
-        dns_server(weak) as other,
+        packet_server(lambda wire: [b"\xff" * 20] * 500) as flooding,
+        dns_server(lame) as other,
     ):
-        assert reason_of(Engine(Resolver([flooding, other], seconds=SECONDS))) == "dns_failure"
+        assert get_reason(Engine(Resolver([flooding, other], seconds=SECONDS))) == "dns_failure"
 
 
-def test_answers_that_come_many_times_are_answers(world: World) -> None:
-    world.takes_mail("shop.com")
-    with packets(lambda wire: [world.answer(wire) or b""] * 30) as server:
+def test_duplicate_replies_are_accepted(fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    with packet_server(lambda wire: [fake_dns.answer(wire) or b""] * 30) as server:
         engine = Engine(Resolver([server], seconds=SECONDS))
-        assert reason_of(engine) == "domain_accepts_mail"
+        assert get_reason(engine) == "domain_accepts_mail"
 
 
-@pytest.mark.parametrize("behaviour", [servfail, truncated, dns.message.make_response])
-def test_the_same_answer_without_end_counts_once(behaviour: Callable[..., Any]) -> None:
-    """Of two servers one says it again and again, the other nothing."""
-    said = World(always=behaviour)
-    asked = []
+@pytest.mark.parametrize("behavior", [servfail, truncated, dns.message.make_response])
+def test_endlessly_repeated_reply_counts_once(behavior: Callable[..., Any]) -> None:
+    """One server repeats its reply endlessly; the other is silent."""
+    repeated = FakeDns(default_behavior=behavior)
+    queries = []
 
     def listen(wire: bytes) -> list[bytes]:
-        asked.append(wire)
+        queries.append(wire)
         return []
 
     with (
-        packets(lambda wire: [said.answer(wire) or b""] * 2_000) as loud,
-        packets(listen) as quiet,
+        packet_server(lambda wire: [repeated.answer(wire) or b""] * 2_000) as loud,
+        packet_server(listen) as quiet,
     ):
-        assert reason_of(Engine(Resolver([loud, quiet], seconds=SECONDS))) == "dns_timeout"
-    assert len(asked) <= 12
+        assert get_reason(Engine(Resolver([loud, quiet], seconds=SECONDS))) == "dns_timeout"
+    assert len(queries) <= 12

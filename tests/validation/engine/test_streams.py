@@ -1,4 +1,4 @@
-"""Answers too large for a packet are asked for over TCP, where a server may hang or not listen."""
+"""Replies too large for UDP are fetched over TCP, where a server may hang or refuse."""
 
 import socket
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import dns.message
 import pytest
 
-from tests.servers.dns import World, dns_server, packets, truncated
-from tests.validation.engine.conftest import EMAIL, SECONDS, reason_of
+from tests.servers.dns import FakeDns, dns_server, packet_server, truncated
+from tests.validation.engine.conftest import EMAIL, SECONDS, get_reason
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
@@ -17,42 +17,42 @@ pytestmark = pytest.mark.anywhere
 
 @contextmanager
 def hanging_streams() -> Iterator[str]:
-    """A server that leads to TCP whoever asks it, and says nothing there."""
+    """A server whose UDP replies are truncated, and whose TCP port accepts but sends nothing."""
     with (
-        packets(lambda wire: [truncated(dns.message.from_wire(wire)).to_wire()]) as address,
+        packet_server(lambda wire: [truncated(dns.message.from_wire(wire)).to_wire()]) as address,
         socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))),
     ):
         yield address
 
 
-def test_a_truncated_answer_whose_stream_is_refused_is_a_failure(world: World) -> None:
-    world.always = truncated
-    with packets(lambda wire: [world.answer(wire) or b""]) as server:
-        assert reason_of(Engine(Resolver([server], seconds=SECONDS))) == "dns_failure"
+def test_truncated_reply_with_refused_tcp_is_a_failure(fake_dns: FakeDns) -> None:
+    fake_dns.default_behavior = truncated
+    with packet_server(lambda wire: [fake_dns.answer(wire) or b""]) as server:
+        assert get_reason(Engine(Resolver([server], seconds=SECONDS))) == "dns_failure"
 
 
-def test_a_stream_that_hangs_at_one_server_stops_none_at_the_next(world: World) -> None:
-    world.takes_mail("shop.com")
-    world.behaves("shop.com", "MX", truncated)
-    with hanging_streams() as hanging, dns_server(world) as good:
+def test_hanging_stream_does_not_block_the_next_server(fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.set_behavior("shop.com", "MX", truncated)
+    with hanging_streams() as hanging, dns_server(fake_dns) as good:
         engine = Engine(Resolver([hanging, good], seconds=SECONDS))
-        assert reason_of(engine) == "domain_accepts_mail"
+        assert get_reason(engine) == "domain_accepts_mail"
 
 
-def test_many_streams_that_hang_stop_none_at_the_next_server(world: World) -> None:
-    world.takes_mail("mail.shop.com")
-    world.always = truncated
-    with hanging_streams() as hanging, dns_server(world) as good:
+def test_many_hanging_streams_do_not_block_the_next_server(fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("mail.shop.com")
+    fake_dns.default_behavior = truncated
+    with hanging_streams() as hanging, dns_server(fake_dns) as good:
         engine = Engine(Resolver([hanging, good], seconds=SECONDS))
-        assert reason_of(engine, "jane@mail.shop.com") == "domain_accepts_mail"
+        assert get_reason(engine, "jane@mail.shop.com") == "domain_accepts_mail"
 
 
-def test_a_stream_that_hangs_holds_up_no_other_question(world: World) -> None:
-    """Truncated policies, and a server whose TCP port says nothing."""
-    world.takes_mail("shop.com")
+def test_hanging_stream_does_not_delay_other_queries(fake_dns: FakeDns) -> None:
+    """The policies are truncated, and the server's TCP port sends nothing."""
+    fake_dns.add_mail_domain("shop.com")
     for name in ("shop.com", "_dmarc.shop.com"):
-        world.behaves(name, "TXT", truncated)
-    with packets(lambda wire: [world.answer(wire) or b""]) as server:
+        fake_dns.set_behavior(name, "TXT", truncated)
+    with packet_server(lambda wire: [fake_dns.answer(wire) or b""]) as server:
         port = int(server.rpartition(":")[2])
         with socket.create_server(("127.0.0.1", port)):
             finding = Engine(Resolver([server], seconds=SECONDS)).check(EMAIL)

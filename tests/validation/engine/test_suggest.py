@@ -1,18 +1,18 @@
-"""What is suggested to somebody who mistyped, and to whom nothing is."""
+"""Which mistyped addresses get a suggestion, and which don't."""
 
 import pytest
 
-from tests.servers.dns import World
+from tests.servers.dns import FakeDns
 from validation.engine.check import Engine
 from validation.engine.domain_data import DomainData
-from validation.engine.suggest import meant_domain
-from validation.engine.typos import Slip, are_neighbours, distance_between, slip_between
+from validation.engine.suggest import suggest_domain
+from validation.engine.typos import Typo, are_adjacent_keys, classify_typo, edit_distance
 
 pytestmark = pytest.mark.anywhere
 
-LISTS = DomainData()
-# Domains without mail, and what was meant.
-NOT_WORKING = {
+DATA = DomainData()
+# Domains without mail, with the expected suggestion.
+TYPOS_WITHOUT_MAIL = {
     "gmial.com": "gmail.com",
     "gmai.com": "gmail.com",
     "gmal.com": "gmail.com",
@@ -65,8 +65,8 @@ NOT_WORKING = {
     "company.co.ku": "company.co.uk",
     "shop.xom": "shop.com",
 }
-# These work, and are mistyped all the same.
-WORKING = {
+# These accept mail, but are mistyped all the same.
+TYPOS_WITH_MAIL = {
     "gmial.com": "gmail.com",
     "gmai.com": "gmail.com",
     "gmail.co": "gmail.com",
@@ -79,7 +79,7 @@ WORKING = {
     "outlok.com": "outlook.com",
     "icloud.co": "icloud.com",
 }
-HONEST = (
+LEGITIMATE = (
     *("gmail.com", "googlemail.com", "hotmail.de", "hotmail.se", "outlook.jp", "yahoo.ie"),
     *(
         "y7mail.com",
@@ -100,60 +100,64 @@ HONEST = (
 )
 
 
-@pytest.mark.parametrize(("domain", "meant"), NOT_WORKING.items())
-def test_a_domain_without_mail_is_corrected(domain: str, meant: str) -> None:
-    assert meant_domain(domain, LISTS, works=False) == meant
+@pytest.mark.parametrize(("domain", "suggestion"), TYPOS_WITHOUT_MAIL.items())
+def test_domain_without_mail_is_corrected(domain: str, suggestion: str) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=False) == suggestion
 
 
-@pytest.mark.parametrize(("domain", "meant"), WORKING.items())
-def test_a_typo_of_a_famous_provider_is_corrected_though_it_works(domain: str, meant: str) -> None:
-    assert meant_domain(domain, LISTS, works=True) == meant
-    assert meant_domain(domain, LISTS, works=None) == meant
+@pytest.mark.parametrize(("domain", "suggestion"), TYPOS_WITH_MAIL.items())
+def test_typo_of_a_famous_provider_is_corrected_even_if_it_accepts_mail(
+    domain: str, suggestion: str
+) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=True) == suggestion
+    assert suggest_domain(domain, DATA, accepts_mail=None) == suggestion
 
 
-@pytest.mark.parametrize("domain", HONEST)
-def test_an_honest_domain_that_works_is_left_alone(domain: str) -> None:
-    assert meant_domain(domain, LISTS, works=True) is None
-    assert meant_domain(domain, LISTS, works=None) is None
+@pytest.mark.parametrize("domain", LEGITIMATE)
+def test_legitimate_domain_that_accepts_mail_is_not_corrected(domain: str) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=True) is None
+    assert suggest_domain(domain, DATA, accepts_mail=None) is None
 
 
-def test_a_well_known_domain_is_never_corrected() -> None:
-    for domain in LISTS.free_providers | LISTS.relays:
-        assert meant_domain(domain, LISTS, works=False) is None, domain
+def test_well_known_domain_is_never_corrected() -> None:
+    for domain in DATA.free_providers | DATA.relays:
+        assert suggest_domain(domain, DATA, accepts_mail=False) is None, domain
 
 
 @pytest.mark.parametrize(
     "domain",
     ["quarterly-report.com", "acme.co", "qz.com", "zebra.org", "my-shop.de", "example.con"],
 )
-def test_what_nobody_can_know_is_not_guessed(domain: str) -> None:
-    assert meant_domain(domain, LISTS, works=False) is None
+def test_ambiguous_domain_is_not_corrected(domain: str) -> None:
+    assert suggest_domain(domain, DATA, accepts_mail=False) is None
 
 
-def test_a_provider_of_its_own_hosts_is_no_typo(engine: Engine, world: World) -> None:
-    """Another domain of theirs that no list knows yet."""
-    world.takes_mail("hotmaill.com", "hotmaill-com.olc.protection.outlook.com")
+def test_domain_at_a_providers_own_hosts_is_not_corrected(
+    engine: Engine, fake_dns: FakeDns
+) -> None:
+    """The mail host shows that the domain is Microsoft's own, though no data file lists it."""
+    fake_dns.add_mail_domain("hotmaill.com", "hotmaill-com.olc.protection.outlook.com")
     assert engine.check("jane@hotmaill.com").did_you_mean is None
 
 
-def test_a_typo_that_works_is_risky_with_a_whole_address_suggested(
-    engine: Engine, world: World
+def test_typo_that_accepts_mail_is_risky_and_gets_a_full_address_suggested(
+    engine: Engine, fake_dns: FakeDns
 ) -> None:
-    world.takes_mail("gmial.com")
+    fake_dns.add_mail_domain("gmial.com")
     finding = engine.check("Jane.Doe+news@GMIAL.com")
     assert (finding.verdict, finding.reasons) == ("risky", ("possible_typo",))
     assert finding.did_you_mean == "Jane.Doe+news@gmail.com"
     assert finding.accept_for_signup
 
 
-def test_a_typo_that_does_not_exist_is_suggested_beside_the_verdict(engine: Engine) -> None:
+def test_nonexistent_typo_gets_a_suggestion_with_its_verdict(engine: Engine) -> None:
     finding = engine.check("jane@gmail.con")
     assert finding.reasons == ("domain_not_found", "possible_typo")
     assert finding.did_you_mean == "jane@gmail.com"
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "suggestion"),
     [
         ("jane@gmail,com", "jane@gmail.com"),
         ("jane@shop,co,uk", "jane@shop.co.uk"),
@@ -209,46 +213,46 @@ def test_a_typo_that_does_not_exist_is_suggested_beside_the_verdict(engine: Engi
         ("a" * 300 + "@gmail,com", None),
     ],
 )
-def test_wrong_syntax_is_repaired_where_it_is_certain(text: str, meant: str | None) -> None:
+def test_invalid_syntax_is_repaired_only_when_certain(text: str, suggestion: str | None) -> None:
     finding = Engine().check(text)
-    assert (finding.reason, finding.did_you_mean) == ("invalid_syntax", meant)
+    assert (finding.reason, finding.did_you_mean) == ("invalid_syntax", suggestion)
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant", "slip"),
+    ("typed", "target", "typo"),
     [
-        ("gmial", "gmail", Slip.TRANSPOSED),
-        ("gmaill", "gmail", Slip.DOUBLED),
-        ("gmal", "gmail", Slip.OMITTED),
-        ("gnail", "gmail", Slip.NEIGHBOUR),
-        ("gmaikl", "gmail", Slip.NEIGHBOUR),
-        ("gma1l", "gmail", Slip.NEIGHBOUR),
-        ("gmeil", "gmail", Slip.STRANGE),
-        ("gmailx", "gmail", Slip.STRANGE),
+        ("gmial", "gmail", Typo.TRANSPOSED),
+        ("gmaill", "gmail", Typo.DOUBLED),
+        ("gmal", "gmail", Typo.OMITTED),
+        ("gnail", "gmail", Typo.ADJACENT_KEY),
+        ("gmaikl", "gmail", Typo.ADJACENT_KEY),
+        ("gma1l", "gmail", Typo.ADJACENT_KEY),
+        ("gmeil", "gmail", Typo.OTHER),
+        ("gmailx", "gmail", Typo.OTHER),
         ("gmail", "gmail", None),
         ("gmla", "gmail", None),
         ("", "gmail", None),
     ],
 )
-def test_one_slip_has_a_name(typed: str, meant: str, slip: Slip | None) -> None:
-    assert slip_between(typed, meant) == slip
+def test_single_typo_is_classified(typed: str, target: str, typo: Typo | None) -> None:
+    assert classify_typo(typed, target) == typo
 
 
-def test_keys_have_neighbours() -> None:
-    assert all(are_neighbours("g", key) for key in "fhtyvb")
-    assert not any(are_neighbours("g", key) for key in "dj1.gé")
+def test_adjacent_keys_are_recognized() -> None:
+    assert all(are_adjacent_keys("g", key) for key in "fhtyvb")
+    assert not any(are_adjacent_keys("g", key) for key in "dj1.gé")
 
 
-def test_distances_count_slips() -> None:
-    assert [distance_between("outlook", word) for word in ("outlook", "uotlook", "otlok")] == [
+def test_edit_distance_counts_typos() -> None:
+    assert [edit_distance("outlook", word) for word in ("outlook", "uotlook", "otlok")] == [
         0,
         1,
         2,
     ]
 
 
-def test_what_is_suggested_is_an_address(engine: Engine) -> None:
-    """One letter more, and this is too long."""
+def test_suggestion_that_is_too_long_is_dropped(engine: Engine) -> None:
+    """The corrected domain is one letter longer, which makes the address too long."""
     domain = f"{'b' * 62}.{'b' * 60}.{'b' * 60}.co.u"
     finding = engine.check(f"{'a' * 64}@{domain}")
     assert (finding.reason, finding.did_you_mean) == ("domain_not_found", None)

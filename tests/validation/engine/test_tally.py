@@ -1,55 +1,55 @@
-"""What the engine counts of its own work is what the DNS server saw."""
+"""The engine's own counters agree with what the DNS server received."""
 
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.servers.dns import World
+from tests.servers.dns import FakeDns
 from tests.validation.engine.conftest import SECONDS
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
-from validation.engine.dns.slots import SearchSlots
+from validation.engine.dns.slots import LookupSlots
 
 
-def test_what_was_asked_and_what_was_known(engine: Engine, world: World) -> None:
-    world.takes_mail("shop.com", "mx.shared.com")
-    world.takes_mail("other.com", "mx.shared.com")
+def test_queries_and_cache_hits_are_counted(engine: Engine, fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("shop.com", "mx.shared.com")
+    fake_dns.add_mail_domain("other.com", "mx.shared.com")
     for domain in ("shop.com", "shop.com", "other.com"):
         assert engine.check(f"jane@{domain}").is_definite
-    tally = engine.resolver.take_counters()
-    assert (tally.known_domains, tally.searches) == (1, 2)
-    # The last of them may still be on its way when everything is known.
-    assert 7 <= sum(world.asked.values()) <= tally.questions <= 9
-    assert tally.known_answers >= 1
-    assert tally.answers["found"] >= 3
-    assert sum(tally.answers.values()) == len(tally.seconds) <= tally.questions
-    assert all(0 <= seconds < SECONDS for seconds in tally.seconds)
-    assert engine.resolver.take_counters().questions == 0
+    counters = engine.resolver.take_counters()
+    assert (counters.cached_domains, counters.lookups) == (1, 2)
+    # The last query may still be in flight when the check ends.
+    assert 7 <= sum(fake_dns.queries.values()) <= counters.queries <= 9
+    assert counters.cached_replies >= 1
+    assert counters.replies["found"] >= 3
+    assert sum(counters.replies.values()) == len(counters.seconds) <= counters.queries
+    assert all(0 <= seconds < SECONDS for seconds in counters.seconds)
+    assert engine.resolver.take_counters().queries == 0
 
 
-def test_silence_is_a_timeout(engine: Engine, world: World) -> None:
-    world.always = lambda _: None
+def test_silent_server_counts_as_a_timeout(engine: Engine, fake_dns: FakeDns) -> None:
+    fake_dns.default_behavior = lambda _: None
     assert engine.check("jane@shop.com").reason == "dns_timeout"
-    assert engine.resolver.take_counters().answers["timeout"] >= 1
+    assert engine.resolver.take_counters().replies["timeout"] >= 1
 
 
-def test_searches_that_wait_are_counted_until_they_do_not(world: World, server: str) -> None:
-    world.delay = 0.1
-    engine = Engine(Resolver([server], seconds=5), slots=SearchSlots(1, 1))
-    most = [0, 0]
-    is_over = threading.Event()
+def test_waiting_and_active_lookups_are_counted(fake_dns: FakeDns, server: str) -> None:
+    fake_dns.delay = 0.1
+    engine = Engine(Resolver([server], seconds=5), slots=LookupSlots(1, 1))
+    peak = [0, 0]
+    is_finished = threading.Event()
 
     def watch() -> None:
-        while not is_over.is_set():
-            most[0] = max(most[0], engine.slots.waiting)
-            most[1] = max(most[1], engine.slots.searching)
+        while not is_finished.is_set():
+            peak[0] = max(peak[0], engine.slots.waiting)
+            peak[1] = max(peak[1], engine.slots.active)
             time.sleep(0.001)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(engine.check, (f"jane@{name}.shop.com" for name in "abcd")))
-    is_over.set()
+    is_finished.set()
     watcher.join()
-    assert most == [3, 1]
-    assert (engine.slots.waiting, engine.slots.searching) == (0, 0)
+    assert peak == [3, 1]
+    assert (engine.slots.waiting, engine.slots.active) == (0, 0)

@@ -1,4 +1,4 @@
-"""The first page: three steps until a request has come, then figures."""
+"""The overview page: first steps until a request has arrived, then usage."""
 
 from datetime import timedelta
 
@@ -16,7 +16,7 @@ from apikeys.throttling.refusal_counts import refusals
 from credits.models import Wallet
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
-from tests.validation.reports.use import logged, read, use
+from tests.validation.reports.use import add_log_entry, add_usage, read_page
 
 pytestmark = pytest.mark.django_db
 
@@ -28,147 +28,147 @@ def browser(owner: User) -> Client:
     return signed_in(owner)
 
 
-def text(browser: Client, path: str = PAGE) -> str:
-    answer = browser.get(path)
-    assert answer.status_code == 200
-    return read(answer)
+def page_text(browser: Client, path: str = PAGE) -> str:
+    response = browser.get(path)
+    assert response.status_code == 200
+    return read_page(response)
 
 
-def test_a_newcomer_is_led_to_a_first_request(browser: Client) -> None:
-    page = text(browser)
+def test_a_new_account_sees_the_first_steps(browser: Client) -> None:
+    page = page_text(browser)
     assert "Your first request" in page
     assert 'href="/apikeys/create/"' in page
     assert "export SVC_API_KEY=" in page
     assert "data-poll" not in page
 
 
-def test_with_a_key_the_page_waits_for_it(browser: Client, key: ApiKey) -> None:
-    page = text(browser)
+def test_with_a_key_the_page_polls_for_the_first_request(browser: Client, key: ApiKey) -> None:
+    page = page_text(browser)
     assert 'data-poll="/validation/arrivals/"' in page
     assert page.count('<li class="done">') == 1
 
 
-def test_who_may_create_no_key_is_told_who_may(account: Account) -> None:
-    page = text(signed_in(make_member(account, Role.VIEWER)))
+def test_a_viewer_sees_which_roles_can_create_keys(account: Account) -> None:
+    page = page_text(signed_in(make_member(account, Role.VIEWER)))
     assert "Owners, admins and developers" in page
     assert "/apikeys/create/" not in page
 
 
-def test_the_request_appears_when_it_has_come(
+def test_the_first_request_appears_once_it_has_arrived(
     browser: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/validation/arrivals/{key.public_id}/"
     assert browser.get(path).status_code == 204
     caller.validate("risky@sandbox.test")
-    assert "r***@sandbox.test" in text(browser, path)
-    assert "is risky" in text(browser, path)
-    assert "Your first request" not in text(browser)
+    assert "r***@sandbox.test" in page_text(browser, path)
+    assert "is risky" in page_text(browser, path)
+    assert "Your first request" not in page_text(browser)
 
 
-def test_a_first_request_that_is_refused_is_told_as_well(
-    browser: Client, key: ApiKey, caller: ApiClient
-) -> None:
+def test_a_refused_first_request_is_shown(browser: Client, key: ApiKey, caller: ApiClient) -> None:
     caller.send(b"{}")
-    page = text(browser, f"/validation/arrivals/{key.public_id}/")
+    page = page_text(browser, f"/validation/arrivals/{key.public_id}/")
     assert "refused: 400 <code>missing_field</code>" in page
     assert "See what to do" in page
 
 
-def test_a_request_that_is_still_on_its_way_has_not_arrived(browser: Client, key: ApiKey) -> None:
-    """A key notes its use first, and the row comes with the answer."""
+def test_a_request_in_progress_has_not_arrived(browser: Client, key: ApiKey) -> None:
+    """A key's use is recorded before the log entry of the request."""
     path = f"/validation/arrivals/{key.public_id}/"
     ApiKey.objects.update(last_used_at=timezone.now() - timedelta(seconds=3))
     assert browser.get(path).status_code == 204
     ApiKey.objects.update(last_used_at=timezone.now() - timedelta(seconds=9))
-    assert "It arrived." in text(browser, path)
+    assert "It arrived." in page_text(browser, path)
 
 
-def test_a_refusal_that_is_no_row_is_told_too(
+def test_a_refusal_without_a_log_entry_is_shown(
     browser: Client, key: ApiKey, caller: ApiClient, owner: User
 ) -> None:
     path = f"/validation/arrivals/{key.public_id}/"
     revoke_key(key=key, actor=owner)
     caller.validate("risky@sandbox.test")
-    refusals.write()
-    assert "refused: 401 <code>api_key_revoked</code>" in text(browser, path)
-    assert "Latest requests" in text(browser)
+    refusals.flush()
+    assert "refused: 401 <code>api_key_revoked</code>" in page_text(browser, path)
+    assert "Latest requests" in page_text(browser)
 
 
-def test_a_key_that_is_refused_by_its_network_has_begun(
+def test_a_request_from_a_disallowed_network_counts_as_a_first_request(
     browser: Client, account: Account, owner: User
 ) -> None:
     networks = ["192.0.2.0/24"]
     key, secret = create_key(account=account, name="Far", actor=owner, allowed_networks=networks)
     assert ApiClient(secret).validate("risky@sandbox.test").status_code == 403
     for path in (f"/validation/arrivals/{key.public_id}/", "/validation/arrivals/"):
-        page = text(browser, path)
+        page = page_text(browser, path)
         assert "refused: 403 <code>ip_not_allowed</code>" in page
         assert "data-ask-again" in page
-    assert "Latest requests" in text(browser)
+    assert "Latest requests" in page_text(browser)
 
 
-def test_who_may_create_no_key_is_not_led_to_where_they_are_made(
-    account: Account, key: ApiKey
-) -> None:
-    assert "/apikeys/create/" not in text(signed_in(make_member(account, Role.VIEWER)))
+def test_a_viewer_gets_no_link_to_create_keys(account: Account, key: ApiKey) -> None:
+    assert "/apikeys/create/" not in page_text(signed_in(make_member(account, Role.VIEWER)))
 
 
 def test_the_playground_counts_as_a_first_request(browser: Client) -> None:
     browser.post("/validation/playground/", {"email": "no address"})
-    assert "Your first request" not in text(browser)
+    assert "Your first request" not in page_text(browser)
 
 
-def test_the_figures_of_today_the_week_and_the_month(browser: Client, account: Account) -> None:
+def test_the_page_shows_today_the_last_7_days_and_the_last_30_days(
+    browser: Client, account: Account
+) -> None:
     now = timezone.now()
-    use(account, now, 3)
-    use(account, now - timedelta(days=5), 10, "risky", duration_ms=80)
-    use(account, now - timedelta(days=9), 26, "unknown")
-    use(account, now - timedelta(days=40), 1_000)
-    page = text(browser)
+    add_usage(account, now, 3)
+    add_usage(account, now - timedelta(days=5), 10, "risky", duration_ms=80)
+    add_usage(account, now - timedelta(days=9), 26, "unknown")
+    add_usage(account, now - timedelta(days=40), 1_000)
+    page = page_text(browser)
     for title, number in (("Requests today", 3), ("Last 7 days", 13), ("Last 30 days", 39)):
         assert f"<dt>{title}</dt><dd>{number}</dd>" in page
     assert "\N{MINUS SIGN}50 % to the week before" in page
     assert "66.7 %" in page
 
 
-def test_refusals_are_told_by_their_code(browser: Client, account: Account) -> None:
-    use(account, timezone.now())
+def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
+    add_usage(account, timezone.now())
     for days, code, calls in ((1, "rate_limit_exceeded", 7), (20, "insufficient_credits", 9)):
         hour = timezone.now() - timedelta(days=days)
         add = RefusalHour.objects.add
         add(account_id=account.pk, key_id=None, hour=hour, code=code, calls=calls)
-    page = text(browser)
+    page = page_text(browser)
     assert "429" in page
     assert "rate_limit_exceeded</code></a></dt><dd>7</dd>" in page
     assert "insufficient_credits" not in page
 
 
-def test_a_low_balance_is_told_with_its_cure(browser: Client, account: Account) -> None:
-    use(account, timezone.now())
-    assert "At 0 requests are refused" not in text(browser)
+def test_a_low_balance_is_shown_with_a_link_to_buy_credits(
+    browser: Client, account: Account
+) -> None:
+    add_usage(account, timezone.now())
+    assert "At 0 requests are refused" not in page_text(browser)
     Wallet.objects.filter(account=account).update(balance=10)
-    assert "<strong>10 credits left</strong>" in text(browser)
-    assert "Buy credits</a>" in text(browser)
+    assert "<strong>10 credits left</strong>" in page_text(browser)
+    assert "Buy credits</a>" in page_text(browser)
     Wallet.objects.filter(account=account).update(balance=0)
-    assert "No credits are left" in text(browser)
+    assert "No credits are left" in page_text(browser)
 
 
-def test_who_may_not_buy_is_told_who_may(account: Account) -> None:
-    use(account, timezone.now())
+def test_a_viewer_sees_which_roles_can_buy_credits(account: Account) -> None:
+    add_usage(account, timezone.now())
     Wallet.objects.filter(account=account).update(balance=0)
-    page = text(signed_in(make_member(account, Role.VIEWER)))
+    page = page_text(signed_in(make_member(account, Role.VIEWER)))
     assert "Owners, admins and Billing may buy more" in page
 
 
-def test_what_would_make_it_safe_goes_when_it_is_done(
+def test_security_suggestions_disappear_once_they_are_done(
     browser: Client, account: Account, owner: User
 ) -> None:
-    use(account, timezone.now())
-    assert "Add a second factor" in text(browser)
-    assert "Invite your colleagues" in text(browser)
+    add_usage(account, timezone.now())
+    assert "Add a second factor" in page_text(browser)
+    assert "Invite your colleagues" in page_text(browser)
     Authenticator.objects.create(user=owner, type=Authenticator.Type.TOTP, data={"secret": "x"})
     make_member(account, Role.VIEWER)
-    assert "Make it safe" not in text(browser)
+    assert "Make it safe" not in page_text(browser)
 
 
 def test_nothing_of_another_account_is_shown(
@@ -176,15 +176,15 @@ def test_nothing_of_another_account_is_shown(
 ) -> None:
     other = stranger.memberships.get().account
     now = timezone.now()
-    use(account, now)
-    use(other, now, 500)
-    logged(other, now, "secret@elsewhere.example")
-    page = text(browser)
+    add_usage(account, now)
+    add_usage(other, now, 500)
+    add_log_entry(other, now, "secret@elsewhere.example")
+    page = page_text(browser)
     assert "elsewhere.example" not in page
     assert "<dt>Last 30 days</dt><dd>1</dd>" in page
 
 
-def test_the_page_asks_no_more_than_12_queries(
+def test_the_page_needs_no_more_than_12_queries(
     browser: Client,
     account: Account,
     key: ApiKey,
@@ -192,7 +192,7 @@ def test_the_page_asks_no_more_than_12_queries(
 ) -> None:
     now = timezone.now()
     for days in range(30):
-        use(account, now - timedelta(days=days), 5, key=key)
-        logged(account, now - timedelta(days=days), key=key)
+        add_usage(account, now - timedelta(days=days), 5, key=key)
+        add_log_entry(account, now - timedelta(days=days), key=key)
     with django_assert_max_num_queries(12):
-        text(browser)
+        page_text(browser)

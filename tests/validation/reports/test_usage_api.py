@@ -1,4 +1,4 @@
-"""GET /v1/usage: a line a day."""
+"""GET /v1/usage: usage per day."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -9,38 +9,40 @@ from accounts.models import Account, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import UseDay, UseHour
-from credits.periods import midnight
-from credits.wallet.books import differences
-from credits.wallet.charges import Charge, charge
-from credits.wallet.totals import delete_old_hours, sum_up_days, use_by_hour, used_since
+from credits.wallet.books import find_discrepancies
+from credits.wallet.charges import Charge, charge_account
+from credits.wallet.totals import credits_used_since, delete_old_hours, roll_up_days, usage_by_hour
+from runtime.dates import midnight
 from tests.credits.days import on
-from tests.support.api_client import ApiClient, code_of
+from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db
 
 
-def use(account: Account, day: str, verdict: str = "risky", key: ApiKey | None = None) -> None:
+def add_usage(
+    account: Account, day: str, verdict: str = "risky", key: ApiKey | None = None
+) -> None:
     with on(day):
         cost = 0 if verdict == "unknown" else 1
-        charge(Charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5))
+        charge_account(Charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5))
 
 
-def test_the_last_30_days_are_told_when_nothing_is_asked(caller: ApiClient) -> None:
-    answer = caller.get("/v1/usage").json()
+def test_the_default_is_the_last_30_days(caller: ApiClient) -> None:
+    response = caller.get("/v1/usage").json()
     today = timezone.now().date()
-    assert (answer["from"], answer["to"]) == (str(today - timedelta(days=29)), str(today))
-    assert [day["date"] for day in answer["days"]] == [
+    assert (response["from"], response["to"]) == (str(today - timedelta(days=29)), str(today))
+    assert [day["date"] for day in response["days"]] == [
         str(today - timedelta(days=29 - n)) for n in range(30)
     ]
-    assert all(day["requests"] == day["credits"] == 0 for day in answer["days"])
+    assert all(day["requests"] == day["credits"] == 0 for day in response["days"])
 
 
 def test_calls_are_counted_by_day_and_verdict(caller: ApiClient, account: Account) -> None:
     for verdict in ("risky", "risky", "unknown", "deliverable"):
-        use(account, "2026-11-20", verdict)
-    use(account, "2026-11-21", "undeliverable")
-    answer = caller.get("/v1/usage?from=2026-11-20&to=2026-11-21").json()
-    assert answer["days"] == [
+        add_usage(account, "2026-11-20", verdict)
+    add_usage(account, "2026-11-21", "undeliverable")
+    response = caller.get("/v1/usage?from=2026-11-20&to=2026-11-21").json()
+    assert response["days"] == [
         {
             "date": "2026-11-20",
             "requests": 4,
@@ -62,71 +64,71 @@ def test_calls_are_counted_by_day_and_verdict(caller: ApiClient, account: Accoun
     ]
 
 
-def test_one_keys_use_can_be_asked_for(
+def test_usage_can_be_filtered_by_key(
     caller: ApiClient, account: Account, owner: User, key: ApiKey
 ) -> None:
     other, _ = create_key(account=account, name="Other", actor=owner)
-    use(account, "2026-11-20", key=key)
-    use(account, "2026-11-20", key=other)
-    use(account, "2026-11-20")
+    add_usage(account, "2026-11-20", key=key)
+    add_usage(account, "2026-11-20", key=other)
+    add_usage(account, "2026-11-20")
     path = "/v1/usage?from=2026-11-20&to=2026-11-20"
     assert caller.get(path).json()["days"][0]["requests"] == 3
     assert caller.get(f"{path}&key={other.public_id}").json()["days"][0]["requests"] == 1
 
 
-def test_a_day_is_summed_up_when_it_is_over_and_its_hours_stay(
+def test_a_finished_day_is_rolled_up_and_its_hours_stay(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     for verdict in ("risky", "risky", "unknown"):
-        use(account, "2026-11-19", verdict, key)
-    use(account, "2026-11-20")
+        add_usage(account, "2026-11-19", verdict, key)
+    add_usage(account, "2026-11-20")
     path = "/v1/usage?from=2026-11-19&to=2026-11-20"
     before = caller.get(path).json()
     with on("2026-11-20", hour=12):
-        sum_up_days()
-        sum_up_days()
+        roll_up_days()
+        roll_up_days()
     assert (UseDay.objects.count(), UseHour.objects.open().count()) == (2, 1)
     assert caller.get(path).json() == before
-    whole = use_by_hour(account, midnight(date(2026, 11, 19)), midnight(date(2026, 11, 21)))
-    assert sum(hour.calls for hour in whole) == 4
-    assert used_since(account, datetime(2026, 11, 19, 9, tzinfo=UTC)) == 3
-    assert used_since(account, datetime(2026, 11, 19, 10, tzinfo=UTC)) == 1
-    assert not list(differences())
+    hours = usage_by_hour(account, midnight(date(2026, 11, 19)), midnight(date(2026, 11, 21)))
+    assert sum(hour.calls for hour in hours) == 4
+    assert credits_used_since(account, datetime(2026, 11, 19, 9, tzinfo=UTC)) == 3
+    assert credits_used_since(account, datetime(2026, 11, 19, 10, tzinfo=UTC)) == 1
+    assert not list(find_discrepancies())
 
 
-def test_what_comes_late_to_a_day_that_is_summed_up_counts_once(
+def test_late_usage_of_a_day_that_is_rolled_up_counts_once(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
-    use(account, "2026-11-19", key=key)
+    add_usage(account, "2026-11-19", key=key)
     with on("2026-11-20"):
-        sum_up_days()
-    use(account, "2026-11-19", key=key)
+        roll_up_days()
+    add_usage(account, "2026-11-19", key=key)
     path = "/v1/usage?from=2026-11-19&to=2026-11-19"
     for _ in range(2):
         assert caller.get(path).json()["days"][0]["requests"] == 2
-        assert not list(differences())
+        assert not list(find_discrepancies())
         with on("2026-11-20"):
-            sum_up_days()
+            roll_up_days()
     assert UseDay.objects.get().calls == 2
 
 
-def test_hours_go_after_13_months_and_nothing_is_lost(
+def test_hours_are_deleted_after_13_months_and_totals_stay(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     for verdict in ("risky", "risky", "unknown"):
-        use(account, "2025-10-01", verdict, key)
-    use(account, "2025-10-01")
-    use(account, "2026-11-20")
+        add_usage(account, "2025-10-01", verdict, key)
+    add_usage(account, "2025-10-01")
+    add_usage(account, "2026-11-20")
     before = caller.get("/v1/usage?from=2025-09-01&to=2025-11-01").json()
     with on("2026-11-21"):
         delete_old_hours()
         for _ in range(2):
-            sum_up_days()
+            roll_up_days()
             delete_old_hours()
     assert caller.get("/v1/usage?from=2025-09-01&to=2025-11-01").json() == before
     assert (UseHour.objects.count(), UseDay.objects.count()) == (1, 4)
     assert UseDay.objects.get(verdict="risky", key=key).up_to_20_ms == 2
-    assert not list(differences())
+    assert not list(find_discrepancies())
 
 
 @pytest.mark.parametrize(
@@ -140,14 +142,16 @@ def test_hours_go_after_13_months_and_nothing_is_lost(
         *(("key=key_00000000000000000000", "key"), ("from=%D9%A22026-11-20", "from")),
     ],
 )
-def test_a_wrong_parameter_is_named(caller: ApiClient, query: str, param: str) -> None:
-    answer = caller.get(f"/v1/usage?{query}")
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_field")
-    assert answer.json()["error"]["param"] == param
+def test_an_invalid_parameter_is_reported_by_name(
+    caller: ApiClient, query: str, param: str
+) -> None:
+    response = caller.get(f"/v1/usage?{query}")
+    assert (response.status_code, error_code(response)) == (400, "invalid_field")
+    assert response.json()["error"]["param"] == param
 
 
 @pytest.mark.parametrize("query", ["from=2025-11-20&to=2026-11-20", "to=2099-12-31"])
-def test_366_days_fit_and_days_to_come_are_empty(caller: ApiClient, query: str) -> None:
+def test_366_days_are_allowed_and_future_days_are_empty(caller: ApiClient, query: str) -> None:
     assert caller.get(f"/v1/usage?{query}").status_code == 200
 
 

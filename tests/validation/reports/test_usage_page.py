@@ -1,4 +1,4 @@
-"""Usage: chart, tables and CSV of a stretch of time that stands in the address."""
+"""The usage page: chart, tables and CSV of a date range in the query string."""
 
 import csv
 import io
@@ -13,10 +13,10 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
-from credits.wallet.totals import delete_old_hours, sum_up_days
+from credits.wallet.totals import delete_old_hours, roll_up_days
 from tests.conftest import signed_in
 from tests.credits.days import on
-from tests.validation.reports.use import read, use
+from tests.validation.reports.use import add_usage, read_page
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +25,7 @@ PAGE = "/validation/usage/"
 
 @pytest.fixture(autouse=True)
 def _in_november() -> Iterator[None]:
-    """Another year would be named beside each day."""
+    """Fixes the year, because labels contain it if it isn't the current one."""
     with time_machine.travel(at(21)):
         yield
 
@@ -35,16 +35,16 @@ def browser(owner: User) -> Client:
     return signed_in(owner)
 
 
-def text(browser: Client, query: str = "") -> str:
-    answer = browser.get(f"{PAGE}?{query}")
-    assert answer.status_code == 200
-    return read(answer)
+def page_text(browser: Client, query: str = "") -> str:
+    response = browser.get(f"{PAGE}?{query}")
+    assert response.status_code == 200
+    return read_page(response)
 
 
-def lines(browser: Client, query: str = "") -> list[list[str]]:
-    answer = browser.get(f"{PAGE}csv/?{query}")
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    return list(csv.reader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
+def csv_rows(browser: Client, query: str = "") -> list[list[str]]:
+    response = browser.get(f"{PAGE}csv/?{query}")
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.reader(io.StringIO(response.getvalue().decode("utf-8-sig"))))
 
 
 def at(day: int, hour: int = 12) -> datetime:
@@ -52,21 +52,19 @@ def at(day: int, hour: int = 12) -> datetime:
 
 
 def row(name: str, *numbers: int) -> str:
-    heads = ("Requests", "Deliverable", "Risky", "Undeliverable", "Unknown", "Credits")
+    headings = ("Requests", "Deliverable", "Risky", "Undeliverable", "Unknown", "Credits")
     cells = "".join(
-        f'<td data-label="{head}" class="number">{number:,}</td>'
-        for head, number in zip(heads, numbers, strict=True)
+        f'<td data-label="{heading}" class="number">{number:,}</td>'
+        for heading, number in zip(headings, numbers, strict=True)
     )
     return f'<tr><th scope="row">{name}</th>{cells}</tr>'
 
 
-def test_days_are_in_utc_and_the_table_has_the_figures_of_the_chart(
-    browser: Client, account: Account
-) -> None:
-    use(account, at(19, 23), 1_200)
-    use(account, at(20), 5, "risky")
-    use(account, at(20), 2, "unknown")
-    page = text(browser, "since=2026-11-18&until=2026-11-20")
+def test_days_are_in_utc_and_the_table_matches_the_chart(browser: Client, account: Account) -> None:
+    add_usage(account, at(19, 23), 1_200)
+    add_usage(account, at(20), 5, "risky")
+    add_usage(account, at(20), 2, "unknown")
+    page = page_text(browser, "since=2026-11-18&until=2026-11-20")
     assert "Days are in UTC." in page
     assert row("Fri 20 Nov", 7, 0, 5, 0, 2, 7) in page
     assert row("Thu 19 Nov", 1_200, 1_200, 0, 0, 0, 1_200) in page
@@ -75,12 +73,12 @@ def test_days_are_in_utc_and_the_table_has_the_figures_of_the_chart(
 
 
 def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -> None:
-    use(account, at(20, 12), 3)
+    add_usage(account, at(20, 12), 3)
     query = "since=2026-11-20&until=2026-11-20&by=hour"
-    assert "Hours are in UTC." in text(browser, query)
-    assert row("Fri 20 Nov, 12:00", 3, 3, 0, 0, 0, 3) in text(browser, query)
+    assert "Hours are in UTC." in page_text(browser, query)
+    assert row("Fri 20 Nov, 12:00", 3, 3, 0, 0, 0, 3) in page_text(browser, query)
     browser.cookies["timezone"] = "Asia/Kolkata"
-    page = text(browser, query)
+    page = page_text(browser, query)
     assert "Hours are in Asia/Kolkata, your time zone; dates are days of UTC." in page
     assert row("Fri 20 Nov, 17:30", 3, 3, 0, 0, 0, 3) in page
 
@@ -88,81 +86,83 @@ def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -
 @pytest.mark.parametrize(
     "zone", ["../../etc/passwd", "Nowhere/Else", "a/" * 5_000, "\\0", "/", "Factory"]
 )
-def test_a_zone_that_is_none_is_utc(browser: Client, zone: str) -> None:
+def test_an_invalid_time_zone_falls_back_to_utc(browser: Client, zone: str) -> None:
     browser.cookies["timezone"] = zone
-    assert "Hours are in UTC." in text(browser, "range=24h")
+    assert "Hours are in UTC." in page_text(browser, "range=24h")
 
 
 @pytest.mark.parametrize("by", ["hour", "day"])
-def test_a_summed_up_day_looks_as_before(browser: Client, account: Account, by: str) -> None:
-    use(account, at(19, 3), 7)
-    use(account, at(19, 4), 8, "risky")
+def test_rolling_up_a_day_does_not_change_its_page(
+    browser: Client, account: Account, by: str
+) -> None:
+    add_usage(account, at(19, 3), 7)
+    add_usage(account, at(19, 4), 8, "risky")
     query = f"since=2026-11-19&until=2026-11-20&by={by}"
-    before = text(browser, query), lines(browser, query)
+    before = page_text(browser, query), csv_rows(browser, query)
     with on("2026-11-21"):
-        sum_up_days()
-    # But for the token of the navigation's forms.
-    page = text(browser, query)
+        roll_up_days()
+    # Skips the CSRF tokens of the forms in the navigation.
+    page = page_text(browser, query)
     assert page[page.index("<dl") :] == before[0][before[0].index("<dl") :]
-    assert lines(browser, query) == before[1]
+    assert csv_rows(browser, query) == before[1]
 
 
-def test_months_add_up_their_days(browser: Client, account: Account) -> None:
-    use(account, datetime(2026, 9, 30, 23, tzinfo=UTC), 2)
-    use(account, datetime(2026, 10, 1, 0, tzinfo=UTC), 4)
+def test_months_are_the_sum_of_their_days(browser: Client, account: Account) -> None:
+    add_usage(account, datetime(2026, 9, 30, 23, tzinfo=UTC), 2)
+    add_usage(account, datetime(2026, 10, 1, 0, tzinfo=UTC), 4)
     with on("2026-10-15"):
-        sum_up_days()
-    use(account, datetime(2026, 10, 20, tzinfo=UTC), 8)
-    page = text(browser, "since=2026-09-01&until=2026-12-31")
+        roll_up_days()
+    add_usage(account, datetime(2026, 10, 20, tzinfo=UTC), 8)
+    page = page_text(browser, "since=2026-09-01&until=2026-12-31")
     assert row("Sep 2026", 2, 2, 0, 0, 0, 2) in page
     assert row("Oct 2026", 12, 12, 0, 0, 0, 12) in page
 
 
-def test_days_whose_hours_are_gone_are_shown_by_day(browser: Client, account: Account) -> None:
-    use(account, datetime(2025, 7, 10, 3, tzinfo=UTC), 1_000)
+def test_days_whose_hours_were_deleted_are_shown_by_day(browser: Client, account: Account) -> None:
+    add_usage(account, datetime(2025, 7, 10, 3, tzinfo=UTC), 1_000)
     with on("2026-11-21"):
-        sum_up_days()
+        roll_up_days()
         delete_old_hours()
-        page = text(browser, "since=2025-07-10&until=2025-07-10")
+        page = page_text(browser, "since=2025-07-10&until=2025-07-10")
         assert row("Thu 10 Jul 2025", 1_000, 1_000, 0, 0, 0, 1_000) in page
-        assert len(lines(browser, "since=2025-07-10&until=2025-07-10")) == 2
-        page = text(browser, "since=2025-07-10&until=2025-07-10&by=hour")
+        assert len(csv_rows(browser, "since=2025-07-10&until=2025-07-10")) == 2
+        page = page_text(browser, "since=2025-07-10&until=2025-07-10&by=hour")
         assert "Hours are kept for 13 months" in page
 
 
-def test_dates_that_are_filled_in_count_before_the_range(browser: Client, account: Account) -> None:
-    use(account, at(2), 9)
-    page = text(browser, "range=24h&since=2026-11-02&until=2026-11-02&by=day")
+def test_dates_take_precedence_over_the_range(browser: Client, account: Account) -> None:
+    add_usage(account, at(2), 9)
+    page = page_text(browser, "range=24h&since=2026-11-02&until=2026-11-02&by=day")
     assert row("Mon 02 Nov", 9, 9, 0, 0, 0, 9) in page
     assert 'aria-current="true"' not in page
 
 
-def test_where_the_clocks_change_each_hour_has_a_name_of_its_own(browser: Client) -> None:
+def test_each_hour_has_a_unique_label_when_clocks_change(browser: Client) -> None:
     browser.cookies["timezone"] = "America/St_Johns"
-    page = text(browser, "since=2026-11-01&until=2026-11-01&by=hour")
+    page = page_text(browser, "since=2026-11-01&until=2026-11-01&by=hour")
     assert row("Sun 01 Nov, 01:30 -0230", 0, 0, 0, 0, 0, 0) in page
     assert row("Sun 01 Nov, 01:30 -0330", 0, 0, 0, 0, 0, 0) in page
 
 
-def test_one_key_or_the_playground_can_be_looked_at(
+def test_usage_can_be_filtered_by_key_or_playground(
     browser: Client, account: Account, owner: User, key: ApiKey
 ) -> None:
     other, _ = create_key(account=account, name="<b>Other</b>", actor=owner)
     for used, calls in ((key, 5), (other, 6), (None, 7)):
-        use(account, at(20), calls, key=used)
+        add_usage(account, at(20), calls, key=used)
     when = "since=2026-11-20&until=2026-11-20&by=day"
     for chosen, calls in (("", 18), (key.public_id, 5), (other.public_id, 6), ("playground", 7)):
-        page = text(browser, f"{when}&key={chosen}")
+        page = page_text(browser, f"{when}&key={chosen}")
         assert f"<dt>Requests</dt><dd>{calls}</dd>" in page
     page = browser.get(PAGE, {"range": "90d"}).content.decode()
     assert "&lt;b&gt;Other" in page
     assert "<b>Other" not in page
 
 
-def test_a_key_of_another_account_is_not_known(browser: Client, stranger: User) -> None:
+def test_a_key_of_another_account_is_refused(browser: Client, stranger: User) -> None:
     account = stranger.memberships.get().account
     foreign, _ = create_key(account=account, name="Foreign", actor=stranger)
-    page = text(browser, f"key={foreign.public_id}")
+    page = page_text(browser, f"key={foreign.public_id}")
     assert "Select a valid choice" in page
     assert "Foreign" not in page
 
@@ -180,75 +180,77 @@ def test_a_key_of_another_account_is_not_known(browser: Client, stranger: User) 
         ("range=forever", "Select a valid choice"),
     ],
 )
-def test_what_cannot_be_shown_is_said(browser: Client, query: str, words: str) -> None:
-    assert words in text(browser, query)
-    assert 'id="pieces"' not in text(browser, query)
-    assert words in read(browser.get(f"{PAGE}csv/?{query}", follow=True))
+def test_an_invalid_range_is_reported(browser: Client, query: str, words: str) -> None:
+    assert words in page_text(browser, query)
+    assert 'id="pieces"' not in page_text(browser, query)
+    assert words in read_page(browser.get(f"{PAGE}csv/?{query}", follow=True))
 
 
 @pytest.mark.parametrize("query", ["", "range=24h", "range=7d&by=hour", "range=90d", "range=12m"])
-def test_an_account_without_use_has_a_page(browser: Client, query: str) -> None:
-    assert "Nothing was used in this time." in text(browser, query)
-    assert len(lines(browser, query)) == 1
+def test_an_account_without_usage_has_a_page(browser: Client, query: str) -> None:
+    assert "Nothing was used in this time." in page_text(browser, query)
+    assert len(csv_rows(browser, query)) == 1
 
 
-def test_the_csv_has_a_line_a_day_and_key(browser: Client, account: Account, key: ApiKey) -> None:
-    use(account, at(19), 5, key=key)
-    use(account, at(20), 6, "unknown", key=key)
-    use(account, at(20), 7)
+def test_the_csv_has_a_row_per_day_and_key(browser: Client, account: Account, key: ApiKey) -> None:
+    add_usage(account, at(19), 5, key=key)
+    add_usage(account, at(20), 6, "unknown", key=key)
+    add_usage(account, at(20), 7)
     query = "since=2026-11-19&until=2026-11-20&by=day"
     verdicts = ["deliverable", "risky", "undeliverable", "unknown"]
-    named = [key.public_id, key.name]
-    assert lines(browser, query) == [
+    key_cells = [key.public_id, key.name]
+    assert csv_rows(browser, query) == [
         ["day (UTC)", "key", "name", "requests", *verdicts, "credits"],
-        ["2026-11-19", *named, "5", "5", "0", "0", "0", "5"],
+        ["2026-11-19", *key_cells, "5", "5", "0", "0", "0", "5"],
         ["2026-11-20", "", "Playground", "7", "7", "0", "0", "0", "7"],
-        ["2026-11-20", *named, "6", "0", "0", "0", "6", "6"],
+        ["2026-11-20", *key_cells, "6", "0", "0", "0", "6", "6"],
     ]
-    hours = lines(browser, query.replace("by=day", "by=hour"))
+    hours = csv_rows(browser, query.replace("by=day", "by=hour"))
     assert hours[1][0] == "2026-11-19 12:00"
 
 
 @pytest.mark.parametrize(
     "name", ["=1+1", "+1", "-1", "@SUM(A1)", "＝1+1", " =1+1", "\u200b=1", "\ufeff\u200d =1"]
 )
-def test_a_name_does_not_calculate_in_a_spreadsheet(
+def test_a_key_name_is_not_a_formula_in_the_csv(
     browser: Client, account: Account, owner: User, name: str
 ) -> None:
     key, _ = create_key(account=account, name=name, actor=owner)
-    use(account, at(20), key=key)
-    cell = lines(browser, "since=2026-11-20&until=2026-11-20")[1][2]
+    add_usage(account, at(20), key=key)
+    cell = csv_rows(browser, "since=2026-11-20&until=2026-11-20")[1][2]
     assert cell == f"'{name}"
 
 
-def test_refusals_are_told_with_what_to_do(browser: Client, account: Account) -> None:
+def test_refusals_are_listed_with_a_solution(browser: Client, account: Account) -> None:
     for day, calls in ((19, 7), (20, 1_000)):
         add, code = RefusalHour.objects.add, "rate_limit_exceeded"
         add(account_id=account.pk, key_id=None, hour=at(day), code=code, calls=calls)
-    page = text(browser, "since=2026-11-20&until=2026-11-20")
+    page = page_text(browser, "since=2026-11-20&until=2026-11-20")
     assert "rate_limit_exceeded" in page
     assert "Retry-After" in page
     assert '<td data-label="Requests" class="number">1,000</td>' in page
 
 
-def test_the_page_asks_no_more_than_12_queries(
+def test_the_page_needs_no_more_than_12_queries(
     browser: Client,
     account: Account,
     key: ApiKey,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     for day in range(1, 20):
-        use(account, at(day), 5, key=key)
+        add_usage(account, at(day), 5, key=key)
     for query in ("range=24h", "range=30d", "range=12m", f"key={key.public_id}"):
         with django_assert_max_num_queries(12):
-            text(browser, query)
+            page_text(browser, query)
     with django_assert_max_num_queries(12):
-        lines(browser, "range=12m")
+        csv_rows(browser, "range=12m")
 
 
-def test_the_longest_page_is_not_heavy(browser: Client, account: Account, key: ApiKey) -> None:
+def test_the_longest_page_stays_under_150_kb(
+    browser: Client, account: Account, key: ApiKey
+) -> None:
     for day in range(1, 20):
         for verdict in ("deliverable", "risky", "undeliverable", "unknown"):
-            use(account, at(day), 123_456_789_012, verdict, key=key)
+            add_usage(account, at(day), 123_456_789_012, verdict, key=key)
     for query in ("range=7d&by=hour", "range=90d&by=day"):
         assert len(browser.get(f"{PAGE}?{query}").content) < 150_000

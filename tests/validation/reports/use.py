@@ -1,4 +1,4 @@
-"""What an account used, booked as the service books it; and the pages that tell of it."""
+"""Helpers that create usage and log entries, and read pages."""
 
 import re
 from datetime import datetime
@@ -7,15 +7,15 @@ from typing import Any
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from credits.latency import BUCKETS, bucket_of
+from credits.latency import BUCKETS, bucket_for
 from credits.models import UseHour
-from validation.addresses import address_hash, masked, pack_checks
+from validation.addresses import address_hash, mask_address, pack_checks
 from validation.engine.verdict import CHECKS
-from validation.ids import result_id
+from validation.ids import new_result_id
 from validation.models import LogEntry
 
 
-def use(
+def add_usage(
     account: Account,
     at: datetime,
     calls: int = 1,
@@ -26,22 +26,24 @@ def use(
 ) -> None:
     hour = at.replace(minute=0, second=0, microsecond=0)
     which = (account.pk, key.pk if key else None, hour, verdict)
-    histogram = (calls if bucket == bucket_of(duration_ms) else 0 for bucket in BUCKETS)
+    histogram = (calls if bucket == bucket_for(duration_ms) else 0 for bucket in BUCKETS)
     UseHour.objects.add_all([(*which, calls, calls, calls * duration_ms, *histogram)])
 
 
-def logged(account: Account, at: datetime, email: str = "jane@shop.example", **fields: Any) -> Any:
-    """A row of the request log. In tests the books need not agree with it."""
+def add_log_entry(
+    account: Account, at: datetime, email: str = "jane@shop.example", **fields: Any
+) -> Any:
+    """Creates a log entry without charging for it."""
     domain = email.partition("@")[2]
-    given = {
+    defaults = {
         "account": account,
         "at": at,
         "request_id": f"req_{at.timestamp():020.0f}",
         "path": "/v1/validate",
         "status": 200,
         "duration_ms": 7,
-        "result_id": result_id(),
-        "address": masked(email, domain),
+        "result_id": new_result_id(),
+        "address": mask_address(email, domain),
         "address_hash": address_hash(email),
         "domain": domain,
         "verdict": "deliverable",
@@ -49,19 +51,19 @@ def logged(account: Account, at: datetime, email: str = "jane@shop.example", **f
         "checks": pack_checks({"syntax": True, "null_mx": False}, CHECKS),
         "score": 85,
     }
-    return LogEntry.objects.create(**{**given, **fields})
+    return LogEntry.objects.create(**{**defaults, **fields})
 
 
-def refused(account: Account, at: datetime, status: int, code: str, **fields: Any) -> Any:
+def add_refusal(account: Account, at: datetime, status: int, code: str, **fields: Any) -> Any:
     empty = dict.fromkeys(
         ("result_id", "address", "address_hash", "domain", "verdict", "reason"), ""
     )
-    return logged(
+    return add_log_entry(
         account, at, status=status, refusal=code, score=None, checks=0, **{**empty, **fields}
     )
 
 
-def read(answer: Any) -> str:
-    """A page without the white space that nobody sees, and with its signs as people read them."""
-    page = " ".join(answer.content.decode().split())
+def read_page(response: Any) -> str:
+    """Returns the page with collapsed white space and unescaped entities."""
+    page = " ".join(response.content.decode().split())
     return unescape(re.sub(r"> <(?=/?(?:t[dhr]|tbody|d[dt]))", "><", page))

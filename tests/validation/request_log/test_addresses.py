@@ -1,8 +1,8 @@
-"""What the request log keeps of an address."""
+"""Masks, hashes and packed checks in the request log."""
 
 import pytest
 
-from validation.addresses import address_hash, masked, pack_checks, unpack_checks
+from validation.addresses import address_hash, mask_address, pack_checks, unpack_checks
 from validation.engine.verdict import CHECKS
 
 
@@ -17,10 +17,10 @@ from validation.engine.verdict import CHECKS
     ],
 )
 def test_an_address_is_masked(email: str, domain: str | None, mask: str) -> None:
-    assert masked(email, domain) == mask
+    assert mask_address(email, domain) == mask
 
 
-def test_whoever_looks_for_a_whole_address_finds_it_however_it_is_written() -> None:
+def test_every_spelling_of_an_address_has_the_same_hash() -> None:
     spellings = [
         "Jane@Example.com",
         "jane@example.com",
@@ -31,17 +31,19 @@ def test_whoever_looks_for_a_whole_address_finds_it_however_it_is_written() -> N
     assert address_hash("jane@example.com") != address_hash("joan@example.com")
 
 
-def test_a_domain_is_the_same_in_unicode_and_as_the_dns_has_it() -> None:
+def test_unicode_and_punycode_domains_have_the_same_hash() -> None:
     domains = ["bücher.example", "BÜCHER.example", "xn--bcher-kva.example", "bu\u0308cher。example"]
     assert len({address_hash(f"jane@{domain}") for domain in domains}) == 1
 
 
-@pytest.mark.parametrize("odd", ["", "@", "\0", "jane", "a@b@c", "jane@xn--", "jane@ü" * 60, '"@x'])
-def test_what_is_no_address_has_a_hash_of_its_own(odd: str) -> None:
-    assert address_hash(odd) != address_hash(f"x{odd}")
+@pytest.mark.parametrize(
+    "text", ["", "@", "\0", "jane", "a@b@c", "jane@xn--", "jane@ü" * 60, '"@x']
+)
+def test_invalid_addresses_have_distinct_hashes(text: str) -> None:
+    assert address_hash(text) != address_hash(f"x{text}")
 
 
-def test_checks_come_out_as_they_went_in() -> None:
+def test_packed_checks_unpack_to_the_same_values() -> None:
     checks = {"syntax": True, "null_mx": False, "mailbox_disabled": True}
     unpacked = unpack_checks(pack_checks(checks, CHECKS), CHECKS)
     assert unpacked == {**dict.fromkeys(CHECKS), **checks}

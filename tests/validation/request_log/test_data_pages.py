@@ -1,4 +1,4 @@
-"""Settings → Data: how long requests are kept, and one address erased."""
+"""Settings → Data: retention of requests and erasure of an address."""
 
 import pytest
 from django.test import Client
@@ -21,29 +21,27 @@ def browser(owner: User) -> Client:
     return signed_in(owner)
 
 
-@pytest.mark.parametrize(("chosen", "kept"), [("0", 0), ("7", 7), ("14", 14), ("", 30)])
-def test_an_owner_says_how_long_requests_are_kept(
-    browser: Client, account: Account, chosen: str, kept: int
+@pytest.mark.parametrize(("choice", "days"), [("0", 0), ("7", 7), ("14", 14), ("", 30)])
+def test_an_owner_chooses_the_retention(
+    browser: Client, account: Account, choice: str, days: int
 ) -> None:
-    answer = browser.post(f"{PAGE}days/", {"log_days": chosen}, follow=True)
-    assert b"is saved" in answer.content
+    response = browser.post(f"{PAGE}days/", {"log_days": choice}, follow=True)
+    assert b"is saved" in response.content
     account.refresh_from_db()
-    assert account.kept_log_days == kept
+    assert account.log_retention_days == days
     entry = AuditEntry.objects.get(action="account.log_days_changed")
-    assert entry.target == f"30 → {kept} days"
+    assert entry.target == f"30 → {days} days"
 
 
-@pytest.mark.parametrize("chosen", ["31", "30", "-1", "90", "x", "1.5"])
-def test_no_other_time_can_be_chosen(browser: Client, account: Account, chosen: str) -> None:
-    answer = browser.post(f"{PAGE}days/", {"log_days": chosen})
-    assert b"errorlist" in answer.content
+@pytest.mark.parametrize("choice", ["31", "30", "-1", "90", "x", "1.5"])
+def test_other_retention_times_are_refused(browser: Client, account: Account, choice: str) -> None:
+    response = browser.post(f"{PAGE}days/", {"log_days": choice})
+    assert b"errorlist" in response.content
     account.refresh_from_db()
     assert account.log_days is None
 
 
-def test_the_operators_time_is_the_longest_and_offered_last(
-    browser: Client, settings: Settings
-) -> None:
+def test_the_operators_retention_is_the_last_choice(browser: Client, settings: Settings) -> None:
     settings.LOG_RETENTION_DAYS = 10
     page = browser.get(PAGE).content.decode()
     assert '<option value="" selected>For 10 days, the longest</option>' in page
@@ -51,7 +49,7 @@ def test_the_operators_time_is_the_longest_and_offered_last(
     assert '<option value="14">' not in page
 
 
-def test_the_page_says_what_holds_now(browser: Client, account: Account) -> None:
+def test_the_page_shows_the_current_retention(browser: Client, account: Account) -> None:
     assert ">30 days</td>" in browser.get(PAGE).content.decode()
     Account.objects.update(log_days=0)
     page = browser.get(PAGE).content.decode()
@@ -59,13 +57,15 @@ def test_the_page_says_what_holds_now(browser: Client, account: Account) -> None
     assert '<option value="0" selected>' in page
 
 
-def test_a_developer_looks_and_is_told_who_may(account: Account) -> None:
+def test_a_developer_sees_the_settings_and_who_can_change_them(account: Account) -> None:
     page = signed_in(make_member(account, Role.DEVELOPER)).get(PAGE)
     assert b"An owner or admin can change it." in page.content
     assert b"<select" not in page.content
 
 
-def test_an_address_is_named_before_it_is_erased(browser: Client, caller: ApiClient) -> None:
+def test_the_confirmation_page_shows_what_an_erasure_deletes(
+    browser: Client, caller: ApiClient
+) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "Jane.Doe@sandbox.test"})
     assert "Jane.Doe@sandbox.test" in page.content.decode()
@@ -75,19 +75,19 @@ def test_an_address_is_named_before_it_is_erased(browser: Client, caller: ApiCli
 
 def test_an_address_is_erased(browser: Client, caller: ApiClient, account: Account) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
-    answer = browser.post(f"{PAGE}erase/", {"email": ADDRESS}, follow=True)
-    assert b"j***@sandbox.test is erased from log and answers." in answer.content
+    response = browser.post(f"{PAGE}erase/", {"email": ADDRESS}, follow=True)
+    assert b"j***@sandbox.test is erased from log and answers." in response.content
     assert not LogEntry.objects.exists()
     assert not Replay.objects.exists()
     assert AuditEntry.objects.get(action="address.erased").account == account
 
 
-def test_an_address_nobody_asked_about_is_not_to_be_erased(browser: Client) -> None:
+def test_an_address_without_requests_has_no_erase_button(browser: Client) -> None:
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "nobody@shop.example"})
     assert b"Nothing of The Shop holds it now." in page.content
     assert b"Erase the address" not in page.content
 
 
 @pytest.mark.parametrize("step", ["erase/confirm/", "erase/"])
-def test_no_address_is_asked_for_again(browser: Client, step: str) -> None:
+def test_an_empty_address_is_refused(browser: Client, step: str) -> None:
     assert b"errorlist" in browser.post(f"{PAGE}{step}", {"email": ""}).content

@@ -1,4 +1,4 @@
-"""One address, forgotten: in the request log and among the answers kept to be given again."""
+"""Erasure of one address from the request log and the stored replays."""
 
 import pytest
 
@@ -16,8 +16,8 @@ ADDRESS = "Jane.Doe@sandbox.test"
 
 
 @pytest.fixture
-def elsewhere(stranger: User) -> Account:
-    """Another customer, who asked about the same address."""
+def other_account(stranger: User) -> Account:
+    """Returns another customer that validated the same address."""
     account = stranger.memberships.get().account
     _, secret = create_key(account=account, name="Theirs", actor=stranger)
     ApiClient(secret).validate(ADDRESS, Idempotency_Key="order-1")
@@ -28,10 +28,10 @@ def erase(account: Account | None, actor: User, email: str = ADDRESS) -> int:
     return erase_address(email=email, account=account, actor=actor, ip="192.0.2.1")
 
 
-def test_every_spelling_goes_and_no_other_address(
+def test_every_spelling_of_an_address_is_erased_and_no_other_address(
     caller: ApiClient, account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH", 2)
+    monkeypatch.setattr(batches, "BATCH_SIZE", 2)
     for number, email in enumerate((ADDRESS, ADDRESS.lower(), f" {ADDRESS}", "no address")):
         caller.validate(email, Idempotency_Key=f"order-{number}")
     assert erase(account, owner, "jane.doe@SANDBOX.test") == 6
@@ -39,7 +39,7 @@ def test_every_spelling_goes_and_no_other_address(
     assert Replay.objects.count() == 1
 
 
-def test_a_request_with_its_idempotency_key_runs_again(
+def test_an_erased_idempotency_key_runs_again(
     caller: ApiClient, account: Account, owner: User
 ) -> None:
     first = caller.validate("no address", Idempotency_Key="order-1")
@@ -49,17 +49,17 @@ def test_a_request_with_its_idempotency_key_runs_again(
     assert again.headers["X-Credits-Cost"] == "1"
 
 
-def test_of_other_accounts_nothing_goes(
-    caller: ApiClient, account: Account, owner: User, elsewhere: Account
+def test_erasing_for_one_account_keeps_the_rows_of_others(
+    caller: ApiClient, account: Account, owner: User, other_account: Account
 ) -> None:
     caller.validate(ADDRESS)
     assert erase(account, owner) == 1
-    assert LogEntry.objects.get().account == elsewhere
-    assert Replay.objects.get().account == elsewhere
+    assert LogEntry.objects.get().account == other_account
+    assert Replay.objects.get().account == other_account
 
 
-def test_of_all_accounts_it_goes_at_once(
-    caller: ApiClient, staff: User, account: Account, elsewhere: Account
+def test_staff_erase_an_address_from_all_accounts(
+    caller: ApiClient, staff: User, account: Account, other_account: Account
 ) -> None:
     caller.validate(ADDRESS)
     assert erase(None, staff) == 3
@@ -77,7 +77,9 @@ def test_the_audit_log_has_the_address_masked(
     assert entry.target == "J***@sandbox.test"
 
 
-def test_the_books_stay(caller: ApiClient, account: Account, owner: User) -> None:
+def test_usage_and_balance_stay_after_an_erasure(
+    caller: ApiClient, account: Account, owner: User
+) -> None:
     caller.validate("no address")
     erase(account, owner, "no address")
     assert UseHour.objects.get(account=account).calls == 1

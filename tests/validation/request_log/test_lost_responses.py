@@ -1,4 +1,4 @@
-"""A 503 never lies about money: the database's answer to a charge is lost on the way."""
+"""The 503 responses after a connection loss say correctly whether a charge may be stored."""
 
 import time
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.servers.books import ask, number
-from tests.servers.client import HttpAnswer, HttpCaller, until_ready
+from tests.servers.books import fetch_number, fetch_rows
+from tests.servers.client import ClientResponse, HttpCaller, wait_until_ready
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
@@ -16,34 +16,36 @@ from tests.servers.relay import Relay, relay
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
-# In the row of the request log, which goes to the database with the charge.
+# The result id in the request-log row, which is sent together with the charge.
 A_CHARGE, A_COMMIT = b"val_", b"COMMIT"
 
 
 @dataclass
-class Place:
+class LossySite:
     site: Product
-    between: Relay
+    relay: Relay
     caller: HttpCaller
 
-    def lose(self, what: bytes, *, answer: bool, **headers: str) -> HttpAnswer:
-        """A validation during which the database's answer is lost, or what is sent to it."""
-        if answer:
-            self.between.loses_answer_to = what
+    def lose(self, data: bytes, *, reply: bool, **headers: str) -> ClientResponse:
+        """Validates while the relay drops the database's reply to `data`, or `data` itself."""
+        if reply:
+            self.relay.drop_response_to = data
         else:
-            self.between.loses = what
+            self.relay.drop_request_with = data
         refused = self.caller.validate("no address", **headers)
-        self.between.loses = self.between.loses_answer_to = None
-        until_ready(self.caller)
+        self.relay.drop_request_with = self.relay.drop_response_to = None
+        wait_until_ready(self.caller)
         return refused
 
     @property
     def used(self) -> int:
-        return number(self.site, "SELECT SUM(credits) FROM credits_usehour")
+        return fetch_number(self.site, "SELECT SUM(credits) FROM credits_usehour")
 
-    def becomes_settled(self, used: int) -> bool:
+    def becomes_settled_at(self, used: int) -> bool:
         ends_at = time.monotonic() + 15
-        while self.used != used or number(self.site, "SELECT COUNT(*) FROM validation_lostcharge"):
+        while self.used != used or fetch_number(
+            self.site, "SELECT COUNT(*) FROM validation_lostcharge"
+        ):
             if time.monotonic() > ends_at:
                 return False
             time.sleep(0.2)
@@ -52,90 +54,96 @@ class Place:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def lossy_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LossySite]:
     with postgres() as url:
         (folder,) = parse_qs(urlsplit(url).query)["host"]
-        with relay(f"{folder}/.s.PGSQL.5432") as between:
-            database = f"postgres://postgres@127.0.0.1:{between.port}/postgres"
-            where = tmp_path_factory.mktemp("lost")
-            with product(where, DATABASE_URL=database, WEB_WORKERS="1") as site:
+        with relay(f"{folder}/.s.PGSQL.5432") as database_relay:
+            database = f"postgres://postgres@127.0.0.1:{database_relay.port}/postgres"
+            data_folder = tmp_path_factory.mktemp("lost")
+            with product(data_folder, DATABASE_URL=database, WEB_WORKERS="1") as site:
                 caller = HttpCaller(site, make_key(site, "lost@shop.example", 1000))
-                # What is prepared on a connection says less of itself later.
+                # Prepares the statements, which are then sent without their text.
                 assert caller.validate("no address").status == 200
-                yield Place(site, between, caller)
+                yield LossySite(site, database_relay, caller)
                 caller.close()
 
 
-def charged(answer: HttpAnswer) -> bool | None:
-    error = answer.document["error"]
-    assert (answer.status, error["code"]) == (503, "service_unavailable")
+def charged(response: ClientResponse) -> bool | None:
+    error = response.document["error"]
+    assert (response.status, error["code"]) == (503, "service_unavailable")
     assert error["details"]["retry_after"] >= 1
     assert ("Nothing was charged" in error["message"]) is (error["details"]["charged"] is False)
     assert ("may have been charged" in error["message"]) is (error["details"]["charged"] is None)
     return error["details"]["charged"]  # type: ignore[no-any-return]
 
 
-def cost_of(place: Place, answer: HttpAnswer) -> list[int]:
-    """The request is found in the log by its id."""
-    request_id = answer.headers["X-Request-Id"]
-    rows = ask(place.site, "SELECT request_id, cost FROM validation_logentry")
-    return [cost for one, cost in rows if one == request_id]
+def logged_costs(lossy_site: LossySite, response: ClientResponse) -> list[int]:
+    """Returns the cost of each log entry of the request."""
+    request_id = response.headers["X-Request-Id"]
+    rows = fetch_rows(lossy_site.site, "SELECT request_id, cost FROM validation_logentry")
+    return [cost for logged_id, cost in rows if logged_id == request_id]
 
 
-def test_a_charge_whose_response_is_lost_is_said_to_be_open_and_refunded(place: Place) -> None:
-    before = place.used
-    refused = place.lose(A_CHARGE, answer=True)
+def test_a_charge_whose_response_is_lost_is_reported_as_uncertain_and_refunded(
+    lossy_site: LossySite,
+) -> None:
+    before = lossy_site.used
+    refused = lossy_site.lose(A_CHARGE, reply=True)
     assert charged(refused) is None
-    assert place.becomes_settled(before)
-    assert cost_of(place, refused) == [0]
+    assert lossy_site.becomes_settled_at(before)
+    assert logged_costs(lossy_site, refused) == [0]
 
 
-def test_a_charge_that_never_arrives_is_said_to_be_open_and_not_refunded(place: Place) -> None:
-    before = place.used
-    refused = place.lose(A_CHARGE, answer=False)
+def test_a_charge_that_never_arrives_is_reported_as_uncertain_and_not_refunded(
+    lossy_site: LossySite,
+) -> None:
+    before = lossy_site.used
+    refused = lossy_site.lose(A_CHARGE, reply=False)
     assert charged(refused) is None
     time.sleep(3)
-    assert place.used == before
-    assert cost_of(place, refused) == []
-    assert "agree" in manage(place.site, "check_books")
-    ask(place.site, "DELETE FROM validation_lostcharge RETURNING id")
+    assert lossy_site.used == before
+    assert logged_costs(lossy_site, refused) == []
+    assert "agree" in manage(lossy_site.site, "check_books")
+    fetch_rows(lossy_site.site, "DELETE FROM validation_lostcharge RETURNING id")
 
 
-def test_with_an_idempotency_key_the_retry_gets_the_lost_result(place: Place) -> None:
-    before = place.used
-    refused = place.lose(A_COMMIT, answer=True, Idempotency_Key="lost-one")
+def test_with_an_idempotency_key_the_retry_gets_the_lost_result(lossy_site: LossySite) -> None:
+    before = lossy_site.used
+    refused = lossy_site.lose(A_COMMIT, reply=True, Idempotency_Key="lost-one")
     assert charged(refused) is None
-    again = place.caller.validate("no address", Idempotency_Key="lost-one")
+    again = lossy_site.caller.validate("no address", Idempotency_Key="lost-one")
     assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
     assert again.headers["X-Credits-Cost"] == "0"
     assert again.document["credits"]["charged"] == 1
-    assert place.becomes_settled(before + 1)
+    assert lossy_site.becomes_settled_at(before + 1)
 
 
-def test_a_commit_that_never_arrives_is_said_to_be_open(place: Place) -> None:
-    before = place.used
-    refused = place.lose(A_COMMIT, answer=False, Idempotency_Key="lost-two")
+def test_a_commit_that_never_arrives_is_reported_as_uncertain(lossy_site: LossySite) -> None:
+    before = lossy_site.used
+    refused = lossy_site.lose(A_COMMIT, reply=False, Idempotency_Key="lost-two")
     assert charged(refused) is None
-    again = place.caller.validate("no address", Idempotency_Key="lost-two")
+    again = lossy_site.caller.validate("no address", Idempotency_Key="lost-two")
     assert (again.status, again.headers["X-Credits-Cost"]) == (200, "1")
-    assert place.becomes_settled(before + 1)
+    assert lossy_site.becomes_settled_at(before + 1)
 
 
-@pytest.mark.parametrize("answer", [True, False])
-def test_what_is_lost_before_the_commit_was_certainly_not_charged(
-    place: Place, answer: bool
+@pytest.mark.parametrize("reply", [True, False])
+def test_a_connection_lost_before_the_commit_certainly_charges_nothing(
+    lossy_site: LossySite, reply: bool
 ) -> None:
-    before = place.used
-    refused = place.lose(A_CHARGE, answer=answer, Idempotency_Key=f"early-{answer}")
+    before = lossy_site.used
+    refused = lossy_site.lose(A_CHARGE, reply=reply, Idempotency_Key=f"early-{reply}")
     assert charged(refused) is False
-    assert place.used == before
-    assert cost_of(place, refused) == []
+    assert lossy_site.used == before
+    assert logged_costs(lossy_site, refused) == []
 
 
-def test_a_lost_look_up_of_the_key_was_certainly_not_charged(place: Place) -> None:
-    before = place.used
-    # A new connection prepares the query, and so sends its text.
-    place.between.drop()
-    refused = place.lose(b"apikeys_apikey", answer=True)
+def test_a_connection_lost_during_authentication_certainly_charges_nothing(
+    lossy_site: LossySite,
+) -> None:
+    before = lossy_site.used
+    # A new connection prepares the query again and therefore sends its text.
+    lossy_site.relay.drop()
+    refused = lossy_site.lose(b"apikeys_apikey", reply=True)
     assert charged(refused) is False
-    assert place.used == before
+    assert lossy_site.used == before

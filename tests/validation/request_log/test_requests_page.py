@@ -1,4 +1,4 @@
-"""Requests: the log with its filters, pages, search, and a page for each request."""
+"""The request log pages: filters, pagination, search, and the page of each request."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from runtime.database import pagination
 from runtime.database.pagination import Cursor
 from tests.conftest import signed_in
 from tests.support.api_client import ApiClient
-from tests.validation.reports.use import logged, read, refused
+from tests.validation.reports.use import add_log_entry, add_refusal, read_page
 from validation.addresses import address_hash, pack_checks
 from validation.engine.verdict import CHECKS
 from validation.models import LogEntry
@@ -39,31 +39,31 @@ def now() -> datetime:
     return timezone.now().replace(microsecond=0)
 
 
-def text(browser: Client, query: str = "") -> str:
-    answer = browser.get(f"{PAGE}?{query}")
-    assert answer.status_code == 200
-    return read(answer)
+def page_text(browser: Client, query: str = "") -> str:
+    response = browser.get(f"{PAGE}?{query}")
+    assert response.status_code == 200
+    return read_page(response)
 
 
-def shown(browser: Client, query: str = "") -> list[str]:
-    """The addresses of the rows, or the path where there is none."""
-    page = text(browser, query)
+def shown_addresses(browser: Client, query: str = "") -> list[str]:
+    """Returns the address of each row, or its path if it has no address."""
+    page = page_text(browser, query)
     rows = re.findall(r'<span class="address">(?:<span class="muted">)?([^<]+)<', page)
     return [row.partition("***")[0] for row in rows]
 
 
-def find(browser: Client, what: str) -> Any:
-    return browser.post(f"{PAGE}find/", {"text": what}, follow=True)
+def find(browser: Client, text: str) -> Any:
+    return browser.post(f"{PAGE}find/", {"text": text}, follow=True)
 
 
-def test_the_newest_stand_first_with_what_was_answered(
+def test_the_newest_requests_come_first_with_their_outcome(
     browser: Client, account: Account, now: datetime, key: ApiKey
 ) -> None:
-    logged(account, now - timedelta(minutes=2), "anna@shop.example", key=key)
-    refused(account, now - timedelta(minutes=1), 402, "insufficient_credits", key=key)
-    logged(account, now, "b@shop.example", verdict="risky", reason="role_account")
-    page = text(browser)
-    assert shown(browser) == ["b", "/v1/validate", "a"]
+    add_log_entry(account, now - timedelta(minutes=2), "anna@shop.example", key=key)
+    add_refusal(account, now - timedelta(minutes=1), 402, "insufficient_credits", key=key)
+    add_log_entry(account, now, "b@shop.example", verdict="risky", reason="role_account")
+    page = page_text(browser)
+    assert shown_addresses(browser) == ["b", "/v1/validate", "a"]
     for words in ("role_account", "insufficient_credits", "402", key.name, "Playground"):
         assert words in page
     assert "kept masked, for" in page
@@ -91,39 +91,43 @@ def test_the_newest_stand_first_with_what_was_answered(
         ("verdict=risky&status=402", []),
     ],
 )
-def test_each_filter_leaves_what_it_says(
+def test_each_filter_shows_only_matching_requests(
     browser: Client, account: Account, now: datetime, key: ApiKey, query: str, addresses: list[str]
 ) -> None:
     back = [now - timedelta(minutes=minutes) for minutes in range(5)]
-    logged(account, back[4], "d@shop.example", key=key)
-    logged(account, back[3], "r@shop.example", key=key, verdict="risky", reason="role_account")
-    refused(account, back[2], 402, "insufficient_credits", key=key)
-    refused(account, back[1], 400, "missing_field", key=key)
-    logged(account, back[0], "p@müller.example")
-    assert shown(browser, query) == addresses
+    add_log_entry(account, back[4], "d@shop.example", key=key)
+    add_log_entry(
+        account, back[3], "r@shop.example", key=key, verdict="risky", reason="role_account"
+    )
+    add_refusal(account, back[2], 402, "insufficient_credits", key=key)
+    add_refusal(account, back[1], 400, "missing_field", key=key)
+    add_log_entry(account, back[0], "p@müller.example")
+    assert shown_addresses(browser, query) == addresses
 
 
-def test_a_day_is_one_of_utc(browser: Client, account: Account) -> None:
+def test_the_day_filter_is_in_utc(browser: Client, account: Account) -> None:
     day = (timezone.now() - timedelta(days=3)).date()
     for at in ("00:00:00.000000", "23:59:59.999999"):
-        logged(account, datetime.fromisoformat(f"{day}T{at}+00:00"))
-    logged(account, datetime.fromisoformat(f"{day + timedelta(days=1)}T00:00:00+00:00"), "x@y.com")
-    assert shown(browser, f"day={day}") == ["j", "j"]
+        add_log_entry(account, datetime.fromisoformat(f"{day}T{at}+00:00"))
+    add_log_entry(
+        account, datetime.fromisoformat(f"{day + timedelta(days=1)}T00:00:00+00:00"), "x@y.com"
+    )
+    assert shown_addresses(browser, f"day={day}") == ["j", "j"]
 
 
-def test_one_key_can_be_looked_at_and_no_others(
+def test_requests_can_be_filtered_by_an_own_key_only(
     browser: Client, account: Account, owner: User, key: ApiKey, stranger: User, now: datetime
 ) -> None:
     other, _ = create_key(account=account, name="Other", actor=owner)
-    logged(account, now, "a@shop.example", key=key)
-    logged(account, now, "b@shop.example", key=other)
-    assert shown(browser, f"key={other.public_id}") == ["b"]
-    elsewhere = stranger.memberships.get().account
-    foreign, _ = create_key(account=elsewhere, name="Foreign", actor=stranger)
-    logged(elsewhere, now, "secret@shop.example", key=foreign)
-    page = text(browser, f"key={foreign.public_id}")
+    add_log_entry(account, now, "a@shop.example", key=key)
+    add_log_entry(account, now, "b@shop.example", key=other)
+    assert shown_addresses(browser, f"key={other.public_id}") == ["b"]
+    other_account = stranger.memberships.get().account
+    foreign, _ = create_key(account=other_account, name="Foreign", actor=stranger)
+    add_log_entry(other_account, now, "secret@shop.example", key=foreign)
+    page = page_text(browser, f"key={foreign.public_id}")
     assert "Select a valid choice" in page
-    assert "s***@" not in page + text(browser)
+    assert "s***@" not in page + page_text(browser)
 
 
 @pytest.mark.parametrize(
@@ -133,24 +137,22 @@ def test_one_key_can_be_looked_at_and_no_others(
         *("day=x", "day=9999-12-31", "day=0001-01-01", "request=x"),
     ],
 )
-def test_a_filter_that_is_none_is_said_and_shows_nothing(
+def test_an_invalid_filter_shows_no_requests(
     browser: Client, account: Account, now: datetime, query: str
 ) -> None:
-    logged(account, now)
-    assert shown(browser, query) == []
+    add_log_entry(account, now)
+    assert shown_addresses(browser, query) == []
 
 
-def test_pages_follow_each_other_without_a_gap_or_a_repeat(
-    browser: Client, account: Account, now: datetime
-) -> None:
-    """Also where many rows are of one microsecond."""
+def test_pages_have_no_gaps_or_duplicates(browser: Client, account: Account, now: datetime) -> None:
+    """Includes many rows with the same timestamp."""
     for number in range(120):
         at = now - timedelta(seconds=number // 40)
-        logged(account, at, request_id=f"req_{number:020}")
+        add_log_entry(account, at, request_id=f"req_{number:020}")
     seen: list[str] = []
     query = ""
     while True:
-        page = text(browser, query)
+        page = page_text(browser, query)
         seen += re.findall(r"/requests/(req_\d{20})/", page)
         older = re.search(r'href="\?([^"]*before=[^"]+)">Older', page)
         if older is None:
@@ -161,100 +163,100 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(
 
 
 @pytest.mark.parametrize("before", ["x", "1-x", "-1", "9" * 40, "1", "٣-٣", "1-99999", ""])
-def test_a_place_that_is_none_is_the_beginning(
+def test_an_invalid_cursor_shows_the_first_page(
     browser: Client, account: Account, now: datetime, before: str
 ) -> None:
-    logged(account, now)
-    assert shown(browser, f"before={before}") == ["j"]
+    add_log_entry(account, now)
+    assert shown_addresses(browser, f"before={before}") == ["j"]
 
 
-def test_a_rare_thing_is_found_piece_by_piece(
+def test_a_rare_request_is_found_after_several_limited_scans(
     browser: Client, account: Account, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pagination, "SCAN_LIMIT", 10)
     for number in range(25):
-        logged(account, now - timedelta(seconds=number))
-    logged(account, now - timedelta(seconds=30), "rare@shop.example", verdict="risky")
-    query, looks = "verdict=risky", 0
-    while not shown(browser, query):
-        page = text(browser, query)
+        add_log_entry(account, now - timedelta(seconds=number))
+    add_log_entry(account, now - timedelta(seconds=30), "rare@shop.example", verdict="risky")
+    query, scans = "verdict=risky", 0
+    while not shown_addresses(browser, query):
+        page = page_text(browser, query)
         assert "None fits so far." in page
         older = re.search(r'href="\?([^"]*before=[^"]+)">Look further back', page)
         assert older
-        query, looks = older[1].replace("&amp;", "&"), looks + 1
-    assert shown(browser, query) == ["r"]
-    assert looks == 2
+        query, scans = older[1].replace("&amp;", "&"), scans + 1
+    assert shown_addresses(browser, query) == ["r"]
+    assert scans == 2
 
 
-def test_what_is_older_than_the_account_wants_is_not_shown(
+def test_requests_older_than_the_retention_time_are_hidden(
     browser: Client, account: Account, now: datetime
 ) -> None:
-    old = logged(account, now - timedelta(days=3))
-    assert shown(browser) == ["j"]
+    old = add_log_entry(account, now - timedelta(days=3))
+    assert shown_addresses(browser) == ["j"]
     Account.objects.update(log_days=2)
-    assert shown(browser) == []
+    assert shown_addresses(browser) == []
     assert browser.get(old.get_absolute_url()).status_code == 404
     Account.objects.update(log_days=0)
-    assert "keeps no requests" in text(browser)
+    assert "keeps no requests" in page_text(browser)
 
 
-def test_a_whole_address_is_found_and_stands_in_no_address_of_a_page(
+def test_an_address_is_found_and_never_appears_in_a_url(
     browser: Client, account: Account, now: datetime
 ) -> None:
-    logged(account, now, "Jane.Doe@Shop.example")
-    logged(account, now, "joe@shop.example")
-    answer = find(browser, " jane.doe@shop.EXAMPLE ")
-    ((path, _),) = answer.redirect_chain
+    add_log_entry(account, now, "Jane.Doe@Shop.example")
+    add_log_entry(account, now, "joe@shop.example")
+    response = find(browser, " jane.doe@shop.EXAMPLE ")
+    ((path, _),) = response.redirect_chain
     assert path == f"{PAGE}?address={address_hash('jane.doe@shop.example')}"
-    assert b"J***@" in answer.content
-    assert b"j***@" not in answer.content
+    assert b"J***@" in response.content
+    assert b"j***@" not in response.content
 
 
 @pytest.mark.parametrize("typed", [str, str.lower, str.upper])
-def test_a_result_leads_to_its_page(
+def test_searching_a_result_id_opens_its_page(
     browser: Client, caller: ApiClient, typed: Callable[[str], str]
 ) -> None:
     result = caller.validate("risky@sandbox.test").json()
-    answer = find(browser, typed(result["id"]))
-    assert "/validation/requests/req_" in answer.redirect_chain[0][0]
-    assert result["id"].encode() in answer.content
+    response = find(browser, typed(result["id"]))
+    assert "/validation/requests/req_" in response.redirect_chain[0][0]
+    assert result["id"].encode() in response.content
 
 
-def test_a_request_id_of_the_clients_own_is_found(browser: Client, caller: ApiClient) -> None:
+def test_a_request_id_chosen_by_the_client_is_found(browser: Client, caller: ApiClient) -> None:
     for _ in range(2):
         caller.validate("risky@sandbox.test", X_Request_Id="order-4711")
     caller.validate("risky@sandbox.test")
     assert find(browser, "order-4711").content.decode().count('class="address"') == 2
 
 
-@pytest.mark.parametrize("own", ["val_of-ours-1234", "deadbeef" * 4, "no-address"])
-def test_an_id_that_looks_like_another_thing_is_found(
-    browser: Client, caller: ApiClient, own: str
+@pytest.mark.parametrize("request_id", ["val_of-ours-1234", "deadbeef" * 4, "no-address"])
+def test_a_request_id_that_looks_like_another_kind_of_id_is_found(
+    browser: Client, caller: ApiClient, request_id: str
 ) -> None:
-    caller.validate("risky@sandbox.test", X_Request_Id=own)
+    caller.validate("risky@sandbox.test", X_Request_Id=request_id)
     caller.validate("no-at-all")
-    assert find(browser, own).content.decode().count('class="address"') == 1
+    assert find(browser, request_id).content.decode().count('class="address"') == 1
     assert find(browser, "no-at-all").content.decode().count('class="address"') == 1
 
 
-def test_other_answers_stand_in_the_log_as_well(browser: Client, caller: ApiClient) -> None:
+def test_other_operations_are_logged_too(browser: Client, caller: ApiClient) -> None:
     caller.get("/v1/me")
-    assert shown(browser) == ["/v1/me"]
+    assert shown_addresses(browser) == ["/v1/me"]
     (entry,) = LogEntry.objects.all()
     assert b"Answered" in browser.get(entry.get_absolute_url()).content
 
 
-def test_a_rehearsed_error_says_that_it_is_one(browser: Client, caller: ApiClient) -> None:
+def test_a_sandbox_error_is_labeled_as_one(browser: Client, caller: ApiClient) -> None:
     caller.validate("internal_error@sandbox.test")
     (entry,) = LogEntry.objects.all()
-    page = read(browser.get(entry.get_absolute_url()))
+    page = read_page(browser.get(entry.get_absolute_url()))
     assert "You asked for this error in the sandbox" in page
-    refusals.write()
+    refusals.flush()
     assert not RefusalHour.objects.exists()
 
 
 @pytest.mark.parametrize(
-    ("what", "words"),
+    ("query", "words"),
     [
         ("val_" + "0" * 26, b"No request with the result val_0"),
         ("val_0", b"No request fits."),
@@ -267,21 +269,21 @@ def test_a_rehearsed_error_says_that_it_is_one(browser: Client, caller: ApiClien
         ("", b"No request yet."),
     ],
 )
-def test_what_is_not_found_is_said(browser: Client, what: str, words: bytes) -> None:
-    assert words in find(browser, what).content
+def test_a_search_without_a_match_says_so(browser: Client, query: str, words: bytes) -> None:
+    assert words in find(browser, query).content
 
 
-def test_a_key_that_is_searched_for_comes_back_nowhere(browser: Client, secret: str) -> None:
-    answer = find(browser, secret)
-    assert b"That is an API key." in answer.content
-    assert secret.encode() not in answer.content
-    assert secret not in str(answer.redirect_chain)
+def test_an_api_key_in_the_search_box_is_never_echoed(browser: Client, secret: str) -> None:
+    response = find(browser, secret)
+    assert b"That is an API key." in response.content
+    assert secret.encode() not in response.content
+    assert secret not in str(response.redirect_chain)
 
 
 def test_a_result_of_another_account_is_not_found(
     browser: Client, stranger: User, now: datetime
 ) -> None:
-    entry = logged(stranger.memberships.get().account, now)
+    entry = add_log_entry(stranger.memberships.get().account, now)
     assert b"is kept." in find(browser, entry.result_id).content
     assert browser.get(entry.get_absolute_url()).status_code == 404
 
@@ -290,14 +292,14 @@ def test_the_page_of_a_request_explains_its_verdict(
     browser: Client, account: Account, now: datetime, key: ApiKey
 ) -> None:
     checks = pack_checks({"syntax": True, "accepts_mail": False}, CHECKS)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "verdict": "undeliverable",
         "reason": "null_mx",
         "score": 0,
         "checks": checks,
     }
-    entry = logged(account, now, key=key, cost=1, **told)
-    page = read(browser.get(entry.get_absolute_url()))
+    entry = add_log_entry(account, now, key=key, cost=1, **fields)
+    page = read_page(browser.get(entry.get_absolute_url()))
     for words in (
         *("The domain says that it takes no mail (RFC 7505).", "Ask for another one.", "0 of 100"),
         *("1 credit", entry.result_id, entry.request_id, key.name, "not run"),
@@ -315,36 +317,36 @@ def test_the_page_of_a_request_explains_its_verdict(
         ({"verdict": "unknown", "reason": "dns_timeout", "score": None}, "it could not be told"),
     ],
 )
-def test_what_cost_nothing_says_why(
+def test_a_free_request_says_why_it_was_free(
     browser: Client, account: Account, now: datetime, fields: dict[str, Any], words: str
 ) -> None:
-    entry = logged(account, now, **fields)
+    entry = add_log_entry(account, now, **fields)
     assert words in browser.get(entry.get_absolute_url()).content.decode()
 
 
 def test_the_page_of_a_refusal_says_what_to_do(
     browser: Client, account: Account, now: datetime
 ) -> None:
-    entry = refused(account, now, 402, "insufficient_credits")
+    entry = add_refusal(account, now, 402, "insufficient_credits")
     page = browser.get(entry.get_absolute_url()).content.decode()
     assert "Buy credits or upgrade the plan" in page
     assert "/docs/errors/#insufficient_credits" in page
 
 
-def test_every_answer_of_the_api_has_a_page(browser: Client, caller: ApiClient) -> None:
+def test_every_logged_request_has_a_page(browser: Client, caller: ApiClient) -> None:
     caller.validate("deliverable@sandbox.test", X_Request_Id="odd_-_id")
     caller.validate("no address")
     caller.validate("ünïcode@ödd.example")
     caller.send(b"{}")
     caller.get("/v1/nothing<b>")
     for entry in LogEntry.objects.all():
-        answer = browser.get(entry.get_absolute_url())
-        assert answer.status_code == 200
-        assert b"nothing<b>" not in answer.content
+        response = browser.get(entry.get_absolute_url())
+        assert response.status_code == 200
+        assert b"nothing<b>" not in response.content
 
 
 @pytest.mark.parametrize("path", ["req_x", "req_unknown/1/", "req_unknown/" + "9" * 30 + "/"])
-def test_a_request_that_is_none_has_no_page(browser: Client, path: str) -> None:
+def test_an_unknown_request_is_404(browser: Client, path: str) -> None:
     assert browser.get(PAGE + path).status_code == 404
 
 
@@ -353,23 +355,23 @@ def test_a_cursor_is_exact_to_the_microsecond() -> None:
     assert Cursor.parse(str(cursor)) == cursor
 
 
-def test_no_page_counts_or_asks_more_than_12_queries(
+def test_no_page_counts_rows_or_needs_more_than_12_queries(
     browser: Client,
     account: Account,
     now: datetime,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     for number in range(60):
-        logged(account, now - timedelta(seconds=number))
+        add_log_entry(account, now - timedelta(seconds=number))
     for query in ("", "verdict=deliverable", "status=402", "domain=shop.example&verdict=risky"):
         with django_assert_max_num_queries(12) as queries:
             assert len(browser.get(f"{PAGE}?{query}").content) < 150_000
-        assert not [one for one in queries.captured_queries if "COUNT(" in one["sql"]]
+        assert not [query for query in queries.captured_queries if "COUNT(" in query["sql"]]
 
 
-def test_a_page_of_no_filter_needs_one_query(
+def test_an_unfiltered_page_needs_one_query(
     account: Account, now: datetime, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    logged(account, now)
+    add_log_entry(account, now)
     with django_assert_num_queries(1):
         log_page(account, LogQuery())

@@ -1,4 +1,4 @@
-"""How long the request log is kept: as the operator says, or shorter where an account wants it."""
+"""Retention of the request log: the operator's limit, or a shorter time that an account chose."""
 
 from datetime import timedelta
 from typing import Any
@@ -24,11 +24,11 @@ ADDRESS = "no address"
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "BATCH", 2)
-    monkeypatch.setattr(retention, "BATCH", 2)
+    monkeypatch.setattr(batches, "BATCH_SIZE", 2)
+    monkeypatch.setattr(retention, "BATCH_SIZE", 2)
 
 
-def requests_of(account: Account, *days_ago: float) -> None:
+def add_requests(account: Account, *days_ago: float) -> None:
     now = timezone.now()
     for days in days_ago:
         LogEntry.objects.create(
@@ -43,93 +43,97 @@ def ages(account: Account) -> list[int]:
     ]
 
 
-def test_requests_older_than_the_operator_keeps_them_are_deleted(
+def test_requests_older_than_the_operators_retention_are_deleted(
     account: Account, settings: Settings, small_batches: None
 ) -> None:
-    requests_of(account, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+    add_requests(account, 9, 8, 7, 6, 5, 4, 3, 2, 1)
     settings.LOG_RETENTION_DAYS = 4
     delete_old_log_entries()
     assert ages(account) == [3, 2, 1]
 
 
-def test_an_account_may_have_its_own_deleted_sooner(
+def test_an_account_can_choose_a_shorter_retention(
     account: Account, owner: User, stranger: User, small_batches: None
 ) -> None:
-    elsewhere = stranger.memberships.get().account
-    requests_of(account, 9, 8, 7, 6, 5, 4, 3, 2, 1)
-    requests_of(elsewhere, 9, 1)
+    other_account = stranger.memberships.get().account
+    add_requests(account, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+    add_requests(other_account, 9, 1)
     change_log_days(account=account, days=3, actor=owner)
     delete_old_log_entries()
     assert ages(account) == [2, 1]
-    assert ages(elsewhere) == [9, 1]
+    assert ages(other_account) == [9, 1]
 
 
-def test_no_account_keeps_them_longer_than_the_operator(
+def test_no_account_can_exceed_the_operators_retention(
     account: Account, owner: User, settings: Settings
 ) -> None:
     change_log_days(account=account, days=20, actor=owner)
     settings.LOG_RETENTION_DAYS = 5
-    requests_of(account, 6, 4)
-    assert account.kept_log_days == 5
+    add_requests(account, 6, 4)
+    assert account.log_retention_days == 5
     delete_old_log_entries()
     assert ages(account) == [4]
 
 
-def test_a_shortened_time_hides_the_older_ones_at_once(account: Account, owner: User) -> None:
-    requests_of(account, 9, 1)
+def test_shortening_the_retention_hides_older_requests_immediately(
+    account: Account, owner: User
+) -> None:
+    add_requests(account, 9, 1)
     change_log_days(account=account, days=7, actor=owner)
     assert len(export_requests(account=account)["requests"]) == 1
     assert LogEntry.objects.count() == 2
 
 
-def test_what_was_to_go_does_not_come_back(account: Account, owner: User) -> None:
-    requests_of(account, 2)
+def test_hidden_requests_stay_hidden_after_extending_the_retention(
+    account: Account, owner: User
+) -> None:
+    add_requests(account, 2)
     change_log_days(account=account, days=0, actor=owner)
     change_log_days(account=account, days=None, actor=owner)
-    assert not LogEntry.objects.of(account).exists()
+    assert not LogEntry.objects.retained_for(account).exists()
     delete_old_log_entries()
     assert not LogEntry.objects.exists()
 
 
-def test_the_walk_ends_at_the_first_batch_without_an_old_row(
+def test_deletion_stops_at_the_first_batch_without_an_old_row(
     account: Account, settings: Settings, small_batches: None, django_assert_num_queries: Any
 ) -> None:
-    requests_of(account, 9, 9, 2, 2, 1, 1, 1, 1)
+    add_requests(account, 9, 9, 2, 2, 1, 1, 1, 1)
     settings.LOG_RETENTION_DAYS = 4
-    # Two batches read, one of them deleted; then the accounts with a time of their own.
+    # Reads two batches, deletes one, and reads the accounts with their own retention.
     with django_assert_num_queries(4):
         delete_old_log_entries()
 
 
-def test_an_account_that_wants_nothing_kept_has_no_row(
+def test_nothing_is_logged_with_a_retention_of_0_days(
     caller: ApiClient, account: Account, owner: User
 ) -> None:
     caller.validate(ADDRESS)
     change_log_days(account=account, days=0, actor=owner)
-    answers = [caller.validate(ADDRESS, Idempotency_Key="order-1") for _ in range(2)]
+    responses = [caller.validate(ADDRESS, Idempotency_Key="order-1") for _ in range(2)]
     refused = caller.validate("internal_error@sandbox.test")
-    assert [answer.status_code for answer in (*answers, refused)] == [200, 200, 500]
-    assert answers[1].headers["Idempotent-Replayed"] == "true"
+    assert [response.status_code for response in (*responses, refused)] == [200, 200, 500]
+    assert responses[1].headers["Idempotent-Replayed"] == "true"
     assert LogEntry.objects.count() == 1
     assert sum(use.calls for use in UseHour.objects.filter(account=account)) == 2
     delete_old_log_entries()
     assert not LogEntry.objects.exists()
 
 
-def test_keeping_nothing_costs_no_query(
+def test_a_retention_of_0_days_needs_no_extra_query(
     caller: ApiClient, account: Account, owner: User, django_assert_max_num_queries: Any
 ) -> None:
     change_log_days(account=account, days=0, actor=owner)
     caller.validate(ADDRESS)
-    # Key and account, the charge and the book of the hour, and the bounds of the transaction.
+    # The key with its account, the charge, the usage hour, and BEGIN and COMMIT.
     with django_assert_max_num_queries(3 + 2):
         caller.validate(ADDRESS)
 
 
 def test_old_replays_are_deleted_in_batches(account: Account, small_batches: None) -> None:
     for number in range(5):
-        Replay.objects.keep(account, f"order-{number}", ADDRESS, b"{}")
+        Replay.objects.store(account, f"order-{number}", ADDRESS, b"{}")
     Replay.objects.update(created_at=timezone.now() - timedelta(hours=25))
-    Replay.objects.keep(account, "order-new", ADDRESS, b"{}")
+    Replay.objects.store(account, "order-new", ADDRESS, b"{}")
     delete_old_replays()
     assert Replay.objects.count() == 1

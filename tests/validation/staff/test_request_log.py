@@ -1,4 +1,4 @@
-"""The request log in the admin: found by what a customer names, and never read as a whole."""
+"""The request log in the admin: search by id, and erasure of an address."""
 
 import pytest
 from django.contrib.auth.models import Group
@@ -35,14 +35,16 @@ def entry(caller: ApiClient) -> LogEntry:
     return LogEntry.objects.earliest("pk")
 
 
-def test_the_list_is_empty_until_one_searches(support: Client, entry: LogEntry) -> None:
+def test_the_list_is_empty_until_staff_search(support: Client, entry: LogEntry) -> None:
     page = support.get(LIST)
     assert b"Nothing is shown until you search." in page.content
     assert entry.request_id.encode() not in page.content
 
 
 @pytest.mark.parametrize("field", ["result_id", "request_id", "address_hash"])
-def test_a_request_is_found_by_what_names_it(support: Client, entry: LogEntry, field: str) -> None:
+def test_a_request_is_found_by_each_of_its_ids(
+    support: Client, entry: LogEntry, field: str
+) -> None:
     page = support.get(LIST, {"q": getattr(entry, field)}).content.decode()
     assert "j***@sandbox.test" in page
     assert page.count('class="field-request_id"') == 1
@@ -54,9 +56,9 @@ def test_the_list_counts_no_rows(support: Client, entry: LogEntry, query: str) -
         connection,
     ) as queries:
         support.get(LIST + query)
-    asked = [query["sql"] for query in queries if "validation_logentry" in query["sql"]]
-    assert not [sql for sql in asked if "COUNT(" in sql]
-    assert all("WHERE" in sql or "MAX(" in sql for sql in asked)
+    statements = [query["sql"] for query in queries if "validation_logentry" in query["sql"]]
+    assert not [sql for sql in statements if "COUNT(" in sql]
+    assert all("WHERE" in sql or "MAX(" in sql for sql in statements)
 
 
 def test_support_finds_and_erases_an_address_of_all_accounts(
@@ -65,18 +67,18 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
     page = support.post(f"{LIST}find/", {"email": ADDRESS.title()}).content.decode()
     assert "It stands in 1 request in the log and 1 answer to repeat, of all accounts." in page
     assert f"{LIST}?q={entry.address_hash}" in page
-    answer = support.post(f"{LIST}erase/", {"email": ADDRESS}, follow=True)
-    assert b"Erased j***@sandbox.test: 2 rows." in answer.content
+    response = support.post(f"{LIST}erase/", {"email": ADDRESS}, follow=True)
+    assert b"Erased j***@sandbox.test: 2 rows." in response.content
     assert LogEntry.objects.get().address == "j***@sandbox.test"
     assert LogEntry.objects.get().pk != entry.pk
     assert not Replay.objects.exists()
-    audited, told = AuditEntry.objects.filter(action="address.erased").order_by("pk")
-    assert (audited.account, audited.actor_name) == (None, "support@service.example")
-    assert (told.account, told.who) == (entry.account, "Our support")
-    assert ADDRESS not in audited.target + told.target
+    staff_entry, account_entry = AuditEntry.objects.filter(action="address.erased").order_by("pk")
+    assert (staff_entry.account, staff_entry.actor_name) == (None, "support@service.example")
+    assert (account_entry.account, account_entry.who) == (entry.account, "Our support")
+    assert ADDRESS not in staff_entry.target + account_entry.target
 
 
-def test_finance_finds_and_cannot_erase(entry: LogEntry) -> None:
+def test_finance_can_find_but_not_erase_an_address(entry: LogEntry) -> None:
     finance = in_group("Finance")
     page = finance.post(f"{LIST}find/", {"email": ADDRESS}).content
     assert b"It stands in 1 request" in page
@@ -85,14 +87,14 @@ def test_finance_finds_and_cannot_erase(entry: LogEntry) -> None:
     assert LogEntry.objects.filter(pk=entry.pk).exists()
 
 
-def test_customers_find_no_form(owner: User, entry: LogEntry) -> None:
+def test_customers_cannot_use_the_staff_forms(owner: User, entry: LogEntry) -> None:
     client = signed_in(owner)
     for page in ("find/", "erase/"):
         client.post(f"{LIST}{page}", {"email": ADDRESS})
     assert LogEntry.objects.filter(pk=entry.pk).exists()
 
 
-def test_a_row_is_looked_at_and_not_changed(support: Client, entry: LogEntry) -> None:
+def test_a_request_is_read_only_in_the_admin(support: Client, entry: LogEntry) -> None:
     page = support.get(f"{LIST}{entry.pk}/change/")
     assert page.status_code == 200
     assert entry.address_hash.encode() not in page.content

@@ -1,7 +1,8 @@
-"""Where mail to a domain goes, asked of the DNS.
+"""Find out where mail to a domain goes, by asking the DNS.
 
-From the wire up: `sockets` and `streams` carry bytes within a `budget`, `messages` reads and writes
-them, `exchange` asks servers until one answers, `cache` remembers, `resolver` puts them together;
-`trust` finds out by `sentinels` whether a server lies; `policies`, `networks` and `providers` judge
-the answers, `slots` limits concurrent lookups, and `routes` is the entry point.
+From the wire up: `sockets` and `streams` carry bytes within a `budget`; `messages` encodes queries
+and parses replies; `exchange` queries servers until one replies; `cache` stores the replies, and
+`resolver` ties these together. `trust` detects dishonest resolvers with the probe names in
+`sentinels`. `policies`, `networks` and `providers` interpret the replies, `slots` limits concurrent
+lookups, and `mail_route_lookup` is the entry point.
 """

@@ -1,25 +1,25 @@
-"""How many messages one lookup may send to resolvers. Pure."""
+"""Limit how many messages one lookup may send to resolvers. Pure."""
 
-# A repetition, a step to the next alias and a query over TCP count as one each.
-LARGEST = 60
-# A sign-up needs to know only whether the domain may receive mail.
-LARGEST_FOR_SIGN_UP = 4
+# Every retry, alias hop and TCP query counts as one message.
+MAX_MESSAGES = 60
+# Sign-up only needs to know whether the domain can receive mail.
+MAX_SIGN_UP_MESSAGES = 4
 
 
 class BudgetExhausted(Exception):
-    """No message is left."""
+    """The lookup has no messages left."""
 
 
 class MessageBudget:
-    """Counts the messages of one lookup where they are handed to a socket."""
+    """Counts the messages of one lookup as they are handed to a socket."""
 
-    def __init__(self, messages: int = LARGEST) -> None:
+    def __init__(self, messages: int = MAX_MESSAGES) -> None:
         self.remaining = messages
-        # Whether a message was refused, which is the case only where one more was needed.
+        # True only once a message was refused: a lookup that needs exactly its budget is complete.
         self.is_exhausted = False
 
-    def spend(self) -> None:
-        """Takes one message, or raises BudgetExhausted."""
+    def consume(self) -> None:
+        """Take one message, or raise BudgetExhausted."""
         if not self.remaining:
             self.is_exhausted = True
             raise BudgetExhausted

@@ -1,4 +1,4 @@
-"""What was learned, for as long as it holds. Bounded, and shared by all threads."""
+"""A bounded cache with expiry, shared by all threads."""
 
 import threading
 from collections import OrderedDict
@@ -8,24 +8,25 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-# Whoever owns a domain makes any number of names below it: they push out each other, and not what
-# is known of other domains.
-LARGEST_SHARE = 32
+# One owner's entries may fill 1/32 of the cache. The owner of a domain can create any number of
+# names below it; they evict each other instead of other owners' entries.
+OWNER_SHARE_DIVISOR = 32
 
 
 class Cache(Generic[K, V]):
-    """The entry that was unused for longest makes room; in a full share, the owner's oldest."""
+    """Evicts the least recently used entry, or the owner's oldest when their share is full."""
 
     def __init__(self, size: int, clock: Callable[[], float]) -> None:
         self._size = size
-        self._share = max(16, size // LARGEST_SHARE)
+        self._share = max(16, size // OWNER_SHARE_DIVISOR)
         self._clock = clock
         self._lock = threading.Lock()
+        # Value, expiry, owner, and when it was stored.
         self._entries: OrderedDict[K, tuple[V, float, str, float]] = OrderedDict()
-        self._keys_of: dict[str, OrderedDict[K, None]] = {}
+        self._keys_by_owner: dict[str, OrderedDict[K, None]] = {}
 
     def get(self, key: K) -> V | None:
-        # Without the lock: this is what a warm call costs.
+        # Lock-free: this read is the cost of a warm check.
         entry = self._entries.get(key)
         if entry is None or entry[1] <= self._clock():
             return None
@@ -34,18 +35,18 @@ class Cache(Generic[K, V]):
                 self._entries.move_to_end(key)
         return entry[0]
 
-    def put(self, key: K, value: V, *, until: float, owner: str) -> None:
+    def put(self, key: K, value: V, *, expires_at: float, owner: str) -> None:
         with self._lock:
             self._remove(key)
-            if len(self._keys_of.get(owner, ())) >= self._share:
-                self._remove(next(iter(self._keys_of[owner])))
+            if len(self._keys_by_owner.get(owner, ())) >= self._share:
+                self._remove(next(iter(self._keys_by_owner[owner])))
             elif len(self._entries) >= self._size:
                 self._remove(next(iter(self._entries)))
-            self._entries[key] = (value, until, owner, self._clock())
-            self._keys_of.setdefault(owner, OrderedDict())[key] = None
+            self._entries[key] = (value, expires_at, owner, self._clock())
+            self._keys_by_owner.setdefault(owner, OrderedDict())[key] = None
 
     def drop_since(self, moment: float) -> None:
-        """Forgets what was learned since then."""
+        """Remove the entries stored at `moment` or later."""
         with self._lock:
             for key in [key for key, entry in self._entries.items() if entry[3] >= moment]:
                 self._remove(key)
@@ -53,10 +54,10 @@ class Cache(Generic[K, V]):
     def _remove(self, key: K) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
-            keys = self._keys_of[entry[2]]
+            keys = self._keys_by_owner[entry[2]]
             del keys[key]
             if not keys:
-                del self._keys_of[entry[2]]
+                del self._keys_by_owner[entry[2]]
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -1,23 +1,23 @@
-"""What was asked and answered, in plain numbers: whoever wants to know takes them away. Pure."""
+"""Count queries and replies as plain numbers, which the caller collects for its metrics. Pure."""
 
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-# While nobody takes them away.
-_MOST_TIMES = 10_000
+# Bounds the list of reply times when no caller collects them.
+_MAX_REPLY_TIMES = 10_000
 
 
 @dataclass
 class QueryCounters:
-    """Of many calls. Not to the last one where threads count at the same moment."""
+    """Counts since the last collection. Threads update it without a lock and may lose a few."""
 
-    # Domains of which all was known, and those that had to be searched for.
-    known_domains: int = 0
-    searches: int = 0
-    # Questions whose answer was remembered, and those that went out.
-    known_answers: int = 0
-    questions: int = 0
+    # Domains found in the cache, and domains that were looked up.
+    cached_domains: int = 0
+    lookups: int = 0
+    # Queries served from the cache, and queries that were sent.
+    cached_replies: int = 0
+    queries: int = 0
     # By outcome.
-    answers: Counter[str] = field(default_factory=Counter)
-    # Until each of them was answered.
-    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_TIMES))
+    replies: Counter[str] = field(default_factory=Counter)
+    # How long each reply took.
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_MAX_REPLY_TIMES))

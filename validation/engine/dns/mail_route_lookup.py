@@ -1,249 +1,253 @@
-"""Where mail to a domain goes, in two round trips: the door of this package.
+"""Look up the mail route of a domain in two round trips: the entry point of this package.
 
-First all about the domain itself at the same time: MX, SPF, DMARC. As soon as the mail hosts are
-known, their addresses, all at the same time, or the domain's own where it names none.
+The first round trip queries the domain's MX, SPF and DMARC records concurrently. The second
+queries the addresses of its mail hosts concurrently, or those of the domain itself if it names no
+mail host.
 """
 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from validation.engine.dns.budget import LARGEST, LARGEST_FOR_SIGN_UP, MessageBudget
-from validation.engine.dns.mail_route import MailHost, Route
-from validation.engine.dns.messages import MOST_HOSTS, Outcome, Question
+from validation.engine.dns.budget import MAX_MESSAGES, MAX_SIGN_UP_MESSAGES, MessageBudget
+from validation.engine.dns.mail_route import MailHost, MailRoute
+from validation.engine.dns.messages import MAX_MAIL_HOSTS, Outcome, Query
 from validation.engine.dns.networks import is_public
-from validation.engine.dns.policies import dmarc_of, names_senders, spf_of, spf_redirect
-from validation.engine.dns.providers import provider_of
-from validation.engine.dns.resolver import FAILURE_HOLDS, DnsReply, Inquiry, Resolver
-from validation.engine.dns.slots import SearchSlots
+from validation.engine.dns.policies import (
+    classify_dmarc,
+    classify_spf,
+    find_spf_redirect,
+    lists_senders,
+)
+from validation.engine.dns.providers import identify_provider
+from validation.engine.dns.resolver import FAILURE_CACHE_SECONDS, DnsReply, Lookup, Resolver
+from validation.engine.dns.slots import LookupSlots
 from validation.engine.dns.trust import ResolverTrust
 
-# Below a longer name there is no room for the label that DMARC's records stand under.
-_LONGEST_WITH_DMARC = 253 - len("_dmarc.")
-# Addresses are looked up for so many mail hosts, those with the best preference.
-_EXAMINED_HOSTS = 10
-# When the mail's way is known, policies are waited for until this part of the time is over.
-_POLICIES_WAIT = 1 / 2
-_PATIENCE_WITH_A = 1 / 6
-# As a part of the time that is left: for the answers that reveal whether the resolvers lie.
-_TRUST_PATIENCE = 1 / 6
-# Before something is believed not to exist: a resolver that is far away lies as late as it answers.
-_DENIAL_PATIENCE = 1 / 2
+# A longer name leaves no room for the label of its DMARC record.
+_MAX_DMARC_DOMAIN_LENGTH = 253 - len("_dmarc.")
+# Only this many mail hosts are resolved, those with the best preference.
+_MAX_EXAMINED_HOSTS = 10
+# Once the route is known, the lookup waits for policies until this share of its time has passed.
+_POLICY_TIMEOUT_SHARE = 1 / 2
+# The following are shares of the remaining time.
+_A_RECORD_TIMEOUT_SHARE = 1 / 6
+_FABRICATION_TIMEOUT_SHARE = 1 / 6
+# Longer, because a distant resolver's denials arrive as late as its other replies.
+_DENIAL_TIMEOUT_SHARE = 1 / 2
 _IP_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
 
 
-def find_route(
+def find_mail_route(
     domain: str,
     resolver: Resolver,
-    slots: SearchSlots,
-    owner_of: Callable[[str], str],
+    slots: LookupSlots,
+    find_owner: Callable[[str], str],
     *,
     for_sign_up: bool = False,
-) -> Route:
-    """Looks a domain up within its budget of messages. `owner_of` returns the registrable domain,
-    whose DMARC record counts for all below it.
+) -> MailRoute:
+    """Look up a domain within its message budget. `find_owner` returns the registrable domain,
+    whose DMARC record applies to all names below it.
 
-    `for_sign_up` asks for the mail hosts' names, or the domain's own address where it has none,
-    and for nothing else: `accepts_mail` then means that somewhere to send mail is named.
+    `for_sign_up` only queries the names of the mail hosts, or the domain's own address if it names
+    none. `accepts_mail` then means that the domain names a destination for mail.
     """
-    budget = MessageBudget(LARGEST_FOR_SIGN_UP if for_sign_up else LARGEST)
+    budget = MessageBudget(MAX_SIGN_UP_MESSAGES if for_sign_up else MAX_MESSAGES)
     deadline = resolver.clock() + resolver.seconds
-    with slots.take(owner_of(domain), resolver.seconds) as is_free:
-        if not is_free:
-            return Route(problem="dns_timeout", went_out=True)
-        with resolver.inquiry(owner_of, deadline, budget) as inquiry:
-            search = _Search(
-                inquiry, resolver.trust, domain, owner_of(domain), for_sign_up=for_sign_up
+    with slots.acquire(find_owner(domain), resolver.seconds) as is_acquired:
+        if not is_acquired:
+            return MailRoute(problem="dns_timeout", sent_queries=True)
+        with resolver.start_lookup(find_owner, deadline, budget) as lookup:
+            finder = _RouteFinder(
+                lookup, resolver.trust, domain, find_owner(domain), for_sign_up=for_sign_up
             )
-            route = search.way_of_mail()
+            route = finder.find_route()
             if not for_sign_up:
-                resolver.trust.settle(route, budget, inquiry.part_of_what_is_left(_DENIAL_PATIENCE))
-            is_definite = route.rests_on_absence or route.rests_on_records
-            if resolver.trust.doubts(route) or (is_definite and not inquiry.is_consistent):
-                route = Route(problem="dns_failure")
+                probe_deadline = lookup.partial_deadline(_DENIAL_TIMEOUT_SHARE)
+                resolver.trust.finish_probes(route, budget, probe_deadline)
+            is_definite = route.depends_on_absence or route.depends_on_records
+            if resolver.trust.distrusts(route) or (is_definite and not lookup.is_consistent):
+                route = MailRoute(problem="dns_failure")
             elif route.domain_exists is not False and not for_sign_up:
-                route = search.add_policies(route)
+                route = finder.add_policies(route)
             return replace(
                 route,
-                expires_at=search.expires_at(route),
-                went_out=inquiry.went_out,
+                expires_at=finder.expires_at(route),
+                sent_queries=lookup.sent_queries,
                 is_exhausted=budget.is_exhausted,
             )
 
 
-class _Search:
+class _RouteFinder:
     def __init__(
         self,
-        inquiry: Inquiry,
+        lookup: Lookup,
         trust: ResolverTrust,
         domain: str,
-        organisation: str,
+        organization: str,
         *,
         for_sign_up: bool,
     ) -> None:
-        self.inquiry = inquiry
+        self.lookup = lookup
         self.trust = trust
         self.for_sign_up = for_sign_up
         self.domain = domain
-        self.mx = Question(domain, "MX")
-        self.txt = Question(domain, "TXT")
-        self.redirected: Question | None = None
-        inquiry.on_answer = self._follow_redirect
-        # Each with whether it is asked of the organisation, for all below it.
+        self.mx = Query(domain, "MX")
+        self.txt = Query(domain, "TXT")
+        self.spf_redirect: Query | None = None
+        lookup.on_reply = self._follow_spf_redirect
+        # Maps each query to whether it is for the organizational domain's record.
         self.dmarc = {
-            Question(f"_dmarc.{name}", "TXT"): name != domain
-            for name in (domain, organisation)
-            if len(name) <= _LONGEST_WITH_DMARC
+            Query(f"_dmarc.{name}", "TXT"): name != domain
+            for name in (domain, organization)
+            if len(name) <= _MAX_DMARC_DOMAIN_LENGTH
         }
 
-    def way_of_mail(self) -> Route:
-        self.inquiry.ask(self.mx)
+    def find_route(self) -> MailRoute:
+        self.lookup.send(self.mx)
         if not self.for_sign_up:
-            self.inquiry.ask(self.txt, *self.dmarc)
-            if self.inquiry.went_out:
-                ends_at = self.inquiry.part_of_what_is_left(_TRUST_PATIENCE)
-                self.trust.begin(self.inquiry.budget, ends_at)
-        self.inquiry.wait([self.mx])
-        answer = self.inquiry.answers[self.mx]
-        if answer.outcome is Outcome.NO_NAME:
-            return Route(False, False, False, "domain_not_found")
-        if answer.outcome is Outcome.FOUND:
-            return self._to_mail_hosts(answer)
-        if answer.outcome is Outcome.NO_DATA:
-            return self._to_the_domain_itself()
-        return Route(self._is_there(), problem=self._why_unknown([answer]))
+            self.lookup.send(self.txt, *self.dmarc)
+            if self.lookup.sent_queries:
+                ends_at = self.lookup.partial_deadline(_FABRICATION_TIMEOUT_SHARE)
+                self.trust.start_probe(self.lookup.budget, ends_at)
+        self.lookup.wait([self.mx])
+        reply = self.lookup.replies[self.mx]
+        if reply.outcome is Outcome.NXDOMAIN:
+            return MailRoute(False, False, False, "domain_not_found")
+        if reply.outcome is Outcome.FOUND:
+            return self._route_to_mail_hosts(reply)
+        if reply.outcome is Outcome.NO_DATA:
+            return self._route_to_domain()
+        return MailRoute(self._domain_exists(), problem=self._unknown_reason([reply]))
 
-    def add_policies(self, route: Route) -> Route:
-        inquiry = self.inquiry
-        until = inquiry.began_at + (inquiry.deadline - inquiry.began_at) * _POLICIES_WAIT
-        inquiry.wait([self.txt, *self.dmarc], until=until)
-        if self.redirected is not None:
-            inquiry.wait([self.redirected], until=until)
-        exists = route.domain_exists or self._is_there()
+    def add_policies(self, route: MailRoute) -> MailRoute:
+        lookup = self.lookup
+        until = lookup.started_at + (lookup.deadline - lookup.started_at) * _POLICY_TIMEOUT_SHARE
+        lookup.wait([self.txt, *self.dmarc], until=until)
+        if self.spf_redirect is not None:
+            lookup.wait([self.spf_redirect], until=until)
+        exists = route.domain_exists or self._domain_exists()
         return replace(route, domain_exists=exists, spf=self._spf(), dmarc=self._dmarc())
 
-    def expires_at(self, route: Route) -> float:
-        """What could not be told and did not matter has no say in it."""
-        answers = self.inquiry.answers.values()
+    def expires_at(self, route: MailRoute) -> float:
+        """Return when the first conclusive reply expires. Failed queries shorten it only if the
+        route is incomplete."""
+        replies = self.lookup.replies.values()
         expires_at = min(
-            (answer.expires_at for answer in answers if answer.could_tell),
-            default=self.inquiry.began_at + FAILURE_HOLDS,
+            (reply.expires_at for reply in replies if reply.is_conclusive),
+            default=self.lookup.started_at + FAILURE_CACHE_SECONDS,
         )
         has_policies = route.spf is not None and route.dmarc is not None
         if route.domain_exists is False or (has_policies and route.accepts_mail is not None):
             return expires_at
-        return min(expires_at, self.inquiry.began_at + FAILURE_HOLDS)
+        return min(expires_at, self.lookup.started_at + FAILURE_CACHE_SECONDS)
 
-    def _to_mail_hosts(self, answer: DnsReply) -> Route:
-        listed = [MailHost(*record) for record in answer.records[:MOST_HOSTS]]
-        hosts = [one for one in listed if one.host != "."]
+    def _route_to_mail_hosts(self, reply: DnsReply) -> MailRoute:
+        mx_hosts = [MailHost(*record) for record in reply.records[:MAX_MAIL_HOSTS]]
+        hosts = [mail_host for mail_host in mx_hosts if mail_host.host != "."]
         if not hosts:
-            # RFC 7505. Of several records the root is just no host.
-            return Route(True, False, True, "null_mx")
-        route = Route(
-            True, null_mx=False, hosts=tuple(hosts), provider=provider_of(one.host for one in hosts)
-        )
+            # RFC 7505: a single root host is a null MX. Among other hosts the root is ignored.
+            return MailRoute(True, False, True, "null_mx")
+        provider = identify_provider(mail_host.host for mail_host in hosts)
+        route = MailRoute(True, null_mx=False, hosts=tuple(hosts), provider=provider)
         if self.for_sign_up:
             return replace(route, accepts_mail=True)
-        # The text of an address is no name, though some write it where a name belongs.
-        named = dict.fromkeys(one.host for one in hosts if not _IP_ADDRESS.fullmatch(one.host))
-        names = list(named)
-        route = self._reach(route, names[:_EXAMINED_HOSTS])
-        has_others = len(names) > _EXAMINED_HOSTS or len(answer.records) > MOST_HOSTS
-        if not route.accepts_mail and has_others:
-            # Those that were not examined may have an address.
+        # Some domains put an IP address where a host name belongs. It resolves to nothing.
+        host_names = (mail_host.host for mail_host in hosts)
+        names = list(dict.fromkeys(name for name in host_names if not _IP_ADDRESS.fullmatch(name)))
+        route = self._resolve_hosts(route, names[:_MAX_EXAMINED_HOSTS])
+        has_more = len(names) > _MAX_EXAMINED_HOSTS or len(reply.records) > MAX_MAIL_HOSTS
+        if not route.accepts_mail and has_more:
+            # The hosts that were not examined may have an address.
             return replace(route, accepts_mail=None, problem="dns_failure")
         return route
 
-    def _to_the_domain_itself(self) -> Route:
+    def _route_to_domain(self) -> MailRoute:
         """RFC 5321, 5.1: without MX records the domain is its own mail host."""
-        own, other = Question(self.domain, "A"), Question(self.domain, "AAAA")
-        self.inquiry.ask(own, other)
-        # A comes first, unless it keeps us waiting.
-        self.inquiry.wait([own], until=self.inquiry.part_of_what_is_left(_PATIENCE_WITH_A))
-        if not self._is_reached(own):
-            self.inquiry.wait([other])
-            if not self._is_reached(other):
-                self.inquiry.wait([own])
-        for question in (own, other):
-            if self._is_reached(question):
-                return Route(
-                    True,
-                    True,
-                    null_mx=False,
-                    problem="no_mx_record",
-                    fallback=question.type.lower(),
+        a, aaaa = Query(self.domain, "A"), Query(self.domain, "AAAA")
+        self.lookup.send(a, aaaa)
+        # The A record is preferred, but a slow reply must not delay the check.
+        self.lookup.wait([a], until=self.lookup.partial_deadline(_A_RECORD_TIMEOUT_SHARE))
+        if not self._is_reachable(a):
+            self.lookup.wait([aaaa])
+            if not self._is_reachable(aaaa):
+                self.lookup.wait([a])
+        for query in (a, aaaa):
+            if self._is_reachable(query):
+                return MailRoute(
+                    True, True, null_mx=False, problem="no_mx_record", fallback=query.type.lower()
                 )
-        answers = [self.inquiry.answers[question] for question in (own, other)]
-        route = self._unreachable(Route(True, null_mx=False), answers)
-        if any(answer.outcome is Outcome.NO_NAME for answer in answers):
-            # A moment ago the name was there.
+        replies = [self.lookup.replies[query] for query in (a, aaaa)]
+        route = self._unreachable_route(MailRoute(True, null_mx=False), replies)
+        if any(reply.outcome is Outcome.NXDOMAIN for reply in replies):
+            # Contradicts the reply to the MX query, which said that the name exists.
             return replace(route, accepts_mail=None, problem="dns_failure")
         return route
 
-    def _is_reached(self, question: Question) -> bool:
-        answer = self.inquiry.answers.get(question)
-        return answer is not None and _has_public(answer)
+    def _is_reachable(self, query: Query) -> bool:
+        reply = self.lookup.replies.get(query)
+        return reply is not None and _has_public_address(reply)
 
-    def _reach(self, route: Route, names: list[str]) -> Route:
-        """One host with a public address is enough; what cannot be told of others does not matter
-        then, and otherwise it does."""
-        questions = [Question(name, kind) for name in names for kind in ("A", "AAAA")]
-        self.inquiry.ask(*questions)
-        if self.inquiry.wait(questions, enough=_has_public):
+    def _resolve_hosts(self, route: MailRoute, names: list[str]) -> MailRoute:
+        """Accept mail if any host has a public address, even if queries for other hosts failed.
+        Otherwise a failed query makes the result unknown."""
+        queries = [Query(name, record_type) for name in names for record_type in ("A", "AAAA")]
+        self.lookup.send(*queries)
+        if self.lookup.wait(queries, is_enough=_has_public_address):
             return replace(route, accepts_mail=True)
-        return self._unreachable(route, [self.inquiry.answers[question] for question in questions])
+        return self._unreachable_route(route, [self.lookup.replies[query] for query in queries])
 
-    def _unreachable(self, route: Route, answers: list[DnsReply]) -> Route:
-        if not all(answer.could_tell for answer in answers):
-            return replace(route, problem=self._why_unknown(answers))
-        leads_nowhere = any(answer.records for answer in answers)
-        problem = "unroutable_mail_server" if leads_nowhere else "no_mail_server"
+    def _unreachable_route(self, route: MailRoute, replies: list[DnsReply]) -> MailRoute:
+        if not all(reply.is_conclusive for reply in replies):
+            return replace(route, problem=self._unknown_reason(replies))
+        has_addresses = any(reply.records for reply in replies)
+        problem = "unroutable_mail_server" if has_addresses else "no_mail_server"
         return replace(route, accepts_mail=False, problem=problem)
 
-    def _follow_redirect(self, question: Question) -> None:
-        """Its record is asked for beside the addresses: it costs no round trip of its own."""
-        if question != self.txt or self.redirected is not None:
+    def _follow_spf_redirect(self, query: Query) -> None:
+        """Query the redirect's target alongside the addresses: it adds no round trip."""
+        if query != self.txt or self.spf_redirect is not None:
             return
-        target = spf_redirect(self.inquiry.answers[question].records)
+        target = find_spf_redirect(self.lookup.replies[query].records)
         if target:
-            self.redirected = Question(target, "TXT")
-            self.inquiry.ask(self.redirected)
+            self.spf_redirect = Query(target, "TXT")
+            self.lookup.send(self.spf_redirect)
 
     def _spf(self) -> str | None:
-        answer = self.inquiry.answers.get(self.redirected or self.txt)
-        if answer is None or not answer.could_tell:
+        reply = self.lookup.replies.get(self.spf_redirect or self.txt)
+        if reply is None or not reply.is_conclusive:
             return None
-        # A record that sends on once more is not followed.
-        if spf_redirect(answer.records):
+        # Only one redirect is followed.
+        if find_spf_redirect(reply.records):
             return None
-        spf = spf_of(answer.records)
-        # RFC 7208, 6.1: what the first record names counts before the other is looked at.
-        own = self.inquiry.answers[self.txt].records
-        is_redirected = self.redirected is not None
-        return "strict" if is_redirected and spf == "denies_all" and names_senders(own) else spf
+        spf = classify_spf(reply.records)
+        # RFC 7208, 6.1: the mechanisms of the first record are evaluated before its redirect.
+        own = self.lookup.replies[self.txt].records
+        is_redirected = self.spf_redirect is not None
+        return "strict" if is_redirected and spf == "denies_all" and lists_senders(own) else spf
 
     def _dmarc(self) -> str | None:
-        for question, is_organisation in self.dmarc.items():
-            answer = self.inquiry.answers.get(question)
-            if answer is None or not answer.could_tell:
+        for query, is_organization in self.dmarc.items():
+            reply = self.lookup.replies.get(query)
+            if reply is None or not reply.is_conclusive:
                 return None
-            policy = dmarc_of(answer.records, for_subdomain=is_organisation)
+            policy = classify_dmarc(reply.records, for_subdomain=is_organization)
             if policy is not None:
                 return policy
         return "none"
 
-    def _why_unknown(self, answers: Iterable[DnsReply]) -> str:
-        if self.inquiry.budget.is_exhausted:
+    def _unknown_reason(self, replies: Iterable[DnsReply]) -> str:
+        if self.lookup.budget.is_exhausted:
             return "dns_failure"
-        timed_out = any(answer.outcome is Outcome.TIMEOUT for answer in answers)
-        return "dns_timeout" if timed_out else "dns_failure"
+        has_timeout = any(reply.outcome is Outcome.TIMEOUT for reply in replies)
+        return "dns_timeout" if has_timeout else "dns_failure"
 
-    def _is_there(self) -> bool | None:
-        answer = self.inquiry.answers.get(self.txt)
-        known = answer is not None and answer.outcome in {Outcome.FOUND, Outcome.NO_DATA}
-        return True if known else None
+    def _domain_exists(self) -> bool | None:
+        """Return True if the reply to the TXT query shows that the domain exists."""
+        reply = self.lookup.replies.get(self.txt)
+        exists = reply is not None and reply.outcome in {Outcome.FOUND, Outcome.NO_DATA}
+        return True if exists else None
 
 
-def _has_public(answer: DnsReply) -> bool:
-    return any(map(is_public, answer.records))
+def _has_public_address(reply: DnsReply) -> bool:
+    return any(map(is_public, reply.records))

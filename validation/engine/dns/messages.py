@@ -1,7 +1,7 @@
-"""Questions and answers of the DNS as bytes, and what an answer says to the question. Pure.
+"""Encode DNS queries and parse replies. Pure.
 
-dnspython reads names, where the traps are; the rest is read here, for its messages of whole objects
-take several times as long as everything else that a cold call does.
+dnspython parses the names, which are the error-prone part. The rest is parsed here: building
+dnspython's message objects takes several times as long as everything else in a cold check.
 """
 
 import re
@@ -17,28 +17,28 @@ import dns.name
 
 from validation.engine.dns.networks import is_public
 
-# RFC 6891: what a UDP answer may measure without being cut to pieces on its way.
-_PAYLOAD = 1232
-_RECURSION_DESIRED, _IS_ANSWER, _OPCODE, _TRUNCATED, _CODE = 0x0100, 0x8000, 0x7800, 0x0200, 0xF
-_HEADER, _RECORD, _KIND = struct.Struct("!HHHHHH"), struct.Struct("!HHIH"), struct.Struct("!HH")
+# The largest UDP reply that avoids fragmentation (RFC 6891).
+_UDP_PAYLOAD_SIZE = 1232
+_RECURSION_DESIRED, _IS_RESPONSE, _OPCODE, _TRUNCATED, _CODE = 0x0100, 0x8000, 0x7800, 0x0200, 0xF
+_HEADER, _RECORD = struct.Struct("!HHHHHH"), struct.Struct("!HHIH")
+_TYPE_AND_CLASS = struct.Struct("!HH")
 _INTERNET = 1
 _TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "MX": 15, "TXT": 16, "AAAA": 28, "OPT": 41}
-_OPTIONS = b"\0" + _RECORD.pack(_TYPES["OPT"], _PAYLOAD, 0, 0)
-_AUTHORITATIVE, _RECURSES = 0x0400, 0x0080
+_EDNS_OPTIONS = b"\0" + _RECORD.pack(_TYPES["OPT"], _UDP_PAYLOAD_SIZE, 0, 0)
+_AUTHORITATIVE, _RECURSION_AVAILABLE = 0x0400, 0x0080
 _NO_ERROR, _FORMAT_ERROR, _NAME_ERROR, _NOT_IMPLEMENTED = 0, 1, 3, 4
-_DOES_NOT_UNDERSTAND = {_FORMAT_ERROR, _NOT_IMPLEMENTED}
-# A name may stand for another, but not without end.
-_LONGEST_CHAIN = 10
+_EDNS_REJECTIONS = {_FORMAT_ERROR, _NOT_IMPLEMENTED}
+_MAX_CNAME_CHAIN = 10
 _POINTER = 0xC0
-_NAME_IN_QUESTION = bytes((_POINTER, _HEADER.size))
-# A message of more is not read: what belongs to a mail domain is never so much.
-_MOST_RECORDS, _MOST_NAMES = 2_000, 200
-# What is kept of one answer.
-MOST_HOSTS, _MOST_ADDRESSES, _MOST_TEXTS, _LONGEST_TEXT = 100, 8, 4, 4_096
+_POINTER_TO_QUESTION = bytes((_POINTER, _HEADER.size))
+# Larger messages are refused: a mail domain never needs this much.
+_MAX_RECORDS, _MAX_NAMES = 2_000, 200
+# How much of one reply is used.
+MAX_MAIL_HOSTS, _MAX_ADDRESSES, _MAX_POLICIES, _MAX_POLICY_LENGTH = 100, 8, 4, 4_096
 _POLICY = re.compile(r"\s*v\s*=\s*(spf1|dmarc1)(\W|$)", re.IGNORECASE)
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     name: str
     # MX, A, AAAA or TXT
     type: str
@@ -46,175 +46,177 @@ class Question(NamedTuple):
 
 class Outcome(Enum):
     FOUND = "found"
-    # The name exists, but has nothing of that type.
+    # The name exists, but has no record of this type.
     NO_DATA = "no data"
-    NO_NAME = "no name"
-    # The server could not tell: SERVFAIL, REFUSED, a loop, a contradiction.
+    NXDOMAIN = "no name"
+    # The server can't tell: SERVFAIL, REFUSED, a loop, a contradiction.
     FAILURE = "failure"
     TIMEOUT = "timeout"
-    # We did not ask to the end: the lookup's budget of messages was used up.
+    # The lookup's message budget was exhausted before the query was resolved.
     OVER_BUDGET = "over budget"
-    # The name stands for another one, whose records the server did not bring along.
+    # The name is an alias, and the reply lacks the target's records.
     ALIAS = "alias"
 
 
-class Reply(NamedTuple):
+class ParsedReply(NamedTuple):
     outcome: Outcome
     # (preference, host) of MX; addresses and texts as str
     records: tuple[Any, ...] = ()
-    # None: it does not say how long it holds.
+    # None if the reply has no TTL.
     ttl: float | None = None
     alias: str = ""
     is_truncated: bool = False
-    # RFC 6891, 6.2.2: an old server that does not understand the question's options.
-    is_unread: bool = False
-    # Neither does the server look after the name, nor does it ask others.
-    is_weak: bool = False
+    # RFC 6891, 6.2.2: an old server that doesn't support the query's EDNS options.
+    rejects_edns: bool = False
+    # The server is neither authoritative for the name nor offers recursion.
+    is_lame: bool = False
 
 
-FAILURE, OVER_BUDGET = Reply(Outcome.FAILURE), Reply(Outcome.OVER_BUDGET)
+FAILURE, OVER_BUDGET = ParsedReply(Outcome.FAILURE), ParsedReply(Outcome.OVER_BUDGET)
 
 
 class _Record(NamedTuple):
     name: dns.name.Name
     type: int
     ttl: int
-    # Where its data lie in the message.
+    # Where the record's data starts and ends in the message.
     start: int
     end: int
 
 
-def question_wire(question: Question, identifier: int, *, has_options: bool = True) -> bytes:
-    header = _HEADER.pack(identifier, _RECURSION_DESIRED, 1, 0, 0, has_options)
-    return header + _question_section(question) + (_OPTIONS if has_options else b"")
+def encode_query(query: Query, identifier: int, *, has_edns: bool = True) -> bytes:
+    header = _HEADER.pack(identifier, _RECURSION_DESIRED, 1, 0, 0, has_edns)
+    return header + _question_section(query) + (_EDNS_OPTIONS if has_edns else b"")
 
 
-def identifier_of(wire: bytes) -> int | None:
+def read_identifier(wire: bytes) -> int | None:
     return int.from_bytes(wire[:2], "big") if len(wire) >= _HEADER.size else None
 
 
-def read_reply(wire: bytes, question: Question) -> Reply | None:
-    """None for what is no answer to this question: somebody else's, or no message at all."""
+def parse_reply(wire: bytes, query: Query) -> ParsedReply | None:
+    """Return None for a packet that is no reply to this query."""
     if len(wire) < _HEADER.size:
         return None
-    _, flags, questions, *counts = _HEADER.unpack_from(wire)
-    if not flags & _IS_ANSWER or flags & _OPCODE:
+    _, flags, question_count, *counts = _HEADER.unpack_from(wire)
+    if not flags & _IS_RESPONSE or flags & _OPCODE:
         return None
     code = flags & _CODE
-    asked = _question_section(question)
+    question = _question_section(query)
     start = _HEADER.size
-    if questions != 1 or wire[start : start + len(asked)].lower() != asked.lower():
-        # Who did not understand a question may answer without repeating it.
-        is_refusal = questions == 0 and code not in {_NO_ERROR, _NAME_ERROR}
-        is_unread = code in _DOES_NOT_UNDERSTAND
-        return Reply(Outcome.FAILURE, is_unread=is_unread) if is_refusal else None
+    received = wire[start : start + len(question)]
+    if question_count != 1 or received.lower() != question.lower():
+        # A server that couldn't parse the query may omit the question section.
+        is_refusal = question_count == 0 and code not in {_NO_ERROR, _NAME_ERROR}
+        rejects_edns = code in _EDNS_REJECTIONS
+        return ParsedReply(Outcome.FAILURE, rejects_edns=rejects_edns) if is_refusal else None
     if flags & _TRUNCATED:
-        return Reply(Outcome.FAILURE, is_truncated=True)
+        return ParsedReply(Outcome.FAILURE, is_truncated=True)
     try:
-        reply = _read(wire, question, code, counts)
+        reply = _parse_sections(wire, query, code, counts)
     except (dns.exception.DNSException, struct.error, ValueError, IndexError):
         return FAILURE
-    says_nothing = reply.outcome in {Outcome.NO_DATA, Outcome.NO_NAME} and reply.ttl is None
-    return reply._replace(is_weak=says_nothing and not flags & (_AUTHORITATIVE | _RECURSES))
+    is_empty = reply.outcome in {Outcome.NO_DATA, Outcome.NXDOMAIN} and reply.ttl is None
+    return reply._replace(is_lame=is_empty and not flags & (_AUTHORITATIVE | _RECURSION_AVAILABLE))
 
 
-def _read(wire: bytes, question: Question, code: int, counts: list[int]) -> Reply:
-    start = _HEADER.size + len(_question_section(question))
-    records = list(_records(wire, start, counts, question))
-    options = next((one for one in records if one.type == _TYPES["OPT"]), None)
+def _parse_sections(wire: bytes, query: Query, code: int, counts: list[int]) -> ParsedReply:
+    start = _HEADER.size + len(_question_section(query))
+    records = list(_parse_records(wire, start, counts, query))
+    options = next((record for record in records if record.type == _TYPES["OPT"]), None)
     if options is not None:
-        # RFC 6891, 6.1.3: the upper bits of the code.
+        # RFC 6891, 6.1.3: OPT carries the upper bits of the response code.
         code |= options.ttl >> 24 << 4
     if code not in {_NO_ERROR, _NAME_ERROR}:
-        return Reply(Outcome.FAILURE, is_unread=code in _DOES_NOT_UNDERSTAND)
+        return ParsedReply(Outcome.FAILURE, rejects_edns=code in _EDNS_REJECTIONS)
     answers, authority = records[: counts[0]], records[counts[0] : counts[0] + counts[1]]
-    return _follow(wire, question, answers, authority, does_not_exist=code == _NAME_ERROR)
+    return _follow_cnames(wire, query, answers, authority, is_nxdomain=code == _NAME_ERROR)
 
 
-def _follow(
+def _follow_cnames(
     wire: bytes,
-    question: Question,
+    query: Query,
     answers: list[_Record],
     authority: list[_Record],
     *,
-    does_not_exist: bool,
-) -> Reply:
-    """Only what belongs to the question counts: the chain of names that begins with it."""
-    name = _name(question.name) if answers else dns.name.root
+    is_nxdomain: bool,
+) -> ParsedReply:
+    """Read only the chain of names that starts at the queried name, and ignore other records."""
+    name = _to_name(query.name) if answers else dns.name.root
+    record_type = _TYPES[query.type]
     ttls: list[int] = []
-    for _ in range(_LONGEST_CHAIN + 1):
-        found = [one for one in answers if one.type == _TYPES[question.type] and one.name == name]
-        if found:
-            # A name that does not exist has no records: who says both knows nothing.
-            if does_not_exist:
+    for _ in range(_MAX_CNAME_CHAIN + 1):
+        matching = [one for one in answers if one.type == record_type and one.name == name]
+        if matching:
+            # A name that doesn't exist has no records: the reply contradicts itself.
+            if is_nxdomain:
                 return FAILURE
-            ttl = min([*ttls, *(one.ttl for one in found)])
-            return Reply(Outcome.FOUND, _values(wire, question.type, found), ttl)
+            ttl = min([*ttls, *(record.ttl for record in matching)])
+            return ParsedReply(Outcome.FOUND, _decode_records(wire, query.type, matching), ttl)
         alias = next((o for o in answers if o.type == _TYPES["CNAME"] and o.name == name), None)
         if alias is None:
-            return _nothing(wire, name, ttls, authority, does_not_exist=does_not_exist)
+            return _read_negative(wire, name, ttls, authority, is_nxdomain=is_nxdomain)
         ttls.append(alias.ttl)
-        name = _name_at(wire, alias.start)
+        name = _read_name(wire, alias.start)
     return FAILURE
 
 
-def _nothing(
+def _read_negative(
     wire: bytes,
     name: dns.name.Name,
     ttls: list[int],
     authority: list[_Record],
     *,
-    does_not_exist: bool,
-) -> Reply:
-    owner = next((one for one in authority if one.type == _TYPES["SOA"]), None)
+    is_nxdomain: bool,
+) -> ParsedReply:
+    soa = next((record for record in authority if record.type == _TYPES["SOA"]), None)
     ttl = None
-    if owner is not None:
-        # RFC 2308, 5: so long may be remembered that there is nothing.
-        minimum = int.from_bytes(wire[owner.end - 4 : owner.end], "big")
-        ttl = min([*ttls, owner.ttl, minimum])
-    if does_not_exist:
-        return Reply(Outcome.NO_NAME, ttl=ttl)
-    if owner is None and ttls:
+    if soa is not None:
+        # RFC 2308, 5: how long a negative reply may be cached.
+        minimum = int.from_bytes(wire[soa.end - 4 : soa.end], "big")
+        ttl = min([*ttls, soa.ttl, minimum])
+    if is_nxdomain:
+        return ParsedReply(Outcome.NXDOMAIN, ttl=ttl)
+    if soa is None and ttls:
         if name == dns.name.root:
             return FAILURE
-        return Reply(Outcome.ALIAS, ttl=min(ttls), alias=_text(name))
-    if owner is None and any(one.type == _TYPES["NS"] for one in authority):
-        # It points to others instead of answering: it does not look after this name.
+        return ParsedReply(Outcome.ALIAS, ttl=min(ttls), alias=_to_text(name))
+    if soa is None and any(record.type == _TYPES["NS"] for record in authority):
+        # A referral: the server is not authoritative and doesn't resolve the name.
         return FAILURE
-    return Reply(Outcome.NO_DATA, ttl=ttl)
+    return ParsedReply(Outcome.NO_DATA, ttl=ttl)
 
 
-def _records(
-    wire: bytes, position: int, counts: list[int], question: Question
+def _parse_records(
+    wire: bytes, position: int, counts: list[int], query: Query
 ) -> Iterator[_Record]:
-    """Of the answers with their names; of the other sections types and data are enough."""
-    names = {_NAME_IN_QUESTION: _name(question.name)} if counts[0] else {}
-    if sum(counts) > _MOST_RECORDS:
+    """Yield all records. Names are parsed only in the answer section, which is enough."""
+    names = {_POINTER_TO_QUESTION: _to_name(query.name)} if counts[0] else {}
+    if sum(counts) > _MAX_RECORDS:
         raise ValueError("Too many records")
-    for place in range(sum(counts)):
-        start, position = position, _end_of_name(wire, position)
+    for index in range(sum(counts)):
+        start, position = position, _skip_name(wire, position)
         name = dns.name.root
-        if place < counts[0]:
-            # Mostly a pointer, to what others point to as well.
-            written = wire[start:position]
-            if written not in names:
-                names[written] = _name_at(wire, start)
-            name = names[written]
-        if len(names) > _MOST_NAMES:
+        if index < counts[0]:
+            # Usually a pointer that other records share.
+            encoded = wire[start:position]
+            if encoded not in names:
+                names[encoded] = _read_name(wire, start)
+            name = names[encoded]
+        if len(names) > _MAX_NAMES:
             raise ValueError("Too many names")
-        kind, network, ttl, size = _RECORD.unpack_from(wire, position)
+        record_type, record_class, ttl, size = _RECORD.unpack_from(wire, position)
         start = position + _RECORD.size
         position = start + size
         if position > len(wire):
             raise ValueError("A record is longer than the message")
-        # The class and the TTL of OPT are neither.
-        is_ours = network == _INTERNET or kind == _TYPES["OPT"]
-        if kind != _TYPES["OPT"] and ttl >> 31:
+        # OPT uses the class and TTL fields for other values.
+        is_known = record_class == _INTERNET or record_type == _TYPES["OPT"]
+        if record_type != _TYPES["OPT"] and ttl >> 31:
             ttl = 0  # RFC 2181, 8
-        yield _Record(name, kind if is_ours else 0, ttl, start, position)
+        yield _Record(name, record_type if is_known else 0, ttl, start, position)
 
 
-def _end_of_name(wire: bytes, position: int) -> int:
+def _skip_name(wire: bytes, position: int) -> int:
     while wire[position]:
         if wire[position] >= _POINTER:
             return position + 2
@@ -222,36 +224,36 @@ def _end_of_name(wire: bytes, position: int) -> int:
     return position + 1
 
 
-def _values(wire: bytes, kind: str, found: list[_Record]) -> tuple[Any, ...]:
-    """What can matter of them, that one answer fills neither the memory nor the time."""
-    different = list({wire[one.start : one.end]: one for one in reversed(found)}.values())
-    if kind == "MX":
-        # By their preference, which comes first; one more than is looked at tells that there are.
-        different.sort(key=lambda one: wire[one.start : one.start + 2])
-        hosts = {_value(wire, one) for one in different[: MOST_HOSTS + 1]}
+def _decode_records(wire: bytes, record_type: str, records: list[_Record]) -> tuple[Any, ...]:
+    """Decode a bounded number of records, so that one reply can't exhaust memory or time."""
+    unique = list({wire[one.start : one.end]: one for one in reversed(records)}.values())
+    if record_type == "MX":
+        # Sorted by preference, the first two bytes. One more than the limit shows there are more.
+        unique.sort(key=lambda record: wire[record.start : record.start + 2])
+        hosts = {_decode_record(wire, record) for record in unique[: MAX_MAIL_HOSTS + 1]}
         return tuple(sorted(hosts))
-    values = [_value(wire, one) for one in different]
-    if kind != "TXT":
-        return tuple(sorted(values, key=is_public, reverse=True)[:_MOST_ADDRESSES])
+    values = [_decode_record(wire, record) for record in unique]
+    if record_type != "TXT":
+        return tuple(sorted(values, key=is_public, reverse=True)[:_MAX_ADDRESSES])
     policies = [text for text in values if _POLICY.match(text)]
-    if any(len(text) > _LONGEST_TEXT for text in policies):
-        raise ValueError("A policy is longer than any")
-    return tuple(policies[:_MOST_TEXTS])
+    if any(len(text) > _MAX_POLICY_LENGTH for text in policies):
+        raise ValueError("A policy is too long")
+    return tuple(policies[:_MAX_POLICIES])
 
 
-def _value(wire: bytes, record: _Record) -> Any:
+def _decode_record(wire: bytes, record: _Record) -> Any:
     data = wire[record.start : record.end]
     if record.type == _TYPES["A"]:
         return socket.inet_ntop(socket.AF_INET, data)
     if record.type == _TYPES["AAAA"]:
         return socket.inet_ntop(socket.AF_INET6, data)
     if record.type == _TYPES["MX"]:
-        host = _name_at(wire[: record.end], record.start + 2)
-        return int.from_bytes(data[:2], "big"), _text(host).lower()
-    return "".join(part.decode("latin-1") for part in _strings(data))
+        host = _read_name(wire[: record.end], record.start + 2)
+        return int.from_bytes(data[:2], "big"), _to_text(host).lower()
+    return "".join(part.decode("latin-1") for part in _split_strings(data))
 
 
-def _strings(data: bytes) -> Iterator[bytes]:
+def _split_strings(data: bytes) -> Iterator[bytes]:
     while data:
         end = 1 + data[0]
         if end > len(data):
@@ -261,24 +263,24 @@ def _strings(data: bytes) -> Iterator[bytes]:
 
 
 @lru_cache(maxsize=1024)
-def _question_section(question: Question) -> bytes:
-    if "\\" in question.name:
-        name = _name(question.name).to_wire() or b""
+def _question_section(query: Query) -> bytes:
+    if "\\" in query.name:
+        name = _to_name(query.name).to_wire() or b""
     else:
-        labels = question.name.encode("ascii").split(b".")
+        labels = query.name.encode("ascii").split(b".")
         name = b"".join(bytes((len(label),)) + label for label in labels) + b"\0"
-    return name + _KIND.pack(_TYPES[question.type], _INTERNET)
+    return name + _TYPE_AND_CLASS.pack(_TYPES[query.type], _INTERNET)
 
 
 @lru_cache(maxsize=1024)
-def _name(text: str) -> dns.name.Name:
+def _to_name(text: str) -> dns.name.Name:
     return dns.name.from_text(text)
 
 
-def _name_at(wire: bytes, position: int) -> dns.name.Name:
+def _read_name(wire: bytes, position: int) -> dns.name.Name:
     return dns.name.from_wire(wire, position)[0]
 
 
-def _text(name: dns.name.Name) -> str:
-    """Of the root a period, of the others no last one."""
+def _to_text(name: dns.name.Name) -> str:
+    """Omit the final period, except for the root."""
     return name.to_text(omit_final_dot=name != dns.name.root)

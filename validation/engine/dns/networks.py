@@ -1,7 +1,7 @@
-"""Which addresses a mail server of the public internet can have. Pure.
+"""Decide which addresses a mail server on the public internet can have. Pure.
 
-`ip_address.is_global` calls many of these global: IANA's registries of special addresses, the
-forms that hide an IPv4 address in an IPv6 one, and where clouds keep their metadata.
+`ip_address.is_global` accepts many of the addresses refused here: special-purpose addresses from
+IANA's registries, IPv6 forms that embed an IPv4 address, and the metadata servers of clouds.
 """
 
 from functools import lru_cache
@@ -14,18 +14,18 @@ _NOT_PUBLIC_4 = tuple(
         *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24"),
         *("192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15"),
         *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
-        # The metadata and wire server of Azure, in the middle of public addresses.
+        # Azure's metadata and wire server, within a public range.
         "168.63.129.16/32",
     )
 )
-# Of IPv6 only this much was given out; all that is mapped, translated or local lies outside of it.
-_GIVEN_OUT_6 = IPv6Network("2000::/3")
+# The only IPv6 block allocated so far. Mapped, translated and local addresses lie outside it.
+_ALLOCATED_6 = IPv6Network("2000::/3")
 _NOT_PUBLIC_6 = tuple(
     IPv6Network(network)
     for network in (
         # Protocol assignments with Teredo, benchmarks and ORCHID; documentation; 6to4; AS112.
         *("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48"),
-        # Not given out to anybody yet, or given back.
+        # Unallocated or returned.
         *("2000::/16", "2d00::/8", "2e00::/7", "3000::/4"),
     )
 )
@@ -39,6 +39,6 @@ def is_public(text: str) -> bool:
         return False
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_4)
-    if address.scope_id is not None or address not in _GIVEN_OUT_6:
+    if address.scope_id is not None or address not in _ALLOCATED_6:
         return False
     return not any(address in network for network in _NOT_PUBLIC_6)

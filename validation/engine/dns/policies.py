@@ -1,4 +1,4 @@
-"""What a domain's SPF (RFC 7208) and DMARC (RFC 7489) records ask for. Pure."""
+"""Interpret a domain's SPF (RFC 7208) and DMARC (RFC 7489) records. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -9,41 +9,43 @@ _NAME = re.compile(r"(?=.{1,250}$)([a-z0-9_-]{1,63}\.)+[a-z0-9-]{1,63}\.?")
 _POLICIES = ("none", "quarantine", "reject")
 
 
-def spf_of(texts: Iterable[str]) -> str:
-    """`strict` refuses all that it does not name; `denies_all` names nothing."""
+def classify_spf(texts: Iterable[str]) -> str:
+    """Return none, soft, strict or denies_all. `strict` rejects every sender it doesn't list;
+    `denies_all` lists no sender."""
     terms = _spf_terms(texts)
     if terms is None:
         return "none"
     mechanisms = _mechanisms(terms)
     if "-all" not in mechanisms:
         return "soft"
-    # What stands behind `all` is never looked at, and an `all` before it decides.
+    # RFC 7208, 5.1: `all` always matches, so an earlier one wins and later terms are ignored.
     before = mechanisms[: mechanisms.index("-all")]
     if any(term.lstrip("+?~") == "all" for term in before):
         return "soft"
     return "strict" if before else "denies_all"
 
 
-def names_senders(texts: Iterable[str]) -> bool:
+def lists_senders(texts: Iterable[str]) -> bool:
+    """Whether the SPF record has any mechanism."""
     return bool(_mechanisms(_spf_terms(texts) or []))
 
 
-def spf_redirect(texts: Iterable[str]) -> str | None:
-    """The domain whose record counts in place of this one."""
+def find_spf_redirect(texts: Iterable[str]) -> str | None:
+    """Return the domain whose SPF record replaces this one."""
     terms = _spf_terms(texts) or ()
     if any(term.lstrip("+-?~") == "all" for term in terms):
         return None
     target = next((term.partition("=")[2] for term in terms if term.startswith("redirect=")), "")
-    # A macro depends on who sends, and is no name.
+    # A target with a macro depends on the sender and is not a name.
     return target.rstrip(".") if _NAME.fullmatch(target) else None
 
 
-def dmarc_of(texts: Iterable[str], *, for_subdomain: bool = False) -> str | None:
-    """None where there is no record: then that of the organisation's domain counts."""
+def classify_dmarc(texts: Iterable[str], *, for_subdomain: bool = False) -> str | None:
+    """Return the policy, or None without a record: then the organizational domain's applies."""
     records = [text for text in texts if _DMARC.fullmatch(text.strip())]
     if not records:
         return None
-    # RFC 7489, 6.6.3: of several none counts, and nobody else is asked.
+    # RFC 7489, 6.6.3: with several records none applies, and discovery ends.
     if len(records) > 1:
         return "none"
     pairs = (tag.partition("=") for tag in records[0].split(";"))
@@ -60,5 +62,5 @@ def _mechanisms(terms: list[str]) -> list[str]:
 
 def _spf_terms(texts: Iterable[str]) -> list[str] | None:
     records = [text for text in texts if _SPF.fullmatch(text)]
-    # RFC 7208, 4.5: several are an error, and decide nothing.
+    # RFC 7208, 4.5: several records are a permanent error, which decides nothing.
     return records[0].lower().split()[1:] if len(records) == 1 else None

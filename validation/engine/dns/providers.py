@@ -1,11 +1,11 @@
-"""Who runs a domain's mail, by the names of its mail hosts. Pure."""
+"""Identify the provider of a domain's mail by the names of its mail hosts. Pure."""
 
 import re
 from collections.abc import Iterable
 
 OTHER = "other"
-# The first that fits decides: Microsoft's consumer hosts lie below the name of its business ones.
-HOSTS = (
+# The first match wins: Microsoft's consumer hosts are below the domain of its business hosts.
+HOST_PATTERNS = (
     ("google", r"(.+\.)?(google|googlemail)\.com"),
     ("microsoft_consumer", r".+\.olc\.protection\.outlook\.com"),
     ("microsoft_365", r".+\.protection\.outlook\.(com|de|cn)|.+\.mx\.microsoft"),
@@ -34,15 +34,15 @@ HOSTS = (
     ("tencent", r".+\.(qq\.com|mail\.qq\.com)"),
     ("netease", r".+\.(netease\.com|163\.com|ntes53\.netease\.com)"),
 )
-_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in HOSTS))
+_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in HOST_PATTERNS))
 
 
-def provider_of(hosts: Iterable[str]) -> str | None:
-    """Of the first host that tells; None without hosts."""
+def identify_provider(hosts: Iterable[str]) -> str | None:
+    """Return the provider of the first recognized host, or None without hosts."""
     provider = None
     for host in hosts:
-        found = _PATTERN.fullmatch(host)
-        if found:
-            return found.lastgroup
+        match = _PATTERN.fullmatch(host)
+        if match:
+            return match.lastgroup
         provider = OTHER
     return provider

@@ -1,4 +1,4 @@
-"""Asks resolvers, remembers what they said. One for a process, shared by all its threads."""
+"""Query resolvers and cache their replies. One per process, shared by all its threads."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -8,19 +8,19 @@ from typing import Any, NamedTuple, Self
 from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.counters import QueryCounters
-from validation.engine.dns.messages import Outcome, Question, Reply
+from validation.engine.dns.messages import Outcome, ParsedReply, Query
 from validation.engine.dns.transport.exchange import Exchange
 from validation.engine.dns.transport.servers import Server, parse_server, system_servers
 from validation.engine.dns.trust import ResolverTrust
 
-# So long an answer is remembered, whatever it says of itself, in seconds.
-SHORTEST, LONGEST = 5.0, 3600.0
-# A failure may be over in a moment.
-FAILURE_HOLDS = 5.0
-# A server that was silent is asked after the others, for so long.
-_SILENCE_COUNTS = 30.0
+# Bounds on how long a reply is cached, whatever its TTL.
+MIN_CACHE_SECONDS, MAX_CACHE_SECONDS = 5.0, 3600.0
+# Short, because failures often pass quickly.
+FAILURE_CACHE_SECONDS = 5.0
+# How long a server that timed out is queried after the others.
+_TIMEOUT_PENALTY_SECONDS = 30.0
 CACHE_SIZE = 4_000
-_TELLS_NOTHING = {Outcome.FAILURE, Outcome.TIMEOUT, Outcome.OVER_BUDGET}
+_INCONCLUSIVE = {Outcome.FAILURE, Outcome.TIMEOUT, Outcome.OVER_BUDGET}
 
 
 class DnsReply(NamedTuple):
@@ -29,8 +29,8 @@ class DnsReply(NamedTuple):
     expires_at: float
 
     @property
-    def could_tell(self) -> bool:
-        return self.outcome not in _TELLS_NOTHING
+    def is_conclusive(self) -> bool:
+        return self.outcome not in _INCONCLUSIVE
 
 
 class Resolver:
@@ -42,69 +42,69 @@ class Resolver:
         cache_size: int = CACHE_SIZE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`servers` as in 127.0.0.1:5353 or [::1]:53, the system's when there are none; `seconds`
-        for all questions of one call."""
+        """Take servers such as 127.0.0.1:5353 or [::1]:53, or the system's by default. `seconds`
+        limits all queries of one check together."""
         self.seconds = seconds
         self.clock = clock
         self.cache_size = cache_size
-        self.cache: Cache[Question, DnsReply] = Cache(cache_size, clock)
-        self.tally = QueryCounters()
+        self.cache: Cache[Query, DnsReply] = Cache(cache_size, clock)
+        self.counters = QueryCounters()
         self._servers = [parse_server(text) for text in servers] if servers else None
-        self._silent_at: dict[Server, float] = {}
-        self.trust = ResolverTrust(self._answering_servers, clock)
+        self._timed_out_at: dict[Server, float] = {}
+        self.trust = ResolverTrust(self._responsive_servers, clock)
         self.trust.on_change.append(self.cache.drop_since)
 
-    def inquiry(
-        self, owner_of: Callable[[str], str], deadline: float, budget: MessageBudget | None = None
-    ) -> "Inquiry":
-        """Opens the questions of one lookup. An answer counts towards the share of the cache that
-        the owner of its name has."""
-        return Inquiry(self, owner_of, deadline, budget or MessageBudget())
+    def start_lookup(
+        self, find_owner: Callable[[str], str], deadline: float, budget: MessageBudget | None = None
+    ) -> "Lookup":
+        """Return a context manager for the queries of one lookup. `find_owner` returns the owner
+        of a name, whose share of the cache holds the reply."""
+        return Lookup(self, find_owner, deadline, budget or MessageBudget())
 
     @property
     def servers(self) -> list[Server]:
-        """Those first that answered lately."""
+        """The servers in the order to query them: those that timed out recently come last."""
         servers = self._servers or system_servers()
         if servers:
             self._servers = servers
-        return sorted(servers, key=self._was_silent)
+        return sorted(servers, key=self._timed_out_recently)
 
-    def _answering_servers(self) -> list[Server]:
+    def _responsive_servers(self) -> list[Server]:
         servers = self.servers
-        return [one for one in servers if not self._was_silent(one)] or servers
+        return [server for server in servers if not self._timed_out_recently(server)] or servers
 
-    def _was_silent(self, server: Server) -> bool:
-        return self._silent_at.get(server, 0) > self.clock() - _SILENCE_COUNTS
+    def _timed_out_recently(self, server: Server) -> bool:
+        return self._timed_out_at.get(server, 0) > self.clock() - _TIMEOUT_PENALTY_SECONDS
 
     def take_counters(self) -> QueryCounters:
-        """All since the last time."""
-        taken, self.tally = self.tally, QueryCounters()
-        return taken
+        """Return the counts since the last call, and reset them."""
+        counters, self.counters = self.counters, QueryCounters()
+        return counters
 
-    def note_silence(self, server: Server) -> None:
-        self._silent_at[server] = self.clock()
+    def record_timeout(self, server: Server) -> None:
+        self._timed_out_at[server] = self.clock()
 
 
-class Inquiry:
-    """The questions of one call, until one deadline. What is not answered then is a timeout."""
+class Lookup:
+    """The queries of one lookup, which share a deadline and a message budget."""
 
     def __init__(
         self,
         resolver: Resolver,
-        owner_of: Callable[[str], str],
+        find_owner: Callable[[str], str],
         deadline: float,
         budget: MessageBudget,
     ) -> None:
         self._resolver = resolver
-        self._owner_of = owner_of
+        self._find_owner = find_owner
         self.budget = budget
         self._trust_changes = resolver.trust.changes
-        self.began_at = resolver.clock()
+        self.started_at = resolver.clock()
         self.deadline = deadline
-        self.answers: dict[Question, DnsReply] = {}
-        self._asked_at: dict[Question, float] = {}
-        # Called with each question that is answered; it may ask the next one.
-        self.on_answer: Callable[[Question], None] = lambda _: None
+        self.replies: dict[Query, DnsReply] = {}
+        self._sent_at: dict[Query, float] = {}
+        # Called after each reply; the callback may send further queries.
+        self.on_reply: Callable[[Query], None] = lambda _: None
         self._exchange: Exchange | None = None
 
     def __enter__(self) -> Self:
@@ -112,7 +112,7 @@ class Inquiry:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        exception_type: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
@@ -121,53 +121,55 @@ class Inquiry:
 
     @property
     def is_consistent(self) -> bool:
-        """Whether the resolvers were neither found to lie nor to have stopped it since it began."""
+        """Whether trust in the resolvers has stayed the same since the lookup started."""
         return self._resolver.trust.changes == self._trust_changes
 
     @property
-    def went_out(self) -> bool:
+    def sent_queries(self) -> bool:
         return self._exchange is not None
 
-    def ask(self, *questions: Question) -> None:
-        for question in questions:
-            known = self._resolver.cache.get(question)
-            if known is not None:
-                self.answers[question] = known
-                self._resolver.tally.known_answers += 1
-                self.on_answer(question)
-            elif question not in self.answers and self._resolver.clock() < self.deadline:
-                self._asked_at[question] = self._resolver.clock()
-                self._resolver.tally.questions += 1
-                self._open().send(question)
+    def send(self, *queries: Query) -> None:
+        """Send the queries that the cache can't serve. Do not wait for replies."""
+        for query in queries:
+            cached = self._resolver.cache.get(query)
+            if cached is not None:
+                self.replies[query] = cached
+                self._resolver.counters.cached_replies += 1
+                self.on_reply(query)
+            elif query not in self.replies and self._resolver.clock() < self.deadline:
+                self._sent_at[query] = self._resolver.clock()
+                self._resolver.counters.queries += 1
+                self._open_exchange().send(query)
 
     def wait(
         self,
-        questions: Iterable[Question],
+        queries: Iterable[Query],
         *,
         until: float | None = None,
-        enough: Callable[[DnsReply], bool] | None = None,
+        is_enough: Callable[[DnsReply], bool] | None = None,
     ) -> bool:
-        """Until all are answered, or one answer is `enough`, which it says, or the time is over.
-        What is not answered by the deadline is a timeout."""
-        missing = set(questions)
-        known = [self.answers[one] for one in missing & self.answers.keys()]
-        missing -= self.answers.keys()
+        """Wait for the replies to all queries, or for one that `is_enough`. Return False when
+        time runs out. Queries without a reply by the deadline are recorded as timeouts."""
+        missing = set(queries)
+        replies = [self.replies[query] for query in missing & self.replies.keys()]
+        missing -= self.replies.keys()
         ends_at = self.deadline if until is None else min(until, self.deadline)
-        while not (enough and any(map(enough, known))):
-            event = self._open().receive(ends_at) if missing else None
+        while not (is_enough and any(map(is_enough, replies))):
+            event = self._open_exchange().receive(ends_at) if missing else None
             if event is None:
-                self._time_out(missing if until is None else ())
+                self._record_timeouts(missing if until is None else ())
                 return False
-            answer = self._keep(*event)
-            known = [answer] if event[0] in missing else []
+            reply = self._record_reply(*event)
+            replies = [reply] if event[0] in missing else []
             missing.discard(event[0])
         return True
 
-    def part_of_what_is_left(self, part: float) -> float:
+    def partial_deadline(self, share: float) -> float:
+        """Return the moment when this share of the remaining time has passed."""
         now = self._resolver.clock()
-        return now + max(0.0, self.deadline - now) * part
+        return now + max(0.0, self.deadline - now) * share
 
-    def _open(self) -> Exchange:
+    def _open_exchange(self) -> Exchange:
         if self._exchange is None:
             self._exchange = Exchange(
                 self._resolver.servers,
@@ -175,35 +177,36 @@ class Inquiry:
                 seconds=self._resolver.seconds,
                 deadline=self.deadline,
                 clock=self._resolver.clock,
-                is_silent=self._resolver.note_silence,
+                on_timeout=self._resolver.record_timeout,
             )
         return self._exchange
 
-    def _keep(self, question: Question, reply: Reply) -> DnsReply:
-        now, tally = self._resolver.clock(), self._resolver.tally
-        holds = FAILURE_HOLDS if self._resolver.trust.is_lost else _holds(reply)
-        answer = DnsReply(reply.outcome, reply.records, now + holds)
-        tally.answers[reply.outcome.value] += 1
-        tally.seconds.append(now - self._asked_at[question])
-        self.answers[question] = answer
-        # That we did not ask to the end is no knowledge for the next lookup, nor is what came from
-        # a resolver that turned out to lie.
-        if reply.outcome is not Outcome.OVER_BUDGET and self.is_consistent:
-            owner = self._owner_of(question.name)
-            self._resolver.cache.put(question, answer, until=answer.expires_at, owner=owner)
-        self.on_answer(question)
-        return answer
+    def _record_reply(self, query: Query, parsed: ParsedReply) -> DnsReply:
+        now, counters = self._resolver.clock(), self._resolver.counters
+        is_distrusted = self._resolver.trust.is_lost
+        seconds = FAILURE_CACHE_SECONDS if is_distrusted else _cache_seconds(parsed)
+        reply = DnsReply(parsed.outcome, parsed.records, now + seconds)
+        counters.replies[parsed.outcome.value] += 1
+        counters.seconds.append(now - self._sent_at[query])
+        self.replies[query] = reply
+        # Another lookup has its own budget, so OVER_BUDGET says nothing about the name. Replies
+        # received while trust changed may come from a dishonest resolver.
+        if parsed.outcome is not Outcome.OVER_BUDGET and self.is_consistent:
+            owner = self._find_owner(query.name)
+            self._resolver.cache.put(query, reply, expires_at=reply.expires_at, owner=owner)
+        self.on_reply(query)
+        return reply
 
-    def _time_out(self, questions: Iterable[Question]) -> None:
-        """Nothing that the next caller should know: the last of them were perhaps asked for a
-        moment only."""
-        expires_at = self._resolver.clock() + FAILURE_HOLDS
-        for question in questions:
-            self._resolver.tally.answers[Outcome.TIMEOUT.value] += 1
-            self.answers[question] = DnsReply(Outcome.TIMEOUT, (), expires_at)
+    def _record_timeouts(self, queries: Iterable[Query]) -> None:
+        """Record timeouts for this lookup only. They are not cached, because the last queries may
+        have been sent just before the deadline."""
+        expires_at = self._resolver.clock() + FAILURE_CACHE_SECONDS
+        for query in queries:
+            self._resolver.counters.replies[Outcome.TIMEOUT.value] += 1
+            self.replies[query] = DnsReply(Outcome.TIMEOUT, (), expires_at)
 
 
-def _holds(reply: Reply) -> float:
+def _cache_seconds(reply: ParsedReply) -> float:
     if reply.outcome is Outcome.FAILURE:
-        return FAILURE_HOLDS
-    return min(max(reply.ttl or 0, SHORTEST), LONGEST)
+        return FAILURE_CACHE_SECONDS
+    return min(max(reply.ttl or 0, MIN_CACHE_SECONDS), MAX_CACHE_SECONDS)

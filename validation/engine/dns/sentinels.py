@@ -1,72 +1,74 @@
-"""Names whose answer is known beforehand, and what a resolver's answers to them reveal. Pure.
+"""Probe names with known replies, and what a resolver's replies to them reveal. Pure.
 
-Two lies matter, and each makes other verdicts doubtful (`Route.rests_on_absence` and
-`Route.rests_on_records` say which):
+A dishonest resolver does one of two things. Each makes other verdicts doubtful
+(`MailRoute.depends_on_absence` and `MailRoute.depends_on_records` say which):
 
-- A resolver that denies says NXDOMAIN for a top-level domain, or for two of eight mail providers.
-  What it says does not exist may exist: `domain_not_found`, `no_mail_server`,
-  `unroutable_mail_server` and `no_mx_record` are doubtful. The records it returns are not.
-- A resolver that invents has an address or a mail host for a random name under .invalid, which
-  never exists (RFC 6761, 6.4). Every verdict that rests on a record is doubtful: all but
+- Denial: it replies NXDOMAIN for a top-level domain, or for two of eight mail providers. Any name
+  it denies may exist: `domain_not_found`, `no_mail_server`, `unroutable_mail_server` and
+  `no_mx_record` are doubtful. The records it returns are not.
+- Fabrication: it returns an address or a mail host for a random name under .invalid, which never
+  exists (RFC 6761, 6.4). Every verdict that depends on a record is doubtful: all but
   `domain_not_found`, and `no_mail_server` for a domain that names no mail host.
 
-A single failing name proves nothing: it may be an outage of that provider's own servers.
+A single failing name proves nothing: that provider's own servers may be down.
 """
 
 import secrets
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from validation.engine.dns.messages import Outcome, Question, Reply
+from validation.engine.dns.messages import Outcome, ParsedReply, Query
 
 TOP_LEVEL_DOMAINS = ("com", "net", "org")
 PROVIDERS = (
     *("gmail.com", "outlook.com", "hotmail.com", "yahoo.com"),
     *("icloud.com", "aol.com", "gmx.net", "qq.com"),
 )
-_DENIED_PROVIDERS_PROVE = 2
+_MIN_DENIED_PROVIDERS = 2
 
-Replies = Mapping[Question, Reply]
+Replies = Mapping[Query, ParsedReply]
 
 
-class Lie(NamedTuple):
+class Dishonesty(NamedTuple):
     description: str
-    questions: Callable[[], list[Question]]
-    # None where the replies prove neither the lie nor its absence.
-    is_in: Callable[[Replies], bool | None]
+    make_queries: Callable[[], list[Query]]
+    # Returns None if the replies prove neither honesty nor dishonesty.
+    is_proven_by: Callable[[Replies], bool | None]
 
 
-def _known_names() -> list[Question]:
+def _existing_names() -> list[Query]:
     names = [(name, "A") for name in TOP_LEVEL_DOMAINS] + [(name, "MX") for name in PROVIDERS]
-    return [Question(*one) for one in names]
+    return [Query(name, record_type) for name, record_type in names]
 
 
-def _denies(replies: Replies) -> bool | None:
-    outcomes = {question.name: reply.outcome for question, reply in replies.items()}
-    denied = {name for name, outcome in outcomes.items() if outcome is Outcome.NO_NAME}
+def _prove_denial(replies: Replies) -> bool | None:
+    outcomes = {query.name: reply.outcome for query, reply in replies.items()}
+    denied = {name for name, outcome in outcomes.items() if outcome is Outcome.NXDOMAIN}
     providers = [name for name in PROVIDERS if name in denied]
-    if denied.intersection(TOP_LEVEL_DOMAINS) or len(providers) >= _DENIED_PROVIDERS_PROVE:
+    if denied.intersection(TOP_LEVEL_DOMAINS) or len(providers) >= _MIN_DENIED_PROVIDERS:
         return True
-    confirmed = {name for name, outcome in outcomes.items() if outcome is not Outcome.FAILURE}
-    # As many as it takes to know that no second one is denied.
-    enough = len(PROVIDERS) - _DENIED_PROVIDERS_PROVE + 1
-    is_confirmed = len((confirmed - denied).intersection(PROVIDERS)) >= enough
-    return False if is_confirmed and confirmed.issuperset(TOP_LEVEL_DOMAINS) else None
+    conclusive = {name for name, outcome in outcomes.items() if outcome is not Outcome.FAILURE}
+    # With this many confirmed, the remaining ones can't be enough to prove denial.
+    min_confirmed = len(PROVIDERS) - _MIN_DENIED_PROVIDERS + 1
+    is_confirmed = len((conclusive - denied).intersection(PROVIDERS)) >= min_confirmed
+    return False if is_confirmed and conclusive.issuperset(TOP_LEVEL_DOMAINS) else None
 
 
-def _impossible_name() -> list[Question]:
+def _nonexistent_name() -> list[Query]:
     name = f"{secrets.token_hex(8)}.invalid"
-    return [Question(name, "A"), Question(name, "MX")]
+    return [Query(name, "A"), Query(name, "MX")]
 
 
-def _invents(replies: Replies) -> bool | None:
+def _prove_fabrication(replies: Replies) -> bool | None:
     outcomes = [reply.outcome for reply in replies.values()]
-    # An alias is an answer as well, wherever it leads.
+    # An alias is fabricated too, whatever its target.
     if Outcome.FOUND in outcomes or Outcome.ALIAS in outcomes:
         return True
-    is_answered = len(outcomes) == 2 and Outcome.FAILURE not in outcomes
-    return False if is_answered else None
+    is_conclusive = len(outcomes) == 2 and Outcome.FAILURE not in outcomes
+    return False if is_conclusive else None
 
 
-DENIES = Lie("denies names that exist", _known_names, _denies)
-INVENTS = Lie("returns records for names that cannot exist", _impossible_name, _invents)
+DENIAL = Dishonesty("denies names that exist", _existing_names, _prove_denial)
+FABRICATION = Dishonesty(
+    "returns records for names that cannot exist", _nonexistent_name, _prove_fabrication
+)

@@ -1,7 +1,7 @@
-"""How many searches run at the same time, all together and of one owner's domains.
+"""Limit how many lookups run at the same time, in total and for one owner's domains.
 
-Whoever owns a domain makes any number of names below it, and can let each of them hang: they wait
-for each other, and not the customers who ask about something else.
+The owner of a domain can create any number of names below it and let each of them hang. Those
+lookups wait for each other instead of delaying checks of other domains.
 """
 
 import threading
@@ -9,65 +9,67 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Each takes a socket or two, of which a process has about a thousand.
-AT_ONCE, OF_ONE_OWNER = 400, 16
+# Each lookup takes a socket or two, and a process has about a thousand.
+MAX_LOOKUPS, MAX_LOOKUPS_PER_OWNER = 400, 16
 
 
-class _Share(threading.Semaphore):
+class _OwnerSlots(threading.Semaphore):
     users = 0
 
 
-class SearchSlots:
-    def __init__(self, at_once: int = AT_ONCE, of_one_owner: int = OF_ONE_OWNER) -> None:
-        self._of_one_owner = of_one_owner
-        self._all = threading.Semaphore(at_once)
-        self._shares: dict[str, _Share] = {}
-        # For whoever wants to know.
-        self.waiting = self.searching = 0
+class LookupSlots:
+    def __init__(
+        self, max_lookups: int = MAX_LOOKUPS, max_per_owner: int = MAX_LOOKUPS_PER_OWNER
+    ) -> None:
+        self._max_per_owner = max_per_owner
+        self._all = threading.Semaphore(max_lookups)
+        self._by_owner: dict[str, _OwnerSlots] = {}
+        # Lookups that wait for a slot, and lookups that hold one.
+        self.waiting = self.active = 0
         self._lock = threading.Lock()
 
     @contextmanager
-    def take(self, owner: str, seconds: float) -> Iterator[bool]:
-        """False where none became free in that time."""
-        with self._share(owner) as share:
-            if not self._acquire(share, seconds):
+    def acquire(self, owner: str, seconds: float) -> Iterator[bool]:
+        """Hold a slot. Yield False if none became free in time."""
+        with self._slots_of(owner) as owner_slots:
+            if not self._acquire(owner_slots, seconds):
                 yield False
                 return
-            self.searching += 1
+            self.active += 1
             try:
                 yield True
             finally:
-                self.searching -= 1
+                self.active -= 1
                 self._all.release()
-                share.release()
+                owner_slots.release()
 
-    def _acquire(self, share: _Share, seconds: float) -> bool:
+    def _acquire(self, owner_slots: _OwnerSlots, seconds: float) -> bool:
         ends_at = time.monotonic() + seconds
-        is_ours = False
+        is_acquired = False
         self.waiting += 1
         try:
-            if not share.acquire(timeout=seconds):
+            if not owner_slots.acquire(timeout=seconds):
                 return False
             try:
-                is_ours = self._all.acquire(timeout=max(0.0, ends_at - time.monotonic()))
+                is_acquired = self._all.acquire(timeout=max(0.0, ends_at - time.monotonic()))
             finally:
-                if not is_ours:
-                    share.release()
+                if not is_acquired:
+                    owner_slots.release()
         finally:
             self.waiting -= 1
-        return is_ours
+        return is_acquired
 
     @contextmanager
-    def _share(self, owner: str) -> Iterator[_Share]:
+    def _slots_of(self, owner: str) -> Iterator[_OwnerSlots]:
         with self._lock:
-            share = self._shares.get(owner)
-            if share is None:
-                share = self._shares[owner] = _Share(self._of_one_owner)
-            share.users += 1
+            owner_slots = self._by_owner.get(owner)
+            if owner_slots is None:
+                owner_slots = self._by_owner[owner] = _OwnerSlots(self._max_per_owner)
+            owner_slots.users += 1
         try:
-            yield share
+            yield owner_slots
         finally:
             with self._lock:
-                share.users -= 1
-                if not share.users:
-                    del self._shares[owner]
+                owner_slots.users -= 1
+                if not owner_slots.users:
+                    del self._by_owner[owner]

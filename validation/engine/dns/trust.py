@@ -1,7 +1,8 @@
-"""Whether the resolvers are believed. One for a process, shared by all its threads.
+"""Detect dishonest resolvers. One per process, shared by all its threads.
 
-Trust is that of all servers together, though each is asked: any of them may answer any question,
-and a remembered answer does not say whose it is. One server that lies is enough to lose it.
+Trust covers all servers together, although each is probed separately: any server may reply to any
+query, and a cached reply doesn't record which one sent it. One dishonest server is enough to lose
+trust.
 """
 
 import logging
@@ -11,54 +12,54 @@ import threading
 from collections.abc import Callable, Sequence
 
 from validation.engine.dns.budget import MessageBudget
-from validation.engine.dns.mail_route import Route
+from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.messages import (
     Outcome,
-    Question,
-    Reply,
-    identifier_of,
-    question_wire,
-    read_reply,
+    ParsedReply,
+    Query,
+    encode_query,
+    parse_reply,
+    read_identifier,
 )
-from validation.engine.dns.sentinels import DENIES, INVENTS, Lie
+from validation.engine.dns.sentinels import DENIAL, FABRICATION, Dishonesty
 from validation.engine.dns.transport.servers import Server
 from validation.engine.dns.transport.sockets import Sockets
 
 logger = logging.getLogger(__name__)
 
-# A process asks about each lie at most so often, in seconds.
-INTERVAL = 10.0
-# Of more servers than these the first are asked, that the messages of one lookup suffice.
-_MOST_SERVERS = 3
+# A process probes for each kind of dishonesty at most this often, in seconds.
+PROBE_INTERVAL = 10.0
+# Of more servers than this only the first are probed, to stay within the budget of one lookup.
+_MAX_SERVERS = 3
 
 
 class _Probe:
-    """The questions about one lie, sent once to each server. Silence is waited for, not retried."""
+    """The queries of one probe, sent once to each server. Lost packets are not sent again."""
 
     def __init__(
         self,
         servers: Sequence[Server],
-        questions: Sequence[Question],
+        queries: Sequence[Query],
         *,
         budget: MessageBudget,
         ends_at: float,
         clock: Callable[[], float],
     ) -> None:
-        self.began_at, self.ends_at = clock(), ends_at
-        self.replies: dict[Server, dict[Question, Reply]] = {}
+        self.started_at, self.ends_at = clock(), ends_at
+        self.replies: dict[Server, dict[Query, ParsedReply]] = {}
         self._clock = clock
-        self._attempts: dict[int, tuple[Server, Question]] = {}
-        self._sockets = Sockets(budget, self._read, self._gone)
+        self._attempts: dict[int, tuple[Server, Query]] = {}
+        self._sockets = Sockets(budget, self._handle_packet, self._drop_server)
         for server in servers:
-            if budget.remaining >= len(questions):
+            if budget.remaining >= len(queries):
                 self.replies[server] = {}
-                for question in questions:
-                    self._send(server, question)
+                for query in queries:
+                    self._send(server, query)
 
     def collect(self, until: float) -> bool:
-        """Waits for answers. Returns whether there is nothing left to wait for."""
-        # What has arrived counts, however late it is by now.
-        while self._attempts and self._sockets.listen(until - self._clock()):
+        """Wait for replies. Return whether the probe is complete."""
+        # A packet that has already arrived counts, even if the deadline has passed.
+        while self._attempts and self._sockets.poll(until - self._clock()):
             if self._clock() >= until:
                 break
         return not self._attempts or until >= self.ends_at
@@ -66,81 +67,88 @@ class _Probe:
     def close(self) -> None:
         self._sockets.close()
 
-    def _send(self, server: Server, question: Question) -> None:
+    def _send(self, server: Server, query: Query) -> None:
         identifier = secrets.randbits(16)
         while identifier in self._attempts:
             identifier = secrets.randbits(16)
-        self._attempts[identifier] = server, question
+        self._attempts[identifier] = server, query
         try:
-            # Without options, which old servers do not understand: the answers are small.
-            self._sockets.send(server, question_wire(question, identifier, has_options=False))
+            # Without EDNS, which old servers reject: these replies are small.
+            self._sockets.send(server, encode_query(query, identifier, has_edns=False))
         except OSError:
-            self._gone(server)
+            self._drop_server(server)
 
-    def _gone(self, server: Server) -> None:
-        self._attempts = {id_: one for id_, one in self._attempts.items() if one[0] != server}
+    def _drop_server(self, server: Server) -> None:
+        self._attempts = {
+            identifier: attempt
+            for identifier, attempt in self._attempts.items()
+            if attempt[0] != server
+        }
 
-    def _read(self, server: Server, packet: bytes) -> None:
-        identifier = identifier_of(packet)
-        asked_of, question = self._attempts.get(identifier or 0, (None, None))
-        if identifier is None or question is None or asked_of != server:
+    def _handle_packet(self, server: Server, packet: bytes) -> None:
+        identifier = read_identifier(packet)
+        queried_server, query = self._attempts.get(identifier or 0, (None, None))
+        if identifier is None or query is None or queried_server != server:
             return
-        reply = read_reply(packet, question)
+        reply = parse_reply(packet, query)
         if reply is not None:
             del self._attempts[identifier]
-            self.replies[server][question] = reply
+            self.replies[server][query] = reply
 
-    def judged(self) -> dict[Server, dict[Question, Reply]]:
-        """Returns the replies that count. As in a lookup, those of a server that neither knows nor
-        asks count only where all servers are like that."""
-        strong = {
-            server: {question: one for question, one in replies.items() if not one.is_weak}
+    def usable_replies(self) -> dict[Server, dict[Query, ParsedReply]]:
+        """Return the replies that count. As in a lookup, lame replies count only if no server
+        gave any other."""
+        usable = {
+            server: {query: reply for query, reply in replies.items() if not reply.is_lame}
             for server, replies in self.replies.items()
         }
-        return strong if any(strong.values()) else self.replies
+        return usable if any(usable.values()) else self.replies
 
 
-class LieDetector:
-    """Looks for one lie, and remembers which servers tell it until they no longer do."""
+class DishonestyMonitor:
+    """Probes for one kind of dishonesty, and records which servers are guilty until they stop."""
 
     def __init__(
-        self, lie: Lie, clock: Callable[[], float], changed: Callable[[float], None]
+        self,
+        dishonesty: Dishonesty,
+        clock: Callable[[], float],
+        on_change: Callable[[float], None],
     ) -> None:
-        """`changed` is called when trust is lost or regained, with the moment until which the
-        servers are known to have been honest."""
-        self.liars: set[Server] = set()
-        # Whether a server answered the last time that it was asked.
-        self.is_answered = False
-        self._lie = lie
+        """`on_change` is called when trust is lost or regained, with the last moment at which the
+        servers were known to be honest."""
+        self.dishonest_servers: set[Server] = set()
+        # Whether any server replied to the last probe.
+        self.got_reply = False
+        self._dishonesty = dishonesty
         self._clock = clock
-        self._changed = changed
-        self._asked_at = self._honest_at = -math.inf
+        self._on_change = on_change
+        self._probed_at = self._honest_at = -math.inf
         self._probe: _Probe | None = None
         self._lock = threading.Lock()
 
-    def begin(
+    def start_probe(
         self, servers: Callable[[], Sequence[Server]], budget: MessageBudget, ends_at: float
     ) -> None:
-        """Asks the servers, unless they were asked a moment ago. Waits for nothing."""
-        if self._clock() < self._asked_at + INTERVAL or not self._lock.acquire(blocking=False):
+        """Probe the servers unless the last probe is recent. Do not wait for replies."""
+        if self._was_probed_recently() or not self._lock.acquire(blocking=False):
             return
         try:
-            questions = self._lie.questions()
-            if self._clock() < self._asked_at + INTERVAL or budget.remaining < len(questions):
+            queries = self._dishonesty.make_queries()
+            if self._was_probed_recently() or budget.remaining < len(queries):
                 return
             if self._probe is not None:
                 self._probe.close()
-            self._asked_at = self._clock()
+            self._probed_at = self._clock()
             self._probe = _Probe(
-                servers(), questions, budget=budget, ends_at=ends_at, clock=self._clock
+                servers(), queries, budget=budget, ends_at=ends_at, clock=self._clock
             )
         finally:
             self._lock.release()
 
-    def settle(self, deadline: float) -> None:
-        """Waits for the answers to questions under way. The lookup that sent them always comes
-        here, and closes their sockets."""
-        # A lookup that holds the lock is about to send the questions, or to judge the answers.
+    def finish_probe(self, deadline: float) -> None:
+        """Wait for the replies to a running probe. The lookup that started the probe always calls
+        this, which closes its sockets."""
+        # Another lookup that holds the lock is starting the probe or evaluating its replies.
         if self._probe is None and not self._lock.locked():
             return
         with self._lock:
@@ -150,84 +158,91 @@ class LieDetector:
             if probe.collect(min(deadline, probe.ends_at)):
                 self._probe = None
                 probe.close()
-                self._conclude(probe)
+                self._evaluate(probe)
 
-    def _conclude(self, probe: _Probe) -> None:
-        """Silence proves nothing: then it stays as it was."""
-        judged = probe.judged()
-        verdicts = {server: self._lie.is_in(replies) for server, replies in judged.items()}
-        outcomes = [one.outcome for replies in judged.values() for one in replies.values()]
-        self.is_answered = any(outcome is not Outcome.FAILURE for outcome in outcomes)
-        if all(lies is None for lies in verdicts.values()):
+    def _was_probed_recently(self) -> bool:
+        return self._clock() < self._probed_at + PROBE_INTERVAL
+
+    def _evaluate(self, probe: _Probe) -> None:
+        """Update the dishonest servers. A probe without conclusive replies changes nothing."""
+        usable = probe.usable_replies()
+        findings = {
+            server: self._dishonesty.is_proven_by(replies) for server, replies in usable.items()
+        }
+        outcomes = [reply.outcome for replies in usable.values() for reply in replies.values()]
+        self.got_reply = any(outcome is not Outcome.FAILURE for outcome in outcomes)
+        if all(is_dishonest is None for is_dishonest in findings.values()):
             return
-        lied_before = bool(self.liars)
-        self.liars = {server for server, lies in verdicts.items() if lies} | (
-            self.liars - verdicts.keys()
-        )
-        if bool(self.liars) is not lied_before:
-            self._log()
-            self._changed(self._honest_at)
-        if not self.liars:
-            self._honest_at = probe.began_at
+        was_lost = bool(self.dishonest_servers)
+        guilty = {server for server, is_dishonest in findings.items() if is_dishonest}
+        self.dishonest_servers = guilty | (self.dishonest_servers - findings.keys())
+        if bool(self.dishonest_servers) is not was_lost:
+            self._log_change()
+            self._on_change(self._honest_at)
+        if not self.dishonest_servers:
+            self._honest_at = probe.started_at
 
-    def _log(self) -> None:
-        if self.liars:
-            servers = ", ".join(sorted(f"{one.host}:{one.port}" for one in self.liars))
+    def _log_change(self) -> None:
+        if self.dishonest_servers:
+            servers = ", ".join(sorted(f"{one.host}:{one.port}" for one in self.dishonest_servers))
             logger.error(
                 "A resolver %s: %s. Verdicts that depend on it are unknown until it stops.",
-                self._lie.description,
+                self._dishonesty.description,
                 servers,
             )
         else:
-            logger.warning("The resolvers are trusted again: none %s.", self._lie.description)
+            logger.warning(
+                "The resolvers are trusted again: none %s.", self._dishonesty.description
+            )
 
 
 class ResolverTrust:
-    """Which verdicts the resolvers' answers are good for."""
+    """Decides which verdicts the resolvers' replies can support."""
 
     def __init__(self, servers: Callable[[], Sequence[Server]], clock: Callable[[], float]) -> None:
-        """`servers` returns those to ask, the preferred ones first."""
-        # How often trust was lost or regained. What was learned across a change is doubtful.
+        """`servers` returns the servers to probe, the preferred ones first."""
+        # How often trust was lost or regained. Replies received across a change are doubtful.
         self.changes = 0
-        # Each is called with a moment: what was learned since then may be a lie.
+        # Called with a moment: replies received since then may be false.
         self.on_change: list[Callable[[float], None]] = []
         self._clock = clock
-        self._servers = lambda: servers()[:_MOST_SERVERS]
-        self._denial = LieDetector(DENIES, clock, self._note_change)
-        self._invention = LieDetector(INVENTS, clock, self._note_change)
+        self._servers = lambda: servers()[:_MAX_SERVERS]
+        self._denial = DishonestyMonitor(DENIAL, clock, self._record_change)
+        self._fabrication = DishonestyMonitor(FABRICATION, clock, self._record_change)
 
     @property
     def is_lost(self) -> bool:
-        return bool(self._denial.liars or self._invention.liars)
+        return bool(self._denial.dishonest_servers or self._fabrication.dishonest_servers)
 
-    def begin(self, budget: MessageBudget, ends_at: float) -> None:
-        """Called with a lookup's first questions, so that the answers cost it no round trip."""
-        self._invention.begin(self._servers, budget, ends_at)
+    def start_probe(self, budget: MessageBudget, ends_at: float) -> None:
+        """Probe for fabrication alongside a lookup's first queries: it adds no round trip."""
+        self._fabrication.start_probe(self._servers, budget, ends_at)
 
-    def settle(self, route: Route, budget: MessageBudget, ends_at: float) -> None:
-        """Called with a lookup's result. Before something is believed not to exist, the resolvers
-        have to confirm what does."""
-        if route.rests_on_absence:
-            self._denial.begin(self._servers, budget, ends_at)
-            self._denial.settle(ends_at)
-        self._invention.settle(ends_at)
+    def finish_probes(self, route: MailRoute, budget: MessageBudget, ends_at: float) -> None:
+        """Wait for the probes that a lookup's result depends on. Before a verdict relies on
+        missing records, the resolvers must confirm names that exist."""
+        if route.depends_on_absence:
+            self._denial.start_probe(self._servers, budget, ends_at)
+            self._denial.finish_probe(ends_at)
+        self._fabrication.finish_probe(ends_at)
 
-    def doubts(self, route: Route) -> bool:
-        is_denial = route.rests_on_absence and self._denial.liars
-        return bool(is_denial or (route.rests_on_records and self._invention.liars))
+    def distrusts(self, route: MailRoute) -> bool:
+        is_denial = route.depends_on_absence and self._denial.dishonest_servers
+        is_fabrication = route.depends_on_records and self._fabrication.dishonest_servers
+        return bool(is_denial or is_fabrication)
 
     def check(self, seconds: float) -> bool:
-        """Whether the resolvers answer, and none of them lies; asks them unless that was done a
-        moment ago."""
+        """Return whether the resolvers reply and none is dishonest. Send probes unless the last
+        ones are recent."""
         budget, ends_at = MessageBudget(), self._clock() + seconds
-        detectors = (self._denial, self._invention)
-        for detector in detectors:
-            detector.begin(self._servers, budget, ends_at)
-        for detector in detectors:
-            detector.settle(ends_at)
-        return self._denial.is_answered and not self.is_lost
+        monitors = (self._denial, self._fabrication)
+        for monitor in monitors:
+            monitor.start_probe(self._servers, budget, ends_at)
+        for monitor in monitors:
+            monitor.finish_probe(ends_at)
+        return self._denial.got_reply and not self.is_lost
 
-    def _note_change(self, honest_until: float) -> None:
+    def _record_change(self, honest_until: float) -> None:
         self.changes += 1
-        for note in self.on_change:
-            note(honest_until)
+        for callback in self.on_change:
+            callback(honest_until)

@@ -3,23 +3,23 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from validation.domain_data.updates import BrokenList, checked_updates
+from validation.domain_data.updates import InvalidUpdate, find_updates
 
 
 class Command(BaseCommand):
-    help = "Renews the engine's lists from the installed packages, unless a new one is broken."
+    help = "Updates the engine's domain data from the installed packages, if the new data is valid."
 
     def handle(self, **_: Any) -> None:
         try:
-            updates = checked_updates()
-        except BrokenList as error:
-            raise CommandError(f"{error} Nothing was changed.") from error
+            updates = find_updates()
+        except InvalidUpdate as error:
+            raise CommandError(f"{error} No file was changed.") from error
         for update in updates:
             update.write(timezone.now().date())
             self.stdout.write(
-                f"{update.name}: {len(update.entries):,} entries of {update.version}."
+                f"{update.name}: {len(update.entries):,} entries from version {update.version}."
             )
         if not updates:
-            self.stdout.write("The lists are those of the installed packages already.")
+            self.stdout.write("The domain data already matches the installed packages.")
         else:
-            self.stdout.write("Restart the web workers to use them.")
+            self.stdout.write("Restart the web workers to use the new data.")

@@ -5,32 +5,34 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand
 
-from accounts.engine import engine
+from accounts.engine import get_engine
 
 
 class Command(BaseCommand):
-    help = "Asks the engine about addresses: one result a line as JSON. Costs nothing."
+    help = (
+        "Validates addresses with the engine and prints one JSON result per line. Free of charge."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("addresses", nargs="+", metavar="ADDRESS")
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """An address may begin with a hyphen, and is no option."""
-        for place, argument in enumerate(argv):
+        """Treats addresses that start with a hyphen as arguments, not as options."""
+        for index, argument in enumerate(argv):
             if argument.startswith("-") and "@" in argument and "--" not in argv:
-                argv = [*argv[:place], "--", *argv[place:]]
+                argv = [*argv[:index], "--", *argv[index:]]
         super().run_from_argv(argv)
 
     def handle(self, *, addresses: list[str], **_: Any) -> None:
         for address in addresses:
             started = time.perf_counter()
-            finding = engine().check(address)
+            finding = get_engine().check(address)
             duration_ms = round((time.perf_counter() - started) * 1000)
             document = {
                 **finding.document(),
                 "duration_ms": duration_ms,
                 "dns_cached": finding.dns_cached,
             }
-            # What the terminal's encoding could not read of an argument stands in it as surrogates.
+            # Bytes of an argument that the terminal's encoding can't decode become surrogates.
             document["email"] = address.encode("utf-8", "replace").decode()
             self.stdout.write(orjson.dumps(document).decode())

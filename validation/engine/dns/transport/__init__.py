@@ -1,1 +1,1 @@
-"""Send DNS queries over UDP and TCP and wait for the replies."""
+"""Send DNS queries over UDP and TCP, and wait for the replies."""

@@ -1,7 +1,7 @@
-"""Questions on their way: to one server after another until one answers, all at the same time.
+"""Send queries to one server after another until one replies, all queries concurrently.
 
-Used by its caller's thread (or greenlet) alone. Each server is asked through a socket of its own,
-whose port a forger has to guess, with the identifier of each attempt (RFC 5452).
+An exchange belongs to its caller's thread (or greenlet). It uses a separate socket for each server:
+a forger has to guess the socket's port and the identifier of each attempt (RFC 5452).
 """
 
 import secrets
@@ -13,31 +13,31 @@ from validation.engine.dns.messages import (
     FAILURE,
     OVER_BUDGET,
     Outcome,
-    Question,
-    Reply,
-    identifier_of,
-    question_wire,
-    read_reply,
+    ParsedReply,
+    Query,
+    encode_query,
+    parse_reply,
+    read_identifier,
 )
 from validation.engine.dns.transport.servers import Server
 from validation.engine.dns.transport.sockets import Sockets
 from validation.engine.dns.transport.streams import Streams
 
-# As parts of the time for all: when a question is sent again, to the next server.
-_TRIES = (0.0, 1 / 6, 1 / 2)
-# A server that floods us is not listened to for long.
-_MOST_STRAY_PACKETS = 200
+# When a query is sent to the first, second and third server, as shares of the total time.
+_RETRY_SCHEDULE = (0.0, 1 / 6, 1 / 2)
+# A server that floods us with packets is dropped after this many.
+_MAX_STRAY_PACKETS = 200
 _GRACE_SECONDS = 0.1
-_MOST_HOPS = 10
-# As a part of the time for all.
-_STREAM_PATIENCE = 1 / 3
+_MAX_ALIAS_HOPS = 10
+# As a share of the total time.
+_STREAM_TIMEOUT_SHARE = 1 / 3
 
 
-class _Asked:
-    def __init__(self, question: Question, now: float) -> None:
-        self.question = question
-        # The name that is asked for now; another one than the question's behind an alias.
-        self.name = question.name
+class _PendingQuery:
+    def __init__(self, query: Query, now: float) -> None:
+        self.query = query
+        # The name to resolve next, which differs from the query's after an alias.
+        self.name = query.name
         self.since = now
         self.hops = 0
         self.ttl: float | None = None
@@ -45,32 +45,34 @@ class _Asked:
         self.tries = 0
         self.tried: set[Server] = set()
         self.failed: set[Server] = set()
-        # Those of the failed that gave an answer, but may not know; if all did, it counts.
-        self.weak: dict[Server, Reply] = {}
-        # The identifiers of the attempts that may still be answered.
+        # Replies of failed servers that are lame. If all servers are, one of these counts.
+        self.lame_replies: dict[Server, ParsedReply] = {}
+        # The identifiers of the attempts that may still get a reply.
         self.attempts: set[int] = set()
         self.last_server: Server | None = None
 
-    def begin_anew(self, name: str, now: float) -> None:
+    def restart(self, name: str, now: float) -> None:
         self.name, self.since, self.tries = name, now, 0
-        for known in (self.tried, self.failed, self.weak):
-            known.clear()
+        for state in (self.tried, self.failed, self.lame_replies):
+            state.clear()
 
 
 class _Attempt:
-    """One packet to one server. Its answer counts once."""
+    """One packet to one server. Only its first reply counts."""
 
-    def __init__(self, asked: _Asked, server: Server, wire: bytes, *, has_options: bool) -> None:
-        self.asked = asked
+    def __init__(
+        self, pending: _PendingQuery, server: Server, wire: bytes, *, has_edns: bool
+    ) -> None:
+        self.pending = pending
         self.server = server
         self.wire = wire
-        self.has_options = has_options
-        # Its answer did not fit into a packet.
+        self.has_edns = has_edns
+        # Set when the reply didn't fit into a packet and continues over TCP.
         self.is_truncated = False
 
     @property
-    def question(self) -> Question:
-        return Question(self.asked.name, self.asked.question.type)
+    def query(self) -> Query:
+        return Query(self.pending.name, self.pending.query.type)
 
 
 class Exchange:
@@ -82,215 +84,216 @@ class Exchange:
         seconds: float,
         deadline: float,
         clock: Callable[[], float],
-        is_silent: Callable[[Server], None],
+        on_timeout: Callable[[Server], None],
     ) -> None:
-        # Those that answer come to the front, those that do not fall back.
+        # Servers that reply move to the front, and servers that time out to the end.
         self._servers = list(servers)
         self._server_count = len(self._servers)
         self._deadline = deadline
         self._clock = clock
-        self._is_silent = is_silent
-        self._tries_at = [part * seconds for part in _TRIES]
+        self._on_timeout = on_timeout
+        self._tries_at = [share * seconds for share in _RETRY_SCHEDULE]
         while len(self._tries_at) < len(servers):
             self._tries_at.append(seconds * (0.5 + 0.5 * len(self._tries_at) / len(servers)))
-        # Old ones that do not understand options (RFC 6891, 6.2.2).
-        self._plain: set[Server] = set()
+        # Old servers that reject EDNS options (RFC 6891, 6.2.2).
+        self._servers_without_edns: set[Server] = set()
         self._budget = budget
-        self._sockets = Sockets(budget, self._read, self._gone)
+        self._sockets = Sockets(budget, self._handle_packet, self._handle_unreachable)
         self._streams = Streams(
             self._sockets,
-            seconds=seconds * _STREAM_PATIENCE,
+            seconds=seconds * _STREAM_TIMEOUT_SHARE,
             clock=clock,
-            on_message=self._read_stream,
+            on_message=self._handle_stream_message,
         )
-        self._asked: set[_Asked] = set()
+        self._pending: set[_PendingQuery] = set()
         self._attempts: dict[int, _Attempt] = {}
         self._sent = 0
-        self._done: list[tuple[Question, Reply]] = []
-        self._strays: Counter[Server] = Counter()
+        self._finished: list[tuple[Query, ParsedReply]] = []
+        self._stray_packets: Counter[Server] = Counter()
 
-    def send(self, question: Question) -> None:
-        asked = _Asked(question, self._clock())
-        self._asked.add(asked)
-        self._try_next(asked)
+    def send(self, query: Query) -> None:
+        pending = _PendingQuery(query, self._clock())
+        self._pending.add(pending)
+        self._try_next(pending)
 
-    def receive(self, until: float) -> tuple[Question, Reply] | None:
-        """The next question that is answered, or given up; None when the time is over."""
-        self._streams.begin()
-        while not self._done and self._asked:
-            due = [asked.next_try_at for asked in self._asked]
-            # What has come already counts, however late it is by now; what keeps coming does not.
-            wakes_at = min([until, *due, *self._streams.ends()])
-            heard = self._sockets.listen(wakes_at - self._clock())
+    def receive(self, until: float) -> tuple[Query, ParsedReply] | None:
+        """Return the next finished query with its reply, or None when time runs out."""
+        self._streams.start_waiting()
+        while not self._finished and self._pending:
+            due = [pending.next_try_at for pending in self._pending]
+            # Packets that have already arrived count, even late. The grace period ends a flood.
+            wakes_at = min([until, *due, *self._streams.deadlines()])
+            has_events = self._sockets.poll(wakes_at - self._clock())
             now = self._clock()
-            if now >= until + _GRACE_SECONDS * heard:
+            if now >= until + _GRACE_SECONDS * has_events:
                 break
-            if not heard:
-                self._repeat(now)
-            self._streams.begin()
-        return self._done.pop(0) if self._done else None
+            if not has_events:
+                self._retry_due(now)
+            self._streams.start_waiting()
+        return self._finished.pop(0) if self._finished else None
 
     def close(self) -> None:
         self._streams.close()
         self._sockets.close()
 
-    def _repeat(self, now: float) -> None:
-        """Asks again what is due, and gives up the streams that take too long."""
-        self._streams.give_up(now)
-        for asked in [one for one in self._asked if one.next_try_at <= now]:
-            if asked not in self._asked:
-                # That a server is gone was told by another question, and ended this one too.
+    def _retry_due(self, now: float) -> None:
+        """Retry the queries that are due, and fail the streams whose time is over."""
+        self._streams.expire(now)
+        for pending in [one for one in self._pending if one.next_try_at <= now]:
+            if pending not in self._pending:
+                # Another query found the server unreachable, which finished this one too.
                 continue
-            if self._waits_for_stream(asked):
-                # That server did answer; only another one is worth a question.
-                asked.next_try_at = self._deadline
+            if self._waits_for_stream(pending):
+                # The server did reply over UDP, so only another server is worth a retry.
+                pending.next_try_at = self._deadline
                 if len(self._servers) == 1:
                     continue
-            elif asked.last_server is not None:
-                self._fall_back(asked.last_server)
-            self._try_next(asked)
+            elif pending.last_server is not None:
+                self._move_to_end(pending.last_server)
+            self._try_next(pending)
 
-    def _waits_for_stream(self, asked: _Asked) -> bool:
-        return any(self._attempts[identifier].is_truncated for identifier in asked.attempts)
+    def _waits_for_stream(self, pending: _PendingQuery) -> bool:
+        return any(self._attempts[identifier].is_truncated for identifier in pending.attempts)
 
-    def _fall_back(self, silent: Server) -> None:
-        self._is_silent(silent)
-        self._servers.sort(key=lambda server: server == silent)
+    def _move_to_end(self, timed_out: Server) -> None:
+        self._on_timeout(timed_out)
+        self._servers.sort(key=lambda server: server == timed_out)
 
-    def _try_next(self, asked: _Asked) -> None:
-        """To the next server that has not failed; a question that none can answer is done."""
-        remaining = [server for server in self._servers if server not in asked.failed]
+    def _try_next(self, pending: _PendingQuery) -> None:
+        """Send the query to the next server that hasn't failed, or finish it without one."""
+        remaining = [server for server in self._servers if server not in pending.failed]
         if not remaining:
-            all_are_weak = len(asked.weak) == self._server_count > 0
-            # Without messages left, a failure may be our own.
+            replies = pending.lame_replies
+            all_are_lame = len(replies) == self._server_count > 0
+            # With an exhausted budget, the failure may be ours and not the servers'.
             failure = OVER_BUDGET if self._budget.is_exhausted else FAILURE
-            self._finish(asked, next(iter(asked.weak.values())) if all_are_weak else failure)
+            self._finish(pending, next(iter(replies.values())) if all_are_lame else failure)
             return
-        if asked.tries >= len(self._tries_at):
-            asked.next_try_at = self._deadline
+        if pending.tries >= len(self._tries_at):
+            pending.next_try_at = self._deadline
             return
-        if asked.tried.issuperset(remaining):
-            asked.tried.clear()
-        server = next(one for one in remaining if one not in asked.tried)
-        asked.tried.add(server)
-        asked.tries += 1
-        is_last = asked.tries >= len(self._tries_at)
-        next_try_at = self._deadline if is_last else asked.since + self._tries_at[asked.tries]
-        asked.next_try_at = min(next_try_at, self._deadline)
-        self._attempt(asked, server)
+        if pending.tried.issuperset(remaining):
+            pending.tried.clear()
+        server = next(server for server in remaining if server not in pending.tried)
+        pending.tried.add(server)
+        pending.tries += 1
+        is_last = pending.tries >= len(self._tries_at)
+        next_try_at = self._deadline if is_last else pending.since + self._tries_at[pending.tries]
+        pending.next_try_at = min(next_try_at, self._deadline)
+        self._attempt(pending, server)
 
-    def _attempt(self, asked: _Asked, server: Server) -> None:
+    def _attempt(self, pending: _PendingQuery, server: Server) -> None:
         identifier = secrets.randbits(16)
         while identifier in self._attempts:
             identifier = secrets.randbits(16)
-        has_options = server not in self._plain
-        question = Question(asked.name, asked.question.type)
-        wire = question_wire(question, identifier, has_options=has_options)
-        self._attempts[identifier] = _Attempt(asked, server, wire, has_options=has_options)
+        has_edns = server not in self._servers_without_edns
+        query = Query(pending.name, pending.query.type)
+        wire = encode_query(query, identifier, has_edns=has_edns)
+        self._attempts[identifier] = _Attempt(pending, server, wire, has_edns=has_edns)
         self._sent += 1
-        asked.attempts.add(identifier)
-        asked.last_server = server
+        pending.attempts.add(identifier)
+        pending.last_server = server
         try:
             self._sockets.send(server, wire)
         except BudgetExhausted:
-            self._end(identifier)
-            self._stop_asking(asked)
+            self._end_attempt(identifier)
+            self._stop_retrying(pending)
         except OSError:
-            self._gone(server)
+            self._handle_unreachable(server)
 
-    def _stop_asking(self, asked: _Asked) -> None:
-        """Leaves a question to the attempts that can still be answered, if there are any."""
-        open_at = {self._attempts[identifier].server for identifier in asked.attempts}
-        if open_at - asked.failed:
-            asked.next_try_at = self._deadline
+    def _stop_retrying(self, pending: _PendingQuery) -> None:
+        """Wait for the attempts that may still get a reply, or finish the query without any."""
+        open_servers = {self._attempts[identifier].server for identifier in pending.attempts}
+        if open_servers - pending.failed:
+            pending.next_try_at = self._deadline
         else:
-            self._finish(asked, OVER_BUDGET)
+            self._finish(pending, OVER_BUDGET)
 
-    def _failed_at(self, server: Server, asked: _Asked) -> None:
-        """The others are asked at once, with all the patience that this one had."""
-        if server not in asked.failed:
-            asked.failed.add(server)
-            asked.tries, asked.since = 0, self._clock()
-            self._try_next(asked)
+    def _handle_failure(self, server: Server, pending: _PendingQuery) -> None:
+        """Try the next server right away, with a fresh retry schedule."""
+        if server not in pending.failed:
+            pending.failed.add(server)
+            pending.tries, pending.since = 0, self._clock()
+            self._try_next(pending)
 
-    def _gone(self, server: Server) -> None:
-        for asked in list(self._asked):
-            if asked.last_server == server:
-                self._failed_at(server, asked)
+    def _handle_unreachable(self, server: Server) -> None:
+        for pending in list(self._pending):
+            if pending.last_server == server:
+                self._handle_failure(server, pending)
             else:
-                asked.failed.add(server)
+                pending.failed.add(server)
 
-    def _read(self, server: Server, packet: bytes) -> None:
-        identifier = identifier_of(packet)
+    def _handle_packet(self, server: Server, packet: bytes) -> None:
+        identifier = read_identifier(packet)
         attempt = None if identifier is None else self._attempts.get(identifier)
         is_open = attempt is not None and attempt.server == server and not attempt.is_truncated
-        reply = read_reply(packet, attempt.question) if attempt is not None and is_open else None
+        reply = parse_reply(packet, attempt.query) if attempt is not None and is_open else None
         if identifier is None or attempt is None or reply is None:
-            self._stray(server)
+            self._handle_stray(server)
         elif reply.is_truncated:
             attempt.is_truncated = True
-            self._streams.ask(identifier, server, attempt.wire)
+            self._streams.enqueue(identifier, server, attempt.wire)
         else:
-            self._take(identifier, reply)
+            self._handle_reply(identifier, reply)
 
-    def _stray(self, server: Server) -> None:
-        self._strays[server] += 1
-        # A second answer to a question is no sin.
-        allowed = _MOST_STRAY_PACKETS + len(_TRIES) * self._sent
-        if self._strays[server] > allowed and server in self._servers:
+    def _handle_stray(self, server: Server) -> None:
+        self._stray_packets[server] += 1
+        # Duplicate replies are normal, so the limit grows with the number of queries.
+        allowed = _MAX_STRAY_PACKETS + len(_RETRY_SCHEDULE) * self._sent
+        if self._stray_packets[server] > allowed and server in self._servers:
             self._servers.remove(server)
-            self._sockets.forget_server(server)
-            self._gone(server)
+            self._sockets.unwatch_server(server)
+            self._handle_unreachable(server)
 
-    def _take(self, identifier: int, reply: Reply) -> None:
-        attempt = self._end(identifier)
-        asked, server = attempt.asked, attempt.server
-        if reply.is_unread and attempt.has_options:
-            self._plain.add(server)
-            self._attempt(asked, server)
+    def _handle_reply(self, identifier: int, reply: ParsedReply) -> None:
+        attempt = self._end_attempt(identifier)
+        pending, server = attempt.pending, attempt.server
+        if reply.rejects_edns and attempt.has_edns:
+            self._servers_without_edns.add(server)
+            self._attempt(pending, server)
             return
-        if reply.is_weak and self._server_count > 1:
-            asked.weak[server] = reply
-            self._failed_at(server, asked)
+        if reply.is_lame and self._server_count > 1:
+            pending.lame_replies[server] = reply
+            self._handle_failure(server, pending)
             return
         if reply.outcome is Outcome.FAILURE:
-            self._failed_at(server, asked)
+            self._handle_failure(server, pending)
             return
-        self._servers.sort(key=lambda one: one != server)
+        self._servers.sort(key=lambda other: other != server)
         if reply.ttl is not None:
-            asked.ttl = reply.ttl if asked.ttl is None else min(asked.ttl, reply.ttl)
+            pending.ttl = reply.ttl if pending.ttl is None else min(pending.ttl, reply.ttl)
         if reply.outcome is Outcome.ALIAS:
-            self._follow_alias(asked, reply.alias)
+            self._follow_alias(pending, reply.alias)
         else:
-            says_how_long = reply.ttl is not None
-            self._finish(asked, reply._replace(ttl=asked.ttl if says_how_long else None))
+            has_ttl = reply.ttl is not None
+            self._finish(pending, reply._replace(ttl=pending.ttl if has_ttl else None))
 
-    def _follow_alias(self, asked: _Asked, alias: str) -> None:
-        asked.hops += 1
-        if asked.hops > _MOST_HOPS:
-            self._finish(asked, FAILURE)
+    def _follow_alias(self, pending: _PendingQuery, alias: str) -> None:
+        pending.hops += 1
+        if pending.hops > _MAX_ALIAS_HOPS:
+            self._finish(pending, FAILURE)
             return
-        self._end_attempts(asked)
-        asked.begin_anew(alias, self._clock())
-        self._try_next(asked)
+        self._end_all_attempts(pending)
+        pending.restart(alias, self._clock())
+        self._try_next(pending)
 
-    def _finish(self, asked: _Asked, reply: Reply) -> None:
-        self._end_attempts(asked)
-        self._asked.discard(asked)
-        self._done.append((asked.question, reply))
+    def _finish(self, pending: _PendingQuery, reply: ParsedReply) -> None:
+        self._end_all_attempts(pending)
+        self._pending.discard(pending)
+        self._finished.append((pending.query, reply))
 
-    def _end_attempts(self, asked: _Asked) -> None:
-        for identifier in list(asked.attempts):
-            self._end(identifier)
+    def _end_all_attempts(self, pending: _PendingQuery) -> None:
+        for identifier in list(pending.attempts):
+            self._end_attempt(identifier)
 
-    def _end(self, identifier: int) -> _Attempt:
+    def _end_attempt(self, identifier: int) -> _Attempt:
         attempt = self._attempts.pop(identifier)
-        attempt.asked.attempts.discard(identifier)
-        self._streams.forget(identifier)
+        attempt.pending.attempts.discard(identifier)
+        self._streams.cancel(identifier)
         return attempt
 
-    def _read_stream(self, identifier: int, message: bytes | None) -> None:
+    def _handle_stream_message(self, identifier: int, message: bytes | None) -> None:
         reply = None
-        if message is not None and identifier_of(message) == identifier:
-            reply = read_reply(message, self._attempts[identifier].question)
-        self._take(identifier, FAILURE if reply is None or reply.is_truncated else reply)
+        if message is not None and read_identifier(message) == identifier:
+            reply = parse_reply(message, self._attempts[identifier].query)
+        self._handle_reply(identifier, FAILURE if reply is None or reply.is_truncated else reply)

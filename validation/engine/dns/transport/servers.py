@@ -1,4 +1,4 @@
-"""Which resolvers are asked."""
+"""The addresses of resolvers, from settings or the system."""
 
 import socket
 from typing import NamedTuple
@@ -18,7 +18,7 @@ class Server(NamedTuple):
 
 
 def parse_server(text: str) -> Server:
-    """127.0.0.1, 127.0.0.1:5353, ::1 or [::1]:5353."""
+    """Accept 127.0.0.1, 127.0.0.1:5353, ::1 or [::1]:5353."""
     if text.count(":") > 1 and not text.startswith("["):
         return Server(text)
     host, _, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
@@ -28,11 +28,12 @@ def parse_server(text: str) -> Server:
 
 
 def system_servers() -> list[Server]:
-    # Loaded late: it takes longer than all the rest together, and is used once if at all.
+    # Imported here because it takes longer to load than the rest of the engine, and is used at most
+    # once per process.
     import dns.resolver
 
     try:
         system = dns.resolver.Resolver()
     except (dns.resolver.NoResolverConfiguration, OSError):
         return []
-    return [parse_server(f"[{one}]:{system.port}") for one in map(str, system.nameservers)]
+    return [parse_server(f"[{host}]:{system.port}") for host in map(str, system.nameservers)]

@@ -1,4 +1,4 @@
-"""The sockets of one caller, and what is done when one of them has something to say."""
+"""The UDP sockets of one caller, and the event loop that dispatches to their listeners."""
 
 import select
 import socket
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.transport.servers import Server
 
-_LARGEST_PACKET = 65535
-_PACKETS_AT_ONCE = 64
+_MAX_PACKET_SIZE = 65535
+_MAX_PACKETS_PER_READ = 64
 
 
 class Sockets:
@@ -16,68 +16,69 @@ class Sockets:
         self,
         budget: MessageBudget,
         on_packet: Callable[[Server, bytes], None],
-        on_gone: Callable[[Server], None],
+        on_unreachable: Callable[[Server], None],
     ) -> None:
-        """`on_gone` is called when the machine reports that no process listens at that server."""
+        """`on_unreachable` is called when the kernel reports that no process listens at a
+        server's port."""
         self.budget = budget
         self._on_packet = on_packet
-        self._on_gone = on_gone
-        self._poll = select.poll()
-        self._of_servers: dict[Server, socket.socket] = {}
-        # What to do with each, by its descriptor.
+        self._on_unreachable = on_unreachable
+        self._poller = select.poll()
+        self._by_server: dict[Server, socket.socket] = {}
         self._listeners: dict[int, Callable[[], None]] = {}
 
     def send(self, server: Server, packet: bytes) -> None:
-        """Raises OSError where that cannot be, which may be about the packet before this one, and
-        BudgetExhausted where no message is left."""
-        self.budget.spend()
-        udp = self._of_servers.get(server) or self._open(server)
+        """Raise BudgetExhausted if no message is left, or OSError, which may report the failure
+        of an earlier packet."""
+        self.budget.consume()
+        udp = self._by_server.get(server) or self._open(server)
         udp.send(packet)
 
-    def listen(self, seconds: float) -> bool:
-        """Whether anything was heard in that time."""
-        heard = self._poll.poll(max(0.0, seconds) * 1000)
-        for descriptor, _ in heard:
-            # What one of them said may have ended another.
+    def poll(self, seconds: float) -> bool:
+        """Wait for events and call their listeners. Return whether there were any."""
+        events = self._poller.poll(max(0.0, seconds) * 1000)
+        for descriptor, _ in events:
+            # An earlier listener may have removed this one.
             listener = self._listeners.get(descriptor)
             if listener is not None:
                 listener()
-        return bool(heard)
+        return bool(events)
 
     def watch(self, descriptor: int, events: int, listener: Callable[[], None]) -> None:
         self._listeners[descriptor] = listener
-        self._poll.register(descriptor, events)
+        self._poller.register(descriptor, events)
 
-    def wait_for(self, descriptor: int, events: int) -> None:
-        self._poll.modify(descriptor, events)
+    def change_events(self, descriptor: int, events: int) -> None:
+        self._poller.modify(descriptor, events)
 
-    def forget(self, descriptor: int) -> None:
+    def unwatch(self, descriptor: int) -> None:
         if self._listeners.pop(descriptor, None) is not None:
-            self._poll.unregister(descriptor)
+            self._poller.unregister(descriptor)
 
-    def forget_server(self, server: Server) -> None:
-        self.forget(self._of_servers[server].fileno())
+    def unwatch_server(self, server: Server) -> None:
+        self.unwatch(self._by_server[server].fileno())
 
     def close(self) -> None:
-        for udp in self._of_servers.values():
+        for udp in self._by_server.values():
             udp.close()
 
     def _open(self, server: Server) -> socket.socket:
-        """Connected: the kernel drops what others send, and tells when nobody listens."""
+        """Open a connected socket: the kernel drops packets from other addresses, and reports
+        when no process listens at the server's port."""
         udp = socket.socket(server.family, socket.SOCK_DGRAM)
-        self._of_servers[server] = udp
+        self._by_server[server] = udp
         udp.setblocking(False)
         udp.connect(server.address)
         self.watch(udp.fileno(), select.POLLIN, lambda: self._read(server, udp))
         return udp
 
     def _read(self, server: Server, udp: socket.socket) -> None:
-        for _ in range(_PACKETS_AT_ONCE):
+        for _ in range(_MAX_PACKETS_PER_READ):
             try:
-                packet = udp.recv(_LARGEST_PACKET)
+                packet = udp.recv(_MAX_PACKET_SIZE)
             except BlockingIOError:
                 return
             except OSError:
-                self._on_gone(server)
+                self._on_unreachable(server)
                 return
             self._on_packet(server, packet)

@@ -1,4 +1,4 @@
-"""Questions and answers over TCP, a step at a time, beside what goes over UDP (RFC 7766)."""
+"""Send queries over TCP without blocking, alongside the UDP sockets (RFC 7766)."""
 
 import functools
 import select
@@ -11,11 +11,11 @@ from validation.engine.dns.transport.servers import Server
 from validation.engine.dns.transport.sockets import Sockets
 
 _LENGTH = struct.Struct("!H")
-_AT_ONCE = 4
+_MAX_STREAMS_PER_SERVER = 4
 
 
 class Streams:
-    """A few at a time for each server, each for so many seconds at most."""
+    """Runs a few streams per server at a time, each with a time limit."""
 
     def __init__(
         self,
@@ -25,49 +25,51 @@ class Streams:
         clock: Callable[[], float],
         on_message: Callable[[int, bytes | None], None],
     ) -> None:
-        """`on_message` is handed the identifier and its answer; None where none comes."""
+        """`on_message` receives the identifier and the reply, or None if the stream failed."""
         self._sockets = sockets
         self._seconds = seconds
         self._clock = clock
         self._on_message = on_message
         self._waiting: dict[int, tuple[Server, bytes]] = {}
-        # With when it is given up.
+        # Each stream with its deadline.
         self._running: dict[int, tuple[Stream, float]] = {}
 
-    def ask(self, identifier: int, server: Server, wire: bytes) -> None:
+    def enqueue(self, identifier: int, server: Server, wire: bytes) -> None:
         self._waiting[identifier] = (server, wire)
 
-    def begin(self) -> None:
-        """Those that have to wait no longer. Not where others end, which may end these as well."""
+    def start_waiting(self) -> None:
+        """Start the streams for which there is room. Must not be called while streams end, since
+        a failed start may cancel others."""
         for identifier, (server, wire) in list(self._waiting.items()):
-            at_this_server = sum(stream.server == server for stream, _ in self._running.values())
-            if identifier in self._waiting and at_this_server < _AT_ONCE:
+            running = sum(stream.server == server for stream, _ in self._running.values())
+            if identifier in self._waiting and running < _MAX_STREAMS_PER_SERVER:
                 del self._waiting[identifier]
-                self._begin(identifier, server, wire)
+                self._start(identifier, server, wire)
 
-    def ends(self) -> Iterable[float]:
+    def deadlines(self) -> Iterable[float]:
         return (ends_at for _, ends_at in self._running.values())
 
-    def give_up(self, now: float) -> None:
+    def expire(self, now: float) -> None:
+        """Fail the streams whose time is over."""
         for identifier, (_, ends_at) in list(self._running.items()):
-            # What one of them said may have ended another.
+            # The callback of an earlier stream may have cancelled this one.
             if ends_at <= now and identifier in self._running:
                 self._on_message(identifier, None)
 
-    def forget(self, identifier: int) -> None:
+    def cancel(self, identifier: int) -> None:
         self._waiting.pop(identifier, None)
         stream, _ = self._running.pop(identifier, (None, 0.0))
         if stream is not None:
-            self._sockets.forget(stream.fileno())
+            self._sockets.unwatch(stream.fileno())
             stream.close()
 
     def close(self) -> None:
         for identifier in list(self._running):
-            self.forget(identifier)
+            self.cancel(identifier)
 
-    def _begin(self, identifier: int, server: Server, wire: bytes) -> None:
+    def _start(self, identifier: int, server: Server, wire: bytes) -> None:
         try:
-            self._sockets.budget.spend()
+            self._sockets.budget.consume()
             stream = Stream(server, wire)
         except (BudgetExhausted, OSError):
             self._on_message(identifier, None)
@@ -83,7 +85,7 @@ class Streams:
             self._on_message(identifier, None)
             return
         if message is None:
-            self._sockets.wait_for(stream.fileno(), stream.waits_for)
+            self._sockets.change_events(stream.fileno(), stream.awaited_events)
         else:
             self._on_message(identifier, message)
 
@@ -96,18 +98,18 @@ class Stream:
         self._socket = socket.socket(server.family, socket.SOCK_STREAM)
         self._socket.setblocking(False)
         try:
-            # It goes on by itself; what becomes of it is told when it can be written to.
+            # The connection is made in the background. The first write reports its outcome.
             self._socket.connect_ex(server.address)
         except OSError:
             self._socket.close()
             raise
 
     @property
-    def waits_for(self) -> int:
+    def awaited_events(self) -> int:
         return select.POLLOUT if self._to_send else select.POLLIN
 
     def advance(self) -> bytes | None:
-        """Called when there is something to do; the whole message once it is there."""
+        """Send or receive what the socket is ready for. Return the message when complete."""
         try:
             if self._to_send:
                 self._to_send = self._to_send[self._socket.send(self._to_send) :]
@@ -122,8 +124,8 @@ class Stream:
             raise ConnectionError("The server closed the connection in the middle of a message")
         self._received += part
         length = _LENGTH.unpack_from(self._received)[0] if len(self._received) > 1 else 65535
-        whole = self._received[_LENGTH.size : _LENGTH.size + length]
-        return whole if len(self._received) >= _LENGTH.size + length else None
+        message = self._received[_LENGTH.size : _LENGTH.size + length]
+        return message if len(self._received) >= _LENGTH.size + length else None
 
     def fileno(self) -> int:
         return self._socket.fileno()
