@@ -29,8 +29,8 @@ from credits.models import (
 )
 from credits.money import format_money
 from credits.plans import subscriptions
+from credits.staff.action_admin import StaffActionsAdmin
 from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS, ORDER_ACTIONS
-from credits.staff.buttons import StaffActionsAdmin
 from credits.staff.panels import usage_window_start
 
 ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")

@@ -4,7 +4,7 @@ from django import forms
 
 from accounts.forms import OneTimeForm
 from credits.models import Plan
-from credits.models.catalogue import MAX_CREDITS
+from credits.models.catalog import MAX_CREDITS
 from credits.orders.lifecycle import Buyer
 from runtime.unicode import validate_line
 

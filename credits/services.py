@@ -11,7 +11,7 @@ from django.utils.crypto import get_random_string
 from accounts import audit
 from accounts.models import Account, User
 from credits.models import LedgerEntry, Order, Subscription, Wallet
-from credits.models.catalogue import MAX_CREDITS
+from credits.models.catalog import MAX_CREDITS
 
 Kind = LedgerEntry.Kind
 

@@ -1,4 +1,3 @@
-from apikeys.models.counting import build_increments, unique_by_key
 from apikeys.models.keys import (
     EXPIRY_NOTICE,
     LAST_USE_INTERVAL,
@@ -10,7 +9,8 @@ from apikeys.models.keys import (
     TooManyKeys,
 )
 from apikeys.models.lookup import KeyLookup
-from apikeys.models.refusals import RefusalHour
+from apikeys.models.refusal_hours import RefusalHour
+from apikeys.models.upserts import build_increments, unique_by_key
 
 __all__ = [
     "EXPIRY_NOTICE",

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from apikeys.models import ApiKey, RefusalHour
-from apikeys.models.refusals import RefusalGroup
+from apikeys.models.refusal_hours import RefusalGroup
 from runtime.database.write_behind import WriteBuffer
 
 RETENTION = timedelta(days=90)

@@ -204,7 +204,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def _refuse_overload(self, request: Any, client: Any, address: Any) -> None:
         """Send a 503. The connection can stay open, as the body has been read."""
-        from apikeys.rest.server_refusals import overload_response
+        from apikeys.rest.worker_responses import overload_response
 
         headers = dict(request.headers)
         meta = {f"HTTP_{name.replace('-', '_')}": text for name, text in headers.items()}
@@ -219,7 +219,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
         request: Any, client: Any, address: Any, code: str, message: str = "", *, reason: str = ""
     ) -> None:
         from apikeys.errors import ApiError
-        from apikeys.rest.server_refusals import raw_error_response
+        from apikeys.rest.worker_responses import raw_error_response
 
         peer = address[0] if isinstance(address, tuple) else ""
         response = raw_error_response(ApiError(code, message), peer, reason or message)

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from credits.models.catalogue import pack_id
+from credits.models.catalog import pack_id
 
 PLANS = [
     ("free", "Free", 0, 100, 60),

@@ -1,10 +1,10 @@
-from credits.models.catalogue import Pack, Plan
+from credits.models.catalog import Pack, Plan
 from credits.models.grants import StaffGrant
 from credits.models.ledger import LedgerEntry
 from credits.models.orders import InvoiceCounter, Order, ProviderEvent
-from credits.models.sign_ups import SignUpPlace
+from credits.models.sign_up_places import SignUpPlace
 from credits.models.subscriptions import ProviderCancellation, Subscription
-from credits.models.use import UseDay, UseHour
+from credits.models.usage import UseDay, UseHour
 from credits.models.wallets import Wallet
 
 __all__ = [

@@ -6,7 +6,7 @@ from django.db.models import F, Q, Sum
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models.catalogue import Pack, Plan
+from credits.models.catalog import Pack, Plan
 from runtime.ids import random_id
 
 

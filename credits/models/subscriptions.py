@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Account
-from credits.models.catalogue import FREE, Plan
+from credits.models.catalog import FREE, Plan
 from credits.periods import Period, period_containing
 
 # No month is longer than this.

@@ -14,7 +14,7 @@ from django.db.models.functions import Cast, Coalesce, Least
 
 from accounts.models import Account
 from credits.models.ledger import LedgerEntry
-from credits.models.use import UseDay, UseHour
+from credits.models.usage import UseDay, UseHour
 from runtime.database.raw_sql import BulkInsert, JsonTable, decide_and_insert, execute
 from runtime.dates import midnight
 

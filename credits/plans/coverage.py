@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from credits.models.catalogue import Plan
+from credits.models.catalog import Plan
 from credits.periods import Period, period_containing
 
 # How long an unpaid plan goes on after its end.

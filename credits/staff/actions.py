@@ -19,7 +19,7 @@ from credits.orders import lifecycle, refunds
 from credits.payments import PaymentUnavailable, payment_method_of, sync_with_provider
 from credits.plans import offers, subscriptions
 from credits.staff import grants
-from credits.staff.buttons import StaffAction, StaffActionRefused
+from credits.staff.action_admin import StaffAction, StaffActionRefused
 from credits.wallet.charges import format_count
 
 ALREADY_SENT = "This form was sent before: nothing was done twice."

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from credits.latency import BUCKETS
-from credits.models.use import COUNTERS, UseDay, UseHour
+from credits.models.usage import COUNTERS, UseDay, UseHour
 from runtime.dates import midnight
 
 HOURLY_RETENTION = timedelta(days=396)

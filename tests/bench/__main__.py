@@ -16,7 +16,15 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from importlib.metadata import version
 from tempfile import gettempdir
 
-from tests.bench import api, api_lines, engine, front, overload, pages, sign_ins
+from tests.bench import (
+    api,
+    api_lines,
+    engine,
+    overload,
+    pages,
+    reverse_proxy,
+    sign_ins,
+)
 from tests.bench.server import REPOSITORY
 from tests.bench.table import (
     Metric,
@@ -85,12 +93,13 @@ def report_api() -> str:
     )
 
 
-def report_front() -> str:
-    metrics = _run_in_process(front.measure)
+def report_reverse_proxy() -> str:
+    metrics = _run_in_process(reverse_proxy.measure)
     return _format_report(
         metrics,
-        f"All calls of {front.ROUNDS} rounds of {front.WINDOW_SECONDS:g} s: {front.RATE:g} calls "
-        "of validate per second over TLS, through the shipped nginx, with PostgreSQL and Redis, "
+        f"All calls of {reverse_proxy.ROUNDS} rounds of {reverse_proxy.WINDOW_SECONDS:g} s: "
+        f"{reverse_proxy.RATE:g} calls of validate per second over TLS, through the shipped nginx, "
+        "with PostgreSQL and Redis, "
         f"data in {gettempdir()}; {_machine()}.",
     )
 
@@ -186,7 +195,7 @@ def report_pages(rows: int = 2_000_000) -> str:
 SUBJECTS = {
     "api": report_api,
     "engine": report_engine,
-    "front": report_front,
+    "reverse-proxy": report_reverse_proxy,
     "load": report_load,
     "pages": report_pages,
     "sign-ins": report_sign_ins,

@@ -6,7 +6,7 @@ from credits.orders import lifecycle
 from credits.orders.lifecycle import Buyer
 from credits.plans import subscriptions
 from credits.wallet.charges import Charge, charge_account
-from tests.credits.days import on
+from tests.credits.time_travel import on
 
 
 def plan(code: str) -> Plan:

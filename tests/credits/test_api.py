@@ -9,7 +9,7 @@ from accounts.models import Account, User
 from credits.models import Plan, Subscription, Wallet
 from credits.orders.lifecycle import Buyer, fulfill_order, start_order
 from credits.plans.subscriptions import schedule_plan
-from tests.credits.days import on
+from tests.credits.time_travel import on
 from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import Account, User
 from credits.models import Wallet
-from tests.credits.days import on, run_daily_work, state_of
+from tests.credits.time_travel import on, run_daily_work, state_of
 
 pytestmark = pytest.mark.django_db
 

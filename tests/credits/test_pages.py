@@ -17,7 +17,7 @@ from credits.services import deduct, grant
 from credits.wallet.charges import Charge, charge_account
 from credits.wallet.statement import monthly_statement
 from tests.conftest import make_member, signed_in
-from tests.credits.days import on
+from tests.credits.time_travel import on
 
 pytestmark = pytest.mark.django_db
 

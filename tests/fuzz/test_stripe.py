@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
 from credits.payments import stripe_events
-from tests.credits.payments.cards import WEBHOOK, buy, place_order, running, stripe, subscription_of
+from tests.credits.payments.stripe_helpers import (
+    WEBHOOK,
+    buy,
+    place_order,
+    running,
+    stripe,
+    subscription_of,
+)
 from tests.fuzz.cast import assert_books_agree, snapshot_money
 from tests.fuzz.effort import explore, rolled_back
 from tests.fuzz.texts import texts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-from tests.journeys.people import assert_heading
+from tests.journeys.sign_in import assert_heading
 
 PERIOD_SECONDS = 30
 # Don't type a code that may expire before it is submitted.

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page
 
-from tests.journeys.people import assert_heading
+from tests.journeys.sign_in import assert_heading
 
 
 def create_key(page: Page, name: str) -> str:

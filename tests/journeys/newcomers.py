@@ -15,7 +15,7 @@ from itertools import count
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
 
-from tests.journeys.people import PASSWORD, code_from_email
+from tests.journeys.sign_in import PASSWORD, code_from_email
 from tests.servers.product import Product
 
 BROWSER = "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page, expect
 
-from tests.journeys.people import assert_heading, sign_in
+from tests.journeys.sign_in import assert_heading, sign_in
 from tests.journeys.windows import Windows
 from tests.servers.keys import make_account
 from tests.servers.product import Product

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.journeys.people import PASSWORD, link_from_email
+from tests.journeys.sign_in import PASSWORD, link_from_email
 from tests.servers.product import Product
 
 

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomer
-from tests.journeys.people import assert_heading, sign_in
+from tests.journeys.sign_in import assert_heading, sign_in
 from tests.journeys.teams import rename_account
 from tests.journeys.windows import Windows
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomer, Newcomers
-from tests.journeys.people import assert_heading, sign_up
+from tests.journeys.sign_in import assert_heading, sign_up
 from tests.journeys.windows import Windows
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product

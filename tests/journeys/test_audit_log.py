@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomer
-from tests.journeys.people import assert_heading
+from tests.journeys.sign_in import assert_heading
 from tests.journeys.windows import Windows
 
 

@@ -7,8 +7,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomer, Newcomers
-from tests.journeys.people import assert_heading, sign_in
 from tests.journeys.purchases import make_customer, mark_paid, order_pack, place_order
+from tests.journeys.sign_in import assert_heading, sign_in
 from tests.journeys.windows import Windows, open_windows
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product, plain_text, product

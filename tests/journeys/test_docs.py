@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.journeys.people import assert_heading
+from tests.journeys.sign_in import assert_heading
 from tests.journeys.windows import NARROW, Windows
 from validation.docs.pages import PAGES
 

@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 from tests.journeys.findings import assert_no_findings, assert_skip_link_first
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.settled import PopulatedAccount, populate_account
+from tests.journeys.populated_account import PopulatedAccount, populate_account
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 from validation.docs.pages import PAGES

@@ -3,7 +3,7 @@ from playwright.sync_api import expect
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
-from tests.journeys.people import assert_heading, sign_in, sign_out
+from tests.journeys.sign_in import assert_heading, sign_in, sign_out
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 

@@ -1,7 +1,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomer
-from tests.journeys.people import PASSWORD, assert_heading, link_from_email, sign_in
+from tests.journeys.sign_in import PASSWORD, assert_heading, link_from_email, sign_in
 from tests.journeys.windows import Windows
 from tests.servers.product import Product
 

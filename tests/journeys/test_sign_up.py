@@ -4,7 +4,7 @@ from playwright.sync_api import Page, expect
 from tests.journeys.authenticator_app import AuthenticatorApp, set_up_authenticator_app
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.people import (
+from tests.journeys.sign_in import (
     PASSWORD,
     assert_heading,
     fill_sign_up,

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import assert_no_findings
-from tests.journeys.people import assert_heading, sign_in
+from tests.journeys.sign_in import assert_heading, sign_in
 from tests.journeys.windows import HEIGHT, WIDE, Windows
 from tests.servers.product import Product
 from tests.support.pages import all_pages

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import assert_no_findings, sideways_scrolling
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.people import assert_heading, fill_sign_up, sign_in
+from tests.journeys.sign_in import assert_heading, fill_sign_up, sign_in
 from tests.journeys.teams import invitation_link, invite, rename_account, rename_yourself
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 from tests.servers.product import Product

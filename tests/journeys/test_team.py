@@ -2,7 +2,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journeys.newcomers import Newcomers
-from tests.journeys.people import assert_heading
+from tests.journeys.sign_in import assert_heading
 from tests.journeys.teams import invite, join, rename_account
 from tests.journeys.windows import Windows
 from tests.servers.product import Product

@@ -15,12 +15,12 @@ import pytest
 from apikeys.errors import REFUSALS
 from config.settings.content_security_policy import PERMISSIONS_HEADER
 from tests.bench.processes import workers
-from tests.config.server.odd_requests import CLOSE, HOST, SMUGGLED, UNREADABLE, WRONG_KEY
+from tests.config.server.malformed_requests import CLOSE, HOST, SMUGGLED, UNREADABLE, WRONG_KEY
 from tests.servers.keys import make_key
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.production import ENVIRONMENT
-from tests.servers.raw import RawResponse, send_raw
+from tests.servers.raw_http import RawResponse, send_raw
 from tests.servers.reverse_proxy import NAME, ReverseProxy, reverse_proxy
 from tests.servers.scripted_upstream import scripted_upstream
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.bench.front import ENVIRONMENT
 from tests.bench.load import Address, Load, build_request, generate
+from tests.bench.reverse_proxy import ENVIRONMENT
 from tests.bench.slow_clients import HALF_A_HEAD, SILENCE, slow_clients
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product

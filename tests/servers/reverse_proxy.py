@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers.product import ROOT
-from tests.servers.raw import RawResponse
+from tests.servers.raw_http import RawResponse
 from tests.servers.redis import free_port, wait_for_port
 
 NAME = "validation.example"

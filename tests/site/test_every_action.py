@@ -20,9 +20,9 @@ from apikeys.rest.view import ApiView
 from tests.accounts.test_permissions import PAGES as DASHBOARD_PAGES
 from tests.accounts.test_permissions import invitation, url_for
 from tests.conftest import signed_in
-from tests.credits.payments.cards import running, stripe
+from tests.credits.payments.stripe_helpers import running, stripe
 from tests.site.actions import customers, sign_in, staff
-from tests.site.actions.world import ActionCase, Scene
+from tests.site.actions.scene import ActionCase, Scene
 
 __all__ = ["invitation", "running", "stripe"]
 

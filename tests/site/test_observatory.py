@@ -17,10 +17,10 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from apikeys.errors import ApiError
-from apikeys.rest.server_refusals import raw_error_response
+from apikeys.rest.worker_responses import raw_error_response
 from config import urls
 from config.settings.content_security_policy import PERMISSIONS_HEADER
-from tests.servers.in_production import HOST, URL, read_page_settings
+from tests.servers.production_settings import HOST, URL, read_page_settings
 from tests.site.observatory import HIGHEST_GRADE, ScannedResponse, score
 from tests.support.api_client import ApiClient
 from tests.support.pages import (

@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling
 OWN_PRODUCT = {
     *(
         "tests/apikeys/rest/test_schema_conformance.py",
-        "tests/apikeys/throttling/test_exactness.py",
+        "tests/apikeys/throttling/test_limits_across_processes.py",
     ),
     *(
         "tests/config/server/test_overload.py",

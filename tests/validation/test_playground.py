@@ -21,8 +21,8 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import product
 from tests.support.api_client import ApiClient
+from validation.code_samples import Snippet, snippets
 from validation.models import LogEntry
-from validation.snippets import Snippet, snippets
 
 PAGE = "/validation/playground/"
 ODD_ADDRESSES = ['it\'s "odd" $HOME \\n `id`@shop.example', "jörg@例え.テスト"]

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apikeys.views import docs
+from apikeys.views import openapi
 from validation.docs.pages import PAGES
 from validation.docs.views import show_page
 
@@ -8,5 +8,5 @@ app_name = "docs"
 
 urlpatterns = [
     *(path(page.path, show_page, {"page": page}, name=page.name) for page in PAGES),
-    path("openapi.json", docs.show_openapi_document, name="show-description"),
+    path("openapi.json", openapi.show_openapi_document, name="show-description"),
 ]

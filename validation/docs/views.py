@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 from django.views.decorators.http import require_safe
 
-from validation.docs.facts import build_context
+from validation.docs.page_context import build_context
 from validation.docs.pages import GROUPS, Page, neighbors
 
 _SECTION = re.compile(r'<section id="([\w.-]+)" class="entry">\s*<h2>(.*?)</h2>', re.DOTALL)

@@ -9,8 +9,8 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.models import Pack, Plan
 from validation import playground
+from validation.code_samples import snippets
 from validation.forms import AddressForm
-from validation.snippets import snippets
 
 # A sandbox address, so that the first try is free.
 SAMPLE_ADDRESS = "deliverable@sandbox.test"

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import create_confirmed_user, open_account, run_email_confirmed_hooks
-from credits.models.catalogue import MAX_CREDITS
+from credits.models.catalog import MAX_CREDITS
 from credits.services import set_opening_balance
 from runtime.management.base import DatabaseCommand
 

@@ -17,7 +17,7 @@ from accounts.roles import Role
 from apikeys.services import create_key
 from tests.conftest import PASSWORD, make_member, signed_in
 from tests.site.actions import customers, sign_in
-from tests.site.actions.world import TOKEN
+from tests.site.actions.scene import TOKEN
 from tests.site.test_every_action import PAGES
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.pages import passkey_registration

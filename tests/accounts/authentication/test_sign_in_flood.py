@@ -19,7 +19,7 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_account
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
-from tests.servers.raw import read_response
+from tests.servers.raw_http import read_response
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 

@@ -10,7 +10,7 @@ from accounts.roles import Role
 from credits.models import Wallet
 from tests.conftest import signed_in
 from tests.site.actions import staff as staff_actions
-from tests.site.actions.world import ActionCase, Scene
+from tests.site.actions.scene import ActionCase, Scene
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -14,7 +14,7 @@ from tests.servers.browser import PlainBrowser
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
-from tests.servers.raw import RawResponse, read_response
+from tests.servers.raw_http import RawResponse, read_response
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 

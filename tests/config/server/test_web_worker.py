@@ -15,7 +15,7 @@ from apikeys.errors import REFUSALS
 from tests.config.server.test_make_serve import eventually
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
-from tests.servers.raw import RawResponse, read_response, send_raw
+from tests.servers.raw_http import RawResponse, read_response, send_raw
 
 pytestmark = pytest.mark.process
 

@@ -15,7 +15,7 @@ from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
 from runtime.models import Mail
 from tests.conftest import signed_in
-from tests.credits.payments.cards import (
+from tests.credits.payments.stripe_helpers import (
     WEBHOOK,
     PlansByCode,
     buy,

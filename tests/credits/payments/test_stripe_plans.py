@@ -12,8 +12,7 @@ from credits.plans import subscriptions
 from credits.wallet.books import find_discrepancies
 from runtime.jobs.daily import run_daily
 from runtime.models import Mail
-from tests.credits.days import on, run_daily_work
-from tests.credits.payments.cards import (
+from tests.credits.payments.stripe_helpers import (
     PlansByCode,
     buy,
     place_order,
@@ -24,6 +23,7 @@ from tests.credits.payments.cards import (
     subscription_of,
     wallet_of,
 )
+from tests.credits.time_travel import on, run_daily_work
 from tests.servers.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db

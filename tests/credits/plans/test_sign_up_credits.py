@@ -8,7 +8,7 @@ from accounts.models import Account, User
 from accounts.services import open_account, open_another_account, run_email_confirmed_hooks
 from credits.models import LedgerEntry, Wallet
 from tests.conftest import make_user
-from tests.credits.days import on, run_daily_work, state_of
+from tests.credits.time_travel import on, run_daily_work, state_of
 
 pytestmark = pytest.mark.django_db
 

@@ -17,7 +17,7 @@ from credits.plans.sign_up_credits import PERIOD, delete_old_places
 from tests.accounts.staff.people import text_of
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import pay, place_order
-from tests.credits.days import run_daily_work
+from tests.credits.time_travel import run_daily_work
 from tests.support.fresh_database import run_concurrently
 
 OVERVIEW = "/validation/"

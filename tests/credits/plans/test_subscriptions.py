@@ -24,7 +24,13 @@ from tests.credits.customers import (
     subscribe,
     use_credits,
 )
-from tests.credits.days import covered_until, on, run_daily_work, state_of, topped_up_until
+from tests.credits.time_travel import (
+    covered_until,
+    on,
+    run_daily_work,
+    state_of,
+    topped_up_until,
+)
 
 pytestmark = pytest.mark.django_db
 

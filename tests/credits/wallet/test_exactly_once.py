@@ -13,7 +13,7 @@ from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
-from tests.servers.raw import send_and_disconnect
+from tests.servers.raw_http import send_and_disconnect
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 

@@ -7,7 +7,7 @@ from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from accounts.models import Account, User
 from credits.models import LedgerEntry, Wallet
-from credits.models.catalogue import MAX_CREDITS
+from credits.models.catalog import MAX_CREDITS
 from credits.services import InvalidAmount, deduct, grant, post_entry
 from credits.wallet.books import find_discrepancies
 

@@ -14,7 +14,7 @@ from credits.orders.lifecycle import Buyer, fulfill_order, start_order
 from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import plan
 from tests.servers.stripe import sign
-from tests.site.actions.world import TOKEN, ActionCase, Scene
+from tests.site.actions.scene import TOKEN, ActionCase, Scene
 
 BUYER = {"name": "The Shop Ltd", "address": "1 Example Street", "form_token": TOKEN}
 KEY = {"name": "Server", "expires_at": "", "allowed_networks": "", "requests_per_minute": ""}

@@ -12,7 +12,7 @@ from django.utils import timezone
 from runtime.models import Mail
 from tests.conftest import PASSWORD, signed_in
 from tests.journeys.authenticator_app import code_at
-from tests.site.actions.world import ActionCase, Scene
+from tests.site.actions.scene import ActionCase, Scene
 from tests.support.passkey_device import PasskeyDevice
 
 WRONG_PASSWORD, NEW_PASSWORD = "a wrong password", "a new long password"

@@ -14,7 +14,7 @@ from runtime.mail import outbox
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.customers import plan
-from tests.site.actions.world import TOKEN, ActionCase, Scene
+from tests.site.actions.scene import TOKEN, ActionCase, Scene
 from validation.models import ListedDomain
 
 INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")

@@ -16,7 +16,7 @@ from apikeys.throttling.refusal_counts import refusals
 from credits.models import Wallet
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
-from tests.validation.reports.use import add_log_entry, add_usage, read_page
+from tests.validation.reports.usage_data import add_log_entry, add_usage, read_page
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
 from credits.wallet.totals import credits_used_since, delete_old_hours, roll_up_days, usage_by_hour
 from runtime.dates import midnight
-from tests.credits.days import on
+from tests.credits.time_travel import on
 from tests.support.api_client import ApiClient, error_code
 
 pytestmark = pytest.mark.django_db

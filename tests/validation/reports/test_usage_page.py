@@ -15,8 +15,8 @@ from apikeys.models import ApiKey, RefusalHour
 from apikeys.services import create_key
 from credits.wallet.totals import delete_old_hours, roll_up_days
 from tests.conftest import signed_in
-from tests.credits.days import on
-from tests.validation.reports.use import add_usage, read_page
+from tests.credits.time_travel import on
+from tests.validation.reports.usage_data import add_usage, read_page
 
 pytestmark = pytest.mark.django_db
 

@@ -19,7 +19,7 @@ from credits.wallet.statement import describe_entry
 from credits.wallet.totals import roll_up_days
 from runtime.database.coalescing import Coalescer
 from runtime.database.raw_sql import OutcomeUnknown, atomic
-from tests.credits.days import on
+from tests.credits.time_travel import on
 from tests.validation.test_settlement import get_balance, make_shop_key, make_validation
 from validation import settlement
 from validation.lost_charges import (

@@ -18,7 +18,7 @@ from runtime.database import pagination
 from runtime.database.pagination import Cursor
 from tests.conftest import signed_in
 from tests.support.api_client import ApiClient
-from tests.validation.reports.use import add_log_entry, add_refusal, read_page
+from tests.validation.reports.usage_data import add_log_entry, add_refusal, read_page
 from validation.addresses import address_hash, pack_checks
 from validation.engine.verdict import CHECKS
 from validation.models import LogEntry

@@ -40,7 +40,7 @@ class StaffAction:
 
 class StaffActionsAdmin(admin.ModelAdmin[Any]):
     staff_actions: tuple[StaffAction, ...] = ()
-    change_form_template = "admin/credits/with_acts.html"
+    change_form_template = "admin/credits/with_actions.html"
 
     def get_urls(self) -> list[Any]:
         urls = [
@@ -114,7 +114,7 @@ class StaffActionsAdmin(admin.ModelAdmin[Any]):
             "object": obj,
             "page": self._change_url(object_id),
         }
-        return render(request, "admin/credits/act.html", context)
+        return render(request, "admin/credits/action.html", context)
 
     def _url_name(self, action: StaffAction) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{action.slug}"

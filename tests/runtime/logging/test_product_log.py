@@ -17,7 +17,7 @@ from tests.config.server.test_web_worker import UNREADABLE
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_account
 from tests.servers.product import Product, product
-from tests.servers.raw import send_raw
+from tests.servers.raw_http import send_raw
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 

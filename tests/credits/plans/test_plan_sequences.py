@@ -29,7 +29,7 @@ from tests.credits.customers import (
     subscribe,
     use_credits,
 )
-from tests.credits.days import covered_until, on, run_daily_work, state_of
+from tests.credits.time_travel import covered_until, on, run_daily_work, state_of
 
 pytestmark = pytest.mark.django_db
 

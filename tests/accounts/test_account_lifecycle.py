@@ -60,7 +60,7 @@ def test_export_contains_the_data_of_the_account(owner: User, account: Account) 
 def test_hooks_add_sections_to_the_export(
     account: Account, owner: User, settings: Settings
 ) -> None:
-    settings.ON_ACCOUNT_EXPORTED = ["tests.accounts.test_account_life.export_keys"]
+    settings.ON_ACCOUNT_EXPORTED = ["tests.accounts.test_account_lifecycle.export_keys"]
     assert services.export_account(account=account, actor=owner)["keys"] == [account.public_id]
 
 
@@ -118,7 +118,7 @@ def test_owners_receive_an_email_with_the_day_of_erasure(owner: User, account: A
 def test_closing_twice_runs_the_hooks_once(
     owner: User, account: Account, settings: Settings
 ) -> None:
-    settings.ON_ACCOUNT_CLOSED = ["tests.accounts.test_account_life.record_closing"]
+    settings.ON_ACCOUNT_CLOSED = ["tests.accounts.test_account_lifecycle.record_closing"]
     close(account, owner)
     close(account, owner)
     assert AuditEntry.objects.filter(action="test.closed").count() == 1

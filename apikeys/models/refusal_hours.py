@@ -7,8 +7,8 @@ from django.db.models import Q, Sum
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
-from apikeys.models.counting import build_increments, unique_by_key
 from apikeys.models.keys import ApiKey
+from apikeys.models.upserts import build_increments, unique_by_key
 
 # Columns of the staff panel. Every other status counts as `others`.
 STATUSES = {"limited": 429, "unpaid": 402, "unknown": 401}
