@@ -19,7 +19,7 @@ from apikeys.throttling import limits, refusal_counts
 from credits.wallet.charges import get_balance, insufficient_credits
 from runtime.unicode import INVISIBLE
 from validation import services
-from validation.engine.meanings import MEANINGS, Meaning
+from validation.engine.reason_texts import MEANINGS, Meaning
 from validation.request_log.writer import Caller
 from validation.sandbox_errors import raise_sandbox_error
 from validation.serializers import CHECK_MEANINGS

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.fuzz.conftest import FuzzedProduct
-from tests.fuzz.description import check_conformance
-from tests.fuzz.effort import SECONDS, counts
+from tests.fuzz.exploration import SECONDS, counts
+from tests.fuzz.openapi import check_conformance
 
 pytestmark = pytest.mark.process
 

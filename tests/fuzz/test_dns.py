@@ -14,7 +14,7 @@ import dns.rdatatype
 import pytest
 from hypothesis import strategies as st
 
-from tests.fuzz.effort import explore
+from tests.fuzz.exploration import explore
 from tests.fuzz.verdicts import assert_consistent
 from tests.servers.dns import FakeDns, packet_server, truncated
 from validation.engine.check import Engine

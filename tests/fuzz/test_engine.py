@@ -9,7 +9,7 @@ from email_validator import EmailNotValidError, validate_email
 from hypothesis import strategies as st
 
 from tests.fuzz.addresses import addresses, plain_addresses
-from tests.fuzz.effort import explore
+from tests.fuzz.exploration import explore
 from tests.fuzz.verdicts import assert_consistent
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver

@@ -4,10 +4,10 @@ the response says, and reveals nothing about other customers."""
 import pytest
 from hypothesis import strategies as st
 
-from tests.fuzz.answers import HttpResponse, assert_api_response, exchange, read_responses
 from tests.fuzz.conftest import FuzzedProduct
-from tests.fuzz.effort import explore
-from tests.fuzz.http import Request, is_api_path, requests, valid_calls
+from tests.fuzz.exploration import explore
+from tests.fuzz.http_requests import Request, is_api_path, requests, valid_calls
+from tests.fuzz.http_responses import HttpResponse, assert_api_response, exchange, read_responses
 from tests.fuzz.verdicts import assert_consistent
 
 pytestmark = pytest.mark.process

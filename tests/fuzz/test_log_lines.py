@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apikeys.crypto import ALPHABET, PREFIX, checksum
 from runtime.logging.formatters import LineFormatter
-from tests.fuzz.effort import explore
+from tests.fuzz.exploration import explore
 from tests.fuzz.texts import texts
 
 pytestmark = pytest.mark.anywhere

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from hypothesis import strategies as st
 
-from tests.fuzz.cast import (
+from tests.fuzz.customers import (
     HARBOUR,
     Customer,
     assert_books_agree,
@@ -19,10 +19,11 @@ from tests.fuzz.cast import (
     snapshot_privileges,
     snapshot_rows,
 )
-from tests.fuzz.effort import explore, rolled_back
-from tests.fuzz.filling import UNCHANGED, Filling, fill, fillings
+from tests.fuzz.exploration import explore, rolled_back
+from tests.fuzz.form_values import UNCHANGED, Filling, fill, fillings
 from tests.fuzz.html_forms import PageForm, parse_forms
-from tests.fuzz.site import (
+from tests.fuzz.texts import texts
+from tests.fuzz.url_table import (
     encode_fields,
     fill_path,
     find_query_names,
@@ -30,7 +31,6 @@ from tests.fuzz.site import (
     path_templates,
     send,
 )
-from tests.fuzz.texts import texts
 
 # In `make fuzz` the database is PostgreSQL.
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

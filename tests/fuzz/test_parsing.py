@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from apikeys.rest.strict_json import MAX_DEPTH, InvalidJSON, parse_json
-from tests.fuzz.effort import explore
+from tests.fuzz.exploration import explore
 from tests.fuzz.texts import ODD_CHARACTERS
 
 pytestmark = pytest.mark.anywhere

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.conftest import make_user
-from tests.fuzz.cast import (
+from tests.fuzz.customers import (
     Customer,
     Snapshot,
     assert_books_agree,
@@ -16,12 +16,12 @@ from tests.fuzz.cast import (
     sign_in_cookie,
     snapshot_money,
 )
-from tests.fuzz.effort import explore, rolled_back
-from tests.fuzz.filling import Filling, fill, fillings
+from tests.fuzz.exploration import explore, rolled_back
+from tests.fuzz.form_values import Filling, fill, fillings
 from tests.fuzz.html_forms import PageForm
-from tests.fuzz.site import encode_fields, fill_path, is_staff_path, path_templates
 from tests.fuzz.test_pages import assert_valid, find_names, get_form, submit
 from tests.fuzz.texts import texts
+from tests.fuzz.url_table import encode_fields, fill_path, is_staff_path, path_templates
 
 pytestmark = [
     pytest.mark.django_db,

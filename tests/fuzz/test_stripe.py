@@ -24,8 +24,8 @@ from tests.credits.payments.stripe_helpers import (
     stripe,
     subscription_of,
 )
-from tests.fuzz.cast import assert_books_agree, snapshot_money
-from tests.fuzz.effort import explore, rolled_back
+from tests.fuzz.customers import assert_books_agree, snapshot_money
+from tests.fuzz.exploration import explore, rolled_back
 from tests.fuzz.texts import texts
 from tests.servers.stripe import WEBHOOK_SECRET, FakeStripe, StripeObject, sign
 

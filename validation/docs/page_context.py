@@ -19,10 +19,10 @@ from validation.api import MAX_EMAIL_LENGTH
 from validation.docs.changelog import FOR_OPERATORS, read_changelog
 from validation.docs.pages import Page
 from validation.engine.dns.providers import HOST_PATTERNS, OTHER
-from validation.engine.meanings import reasons_by_verdict
-from validation.engine.mistakes import MESSAGES
+from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
+from validation.engine.syntax_errors import MESSAGES
 from validation.models import MAX_SANDBOX_REPLAYS
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
 from validation.sample_results import mistyped_result, sandbox_result

@@ -19,9 +19,9 @@ from validation.engine.dns.slots import LookupSlots
 from validation.engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
 from validation.engine.reasons import PRECEDENCE
 from validation.engine.repair import repair_address
-from validation.engine.scripts import is_mixed_domain, is_mixed_local_part
 from validation.engine.suggest import suggest_domain
 from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address, to_unicode
+from validation.engine.unicode_scripts import is_mixed_domain, is_mixed_local_part
 from validation.engine.verdict import Finding
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from apikeys.errors import REFUSALS
 from runtime.database.pagination import Cursor
 from runtime.dates import from_microseconds
 from validation.addresses import address_hash, unpack_checks
-from validation.engine.meanings import MEANINGS
+from validation.engine.reason_texts import MEANINGS
 from validation.engine.verdict import CHECKS
 from validation.ids import normalize_result_id, result_created_at
 from validation.models import LogEntry

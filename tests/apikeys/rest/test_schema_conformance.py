@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.description import check_conformance
+from tests.fuzz.openapi import check_conformance
 from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 

@@ -27,7 +27,7 @@ from credits.plans import offers, subscriptions
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import InsufficientCredits
 from tests.conftest import make_user
-from tests.fuzz.effort import explore_steps
+from tests.fuzz.exploration import explore_steps
 from validation.models import Replay
 from validation.request_log.writer import Caller
 from validation.services import validate

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.docs_tables import DOCUMENT, render_tables
 from validation.engine.dns.messages import MAX_MAIL_HOSTS
-from validation.engine.meanings import MEANINGS, RESERVED_REASONS
+from validation.engine.reason_texts import MEANINGS, RESERVED_REASONS
 from validation.engine.reasons import VERDICT_BY_REASON
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
-from validation.engine.mistakes import MESSAGES
 from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
+from validation.engine.syntax_errors import MESSAGES
 from validation.engine.verdict import CHECKS
 
 pytestmark = pytest.mark.anywhere

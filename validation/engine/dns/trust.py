@@ -21,7 +21,7 @@ from validation.engine.dns.messages import (
     parse_reply,
     read_identifier,
 )
-from validation.engine.dns.sentinels import DENIAL, FABRICATION, Dishonesty
+from validation.engine.dns.probe_names import DENIAL, FABRICATION, Dishonesty
 from validation.engine.dns.transport.servers import Server
 from validation.engine.dns.transport.sockets import Sockets
 
