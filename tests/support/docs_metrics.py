@@ -19,7 +19,7 @@ SAMPLES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_su
 
 def load_all_metrics() -> list[Metric]:
     """Import every module, because importing one registers its metrics, and return all metrics."""
-    for app in ("accounts", "apikeys", "credits", "validation"):
+    for app in ("runtime", "accounts", "apikeys", "credits", "validation"):
         for module in pkgutil.walk_packages([str(REPOSITORY / app)], f"{app}."):
             importlib.import_module(module.name)
     return list(all_metrics)
