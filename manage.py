@@ -8,10 +8,10 @@ from django.core.management import execute_from_command_line
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    # Database, mails and secrets are for the user who runs this alone.
+    # Only the user who runs this may read the database, emails and secrets.
     os.umask(0o077)
     try:
-        # Read here, so that a wrong value ends in a sentence instead of a traceback.
+        # Import the settings here to report invalid values without a traceback.
         import config.settings  # noqa: F401
     except ImproperlyConfigured as error:
         sys.exit(str(error))

@@ -7,6 +7,7 @@ from runtime.http.client_ip import is_address
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
+    """Add settings that every page can use."""
     return {
         "base_url": settings.BASE_URL,
         "support_email": settings.SUPPORT_EMAIL,

@@ -11,28 +11,28 @@ from runtime.metrics.registry import Counter, Gauge, Histogram, before_each_flus
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
-_domains = Counter(
+_domain_lookups = Counter(
     "resolver_domains",
     "Domain lookups: known (served from the cache) or searched.",
     ("lookup",),
     initial_labels=("known", "searched"),
 )
-_questions = Counter(
+_dns_queries = Counter(
     "resolver_questions",
-    "DNS questions: known (served from the cache) or asked.",
+    "DNS queries: known (served from the cache) or asked.",
     ("lookup",),
     initial_labels=("known", "asked"),
 )
-_answers = Counter(
+_dns_replies = Counter(
     "resolver_answers",
     "DNS replies by outcome. Failure, timeout, and over_budget make a verdict unknown.",
     ("outcome",),
     initial_labels=("found", "no_data", "no_name", "failure", "timeout", "over_budget"),
 )
-_seconds = Histogram("resolver_answer_duration_seconds", "Time until a resolver replied.")
-_lying = Gauge("resolver_lying", "Web workers that caught a resolver forging replies.")
-_searching = Gauge("resolver_searches", "Domain searches in progress.")
-_waiting = Gauge("resolver_searches_waiting", "Domain searches waiting for a free slot.")
+_reply_seconds = Histogram("resolver_answer_duration_seconds", "Time until a resolver replied.")
+_forging_resolvers = Gauge("resolver_lying", "Web workers that caught a resolver forging replies.")
+_active_lookups = Gauge("resolver_searches", "Domain searches in progress.")
+_waiting_lookups = Gauge("resolver_searches_waiting", "Domain searches waiting for a free slot.")
 
 
 @cache
@@ -55,16 +55,16 @@ def get_engine() -> Engine:
 def _export_counters(process_engine: Engine) -> None:
     """Copy the engine's counters to the metrics. The engine itself doesn't import them."""
     counters = process_engine.resolver.take_counters()
-    _domains.add("known", amount=counters.cached_domains)
-    _domains.add("searched", amount=counters.lookups)
-    _questions.add("known", amount=counters.cached_replies)
-    _questions.add("asked", amount=counters.queries)
+    _domain_lookups.add("known", amount=counters.cached_domains)
+    _domain_lookups.add("searched", amount=counters.lookups)
+    _dns_queries.add("known", amount=counters.cached_replies)
+    _dns_queries.add("asked", amount=counters.queries)
     for outcome, count in counters.replies.items():
-        _answers.add(outcome.replace(" ", "_"), amount=count)
-    _seconds.add_all(counters.seconds)
-    _lying.set(int(process_engine.resolver.trust.is_lost))
-    _searching.set(process_engine.slots.active)
-    _waiting.set(process_engine.slots.waiting)
+        _dns_replies.add(outcome.replace(" ", "_"), amount=count)
+    _reply_seconds.add_all(counters.seconds)
+    _forging_resolvers.set(int(process_engine.resolver.trust.is_lost))
+    _active_lookups.set(process_engine.slots.active)
+    _waiting_lookups.set(process_engine.slots.waiting)
 
 
 def check_resolvers(seconds: float) -> bool:
@@ -76,6 +76,6 @@ def check_resolvers(seconds: float) -> bool:
 
 
 def _release_capacity() -> None:
-    """Give back the request slot and the pooled connection while a thread waits for the DNS."""
+    """Release the request slot and the pooled connection while a thread waits for the DNS."""
     concurrency_limit.leave()
     release_connection()

@@ -1,3 +1,5 @@
+"""Forms for sign-up, sign-in, the settings pages, and the team."""
+
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -79,7 +81,7 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
         return email
 
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
-        # Hashing is slow: do it outside the transaction, and for known and unknown addresses alike.
+        # Hashing is slow: do it outside the transaction, and for taken addresses too.
         self.hashed_password = make_password(self.cleaned_data["password1"])
         for _ in range(MAX_SIGN_UP_ATTEMPTS - 1):
             try:

@@ -1,3 +1,5 @@
+"""Choose the current account of each request, and hide how long sign-in pages take."""
+
 import math
 import time
 from collections.abc import Callable

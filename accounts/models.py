@@ -1,3 +1,5 @@
+"""Users, accounts, memberships, and invitations."""
+
 from datetime import date, timedelta
 from typing import Any, ClassVar
 

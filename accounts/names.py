@@ -25,6 +25,7 @@ _PLAIN_ADDRESS = re.compile(r"(?!www\.)[\w.+-]+@[\w.-]+")
 
 
 def validate_name(value: str) -> None:
+    """Refuse a name that contains a link, an email address, or an unprintable character."""
     validate_line(value)
     text = _IDEOGRAPHIC_DOT.sub(".", unicodedata.normalize("NFKC", value)).casefold()
     if _LINK.search(text):
@@ -39,8 +40,11 @@ def is_plain_address(text: str) -> bool:
     return len(text) <= MAX_LENGTH_IN_EMAIL and _PLAIN_ADDRESS.fullmatch(text) is not None
 
 
-def in_email(name: str) -> str:
-    """Format the name for an email to members. Removes links from names older than the rule."""
+def format_for_email(name: str) -> str:
+    """Format the name for an email to members.
+
+    Breaks up links in names that were saved before `validate_name` existed.
+    """
     with suppress(ValidationError):
         validate_name(name)
         return name

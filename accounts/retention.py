@@ -28,9 +28,9 @@ def erase_account(*, account: Account) -> None:
         # Since the query for due accounts, it was reopened, or another worker erased it.
         return
     hooks.call("ON_ACCOUNT_ERASED", account=due)
-    elsewhere = Account.objects.exclude(pk=due.pk)
+    other_accounts = Account.objects.exclude(pk=due.pk)
     members = User.objects.filter(memberships__account=due, is_staff=False)
-    for user in members.exclude(memberships__account__in=elsewhere):
+    for user in members.exclude(memberships__account__in=other_accounts):
         _erase_user(user)
     due.memberships.all().delete()
     due.invitations.all().delete()
@@ -92,7 +92,7 @@ def _delete_or_anonymize(account: Account) -> None:
 
 
 def delete_expired_sessions() -> None:
-    """Delete expired sessions, and the network address and browser recorded for each."""
+    """Delete expired sessions, and the IP address and browser recorded for each."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     # The session of a newer row may not be committed yet.
     before = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)

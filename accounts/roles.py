@@ -57,7 +57,7 @@ def has_permission(role: Role, permission: TeamPermission) -> bool:
 
 
 def roles_assignable_by(role: Role) -> list[Role]:
-    """Return the roles that this role may assign, and whose holders it may change or remove."""
+    """Return the roles that this role may assign. It may change or remove members with these."""
     if role == Role.OWNER:
         return list(Role)
     if has_permission(role, TeamPermission.MANAGE_TEAM):

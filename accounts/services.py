@@ -1,4 +1,4 @@
-"""Open, rename, suspend, export, close, and reopen accounts."""
+"""Create users, and open, rename, suspend, export, close, and reopen accounts."""
 
 from contextlib import suppress
 from typing import Any
@@ -19,7 +19,7 @@ MAX_OWNED_ACCOUNTS = 5
 
 
 class TooManyAccounts(Exception):
-    pass
+    """Raised if the user owns as many accounts as allowed. The text is shown to them."""
 
 
 @transaction.atomic
@@ -36,8 +36,8 @@ def open_another_account(*, user: User, name: str, ip: str | None = None) -> Acc
 
     Without the limit, one user could get any number of free credits and invitation emails.
     """
-    own = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
-    if own.count() >= MAX_OWNED_ACCOUNTS:
+    owned = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
+    if owned.count() >= MAX_OWNED_ACCOUNTS:
         raise TooManyAccounts(f"You own {MAX_OWNED_ACCOUNTS} accounts, the most one may.")
     with transaction.atomic():
         account = open_account(user=user, name=name, ip=ip)
@@ -84,7 +84,7 @@ def change_log_days(
 ) -> None:
     """Set the retention of the request log. None: the operator's maximum.
 
-    A daily job deletes the entries that are older.
+    A daily job deletes older entries.
     """
     before = account.log_retention_days
     account.log_days = days

@@ -1,4 +1,4 @@
-"""End sessions of a user in all browsers, or in all but the current one."""
+"""Sign a user out in all browsers, or in all but the current one."""
 
 from allauth.usersessions.adapter import get_adapter
 from allauth.usersessions.models import UserSession

@@ -1,8 +1,8 @@
 """Generate, check and digest the secrets of API keys.
 
 A secret is `svc_live_`, 32 random characters, and a checksum of 6 characters over everything before
-it. The checksum reveals a cut or mistyped secret without a query; the form lets secret scanners
-find leaked ones.
+it. The checksum detects a truncated or mistyped secret without a query; the fixed format lets
+secret scanners find leaked ones.
 """
 
 import hmac

@@ -2,7 +2,7 @@
 
 from accounts.emails import link, queue_email
 from accounts.models import User
-from accounts.names import in_email
+from accounts.names import format_for_email
 from accounts.roles import Role
 from apikeys.models import ApiKey
 
@@ -44,7 +44,7 @@ def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> N
 def _actor_name(actor: User | None, key: ApiKey) -> str:
     """Return a member's name, but never a staff user's: only the audit log has that."""
     is_member = actor is not None and key.account.memberships.filter(user=actor).exists()
-    return in_email(actor.name) or actor.email if actor and is_member else "Our support"
+    return format_for_email(actor.name) or actor.email if actor and is_member else "Our support"
 
 
 def _recipients(key: ApiKey) -> list[str]:

@@ -1,4 +1,4 @@
-"""Permissions that every API request needs: 401 and 403. Credits are checked in credits."""
+"""Permissions that every API request needs: 401 and 403. The credits package checks the 402."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from rest_framework.request import Request
 
 from apikeys.errors import ApiError
 from apikeys.misplaced_keys import missing_api_key
-from apikeys.request import api_key_of, http_request
+from apikeys.request import get_api_key, http_request
 
 
 class HasApiKey(BasePermission):
@@ -29,13 +29,13 @@ class UsesHttps(BasePermission):
 
 class IsFromAllowedNetwork(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
-        if not api_key_of(request).allows(http_request(request).ip):
+        if not get_api_key(request).allows(http_request(request).ip):
             raise ApiError("ip_not_allowed")
         return True
 
 
 class AccountIsNotSuspended(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
-        if api_key_of(request).account.suspended_at is not None:
+        if get_api_key(request).account.suspended_at is not None:
             raise ApiError("account_suspended")
         return True

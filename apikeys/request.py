@@ -30,6 +30,6 @@ def http_request(request: Request) -> ApiHttpRequest:
     return cast(ApiHttpRequest, request._request)
 
 
-def api_key_of(request: Request) -> "ApiKey":
+def get_api_key(request: Request) -> "ApiKey":
     """Return the key of a request that passed the permission checks."""
     return cast("ApiKey", request.auth)

@@ -60,26 +60,26 @@ def _migrations_are_applied() -> bool:
 # The product doesn't work without these.
 REQUIRED = {
     "database": HealthCheckCache(
-        _database_is_available, timeout=DATABASE_WAIT_SECONDS, good_seconds=1, bad_seconds=1
+        _database_is_available, timeout=DATABASE_WAIT_SECONDS, healthy_ttl=1, unhealthy_ttl=1
     ),
     # Never checked again once true: operators don't reverse migrations under a running process.
     "migrations": HealthCheckCache(
         _migrations_are_applied,
         timeout=DATABASE_WAIT_SECONDS,
-        good_seconds=math.inf,
-        bad_seconds=3,
+        healthy_ttl=math.inf,
+        unhealthy_ttl=3,
     ),
 }
 # Without these, workers count requests separately, and verdicts are unknown.
 OPTIONAL = {
     "counters": HealthCheckCache(
-        counters_are_reachable, timeout=OTHER_WAIT_SECONDS, good_seconds=1, bad_seconds=1
+        counters_are_reachable, timeout=OTHER_WAIT_SECONDS, healthy_ttl=1, unhealthy_ttl=1
     ),
     "resolver": HealthCheckCache(
         lambda: check_resolvers(RESOLVER_TIMEOUT),
         timeout=OTHER_WAIT_SECONDS,
-        good_seconds=10,
-        bad_seconds=10,
+        healthy_ttl=10,
+        unhealthy_ttl=10,
     ),
 }
 

@@ -14,7 +14,7 @@ ON_ACCOUNT_CLOSED: list[str] = [
 ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
     "apikeys.services.erase_personal_data",
-    "validation.request_log.retention.forget_requests",
+    "validation.request_log.retention.delete_requests",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
     "apikeys.services.export_keys",
@@ -55,7 +55,7 @@ STAFF_PANELS: list[str] = [
     "credits.staff.panels.unpaid_orders_panel",
     "credits.staff.panels.pending_grants_panel",
     "credits.staff.panels.revenue_panel",
-    "accounts.staff.background_panels.daily_work_panel",
+    "accounts.staff.background_panels.daily_jobs_panel",
     "accounts.staff.background_panels.emails_panel",
 ]
 # Panels of an account's usage page.

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_safe
 
 from runtime.dates import midnight
 
-# RFC 9116, 2.5.5 recommends less than a year. The date moves on for as long as the site runs.
+# RFC 9116, 2.5.5 recommends less than a year. The date is computed for each response, so the file
+# never expires while the site runs.
 VALID_DAYS = 180
 
 

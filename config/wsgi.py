@@ -28,7 +28,7 @@ class Request(WSGIRequest):
 
 
 class Application(WSGIHandler):
-    """Runs API requests without the steps of Django's handler that only pages need.
+    """Run API requests without the steps of Django's handler that only pages need.
 
     These are signals, script prefix, per-thread URLs, cookies and files: a fifth of the time that
     an API request takes.

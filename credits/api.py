@@ -3,7 +3,7 @@
 from rest_framework.request import Request
 
 from apikeys.crypto import PREFIX
-from apikeys.request import api_key_of
+from apikeys.request import get_api_key
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
@@ -45,7 +45,7 @@ class MeView(ApiView):
         examples={"A key without a last day": ME_EXAMPLE},
     )
     def get(self, request: Request) -> ApiResponse:
-        key = api_key_of(request)
+        key = get_api_key(request)
         return json_response(
             {
                 "account": {"id": key.account.public_id, "name": key.account.name},
@@ -72,7 +72,7 @@ class CreditsView(ApiView):
         examples={"On the plan Starter": CREDITS_EXAMPLE},
     )
     def get(self, request: Request) -> ApiResponse:
-        account = api_key_of(request).account
+        account = get_api_key(request).account
         wallet, subscription = account.wallet, account.subscription
         amount, day = next_grant(subscription)
         return json_response(

@@ -1,4 +1,4 @@
-"""Latency percentiles from a histogram of six fixed buckets. Does no I/O."""
+"""Latency percentiles from a histogram of six fixed buckets. Pure."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Amounts of money in whole cents. Tax is rounded half up, once per order. Does no I/O."""
+"""Amounts of money in whole cents. Tax is rounded half up, once per order. Pure."""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal

@@ -1,4 +1,4 @@
-"""Months of a subscription, which begin on the day of the month it started on. Does no I/O."""
+"""Months of a subscription, which begin on the day of the month it started on. Pure."""
 
 from calendar import monthrange
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ class Period:
 def period_containing(day: date, started_on: date) -> Period:
     """Return the period that contains the day.
 
-    A month without the day of `started_on` begins a period on its last day: a subscription of
-    the 31st begins February on the 28th or 29th.
+    A month without the day of `started_on` begins a period on its last day: the February
+    period of a subscription that started on the 31st begins on the 28th or 29th.
     """
     months = (day.year - started_on.year) * 12 + day.month - started_on.month
     if day < _start_of_period(started_on, months):

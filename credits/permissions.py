@@ -3,7 +3,7 @@ from typing import Any
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from apikeys.request import api_key_of
+from apikeys.request import get_api_key
 from credits.wallet.charges import charges_refused, insufficient_credits
 
 
@@ -15,7 +15,7 @@ class HasCredits(BasePermission):
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        price, balance = view.price(request), api_key_of(request).account.wallet.balance
+        price, balance = view.price(request), get_api_key(request).account.wallet.balance
         if price > balance:
             charges_refused.add()
             raise insufficient_credits(required=price, balance=balance)

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 SchemaSerializer = serializers.Serializer[Any]
-PLAN = "The code of its plan: `free`, `starter`, `growth`, `scale`, or one made for you"
+PLAN_HELP_TEXT = "The code of its plan: `free`, `starter`, `growth`, `scale`, or one made for you"
 
 
 class MeAccountSerializer(SchemaSerializer):
@@ -28,7 +28,7 @@ class RateLimitSerializer(SchemaSerializer):
 class MeSerializer(SchemaSerializer):
     account = MeAccountSerializer(help_text="Who pays for requests with this key")
     key = MeKeySerializer(help_text="The key of this request")
-    plan = serializers.CharField(help_text=PLAN)
+    plan = serializers.CharField(help_text=PLAN_HELP_TEXT)
     rate_limit = RateLimitSerializer(help_text="How much it may ask")
 
 
@@ -37,7 +37,7 @@ class CreditsSerializer(SchemaSerializer):
     used_this_period = serializers.IntegerField(
         min_value=0, help_text="Credits used since the plan's month began"
     )
-    plan = serializers.CharField(help_text=PLAN)
+    plan = serializers.CharField(help_text=PLAN_HELP_TEXT)
     next_grant = serializers.IntegerField(
         allow_null=True,
         help_text="Credits that the plan's next month brings, once it is paid; Free tops the "

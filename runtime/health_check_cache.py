@@ -19,13 +19,13 @@ class HealthCheckCache:
         check: Callable[[], bool],
         *,
         timeout: float,
-        good_seconds: float,
-        bad_seconds: float,
+        healthy_ttl: float,
+        unhealthy_ttl: float,
     ) -> None:
-        """`good_seconds` and `bad_seconds`: how long a result is cached, from the check's start."""
+        """`healthy_ttl`, `unhealthy_ttl`: seconds to cache the result, from the check's start."""
         self._check = check
         self._timeout = timeout
-        self._good_seconds, self._bad_seconds = good_seconds, bad_seconds
+        self._healthy_ttl, self._unhealthy_ttl = healthy_ttl, unhealthy_ttl
         self._lock = threading.Lock()
         self.reset()
 
@@ -63,6 +63,6 @@ class HealthCheckCache:
             # After a reset, the result of an earlier check is discarded.
             if done is self._done:
                 self._result = result
-                seconds = self._good_seconds if result else self._bad_seconds
+                seconds = self._healthy_ttl if result else self._unhealthy_ttl
                 self._next_check_at = self._started_at + seconds
             done.set()

@@ -5,18 +5,18 @@ import string
 
 _ALPHABET = (string.ascii_letters + string.digits).encode()
 _LENGTH = 20
-# Each byte maps to a letter. Bytes beyond the last whole multiple of the alphabet are dropped:
-# they would make some letters more likely.
-_FAIR = 256 - 256 % len(_ALPHABET)
+# Each byte maps to a letter. Bytes from the last whole multiple of the alphabet's length on are
+# dropped: they would make some letters more likely (modulo bias).
+_BIAS_START = 256 - 256 % len(_ALPHABET)
 _LETTERS = bytes(_ALPHABET[byte % len(_ALPHABET)] for byte in range(256))
-_UNFAIR = bytes(range(_FAIR, 256))
+_BIASED_BYTES = bytes(range(_BIAS_START, 256))
 
 
 def random_id(prefix: str) -> str:
-    """Generate an id. Every request needs one, so this avoids choosing letter by letter."""
+    """Generate an id. Every request needs one, so this translates all bytes together."""
     letters = b""
     while len(letters) < _LENGTH:
-        letters += secrets.token_bytes(2 * _LENGTH).translate(_LETTERS, _UNFAIR)
+        letters += secrets.token_bytes(2 * _LENGTH).translate(_LETTERS, _BIASED_BYTES)
     return f"{prefix}_{letters[:_LENGTH].decode()}"
 
 

@@ -81,12 +81,12 @@ def signed_in(user: User) -> Client:
 
 
 @pytest.fixture(autouse=True)
-def _empty_counters() -> Iterator[None]:
+def _reset_counters() -> Iterator[None]:
     """Reset rate limits and counters before each test."""
     cache.clear()
     limits.exhausted_buckets.clear()
     refusals.discard()
-    exhausted_lookups.forget()
+    exhausted_lookups.clear()
     yield
 
 

@@ -1,4 +1,4 @@
-"""Masks and hashes addresses for storage: a known address can be found, but none read back."""
+"""Mask and hash addresses for storage, so that a known one can be found but none read back."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from django.utils.crypto import salted_hmac
 
 
 def mask_address(email: str, domain: str | None) -> str:
-    """Returns `j***@example.com`, or only the first character if there's no valid domain."""
+    """Return `j***@example.com`, or only the first character if there's no valid domain."""
     first = email[:1] if email[:1].isprintable() else ""
     return f"{first}***@{domain}" if domain else f"{first}***"
 
 
 def address_hash(email: str) -> str:
-    """Returns the same keyed hash for every spelling of an address.
+    """Return the same keyed hash for every spelling of an address.
 
     Case, a Unicode or Punycode domain, a trailing dot and quotes make no difference.
     """
@@ -46,7 +46,7 @@ def _to_unicode(domain: str) -> str:
 
 
 def pack_checks(checks: Mapping[str, bool | None], names: tuple[str, ...]) -> int:
-    """Packs two bits per check, in the order of `names`: 0 not run, 1 false, 2 true."""
+    """Pack two bits per check, in the order of `names`: 0 not run, 1 false, 2 true."""
     packed = 0
     for index, name in enumerate(names):
         value = checks.get(name)
@@ -55,5 +55,6 @@ def pack_checks(checks: Mapping[str, bool | None], names: tuple[str, ...]) -> in
 
 
 def unpack_checks(packed: int, names: tuple[str, ...]) -> dict[str, bool | None]:
+    """Reverse pack_checks."""
     values = (None, False, True)
     return {name: values[packed >> (2 * index) & 3] for index, name in enumerate(names)}

@@ -1,10 +1,12 @@
+"""POST /v1/validate: the view, and how the API reference describes it."""
+
 import re
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
 from rest_framework.request import Request
 
 from apikeys.errors import REFUSALS, ApiError
-from apikeys.request import ApiHttpRequest, api_key_of, http_request
+from apikeys.request import ApiHttpRequest, get_api_key, http_request
 from apikeys.rest.request_body import read_object, read_string, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe
@@ -65,7 +67,7 @@ class ValidateView(ApiView):
         self.email = read_string(document, "email", min_length=1, max_length=MAX_EMAIL_LENGTH)
         self.idempotency_key = _read_idempotency_key(request)
         refuse_unknown_fields(document, "email")
-        key = api_key_of(request)
+        key = get_api_key(request)
         self.caller = Caller(key.account, key, http_request(request).id)
 
     def find_replay(self, request: Request) -> None:

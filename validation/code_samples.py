@@ -51,27 +51,27 @@ echo $answer["verdict"], "\\n";
 """
 
 
-class Snippet(NamedTuple):
+class CodeSample(NamedTuple):
     language: str
     code: str
 
 
-def snippets(base_url: str, email: str) -> list[Snippet]:
-    """Returns a sample per language. Each reads the key from SVC_API_KEY, so none is hard-coded."""
+def build_code_samples(base_url: str, email: str) -> list[CodeSample]:
+    """Return a sample per language. Each reads the key from SVC_API_KEY, so none is hard-coded."""
     url = f"{base_url}/v1/validate"
     # A JSON string in ASCII is also a Python and a JavaScript literal.
     literal = json.dumps(email)
     body = shlex.quote(json.dumps({"email": email}))
     return [
-        Snippet("curl", _CURL.format(url=url, body=body)),
-        Snippet("Python", _PYTHON.format(url=url, email=literal)),
-        Snippet("JavaScript", _JAVASCRIPT.format(url=url, email=literal)),
-        Snippet("PHP", _PHP.format(url=url, email=_php_literal(email))),
+        CodeSample("curl", _CURL.format(url=url, body=body)),
+        CodeSample("Python", _PYTHON.format(url=url, email=literal)),
+        CodeSample("JavaScript", _JAVASCRIPT.format(url=url, email=literal)),
+        CodeSample("PHP", _PHP.format(url=url, email=_php_literal(email))),
     ]
 
 
 def _php_literal(text: str) -> str:
-    """Returns an ASCII literal with PHP's escape sequences."""
+    """Return an ASCII literal with PHP's escape sequences."""
     return '"' + "".join(map(_php_character, text)) + '"'
 
 

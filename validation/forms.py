@@ -65,7 +65,7 @@ class ListedDomainForm(forms.ModelForm[ListedDomain]):
         fields = ("domain", "kind", "reason")
 
     def clean_domain(self) -> str:
-        """Returns the lower-case ASCII domain, the form that the engine compares."""
+        """Return the lower-case ASCII domain, the form that the engine compares."""
         typed = self.cleaned_data["domain"].strip().rpartition("@")[2].strip(".")
         try:
             domain = idna.encode(typed, uts46=True, std3_rules=True).decode()

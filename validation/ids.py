@@ -21,12 +21,12 @@ def new_result_id() -> str:
 
 
 def normalize_result_id(text: str) -> str:
-    """Restores the canonical case of an id that a user typed."""
+    """Restore the canonical case of an id that a user typed."""
     return text.upper().replace("VAL_", "val_", 1)
 
 
 def result_created_at(text: str) -> datetime | None:
-    """Returns the time in a result id, or None if the text isn't one."""
+    """Return the time in a result id, or None if the text isn't one."""
     if not _PATTERN.fullmatch(text):
         return None
     number = 0

@@ -1,4 +1,4 @@
-"""Limits how many lookups per hour an account may cause that exhaust their message budget.
+"""Limit how many lookups that exhaust their message budget an account may cause per hour.
 
 Such a lookup sends 60 messages to resolvers, and its verdict is free. Beyond the limit, calls for
 domains that are not cached are `unknown` without a lookup until the hour ends. All processes share
@@ -53,7 +53,7 @@ class ExhaustedLookups:
         stored = query_counters(lambda: caches["hourly_counters"].incr(key))
         count.exhausted = max(count.exhausted + 1, stored or 0)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         self._counts = {}
 
     def _count(self, account: Account) -> _Count:

@@ -1,4 +1,4 @@
-"""Refunds charges that were stored although the request ended in a 503.
+"""Refund charges that were stored although the request ended in a 503.
 
 The connection to the database was lost during COMMIT, so the caller got no result. The request log
 shows whether the charge was stored: its row is written in the same transaction.
@@ -33,7 +33,7 @@ class _UncertainCharge(NamedTuple):
 
 
 def record_lost_charge(account: Account, result_id: str, cost: int) -> None:
-    """Queues the charge: this process writes it once the database is available again."""
+    """Queue the charge: this process writes it once the database is available again."""
     buffer.add(_UncertainCharge(account.pk, result_id, cost, bool(account.log_retention_days)))
 
 
@@ -46,7 +46,7 @@ def settle_lost_charges() -> None:
 
 
 def _write(charges: list[_UncertainCharge]) -> None:
-    """Refunds the charges found in the request log. Safe to call twice with the same charges."""
+    """Refund the charges found in the request log. Safe to call twice with the same charges."""
     logged = [charge for charge in charges if charge.has_log]
     LostCharge.objects.bulk_create(
         [LostCharge(account_id=charge.account_id, result_id=charge.result_id) for charge in logged],
@@ -75,7 +75,7 @@ def _refund_if_stored(charge: LostCharge) -> bool:
 
 
 def _grant_credits(charge: _UncertainCharge) -> None:
-    """Gives an account without a request log the benefit of the doubt: there's no row to check."""
+    """Credit an account without a request log in any case: there's no row to check."""
     post_entry(
         account=Account.objects.get(pk=charge.account_id),
         kind=LedgerEntry.Kind.GRANT,

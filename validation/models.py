@@ -45,7 +45,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         replays.expired().delete()
 
     def delete_oldest_sandbox_replays(self, account: Account) -> None:
-        """Deletes what exceeds the limit once one more sandbox result is stored."""
+        """Delete what exceeds the limit once one more sandbox result is stored."""
         newest_first = self.filter(account=account, is_sandbox=True).order_by("-created_at", "-pk")
         surplus = newest_first[MAX_SANDBOX_REPLAYS - 1 : MAX_SANDBOX_REPLAYS + _SURPLUS_BATCH]
         self.filter(pk__in=surplus.values("pk")).delete()
@@ -59,7 +59,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         *,
         is_sandbox: bool = False,
     ) -> None:
-        """Stores the response. Call it last in the transaction, which a ReplayExists aborts."""
+        """Store the response. Call it last in the transaction, which a ReplayExists aborts."""
         if is_sandbox:
             self.delete_oldest_sandbox_replays(account)
         try:
@@ -83,7 +83,7 @@ class Replay(models.Model):
     # does contain the address, until the daily job deletes the row.
     key_digest = models.CharField(max_length=64)
     email_digest = models.CharField(max_length=64)
-    # The same hash as in the request log: erasure finds every spelling of the address by it.
+    # The same hash as in the request log: erasure uses it to find every spelling of the address.
     address_hash = models.CharField(max_length=32, blank=True)
     body = models.TextField()
     is_sandbox = models.BooleanField(default=False, db_default=False)
@@ -159,11 +159,11 @@ class ListedDomain(models.Model):
 
 class LogEntryQuerySet(models.QuerySet["LogEntry"]):
     def retained_for(self, account: Account) -> "LogEntryQuerySet":
-        """Returns entries within the account's retention; older ones are deleted within a day."""
+        """Return entries within the account's retention. Older ones may exist for up to a day."""
         return self.filter(account=account, at__gt=account.log_starts_at)
 
     def with_result(self, result_id: str) -> "LogEntryQuerySet":
-        """Finds a result without an index on its id, by the time that the id contains."""
+        """Find a result by the time that its id contains, because its id has no index."""
         at = result_created_at(result_id)
         if at is None:
             return self.none()
@@ -171,7 +171,7 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         return self.filter(at__range=window, result_id=result_id)
 
     def bulk_insert(self, entries: Iterable[dict[str, Any]]) -> BulkInsert:
-        """Returns one INSERT for all entries, each a dict of the columns that aren't blank.
+        """Return one INSERT for all entries, each a dict of the columns that aren't blank.
 
         Creating model instances takes longer than writing the rows.
         """
@@ -180,9 +180,9 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         return BulkInsert(self.model._meta.db_table, row_format, rows)
 
     def matching_id(self, text: str) -> "LogEntryQuerySet":
-        """Finds entries of any account by result id, address hash or request id, for staff."""
+        """Find entries of any account by result id, address hash or request id, for staff."""
         if text.startswith("val_"):
-            # The index on `at` starts with the account.
+            # The index on `at` starts with the account, so the query has to name the accounts.
             return self.with_result(text).filter(account__in=Account.objects.all())
         # A request id that the client chose may look like a hash.
         return self.filter(models.Q(address_hash=text) | models.Q(request_id=text))
@@ -245,7 +245,7 @@ class LogEntry(models.Model):
         return f"{self.request_id} {self.status} {self.verdict or self.refusal}".strip()
 
     def get_absolute_url(self) -> str:
-        """Identifies the entry by request id and time; a serial number would reveal our volume."""
+        """Identify the entry by request id and time; a serial number would reveal our volume."""
         return reverse("validation:show-request", args=[self.request_id, to_microseconds(self.at)])
 
 
@@ -260,7 +260,7 @@ def _blank_log_row() -> dict[str, Any]:
 
 
 def _log_fields() -> list[Any]:
-    """Returns all fields except the primary key, which the database assigns."""
+    """Return all fields except the primary key, which the database assigns."""
     return [field for field in LogEntry._meta.concrete_fields if not field.primary_key]
 
 

@@ -1,4 +1,4 @@
-"""Runs an API validation from the dashboard.
+"""Run an API validation from the dashboard.
 
 It consumes the account's rate limit and credits, and is recorded without a key.
 """
@@ -54,7 +54,7 @@ class PlaygroundResponse:
 
     @property
     def text(self) -> str:
-        """Returns the body as JSON, with invisible characters escaped."""
+        """Return the body as JSON, with invisible characters escaped."""
         text = json.dumps(self.document, indent=2, ensure_ascii=False)
         return INVISIBLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
@@ -87,7 +87,7 @@ def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
 
 
 def _validate(request: ApiHttpRequest, account: Account, email: str) -> ValidationResponse:
-    """Runs the same checks as the API, in the same order."""
+    """Run the same checks as the API, in the same order."""
     if request.usage is not None and request.usage.refused:
         raise rate_limit_exceeded(request)
     if account.suspended_at is not None:

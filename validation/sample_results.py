@@ -35,7 +35,7 @@ def sandbox_result(word: str) -> dict[str, Any]:
 
 
 def mistyped_result() -> dict[str, Any]:
-    """Returns the result for a mistyped address outside the sandbox, with all DNS fields."""
+    """Return the result for a mistyped address outside the sandbox, with all DNS fields."""
     return _build_result(_engine.check("Jane.Doe+news@GMIAL.com"), sandbox=False)
 
 

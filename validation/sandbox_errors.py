@@ -1,4 +1,4 @@
-"""Raises the error that `<error code>@sandbox.test` asks for, with its headers."""
+"""Raise the error that `<error code>@sandbox.test` selects, with its headers."""
 
 from dataclasses import replace
 from typing import Any

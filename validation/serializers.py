@@ -1,4 +1,4 @@
-"""Describes requests and responses for the OpenAPI schema. They validate nothing."""
+"""Describe requests and responses for the OpenAPI schema. These serializers validate nothing."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Validates an address: looks for a replay, runs the checks, charges, and builds the response."""
+"""Validate an address: look for a replay, run the checks, charge, and build the response."""
 
 import time
 from dataclasses import replace
@@ -24,7 +24,7 @@ validations = Counter(
 
 
 def price_of(email: str) -> int:
-    """Returns the most that validating the address can cost, without running any check."""
+    """Return the most that validating the address can cost, without running any check."""
     return 0 if sandbox_word(email) is not None else PRICE
 
 
@@ -80,7 +80,7 @@ def _replay_first_response(
 def replay_response(
     *, caller: Caller, email: str, response: ValidationResponse
 ) -> ValidationResponse:
-    """Logs the replay and returns the stored response with its verdict."""
+    """Log the replay and return the stored response with its verdict."""
     result = orjson.loads(response.body)
     writer.write_replay(caller, email, result)
     return replace(response, verdict=result["verdict"])

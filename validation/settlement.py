@@ -1,9 +1,9 @@
-"""Charges the account for a finding and writes its request-log row, in one transaction.
+"""Charge the account for a finding and write its request-log row, in one transaction.
 
 Requests that reach this point at the same time share a transaction, because the transaction is most
-of what a metered call costs. A validation that can't share it goes to a queue of its account: the
+of what a metered call costs. A validation that can't share it waits in its account's queue: the
 account can't pay for all of its validations, another transaction holds its wallet, or the request
-has an Idempotency-Key. One account's trouble therefore never delays the other accounts.
+has an Idempotency-Key. So no account delays the others.
 """
 
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ class Validation:
 
     @property
     def cost(self) -> int:
-        """Returns 0 for an unknown verdict and for the sandbox."""
+        """Return 0 for an unknown verdict and for the sandbox."""
         return PRICE if self.finding.is_definite and not self.is_sandbox else 0
 
     @property
@@ -88,9 +88,9 @@ class Validation:
 
 
 def charge_and_record(validation: Validation) -> ValidationResponse:
-    """Commits the charge, the request-log row and, with an Idempotency-Key, the replay.
+    """Commit the charge, the request-log row and, with an Idempotency-Key, the replay.
 
-    Raises OutcomeUnknown if the account may have been charged. Any other error in UNAVAILABLE means
+    Raise OutcomeUnknown if the account may have been charged. Any other error in UNAVAILABLE means
     that it was not charged.
     """
     try:
@@ -110,7 +110,7 @@ def _outcome_unknown(validation: Validation) -> OutcomeUnknown:
 
 
 def _mark_in_doubt(validations: list[Validation]) -> OperationalError:
-    """Marks the validations of this transaction and returns the error for all waiting callers.
+    """Mark the validations of this transaction and return the error for all waiting callers.
 
     The error reaches callers outside the transaction too, and those were certainly not charged.
     """
@@ -131,7 +131,7 @@ def _submit(validation: Validation) -> ValidationResponse:
 
 
 def _charge_group(validations: list[Validation]) -> list[int | None]:
-    """Returns each balance, or None for a validation that must go to its account's queue."""
+    """Return each balance, or None for a validation that must go to its account's queue."""
     try:
         charges = [validation.charge() for validation in validations]
         return charge_and_insert(charges, writer.bulk_insert_for(validations))
@@ -147,7 +147,7 @@ def _charge_group(validations: list[Validation]) -> list[int | None]:
 def _process_account_queue(
     validations: list[Validation],
 ) -> list[ValidationResponse | Exception]:
-    """Charges what it can in one transaction, then every other validation in its own."""
+    """Charge what it can in one transaction, then every other validation in its own."""
     groupable = [validation for validation in validations if validation.can_be_grouped]
     outcomes: dict[Validation, ValidationResponse | Exception] = {}
     if len(groupable) > 1:
@@ -168,7 +168,7 @@ def _process_account_queue(
 
 
 def _charge_all(validations: list[Validation]) -> dict[Validation, ValidationResponse | Exception]:
-    """Returns responses for the charged validations; the others need their own transaction."""
+    """Return responses for the charged validations; the others need their own transaction."""
     try:
         with atomic():
             charged = charge_all([validation.charge() for validation in validations])
@@ -190,7 +190,7 @@ def _charge_all(validations: list[Validation]) -> dict[Validation, ValidationRes
 
 
 def _charge_one(validation: Validation) -> ValidationResponse | Exception:
-    """Returns the errors that concern this validation only; raises those that concern all."""
+    """Return the errors that concern this validation only; raise those that concern all."""
     try:
         with atomic():
             response = _write(validation)
@@ -222,7 +222,7 @@ def _write(validation: Validation) -> ValidationResponse:
 
 
 def _account_queue(account: Account) -> "AccountQueue":
-    """Returns the account's queue, which exists only while a caller holds a reference to it."""
+    """Return the account's queue, which exists only while a caller holds a reference to it."""
     return _account_queues.get(account.pk) or _account_queues.setdefault(
         account.pk, Coalescer(_process_account_queue, may_wait=True)
     )

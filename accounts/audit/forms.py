@@ -22,7 +22,6 @@ NON_MEMBERS: dict[str, tuple[str, Q]] = {
 }
 FORMER_MEMBER = "left"
 
-
 _LABELS: dict[str, str] = {
     **{group.value: label for group, label in GROUPS.items()},
     **{action.code: action.label for action in ACTIONS.values()},

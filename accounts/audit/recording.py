@@ -25,7 +25,7 @@ def record(
         account=account,
         actor=actor,
         actor_name=actor.email if actor else anonymous_name,
-        by_staff=_is_from_outside(actor, account),
+        by_staff=_acts_as_staff(actor, account),
         action=action,
         target=target[:300],
         ip=ip,
@@ -45,13 +45,13 @@ def record_for_user(
 
 
 def audited_accounts(user: "User") -> "list[Account | None]":
-    """Return the accounts whose audit logs record the user. `[None]` for a user without any."""
+    """Return the accounts whose audit logs record the user. `[None]` if there are none."""
     memberships = user.memberships.select_related("account")
     accounts: list[Account | None] = [membership.account for membership in memberships]
     return accounts or [None]
 
 
-def _is_from_outside(actor: "User | None", account: "Account | None") -> bool:
+def _acts_as_staff(actor: "User | None", account: "Account | None") -> bool:
     if actor is None or account is None or not actor.is_staff:
         return False
     return not actor.memberships.filter(account=account).exists()

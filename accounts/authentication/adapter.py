@@ -47,7 +47,7 @@ REAUTHENTICATION_LABELS = {
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 
-# Session key between the steps of a sign-in. Its value is a digest of the password that was used.
+# Session key between the steps of a sign-in: a digest of the password at the first step.
 SIGN_IN_PROOF_KEY = "sign_in_proven_with"
 
 
@@ -120,13 +120,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return whether the session is too old for a sensitive page.
 
-        A recent sign-in is enough. A user with a second factor must have used it recently.
+        A recent sign-in is enough. A user with a second factor must have used it since.
         """
         if has_second_factor(self.request.user):
             return not has_recent_proof(self.request)
         session = self.request.session.session_key
-        recently = timezone.now() - timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
-        if UserSession.objects.filter(session_key=session, created_at__gte=recently).exists():
+        since = timezone.now() - timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
+        if UserSession.objects.filter(session_key=session, created_at__gte=since).exists():
             return False
         return bool(super().is_reauthentication_required(app=app, **kwargs))
 
@@ -146,7 +146,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ]
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Remember the password's digest. allauth calls this after the password or passkey step."""
+        """Store the digest of the current password. allauth calls this after the first step."""
         request.session[SIGN_IN_PROOF_KEY] = user.get_session_auth_hash()
         return self._refusal_response(request, user)
 

@@ -1,4 +1,4 @@
-"""Describe browsers to people, from the User-Agent header. Does no I/O."""
+"""Turn a User-Agent header into a short description of the browser. Pure."""
 
 # The order matters: each browser's header also contains tokens of those below it.
 _BROWSERS = {

@@ -25,7 +25,7 @@ def record_wrong_password(*, email: str, ip: str | None) -> None:
 
 
 def record_wrong_code(*, user: User, kind: str, ip: str | None) -> None:
-    """Record a wrong code or passkey, given after the right password or in a session."""
+    """Record a wrong code or passkey, at sign-in or at reauthentication."""
     _record_attempt(user, "user.second_factor_failed", f"{user.email}: {kind}", ip)
 
 

@@ -17,8 +17,8 @@ from django.utils.crypto import get_random_string, salted_hmac
 from accounts.models import User
 
 _SALT = "accounts.known_browser"
-# Users whom one cookie remembers: people may share a browser, or have several accounts. A new
-# entry displaces the oldest.
+# How many users one cookie remembers: people share browsers, or have several accounts. A new entry
+# displaces the oldest.
 MAX_USERS = 4
 
 
@@ -31,7 +31,7 @@ class _Entry(NamedTuple):
 
 def browser_id(request: HttpRequest, email: str) -> str | None:
     """Return the id of this browser if the user of this address has signed in here before."""
-    user = _hash_of(email)
+    user = _hash_email(email)
     return next((entry.id for entry in _entries(request) if entry.user == user), None)
 
 
@@ -42,7 +42,7 @@ def is_known_browser(request: HttpRequest) -> bool:
 
 def remember_browser(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Set the cookie after a sign-in, with a new id for this user."""
-    entry = _Entry(_hash_of(user.email), get_random_string(22), int(time.time()))
+    entry = _Entry(_hash_email(user.email), get_random_string(22), int(time.time()))
     others = [other for other in _entries(request) if other.user != entry.user]
     response.set_cookie(
         settings.KNOWN_BROWSER_COOKIE_NAME,
@@ -65,5 +65,5 @@ def _entries(request: HttpRequest) -> list[_Entry]:
     return [entry for entry in entries if entry.signed_in_at > oldest]
 
 
-def _hash_of(email: str) -> str:
+def _hash_email(email: str) -> str:
     return salted_hmac(_SALT, email.strip().lower(), algorithm="sha256").hexdigest()[:32]

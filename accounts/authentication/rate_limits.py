@@ -3,7 +3,7 @@
 allauth counts, at the rates in config/settings/sign_in.py. This module chooses the bucket:
 
 - a browser that has signed in before has a bucket of its own, which strangers can't exhaust;
-- all other browsers share one bucket per email address, and one per network address.
+- all other browsers share one bucket per email address, and one per IP address.
 """
 
 from typing import TypeAlias, cast

@@ -25,11 +25,11 @@ from runtime.http.load_shedding import concurrency_limit
 
 Handler = Callable[[SiteRequest], HttpResponse]
 
-# For all web workers of a machine together.
+# Shared by all web workers of a machine.
 QUEUE_SIZE = 32
 # After this wait, strangers get a page that asks them to try again.
 MAX_WAIT_SECONDS = 20.0
-# Between two strangers while the worker serves the API: each sign-in takes 20 ms of its CPU.
+# Pause between two strangers while the worker serves the API: a sign-in takes 20 ms of its CPU.
 PAUSE_SECONDS = 1.0
 RETRY_AFTER_SECONDS = 5
 
@@ -74,7 +74,7 @@ class SignInQueueMiddleware:
             self._lock.release()
 
     def _leave_cpu_to_api(self) -> None:
-        """Pause after the last stranger if the worker has served API calls since."""
+        """Pause if the worker has served API calls since the previous stranger."""
         if concurrency_limit.admitted != self._api_calls:
             time.sleep(max(0.0, self._next_at - time.monotonic()))
         self._next_at = time.monotonic() + PAUSE_SECONDS

@@ -1,4 +1,4 @@
-"""Record allauth's and Django's signals in the audit log of every account the user belongs to."""
+"""Handle the signals of allauth and Django. Most are recorded in the user's audit logs."""
 
 import sys
 from typing import Any
@@ -27,8 +27,8 @@ from accounts.services import run_email_confirmed_hooks
 from accounts.sessions import end_other_sessions
 from runtime.database.raw_sql import UNAVAILABLE, times_unavailable
 
-# Django signals sign-in and sign-out, allauth all else. New passwords are recorded where they are
-# saved: accounts/authentication/adapter.py.
+# Signals that are recorded as they are. New passwords are recorded where they are saved:
+# accounts/authentication/failed_attempts.py.
 ACTIONS: dict[Signal, str] = {
     auth_signals.user_logged_in: "user.signed_in",
     auth_signals.user_logged_out: "user.signed_out",
@@ -44,11 +44,15 @@ def connect() -> None:
     for signal in ACTIONS:
         signal.connect(_record, dispatch_uid="accounts.authentication.signals")
     got_request_exception.connect(_count_outage, dispatch_uid="accounts.outages")
-    account_signals.email_confirmed.connect(_record_confirmed, dispatch_uid="accounts.confirmed")
+    account_signals.email_confirmed.connect(
+        _handle_email_confirmed, dispatch_uid="accounts.confirmed"
+    )
     account_signals.authentication_step_completed.connect(
         _renew_session, dispatch_uid="accounts.renew"
     )
-    mfa_signals.authenticator_added.connect(_handle_added, dispatch_uid="accounts.factor_added")
+    mfa_signals.authenticator_added.connect(
+        _handle_factor_added, dispatch_uid="accounts.factor_added"
+    )
     for codes_created in (mfa_signals.authenticator_added, mfa_signals.authenticator_reset):
         codes_created.connect(_mark_codes_as_viewed, dispatch_uid="accounts.codes_viewed")
     mfa_signals.authentication_failed.connect(
@@ -92,7 +96,7 @@ def _target(signal: Signal, request: HttpRequest | None, arguments: dict[str, An
     return str(address.email) if address else ""
 
 
-def _record_confirmed(sender: Any, email_address: Any, **kwargs: Any) -> None:
+def _handle_email_confirmed(sender: Any, email_address: Any, **kwargs: Any) -> None:
     run_email_confirmed_hooks(user=email_address.user)
 
 
@@ -110,7 +114,7 @@ def _renew_session(
         UserSession.objects.filter(session_key=old_key).update(session_key=new_key)
 
 
-def _handle_added(
+def _handle_factor_added(
     sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
 ) -> None:
     """Count adding a factor as its proof. After the first one, end the user's other sessions."""

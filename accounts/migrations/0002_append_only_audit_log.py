@@ -1,7 +1,7 @@
 """Make the audit log append-only with database triggers.
 
 The triggers allow only what erasure does. Deleting a user sets `actor` to NULL. The name, the
-network address, and targets that contain the user's address become "erased". The entries of an
+IP address, and targets that contain the user's address become "erased". The entries of an
 account can be deleted once the account is marked as erased.
 
 A later migration that rebuilds this table on SQLite drops its triggers and must create them again.

@@ -1,4 +1,4 @@
-"""Panels of the admin's front page about background work: the daily jobs and the email queue."""
+"""Panels about the daily jobs and the email queue on the front page of the admin."""
 
 from datetime import datetime, timedelta
 
@@ -28,7 +28,7 @@ START_WORKER = "Start the background worker: `manage.py run_worker`."
 
 
 @require_staff_permissions("runtime.view_lease")
-def daily_work_panel() -> Panel:
+def daily_jobs_panel() -> Panel:
     lease = Lease.objects.filter(name=LEASE_NAME).first() or Lease(name=LEASE_NAME)
     return Panel(
         "Did the daily work run?",

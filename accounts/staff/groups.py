@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, Permission
 
 
 def create_groups(sender: AppConfig, **_: Any) -> None:
-    """Grant the groups their permissions of one app. Runs after the app's migrations."""
+    """Grant each group its permissions from one app. Runs after the app's migrations."""
     create_permissions(sender, verbosity=0)
     for name, permissions in settings.STAFF_GROUPS.items():
         codenames = [

@@ -19,7 +19,9 @@ from accounts.staff.panels import (
 @require_staff_permissions("accounts.view_account")
 def find_accounts(text: str) -> SearchResults:
     exact = Q(public_id=text) | Q(name__iexact=text)
-    matches = Account.objects.filter(exact | Q(name__icontains=text)).annotate(is_exact=_is(exact))
+    matches = Account.objects.filter(exact | Q(name__icontains=text)).annotate(
+        is_exact=_as_boolean(exact)
+    )
     # Exact matches come first, so that the row limit never cuts them off.
     accounts: list[Any] = list(matches.order_by("-is_exact", "name", "pk")[:MAX_ROWS])
     return SearchResults(
@@ -40,7 +42,7 @@ def find_accounts(text: str) -> SearchResults:
 def find_users(text: str) -> SearchResults:
     exact = Q(email=text.lower())
     similar = Q(email__icontains=text) | Q(name__icontains=text)
-    matches = User.objects.filter(similar).annotate(is_exact=_is(exact))
+    matches = User.objects.filter(similar).annotate(is_exact=_as_boolean(exact))
     users: Any = matches.order_by("-is_exact", "email").prefetch_related("memberships__account")[
         :MAX_ROWS
     ]
@@ -60,5 +62,5 @@ def _describe(account: Account) -> str:
     return f"{account.public_id}, suspended" if account.suspended_at else account.public_id
 
 
-def _is(condition: Q) -> "ExpressionWrapper[Q]":
+def _as_boolean(condition: Q) -> "ExpressionWrapper[Q]":
     return ExpressionWrapper(condition, output_field=BooleanField())

@@ -36,7 +36,7 @@ class StaffSite(admin.AdminSite):
     enable_nav_sidebar = True
 
     def get_urls(self) -> list[Any]:
-        own = [
+        urls = [
             path("search/", self.admin_view(partial(search, site=self)), name="search"),
             path(
                 "usage/<str:public_id>/",
@@ -44,7 +44,7 @@ class StaffSite(admin.AdminSite):
                 name="show-usage",
             ),
         ]
-        return own + super().get_urls()
+        return urls + super().get_urls()
 
     def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:
         return super().admin_view(_reject_invalid_input(view), cacheable)

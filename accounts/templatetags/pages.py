@@ -14,11 +14,11 @@ from django.utils.timesince import timeuntil
 from accounts.authentication.browsers import describe_browser
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.models import User
-from accounts.names import in_email, quoted_name
+from accounts.names import format_for_email, quoted_name
 from accounts.roles import TeamPermission
 
 register = template.Library()
-register.filter(in_email)
+register.filter("in_email", format_for_email)
 register.filter(quoted_name)
 
 ICONS = "vendor/lucide/icons.svg"

@@ -49,6 +49,6 @@ def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
 
 
 def _expect_sign_up(request: HttpRequest, invitation: Invitation) -> None:
-    """Let a sign-up with the invited address skip the code and the account of its own."""
+    """Let a sign-up with the invited address skip the code and the opening of an account."""
     get_adapter(request).stash_verified_email(request, invitation.email)
     request.session[INVITATION_SESSION_KEY] = invitation.public_id

@@ -20,19 +20,19 @@ DAY = 24 * 3600
 @login_not_required
 @require_safe
 def show_terms(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/legal/terms.html", _facts())
+    return render(request, "accounts/legal/terms.html", _context())
 
 
 @login_not_required
 @require_safe
 def show_privacy(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/legal/privacy.html", _facts())
+    return render(request, "accounts/legal/privacy.html", _context())
 
 
 @login_not_required
 @require_safe
 def show_data_processing(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/legal/data_processing.html", _facts())
+    return render(request, "accounts/legal/data_processing.html", _context())
 
 
 @redirect_get_to("accounts:show-terms")
@@ -44,7 +44,7 @@ def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
     return redirect("validation:show-overview" if request.account else "accounts:edit-profile")
 
 
-def _facts() -> dict[str, Any]:
+def _context() -> dict[str, Any]:
     return {
         "version": settings.TERMS_VERSION,
         "to_fill_in": settings.MISSING_LEGAL_SETTINGS,

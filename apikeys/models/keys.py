@@ -140,7 +140,7 @@ class ApiKey(models.Model):
         return min(self.requests_per_minute or limit, limit)
 
     def record_use(self, ip: str) -> None:
-        """Update the time and address of the last use, unless that happened a moment ago."""
+        """Update the time and address of the last use, at most once per LAST_USE_INTERVAL."""
         before = timezone.now() - LAST_USE_INTERVAL
         if self.last_used_at is not None and self.last_used_at > before:
             return

@@ -23,7 +23,7 @@ Row = Sequence[Any]
 
 
 class KeyLookup:
-    """Reads keys with their accounts, and relations of the accounts, in one query.
+    """Read keys with their accounts, and relations of the accounts, in one query.
 
     Concurrent requests share the query.
     """

@@ -29,17 +29,17 @@ def unique_by_key(name: str, *fields: str, **condition: Any) -> list[BaseConstra
 
 
 def build_increments(
-    model: Any, names: tuple[str, ...], counts: int, rows: Iterable[Row], condition: str = ""
+    model: Any, names: tuple[str, ...], n_counts: int, rows: Iterable[Row], condition: str = ""
 ) -> list[BulkInsert]:
     """Return upserts that add each row's counts to the stored row of the same group.
 
-    `names` are the fields of a row: account and key first, and `counts` fields with counts last.
+    `names` are the fields of a row: account and key first, and `n_counts` fields with counts last.
     `condition` is that of the unique constraints, as SQL.
     """
     sums: dict[Row, list[int]] = {}
     for row in rows:
-        group_sums = sums.setdefault(row[:-counts], [0] * counts)
-        for index, count in enumerate(row[-counts:]):
+        group_sums = sums.setdefault(row[:-n_counts], [0] * n_counts)
+        for index, count in enumerate(row[-n_counts:]):
             group_sums[index] += count
     # Sorted, so that concurrent transactions lock the rows in the same order and can't deadlock.
     sorted_rows = [(*group, *values) for group, values in sorted(sums.items(), key=_sort_key)]
@@ -48,7 +48,7 @@ def build_increments(
             model._meta.db_table,
             _json_rows(model, names),
             inserted,
-            _on_conflict(model, names, counts, condition, has_key=has_key),
+            _on_conflict(model, names, n_counts, condition, has_key=has_key),
         )
         for has_key in (True, False)
         if (inserted := [row for row in sorted_rows if (row[1] is not None) is has_key])
@@ -63,12 +63,12 @@ def _json_rows(model: Any, names: tuple[str, ...]) -> JsonTable:
 
 @cache
 def _on_conflict(
-    model: Any, names: tuple[str, ...], counts: int, condition: str, *, has_key: bool
+    model: Any, names: tuple[str, ...], n_counts: int, condition: str, *, has_key: bool
 ) -> str:
     table, columns = model._meta.db_table, _json_rows(model, names).names
-    group = [column for column in columns[:-counts] if has_key or column != "key_id"]
+    group = [column for column in columns[:-n_counts] if has_key or column != "key_id"]
     target = f"({', '.join(group)}) WHERE key_id IS {'NOT ' if has_key else ''}NULL{condition}"
-    sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in columns[-counts:])
+    sums = ", ".join(f"{name} = {table}.{name} + excluded.{name}" for name in columns[-n_counts:])
     return f"ON CONFLICT {target} DO UPDATE SET {sums}"
 
 

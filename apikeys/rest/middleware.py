@@ -18,7 +18,7 @@ from apikeys.rest.responses import error_response, hsts_header, rate_limit_heade
 from apikeys.throttling import limits, refusal_counts
 from runtime import hooks
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
-from runtime.logging.access_log import AccessLog, AccessRecord, add_record, route_of
+from runtime.logging.access_log import AccessLog, AccessRecord, add_record, get_route
 from runtime.metrics.registry import Counter
 
 logger = logging.getLogger("api")
@@ -30,7 +30,8 @@ authentication_refusals = Counter(
     initial_labels=[code for code, refusal in REFUSALS.items() if refusal.status == 401],
 )
 
-# A 429 would let a flood of requests become a flood of rows; a 503 means that the database is down.
+# Logging 429s would turn a flood of requests into a flood of rows. After a 503, the database can't
+# be written.
 NOT_IN_REQUEST_LOG = (429, 503)
 
 
@@ -122,7 +123,7 @@ def _access_record(request: ApiHttpRequest, status: int, seconds: float) -> Acce
         key.public_id if key else None,
         request.ip,
         request.method or "",
-        route_of(request.resolver_match),
+        get_route(request.resolver_match),
         status,
         seconds,
         request.refusal,

@@ -19,7 +19,7 @@ from apikeys.permissions import (
     IsFromAllowedNetwork,
     UsesHttps,
 )
-from apikeys.request import ApiHttpRequest, api_key_of, http_request
+from apikeys.request import ApiHttpRequest, get_api_key, http_request
 from apikeys.rest.negotiation import accepts_json
 from apikeys.rest.request_body import check_content_length, refuse_unknown_parameters
 from apikeys.throttling.limits import WINDOW_SECONDS
@@ -43,7 +43,7 @@ class ApiView(APIView):
         self.authenticate_and_throttle(request)
         self.check_permissions(request)
         # Refused requests don't count as a use of the key.
-        api_key_of(request).record_use(http_request(request).ip)
+        get_api_key(request).record_use(http_request(request).ip)
         self.check_method(request)
         if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
@@ -74,7 +74,7 @@ class ApiView(APIView):
             self.perform_authentication(request)
         except ApiError as error:
             refusal = error
-        http_request(request).key = api_key_of(request) if request.auth else None
+        http_request(request).key = get_api_key(request) if request.auth else None
         self.check_throttles(request)
         if refusal is not None:
             raise refusal

@@ -49,7 +49,7 @@ def find_pasted_key(text: str) -> SearchResults:
             return _findings(ApiKey.objects.filter(pk=key.pk), are_exact=True)
     if mask := _MASK.search(text):
         return _findings(ApiKey.objects.with_mask(mask[1], mask[2]), are_exact=True)
-    # A cut or mistyped key: find the keys that begin the same way.
+    # A truncated or mistyped key: find the keys that begin the same way.
     if beginning := _BEGINNING.search(text):
         return _findings(ApiKey.objects.filter(first_four=beginning[1]), are_exact=False)
     return SearchResults("API keys", [])

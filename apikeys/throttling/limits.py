@@ -133,7 +133,7 @@ def _bucket_state(bucket: Bucket, count: int, limit: int, seconds_left: int) -> 
 class ExhaustedBuckets:
     """The exhausted buckets that this process knows of, until their windows end.
 
-    They spare the store the queries of a flood of refused requests.
+    So a flood of refused requests doesn't query the store.
     """
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class ExhaustedBuckets:
 
 
 class LocalCounter:
-    """Counts a web worker's requests while the store is unavailable, against its share."""
+    """Count a web worker's requests while the store is unavailable, against its share."""
 
     def __init__(self) -> None:
         # The end of the window and the count, by policy and subject.

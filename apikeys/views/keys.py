@@ -55,7 +55,7 @@ def create_key(request: AccountRequest) -> HttpResponse:
 @require_safe
 @require_permission(TeamPermission.MANAGE_KEYS)
 def show_created(request: AccountRequest, key_id: str) -> HttpResponse:
-    """Show what reloading the page with the secret, or returning to it, leads to."""
+    """Explain that the secret was shown before: reloading the page with the secret leads here."""
     return _render_shown_before(request, _get_key(request, key_id))
 
 

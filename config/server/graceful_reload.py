@@ -16,7 +16,8 @@ from typing import Any
 
 import gevent
 
-# The age of the youngest old worker, and the number of new ones. A byte for each of these follows.
+# The age of the youngest old worker, and the number of new workers. The header is followed by one
+# byte per new worker.
 _HEADER = struct.Struct("qq")
 
 # While the server stops, connections that are idle for longer than this are closed.

@@ -10,7 +10,7 @@ from runtime.logging.formatters import log_uncaught
 
 
 class GunicornLogger(Logger):  # type: ignore[misc]
-    """Sends gunicorn's records to the application log, as supervisor.py configures it."""
+    """Send gunicorn's records to the application log, as supervisor.py configures it."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

@@ -67,8 +67,8 @@ def child_exit(server: Any, worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    # Exclude the objects that exist by now: searching them for garbage stopped all requests for a
-    # moment. Collect rarely, as most objects of a request are freed by reference counting.
+    # Exclude the objects that exist by now: searching them for garbage would stop all requests
+    # for a moment. Collect rarely, as most objects of a request are freed by reference counting.
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)

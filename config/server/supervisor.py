@@ -184,7 +184,7 @@ def _create_owner() -> tuple[str, str]:
 
 
 class Supervisor:
-    """Runs until the web server ends, and restarts a background worker that ends."""
+    """Run until the web server ends, and restart the background worker whenever it ends."""
 
     def __init__(self, web_command: list[str]) -> None:
         self.stopping = self.reloading = False
@@ -197,7 +197,7 @@ class Supervisor:
     def run(self) -> int:
         while (status := self.web.poll()) is None:
             if self.worker.poll() is not None and not self.stopping:
-                logger.warning("The background worker ended; starting it again.")
+                logger.warning("The background worker ended; restarting it.")
                 time.sleep(RESTART_SECONDS)
                 self.worker = self._start(BACKGROUND_WORKER)
             if self.reloading:

@@ -52,7 +52,7 @@ logger = logging.getLogger("config.server.worker")
 
 
 class LoadAwareServer(StreamServer):  # type: ignore[misc]
-    """Accepts more connections per iteration of the event loop the busier the worker is.
+    """Accept more connections per iteration of the event loop the busier the worker is.
 
     gunicorn accepts one, so that all workers get some. But the loop of a busy worker runs only a
     few times a second: new connections would wait for seconds, and a worker at its limit couldn't
@@ -94,7 +94,7 @@ class Worker(GeventWorker):  # type: ignore[misc]
             raise AppImportError(str(error)) from error
 
     def handle_exit(self, number: int, frame: Any) -> None:
-        """Start to stop. gunicorn sends the signal every second until the worker has ended."""
+        """Begin to stop. gunicorn repeats the signal every second until the worker has ended."""
         if not self.is_stopping:
             self.is_stopping = True
             gevent.spawn(self._stop)
@@ -127,7 +127,8 @@ class Worker(GeventWorker):  # type: ignore[misc]
 
     def handle_request(self, listener_name: Any, request: Any, client: Any, address: Any) -> Any:
         self._refuse_ambiguous_request(request, client, address)
-        # RFC 9110, 2.5: a server answers with a version that it supports. gunicorn repeats 1.9.
+        # RFC 9110, 2.5: a response has a version that the server supports. gunicorn would repeat
+        # the client's HTTP/1.9.
         request.version = min(request.version, (1, 1))
         is_api = is_api_path(unquote(request.path))
         query_timeout.set(API_QUERY_TIMEOUT if is_api else PAGE_QUERY_TIMEOUT)

@@ -11,7 +11,7 @@ from config.hooks import *  # noqa: F403
 from config.settings.caches import cache_settings
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings
-from config.settings.environment import Environment, origin_of
+from config.settings.environment import Environment, get_origin
 from config.settings.mail import mail_settings
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
@@ -165,7 +165,7 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
 MFA_TOTP_ISSUER = BASE_HOST
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not PRODUCTION
 # The origins that passkeys are accepted from. Browsers don't support passkeys on IP addresses.
-PASSKEY_ORIGINS = [origin_of(BASE_URL), *([] if PRODUCTION else [f"http://localhost:{PORT}"])]
+PASSKEY_ORIGINS = [get_origin(BASE_URL), *([] if PRODUCTION else [f"http://localhost:{PORT}"])]
 # In production, staff need a second factor to open the admin.
 STAFF_NEED_SECOND_FACTOR = PRODUCTION
 STAFF_GROUPS = GROUPS

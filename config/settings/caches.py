@@ -9,7 +9,7 @@ from typing import Any
 
 COUNTERS_TIMEOUT_SECONDS = 0.5
 PAGES_TIMEOUT_SECONDS = 1.0
-# Counters outlive the minute or hour that they count a little.
+# Counters live a little longer than the minute or hour that they count.
 COUNTERS_EXPIRE_SECONDS = 70
 HOURLY_COUNTERS_EXPIRE_SECONDS = 3_670
 
@@ -27,7 +27,7 @@ def _sqlite_caches(file: str) -> dict[str, dict[str, Any]]:
         "counters": {
             "BACKEND": "runtime.cache.sqlite.SQLiteCounters",
             "LOCATION": file,
-            "OPTIONS": {"busy_seconds": COUNTERS_TIMEOUT_SECONDS},
+            "OPTIONS": {"busy_timeout": COUNTERS_TIMEOUT_SECONDS},
         },
     }
 

@@ -23,7 +23,7 @@ _MAIL_ADDRESS = re.compile(r"[^@\s<>\"]+@[^@\s<>\"]+")
 
 
 class Environment:
-    """Collects problems instead of raising, so that operators can fix all of them in one go.
+    """Collect problems instead of raising, so that operators can fix all of them in one go.
 
     Each method reads one variable and returns the default if the value is invalid.
     """
@@ -109,7 +109,7 @@ class Environment:
         return host, int(port)
 
     def folder(self, name: str, default: Path, *, outside: Path) -> Path:
-        """Return a writable folder that doesn't contain the program itself, `outside`."""
+        """Return a writable folder. `outside`: the program's folder, which it must not contain."""
         path = (outside / self.text(name, str(default))).resolve()
         if outside.is_relative_to(path):
             self.report(name, f"must not contain the program itself, as {path} does.")
@@ -177,7 +177,7 @@ class Environment:
         return number
 
 
-def origin_of(address: str) -> str:
+def get_origin(address: str) -> str:
     """Return the origin of a web address as browsers write it: lower case, no default port."""
     parts = urlsplit(address.lower())
     default = {"http": 80, "https": 443}[parts.scheme]
@@ -204,7 +204,7 @@ def _is_resolver(text: str) -> bool:
 
 
 def _refuse_unwritable(folder: Path) -> None:
-    """Raise OSError unless files can be created. A full disk is no problem of permissions."""
+    """Raise OSError unless files can be created. A full disk isn't a permission problem."""
     try:
         with TemporaryFile(dir=folder):
             pass

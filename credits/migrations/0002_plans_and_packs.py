@@ -18,7 +18,7 @@ PACKS = [
 ]
 
 
-def fill(apps, schema_editor):
+def create_plans_and_packs(apps, schema_editor):
     for code, name, cents, credits, limit in PLANS:
         apps.get_model("credits", "Plan").objects.get_or_create(
             code=code,
@@ -45,4 +45,4 @@ class Migration(migrations.Migration):
     dependencies = [("credits", "0001_initial")]
 
     # Orders refer to these rows, so the reverse migration keeps them until their tables are dropped.
-    operations = [migrations.RunPython(fill, migrations.RunPython.noop)]
+    operations = [migrations.RunPython(create_plans_and_packs, migrations.RunPython.noop)]

@@ -6,8 +6,8 @@ tests/credits/wallet/test_ledger.py fails otherwise.
 
 from django.db import migrations
 
-WORDS = "The ledger is append-only."
-REFUSE = f"BEGIN SELECT RAISE(ABORT, '{WORDS}'); END"
+MESSAGE = "The ledger is append-only."
+REFUSE = f"BEGIN SELECT RAISE(ABORT, '{MESSAGE}'); END"
 SQLITE = [
     f"CREATE TRIGGER ledger_is_not_changed BEFORE UPDATE ON credits_ledgerentry {REFUSE}",
     f"CREATE TRIGGER ledger_is_not_deleted BEFORE DELETE ON credits_ledgerentry {REFUSE}",
@@ -22,7 +22,7 @@ SQLITE_BACK = [
 ]
 POSTGRESQL = [
     "CREATE FUNCTION credits_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-    f"RAISE EXCEPTION '{WORDS}' USING ERRCODE = 'integrity_constraint_violation'; END; $$",
+    f"RAISE EXCEPTION '{MESSAGE}' USING ERRCODE = 'integrity_constraint_violation'; END; $$",
     "CREATE TRIGGER ledger_is_not_changed BEFORE UPDATE OR DELETE ON credits_ledgerentry "
     "FOR EACH ROW EXECUTE FUNCTION credits_refuse_change()",
     "CREATE TRIGGER ledger_is_not_emptied BEFORE TRUNCATE ON credits_ledgerentry "
@@ -35,13 +35,13 @@ POSTGRESQL_BACK = [
 ]
 
 
-def make(apps, schema_editor):
+def create_triggers(apps, schema_editor):
     is_postgresql = schema_editor.connection.vendor == "postgresql"
     for statement in POSTGRESQL if is_postgresql else SQLITE:
         schema_editor.execute(statement, params=None)
 
 
-def drop(apps, schema_editor):
+def drop_triggers(apps, schema_editor):
     is_postgresql = schema_editor.connection.vendor == "postgresql"
     for statement in POSTGRESQL_BACK if is_postgresql else SQLITE_BACK:
         schema_editor.execute(statement, params=None)
@@ -50,4 +50,4 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
     dependencies = [("credits", "0002_plans_and_packs")]
 
-    operations = [migrations.RunPython(make, drop)]
+    operations = [migrations.RunPython(create_triggers, drop_triggers)]

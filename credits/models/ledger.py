@@ -1,7 +1,7 @@
 """The ledger: every movement of credits other than usage.
 
-The ledger is append-only. Database triggers enforce it for every client (migration
-`append_only_ledger`).
+The ledger is append-only. Database triggers enforce this for every client:
+credits/migrations/0003_append_only_ledger.py.
 """
 
 from django.db import models

@@ -1,3 +1,5 @@
+"""Orders, the invoice counter, and the events of the payment provider."""
+
 from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
@@ -22,9 +24,9 @@ class OrderQuerySet(models.QuerySet["Order"]):
         """Return one row per currency with the cents paid and refunded in each named month."""
         total = F("net_cents") + F("tax_cents")
         sums: dict[str, Sum] = {}
-        for name, span in months.items():
-            sums[f"paid_{name}"] = Sum(total, filter=_within("paid_at", span), default=0)
-            is_refunded = _within("refunded_at", span)
+        for name, time_range in months.items():
+            sums[f"paid_{name}"] = Sum(total, filter=_within("paid_at", time_range), default=0)
+            is_refunded = _within("refunded_at", time_range)
             sums[f"refunded_{name}"] = Sum("refunded_cents", filter=is_refunded, default=0)
         return self.order_by().values("currency").annotate(**sums).order_by("currency")
 
@@ -164,7 +166,7 @@ class Order(models.Model):
         return self.period_end - timedelta(days=1) if self.period_end else None
 
     def ends_after(self, day: date) -> bool:
-        """Whether this is a plan order whose period ends after the day."""
+        """Return whether this is a plan order whose period ends after the day."""
         return self.period_end is not None and self.period_end > day
 
     @property
@@ -217,5 +219,5 @@ class ProviderEvent(models.Model):
         return f"{self.kind} {self.event_id}"
 
 
-def _within(field: str, span: tuple[datetime, datetime]) -> Q:
-    return Q(**{f"{field}__gte": span[0], f"{field}__lt": span[1]})
+def _within(field: str, time_range: tuple[datetime, datetime]) -> Q:
+    return Q(**{f"{field}__gte": time_range[0], f"{field}__lt": time_range[1]})

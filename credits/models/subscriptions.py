@@ -1,3 +1,5 @@
+"""Subscriptions, and those that the payment provider still has to cancel."""
+
 from datetime import timedelta
 from typing import Any, ClassVar
 
@@ -72,7 +74,7 @@ class Subscription(models.Model):
 
     @property
     def renews_automatically(self) -> bool:
-        """Whether the payment provider renews it automatically and reports each payment."""
+        """Return whether the payment provider renews the plan and reports each payment."""
         return bool(self.provider_subscription)
 
     @property
@@ -82,7 +84,7 @@ class Subscription(models.Model):
 
     @property
     def is_top_up_due(self) -> bool:
-        """Whether the month of the last top-up is over.
+        """Return whether the month of the last top-up is over.
 
         Also true if it ends implausibly late, because the top-up ran while the clock was ahead.
         """
@@ -91,13 +93,13 @@ class Subscription(models.Model):
 
     @property
     def gets_top_ups(self) -> bool:
-        """Whether the account gets the monthly credits of the Free plan."""
+        """Return whether the account gets the monthly credits of the Free plan."""
         paid = self.account.orders.filter(state="paid")
         return self.gets_free_credits or paid.exists()
 
 
 class ProviderCancellation(models.Model):
-    """A subscription to cancel at the payment provider. Deleted once that succeeded."""
+    """A subscription to cancel at the payment provider. The row is deleted once it is cancelled."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     provider_subscription = models.CharField(max_length=100, unique=True)

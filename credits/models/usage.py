@@ -36,6 +36,8 @@ class UseQuerySet(models.QuerySet[Any]):
 
 
 class Use(models.Model):
+    """Usage of one key and verdict in an hour or on a day."""
+
     TIME_FIELD: ClassVar[str]
     # Whether rows are rolled up; late usage then inserts a second row with the same key.
     IS_ROLLED_UP = False

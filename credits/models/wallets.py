@@ -1,7 +1,7 @@
 """The wallet of each account.
 
 Credits are recorded in two books, the ledger and the usage totals, and at any time
-`balance - debt = sum of the ledger - credits used`. The management command `check_books` checks it.
+`balance - debt = sum of the ledger - credits used`. The command `check_books` checks this.
 """
 
 from datetime import date
@@ -70,9 +70,9 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         )
 
     def running_low(self, since: date) -> "WalletQuerySet":
-        """Return wallets of open accounts with usage since then that soon run out of credits.
+        """Return wallets of open accounts that soon run out of credits, the most urgent first.
 
-        These have less left than they used, or are below their threshold. The most urgent first.
+        These used credits since that day, and have less left than that or are at their threshold.
         """
         hours = UseHour.objects.open().filter(hour__gte=midnight(since))
         days = UseDay.objects.filter(day__gte=since)
@@ -143,7 +143,7 @@ def _charge_sql(*, fast_path: bool) -> str:
         costs = f"""(
             SELECT account, cost FROM credits_wallet wallet JOIN {costs} ON account_id = account
             ORDER BY account FOR NO KEY UPDATE OF wallet {"SKIP LOCKED" if fast_path else ""}
-        ) AS given"""  # noqa: S608 - our own names
+        ) AS locked_costs"""  # noqa: S608 - our own names
     return f"""
         UPDATE credits_wallet SET balance = balance - cost FROM {costs}
         WHERE account_id = account AND {_NEEDS_NO_EMAIL if fast_path else _IS_COVERED}

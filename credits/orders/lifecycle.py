@@ -48,7 +48,7 @@ class Buyer:
 
 
 @transaction.atomic
-def start_order(
+def place_order(
     *,
     account: Account,
     item: Pack | Plan,
@@ -57,7 +57,7 @@ def start_order(
     form_token: str | None = None,
     ip: str | None = None,
 ) -> Order:
-    """Place an order. Submitting the same form again returns the order it placed."""
+    """Place an order, or return the one that this form has already placed."""
     subscription = subscriptions.lock_subscription(account)
     existing = account.orders.filter(form_token=form_token).first() if form_token else None
     if existing is not None:
@@ -94,7 +94,7 @@ def _cancel_superseded_orders(subscription: Subscription, plan: Plan, offer: Off
 
 
 @transaction.atomic
-def start_renewal(
+def place_renewal(
     *, subscription: Subscription, plan: Plan, month: Period, paid_cents: int | None = None
 ) -> Order:
     """Place a renewal order, replacing a pending one. The caller has locked the account.

@@ -84,7 +84,7 @@ def _top_up(subscription: Subscription) -> None:
 
 
 def _had_sign_up_credits(account: Account, period: Period) -> bool:
-    """Whether the account's sign-up credits were those of this period.
+    """Return whether the account's sign-up credits were those of this period.
 
     The first top-up is due after that period, so this only matters if the clock was ahead.
     """
@@ -109,4 +109,4 @@ def _place_renewal(subscription: Subscription) -> None:
     month = month_starting(start, subscription.started_on)
     pending = subscription.account.orders.pending().filter(kind=Order.Kind.RENEWAL)
     if not pending.filter(plan=plan, period_start=month.start).exists():
-        lifecycle.start_renewal(subscription=subscription, plan=plan, month=month)
+        lifecycle.place_renewal(subscription=subscription, plan=plan, month=month)

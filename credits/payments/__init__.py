@@ -30,7 +30,7 @@ class PaymentMethod(Protocol):
         """Return the money. Idempotent."""
 
 
-def payment_method_of(order: Order) -> PaymentMethod:
+def get_payment_method(order: Order) -> PaymentMethod:
     # Stripe's library is large, so it is imported only if it is used.
     if order.method == Order.Method.STRIPE:
         from credits.payments.stripe import Stripe
@@ -50,12 +50,12 @@ def sync_with_provider(account: Account) -> None:
 
 
 def sync_with_provider_on_commit(*, account: Account, actor: User) -> None:
-    """Stop the charges of a provider once the closing of an account is committed. A hook."""
+    """Stop the provider's charges once the closing of an account is committed. A hook."""
     transaction.on_commit(lambda: _try_sync(account))
 
 
 def sync_all_with_provider() -> None:
-    """Send every change that a provider doesn't know yet. A daily job."""
+    """Send the provider every change that failed to sync before. A daily job."""
     renewing = Subscription.objects.exclude(provider_subscription="").values("account")
     cancelling = ProviderCancellation.objects.values("account")
     for account in Account.objects.filter(pk__in=renewing.union(cancelling)):

@@ -75,7 +75,7 @@ class Stripe:
     def refund(self, order: Order) -> None:
         payment = order.provider_payment
         if order.provider_invoice:
-            payment = payment or _find_payment_of_invoice(order.provider_invoice)
+            payment = payment or _find_payment_for_invoice(order.provider_invoice)
         if not payment:
             # Staff marked it paid, so it was not paid at Stripe. They return the money manually.
             return
@@ -100,7 +100,7 @@ def sync_with_stripe(account: Account) -> None:
 
 
 @handle_stripe_errors
-def find_invoice_of_payment(payment: str) -> str:
+def find_invoice_for_payment(payment: str) -> str:
     """Ask Stripe for the invoice of a payment, which charges of subscriptions don't name."""
     invoice_payments = _client().v1.invoice_payments.list(
         {"payment": {"type": "payment_intent", "payment_intent": payment}}
@@ -135,7 +135,7 @@ def _update_stripe_price(subscription: Subscription) -> None:
 
 
 def _is_open_or_paid(session_id: str) -> bool:
-    """Whether the session can still be paid, or was paid and its event is yet to arrive."""
+    """Return whether the session can still be paid, or was paid and its event is yet to arrive."""
     try:
         session = _client().v1.checkout.sessions.retrieve(session_id)
     except stripe.InvalidRequestError:
@@ -184,7 +184,7 @@ def _recurring_price(cents: int, currency: str) -> dict[str, Any]:
     }
 
 
-def _find_payment_of_invoice(invoice: str) -> str:
+def _find_payment_for_invoice(invoice: str) -> str:
     payments = _client().v1.invoice_payments.list({"invoice": invoice})
     return str(payments.data[0].payment.payment_intent) if payments.data else ""
 

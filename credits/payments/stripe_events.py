@@ -95,7 +95,7 @@ def _store_subscription(order: Order, session: Payload) -> None:
     subscription = subscriptions.lock_subscription(order.account)
     subscription.provider_customer = get_text(session, "customer") or subscription.provider_customer
     if get_text(session, "subscription") and order.plan:
-        # The new subscription replaces an old one, which must not be charged any more.
+        # The new subscription replaces an old one, which must not be charged again.
         subscriptions.cancel_at_provider(subscription)
         subscription.provider_subscription = get_text(session, "subscription")
         subscription.provider_plan = order.plan.code
@@ -137,7 +137,7 @@ def _on_invoice_paid(invoice: Payload) -> None:
         audit.record(account, None, "order.odd_payment", f"{invoice_id}: {cents}")
         return
     month = subscriptions.assign_paid_month(subscription)
-    order = lifecycle.start_renewal(
+    order = lifecycle.place_renewal(
         subscription=subscription, plan=plan, month=month, paid_cents=cents
     )
     lifecycle.fulfill_order(
@@ -178,7 +178,7 @@ def _on_payment_failed(invoice: Payload) -> None:
 
 
 def _on_refunded(charge: Payload) -> None:
-    order, cents = _find_order_of_charge(charge), get_int(charge, "amount_refunded")
+    order, cents = _find_order_for_charge(charge), get_int(charge, "amount_refunded")
     if order is not None and cents:
         refunds.refund_order(
             order=order,
@@ -189,10 +189,10 @@ def _on_refunded(charge: Payload) -> None:
 
 
 def _on_dispute_closed(dispute: Payload) -> None:
-    """Refund an order whose payment the bank reversed for good."""
+    """Record the refund of an order whose payment was reversed by a lost dispute."""
     if dispute.get("status") != "lost":
         return
-    order, cents = _find_order_of_charge(dispute), get_int(dispute, "amount")
+    order, cents = _find_order_for_charge(dispute), get_int(dispute, "amount")
     if order is not None and cents:
         refunds.refund_order(
             order=order,
@@ -256,7 +256,7 @@ def _signed_at(signature: str) -> int:
     return int(next(part[1] for part in parts if part[0] == "t"))
 
 
-def _find_order_of_charge(charge: Payload) -> Order | None:
+def _find_order_for_charge(charge: Payload) -> Order | None:
     payment, invoice = get_text(charge, "payment_intent"), get_text(charge, "invoice")
     order = find_order(charge)
     if order is not None and order.provider_payment in ("", payment):

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.models import Account
 from credits.models import Order, ProviderCancellation, Subscription
-from credits.payments.stripe import find_invoice_of_payment
+from credits.payments.stripe import find_invoice_for_payment
 
 # Stripe's ids are far shorter. Matches the length of our columns.
 MAX_ID_LENGTH = 100
@@ -68,7 +68,7 @@ def find_invoice(charge: Payload) -> str:
         return ""
     if Order.objects.filter(provider_payment=payment).exists():
         return ""
-    return str(find_invoice_of_payment(payment))
+    return str(find_invoice_for_payment(payment))
 
 
 def is_known_customer(charge: Payload) -> bool:

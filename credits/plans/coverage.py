@@ -1,6 +1,6 @@
 """Derive the plan of an account on a day.
 
-It depends only on the paid orders and on the plan the customer wants next. Does no I/O.
+It depends only on the paid orders and on the plan the customer wants next. Pure.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from datetime import date, timedelta
 from credits.models.catalog import Plan
 from credits.periods import Period, period_containing
 
-# How long an unpaid plan goes on after its end.
+# How long a plan continues after the end of the paid months.
 GRACE_PERIOD = timedelta(days=7)
-# How long before its end a plan is renewed.
+# How long before that end the renewal is ordered.
 RENEWAL_LEAD_TIME = timedelta(days=7)
 
 
@@ -85,7 +85,7 @@ class PlanStatus:
     plan: Plan | None
     # Exclusive: the first day that is not paid for. None if nothing was ever paid.
     covered_until: date | None
-    # Whether coverage has ended and the plan goes on for the grace period.
+    # Whether coverage has ended and the plan continues in the grace period.
     is_due: bool = False
 
 
@@ -103,7 +103,7 @@ def plan_status(coverage: Coverage, *, next_plan: Plan, day: date, notified_on: 
         return PlanStatus(None, ended_on)
     if day >= max(ended_on, notified_on) + GRACE_PERIOD:
         return PlanStatus(None, ended_on)
-    # A scheduled lower plan begins where the paid one ends.
+    # A scheduled lower plan begins when the paid one ends.
     plan = min(last_plan, next_plan, key=lambda plan: plan.price_cents)
     return PlanStatus(plan, ended_on, is_due=True)
 

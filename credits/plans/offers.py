@@ -1,4 +1,4 @@
-"""Offer a pack or a plan to an account: its price, credits, and period."""
+"""Compute the offer for a pack or a plan to an account: price, credits, and period."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -47,10 +47,10 @@ def make_offer(item: Pack | Plan, subscription: Subscription) -> Offer:
         raise OrderRefused(f"You have {item} already.")
     if item.price_cents <= status.plan.price_cents:
         raise OrderRefused(f"You have {status.plan}: {item} is chosen for when that ends.")
-    return _upgrade(item, subscription)
+    return _make_upgrade_offer(item, subscription)
 
 
-def _upgrade(item: Plan, subscription: Subscription) -> Offer:
+def _make_upgrade_offer(item: Plan, subscription: Subscription) -> Offer:
     """Offer the difference to a higher plan, for all months that a lower plan covers.
 
     Price and credits are those of the higher plan less what was paid for and granted.
@@ -67,7 +67,7 @@ def _upgrade(item: Plan, subscription: Subscription) -> Offer:
     start = min(order.period_start for order in covering if order.period_start)
     return Offer(
         Kind.UPGRADE,
-        f"Upgrade from {subscription.plan} to {item} until {_last_day(until)}",
+        f"Upgrade from {subscription.plan} to {item} until {_format_last_day(until)}",
         max(0, credits),
         net_cents,
         Period(start, until),
@@ -77,14 +77,14 @@ def _upgrade(item: Plan, subscription: Subscription) -> Offer:
 def make_renewal_offer(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
     return Offer(
         Kind.RENEWAL,
-        f"{plan} plan, {month.start:%d %b %Y} to {_last_day(month.end)}",
+        f"{plan} plan, {month.start:%d %b %Y} to {_format_last_day(month.end)}",
         plan.monthly_credits,
         plan.price_cents if net_cents is None else net_cents,
         month,
     )
 
 
-def _last_day(end: date) -> str:
+def _format_last_day(end: date) -> str:
     """Format the last day of a period, which is the day before its end."""
     return f"{end - timedelta(days=1):%d %b %Y}"
 

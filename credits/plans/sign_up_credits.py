@@ -51,7 +51,7 @@ def grant_sign_up_credits(*, user: User, by_operator: bool) -> None:
 
 
 def domain_without_credits(account: Account) -> str:
-    """Return the domain whose limit kept this account from getting free credits.
+    """Return the domain whose limit denied this account the free credits.
 
     Empty for accounts that get them, or that don't for another reason.
     """
@@ -59,7 +59,7 @@ def domain_without_credits(account: Account) -> str:
     if not subscription.domain_had_free_credits or subscription.gets_top_ups:
         return ""
     owner = account.memberships.filter(role=Role.OWNER).select_related("user").first()
-    return to_unicode(BUILT_IN_DATA.find_owner(_domain_of(owner.user.email))) if owner else ""
+    return to_unicode(BUILT_IN_DATA.find_owner(_email_domain(owner.user.email))) if owner else ""
 
 
 def delete_old_places() -> None:
@@ -78,12 +78,12 @@ def _post(account: Account, email: str, *, by_operator: bool) -> bool:
         account=account,
         kind=Kind.SIGNUP,
         amount=free.monthly_credits,
-        source=f"signup:{_digest('credits.mailbox', _mailbox_of(email))}",
+        source=f"signup:{_digest('credits.mailbox', _mailbox(email))}",
         actor=None,
         reason=f"The first month of the plan {free}",
     )
     if is_first and not by_operator:
-        _claim_place(_domain_of(email))
+        _claim_place(_email_domain(email))
     return is_first
 
 
@@ -106,14 +106,14 @@ def _claim_place(domain: str) -> None:
     raise NoPlaceLeft
 
 
-def _domain_of(email: str) -> str:
+def _email_domain(email: str) -> str:
     parts = parse_address(email)
     return (
         parts.ascii_domain if isinstance(parts, AddressParts) else email.lower().rpartition("@")[2]
     )
 
 
-def _mailbox_of(email: str) -> str:
+def _mailbox(email: str) -> str:
     parts = parse_address(email)
     if isinstance(parts, AddressParts):
         return canonical_address(parts.local_part, parts.ascii_domain)

@@ -94,7 +94,7 @@ def load_coverage(account: Account) -> Coverage:
 
 
 def current_status(subscription: Subscription, coverage: Coverage | None = None) -> PlanStatus:
-    """Return the plan of today. Callers that have loaded the coverage pass it."""
+    """Return today's plan status. Callers that have loaded the coverage pass it."""
     today, coverage = timezone.now().date(), coverage or load_coverage(subscription.account)
     notified_on = _notified_on(subscription, coverage.ended_on(today), today)
     return plan_status(
@@ -248,7 +248,7 @@ def upcoming_change(subscription: Subscription, coverage: Coverage) -> tuple[dat
 def next_grant(subscription: Subscription) -> tuple[int | None, date | None]:
     """Return the credits of the next month and the day it begins, or None for both.
 
-    Credits that are due already come today.
+    Credits that are already due count as today's.
     """
     plan, today = subscription.next_plan, timezone.now().date()
     if not plan.is_free:

@@ -16,7 +16,7 @@ from credits import services
 from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
 from credits.models import Order, StaffGrant, Wallet
 from credits.orders import lifecycle, refunds
-from credits.payments import PaymentUnavailable, payment_method_of, sync_with_provider
+from credits.payments import PaymentUnavailable, get_payment_method, sync_with_provider
 from credits.plans import offers, subscriptions
 from credits.staff import grants
 from credits.staff.action_admin import StaffAction, StaffActionRefused
@@ -111,7 +111,7 @@ def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
         order.account, request.user, "order.refund_asked", f"{order}: {reason}", request.ip
     )
     try:
-        payment_method_of(order).refund(order)
+        get_payment_method(order).refund(order)
     except PaymentUnavailable as error:
         raise StaffActionRefused(str(error)) from error
     refunds.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip)
@@ -123,7 +123,7 @@ def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
     if not lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} does not wait for payment any more.")
     with suppress(PaymentUnavailable):
-        payment_method_of(order).withdraw(order)
+        get_payment_method(order).withdraw(order)
     return f"{order.number} is cancelled."
 
 

@@ -13,7 +13,7 @@ from credits.forms import ConfirmForm, OrderForm
 from credits.models import Order, Pack, Plan
 from credits.money import with_tax
 from credits.orders import lifecycle
-from credits.payments import PaymentUnavailable, payment_method_of, sync_with_provider
+from credits.payments import PaymentUnavailable, get_payment_method, sync_with_provider
 from credits.plans import offers, subscriptions
 from credits.plans.offers import OrderRefused
 
@@ -111,7 +111,7 @@ def _place_order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     )
     if form.is_valid():
         try:
-            order = lifecycle.start_order(
+            order = lifecycle.place_order(
                 account=account,
                 item=item,
                 buyer=form.buyer(),
@@ -148,7 +148,7 @@ def _orders_to_replace(account: Account, item: Pack | Plan) -> list[Order]:
 def _redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
     try:
         if order.is_pending:
-            payment_method_of(order).begin(order)
+            get_payment_method(order).begin(order)
     except PaymentUnavailable as error:
         messages.error(request, str(error))
     return redirect("credits:show-order", order_id=order.public_id)

@@ -13,7 +13,7 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.models import Order
 from credits.orders import lifecycle
-from credits.payments import PaymentUnavailable, payment_method_of
+from credits.payments import PaymentUnavailable, get_payment_method
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
@@ -51,7 +51,7 @@ def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
     try:
         if order.is_pending:
-            payment_method_of(order).begin(order)
+            get_payment_method(order).begin(order)
     except PaymentUnavailable as error:
         messages.error(request, str(error))
     return redirect("credits:show-order", order_id=order.public_id)
@@ -67,7 +67,7 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     if lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
         with suppress(PaymentUnavailable):
             # The payment page expires on its own. A payment that arrives anyway is fulfilled.
-            payment_method_of(order).withdraw(order)
+            get_payment_method(order).withdraw(order)
         messages.success(request, f"{order.number} is cancelled. Nothing is to be paid.")
     else:
         messages.info(request, f"{order.number} does not wait for payment any more.")

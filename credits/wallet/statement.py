@@ -12,6 +12,7 @@ from credits.models import LedgerEntry, Order, UseHour, Wallet
 from credits.wallet.totals import usage_by_day
 from runtime.dates import midnight, next_month
 
+# Days of usage from which the pace is estimated.
 PACE_DAYS = 7
 
 
@@ -47,10 +48,10 @@ def days_left(account: Account, balance: int) -> int | None:
 
 def monthly_statement(account: Account, first: date) -> MonthlyStatement:
     """Return the movements, newest first, each with the balance after it. Debts are negative."""
-    following = next_month(first)
+    end = next_month(first)
     opening = balance = _balance_before(account, first)
     lines = []
-    for day, at, description, amount, order in _movements(account, first, following):
+    for day, at, description, amount, order in _movements(account, first, end):
         balance += amount
         lines.append(StatementLine(day, at, description, amount, balance, order))
     return MonthlyStatement(first, lines[::-1], opening, balance)
@@ -66,14 +67,14 @@ def describe_entry(entry: LedgerEntry) -> str:
 Movement = tuple[date, datetime | None, str, int, Order | None]
 
 
-def _movements(account: Account, first: date, following: date) -> list[Movement]:
-    entries = account.ledger.filter(at__gte=midnight(first), at__lt=midnight(following))
+def _movements(account: Account, first: date, end: date) -> list[Movement]:
+    entries = account.ledger.filter(at__gte=midnight(first), at__lt=midnight(end))
     movements: list[Movement] = [
         (entry.at.date(), entry.at, describe_entry(entry), entry.amount, entry.order)
         for entry in entries.select_related("order").order_by("at", "pk")
     ]
     used: dict[date, tuple[int, int]] = {}
-    for usage in usage_by_day(account, first, following - timedelta(days=1)):
+    for usage in usage_by_day(account, first, end - timedelta(days=1)):
         calls, credits = used.get(usage.of, (0, 0))
         # Counts only calls that cost credits.
         used[usage.of] = (calls + (usage.calls if usage.credits else 0), credits + usage.credits)

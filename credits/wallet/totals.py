@@ -1,4 +1,4 @@
-"""Report usage, from daily totals for rolled-up days and from hourly rows for the rest."""
+"""Total usage, from daily rows for rolled-up days and from hourly rows for the rest."""
 
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -68,8 +68,10 @@ def usage_by_key_between(
 def usage_by_day_and_key(
     account: Account, first: date, last: date, **filters: Any
 ) -> Iterator[UsageTotal]:
-    day, hour, also = F("day"), F("hour__date"), ("key",)
-    return _usage(account, first, last, filters, day=day, hour=hour, also=also, sums=_COUNT_SUMS)
+    day, hour, columns = F("day"), F("hour__date"), ("of", "key")
+    return _usage(
+        account, first, last, filters, day=day, hour=hour, columns=columns, sums=_COUNT_SUMS
+    )
 
 
 def usage_by_hour_and_key(
@@ -109,7 +111,7 @@ def delete_old_hours() -> None:
 @transaction.atomic
 def _roll_up(account_id: int, day: date) -> None:
     hours = UseHour.objects.open().filter(
-        account_id=account_id, hour__gte=midnight(day), hour__lt=midnight(day) + timedelta(1)
+        account_id=account_id, hour__gte=midnight(day), hour__lt=midnight(day) + timedelta(days=1)
     )
     # Locked until the commit: a late charge waits, finds the row rolled up, and inserts a new one.
     rows = list(hours.select_for_update())
@@ -132,16 +134,18 @@ def _usage(
     *,
     day: Any,
     hour: Any,
-    also: tuple[str, ...] = (),
+    columns: tuple[str, ...] = ("of",),
     sums: dict[str, Sum] = _ALL_SUMS,
 ) -> Iterator[UsageTotal]:
-    """Read days and hours in one statement, because a day can be rolled up between two."""
+    """Yield usage grouped by the columns; `day` and `hour` are the expressions for `of`.
+
+    Reads days and hours in one statement, because a day can be rolled up between two.
+    """
     days = UseDay.objects.filter(account=account, day__range=(first, last), **filters)
     hours = _hours(account, midnight(first), midnight(last + timedelta(days=1)), filters).open()
-    group = ("of", *also)
-    by_day = _sums(days.annotate(of=day), group, sums)
-    by_hour = _sums(hours.annotate(of=hour), group, sums)
-    return _totals(by_day.union(by_hour, all=True), len(group))
+    by_day = _sums(days.annotate(of=day), columns, sums)
+    by_hour = _sums(hours.annotate(of=hour), columns, sums)
+    return _totals(by_day.union(by_hour, all=True), len(columns))
 
 
 def _sums(rows: Any, group: tuple[str, ...], sums: dict[str, Sum]) -> Any:

@@ -19,16 +19,16 @@ from runtime.database.coalescing import Coalescer
 
 logger = logging.getLogger(__name__)
 
-# How long Redis isn't used after a failure: each request would wait for its timeout.
+# How long Redis is skipped after a failure. Otherwise each request would wait for its timeout.
 _RETRY_SECONDS = 5.0
 
 # Increments all counters in one round trip. The first increment of a counter sets its expiry.
 _COUNT = """
     local counts = {}
-    for place, name in ipairs(KEYS) do
-        local more, seconds = ARGV[2 * place - 1], ARGV[2 * place]
-        counts[place] = redis.call('INCRBY', name, more)
-        if counts[place] == tonumber(more) then redis.call('EXPIRE', name, seconds) end
+    for i, key in ipairs(KEYS) do
+        local increment, ttl = ARGV[2 * i - 1], ARGV[2 * i]
+        counts[i] = redis.call('INCRBY', key, increment)
+        if counts[i] == tonumber(increment) then redis.call('EXPIRE', key, ttl) end
     end
     return counts
 """
@@ -84,9 +84,9 @@ def _with_fallback(name: str) -> Callable[..., Any]:
 
 
 class FallbackRedisCache(RedisCache):
-    """The cache that pages use, for failed sign-ins for example.
+    """The pages' cache, which holds the counts of failed sign-ins, for example.
 
-    Without Redis, each worker has a separate one in memory.
+    While Redis is unavailable, each process uses a separate cache in memory.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:

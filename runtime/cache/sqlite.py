@@ -129,7 +129,7 @@ class SQLiteCache(BaseCache):
         super().__init__(params)
         self._path = location
         options = params.get("OPTIONS", {})
-        self._busy_timeout = float(options.get("busy_seconds", _BUSY_TIMEOUT))
+        self._busy_timeout = float(options.get("busy_timeout", _BUSY_TIMEOUT))
 
     def add(
         self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None

@@ -25,7 +25,7 @@ class BackupRefused(Exception):
 
 
 def write_backup(path: Path) -> Path:
-    """Write a backup and return its path. In a folder, the file is named by the time."""
+    """Write a backup and return its path. If `path` is a folder, name the file after the time."""
     now = datetime.now(UTC)
     if path.is_dir():
         path /= f"email-validation-{now:%Y%m%dT%H%M%SZ}.backup"

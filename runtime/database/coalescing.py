@@ -15,7 +15,7 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 MAX_GROUP_SIZE = 64
-# How long a group waits for groups of other coalescers. Work that takes longer has a problem.
+# How long a group waits for groups of other coalescers. Their work normally takes less.
 MAX_WAIT_SECONDS = 0.1
 
 # Held by the coalescer whose group runs. While other coalescers wait for it, their groups grow.
@@ -89,7 +89,7 @@ class Coalescer(Generic[Argument, Result]):
             self._finish([], None)
 
     def _run_group(self, own: "_Call[Argument, Result]") -> None:
-        """Run the work for all waiting calls, in the thread of one of them."""
+        """Run the work for up to MAX_GROUP_SIZE waiting calls, in the thread of one of them."""
         group: list[_Call[Argument, Result]] = []
         error: BaseException | None = None
         try:

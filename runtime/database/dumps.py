@@ -140,7 +140,7 @@ def _start(command: list[str], **pipes: int) -> "subprocess.Popen[bytes]":
 
 def _connection_variables() -> dict[str, str]:
     """Return libpq's environment variables. Every user of the machine can read a command line."""
-    import psycopg  # Not loaded where only SQLite is used.
+    import psycopg  # Not at the top, so that instances on SQLite don't load the driver.
 
     parameters = connection.get_connection_params()
     options = [

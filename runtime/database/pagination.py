@@ -68,7 +68,7 @@ def paginate(
         scan_end = timestamps[limit : limit + 1].first()
         rows = rows.filter(*filters, **{"at__gte": scan_end} if scan_end else {})
     seen = before.seen if before else 0
-    # One more row than the page shows says whether there is a next page.
+    # Fetch one row more than the page shows, to know whether there is a next page.
     matches = list(rows[seen : seen + PAGE_SIZE + 1])
     entries = matches[:PAGE_SIZE]
     if len(matches) > PAGE_SIZE:

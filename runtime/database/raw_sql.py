@@ -113,7 +113,7 @@ class BulkInsert(NamedTuple):
     table: str
     columns: JsonTable
     rows: Sequence[Row]
-    # ON CONFLICT …
+    # Appended to the statement: an ON CONFLICT clause, for example.
     ending: str = ""
 
     def run(self) -> None:

@@ -33,7 +33,7 @@ def is_address(host: str) -> bool:
     return _parse(host) is not None
 
 
-# A proxy, or a customer's server, sends many requests.
+# Cached, as the same few addresses send most requests.
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> str | None:
     """Normalize an address. Some proxies add a port: 203.0.113.9:1234 or [2001:db8::1]:1234."""

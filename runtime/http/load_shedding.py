@@ -6,8 +6,8 @@ requests above the limit are refused immediately, and admitted ones get a respon
 
 from contextvars import ContextVar
 
-# Even a slow worker handles this many in less than a second, and they are more than arrive together
-# by chance.
+# Low enough that even a slow worker handles all of them within a second, and high enough that no
+# normal burst of requests reaches it.
 MAX_CONCURRENT_REQUESTS = 256
 
 _holds_slot: ContextVar[bool] = ContextVar("holds_slot", default=False)

@@ -13,7 +13,7 @@ from runtime import ids
 from runtime.http.client_ip import client_address
 from runtime.http.request import IdentifiedRequest
 from runtime.logging import formatters
-from runtime.logging.access_log import AccessLog, AccessRecord, add_record, route_of
+from runtime.logging.access_log import AccessLog, AccessRecord, add_record, get_route
 from runtime.unicode import INVISIBLE_IN_BYTES, show_invisible_in_html
 
 Handler = Callable[[IdentifiedRequest], HttpResponse]
@@ -46,7 +46,7 @@ class IdentifyRequestMiddleware:
         if AccessLog.is_enabled and not request.in_access_log:
             add_record(_access_record(request, response, time.perf_counter() - started))
         if response.status_code < 500:
-            # Keeps Django from logging each refusal as well.
+            # Keeps Django from logging each refusal a second time.
             response._has_been_logged = True  # type: ignore[attr-defined]
         response["X-Request-Id"] = request.id
         response["Cross-Origin-Resource-Policy"] = "same-origin"
@@ -81,7 +81,7 @@ def _access_record(
         None,
         request.ip,
         request.method or "",
-        route_of(request.resolver_match),
+        get_route(request.resolver_match),
         response.status_code,
         seconds,
         request.refusal,

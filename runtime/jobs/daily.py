@@ -24,7 +24,7 @@ ran_at = Gauge(
     ("job",),
     mode="mostrecent",
 )
-took = Gauge(
+durations = Gauge(
     "daily_job_duration_seconds",
     "Duration of the last run of each daily job.",
     ("job",),
@@ -33,7 +33,7 @@ took = Gauge(
 failures = Counter("daily_job_failures", "Failed runs of daily jobs.", ("job",))
 
 
-class DailyWorkError(Exception):
+class DailyJobsFailed(Exception):
     """Lists the jobs that failed; the others succeeded."""
 
 
@@ -41,7 +41,7 @@ def run_daily() -> None:
     """Run every job, including those after one that fails."""
     failed = []
     for path in settings.ON_EVERY_DAY:
-        # Dashboards and alerts know a job by its function, which stays when its module moves.
+        # The metrics' label is the function's name, which stays the same when its module moves.
         job = path.rpartition(".")[2]
         started = time.monotonic()
         try:
@@ -50,10 +50,10 @@ def run_daily() -> None:
             logger.exception("Daily job %s failed", path)
             failed.append(path)
             failures.add(job)
-        took.set(time.monotonic() - started, job)
+        durations.set(time.monotonic() - started, job)
         ran_at.set(time.time(), job)
     if failed:
-        raise DailyWorkError(f"These daily jobs failed: {', '.join(failed)}")
+        raise DailyJobsFailed(f"These daily jobs failed: {', '.join(failed)}")
 
 
 def run_daily_if_due(holder: str) -> bool:
@@ -66,7 +66,7 @@ def run_daily_if_due(holder: str) -> bool:
         return False
     try:
         run_daily()
-    except DailyWorkError:
+    except DailyJobsFailed:
         Lease.objects.back_off(LEASE_NAME, holder, seconds=RETRY_SECONDS)
         return False
     Lease.objects.complete(LEASE_NAME, holder, day=today)
@@ -77,8 +77,8 @@ def run_daily_if_due(holder: str) -> bool:
 def _acquire_lease(holder: str, today: date) -> bool:
     """Acquire the lease, unless the day is done.
 
-    The second check is needed because another worker may have finished between the first one and
-    the lease.
+    The day is checked again under the lease, because another worker may have finished it since the
+    first check.
     """
     if Lease.objects.is_done_for(LEASE_NAME, today):
         return False

@@ -1,4 +1,4 @@
-"""Measure the queues and the daily work, in the background worker, for all processes.
+"""Measure the email queue and the daily jobs, in the background worker.
 
 The measurements are taken on a schedule, so scraping the metrics never queries the database.
 """

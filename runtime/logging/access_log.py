@@ -159,7 +159,7 @@ def text_line(record: AccessRecord) -> bytes:
     return f"{' '.join(words)}\n".encode()
 
 
-def route_of(match: Any) -> str:
+def get_route(match: Any) -> str:
     """Return the URL pattern that matched, in readable form.
 
     There are only as many routes as patterns, so they can be metric labels.

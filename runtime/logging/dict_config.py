@@ -6,7 +6,7 @@ FORMATS = ("json", "text")
 LEVELS = ("debug", "info", "warning", "error")
 
 
-def log_settings(level: str, form: str) -> dict[str, Any]:
+def log_settings(level: str, log_format: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -20,7 +20,7 @@ def log_settings(level: str, form: str) -> dict[str, Any]:
         },
         "filters": {"without path": {"()": "runtime.logging.formatters.WithoutPath"}},
         "handlers": {
-            "stderr": {"class": "runtime.logging.handler.StderrHandler", "formatter": form}
+            "stderr": {"class": "runtime.logging.handler.StderrHandler", "formatter": log_format}
         },
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {

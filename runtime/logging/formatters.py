@@ -52,7 +52,7 @@ class LineFormatter(logging.Formatter):
         record.message = redact(record.getMessage())
         record.asctime = self.formatTime(record, self.datefmt)
         line = self.formatMessage(record)
-        if error := _error_of(record):
+        if error := _get_error(record):
             locations = " < ".join(error_locations(error)) or "an unknown location"
             line += f" | {error_name(error)} at {locations}"
         return _UNPRINTABLE.sub(_escape, line)
@@ -70,7 +70,7 @@ class JsonFormatter(logging.Formatter):
             "request_id": id_or_none(current_request_id.get()),
             "account_id": id_or_none(current_account_id.get()),
         }
-        if error := _error_of(record):
+        if error := _get_error(record):
             fields |= {"error": error_name(error), "places": error_locations(error)}
         return orjson.dumps(fields).decode()
 
@@ -90,7 +90,7 @@ def redact(text: str) -> str:
 def iso_timestamp(seconds: float) -> str:
     """Format a Unix timestamp in UTC, with milliseconds."""
     milliseconds = int(seconds * 1000)
-    return f"{_second(milliseconds // 1000)}.{_FRACTIONS[milliseconds % 1000]}Z"
+    return f"{_format_second(milliseconds // 1000)}.{_FRACTIONS[milliseconds % 1000]}Z"
 
 
 def id_or_none(text: str) -> str | None:
@@ -98,7 +98,7 @@ def id_or_none(text: str) -> str | None:
 
 
 def error_name(error: BaseException) -> str:
-    return f"{type(error).__name__}{_code_of(error)}"
+    return f"{type(error).__name__}{_database_error_code(error)}"
 
 
 def error_locations(error: BaseException) -> list[str]:
@@ -107,7 +107,7 @@ def error_locations(error: BaseException) -> list[str]:
     These are the innermost frame and the project's own frames; frames of libraries are left out.
     """
     frames = traceback.extract_tb(error.__traceback__)[::-1]
-    shown = [frame for frame in frames if frame is frames[0] or _is_ours(frame.filename)]
+    shown = [frame for frame in frames if frame is frames[0] or _is_project_file(frame.filename)]
     return [
         f"{frame.filename.removeprefix(_ROOT)}:{frame.lineno} {frame.name}"
         for frame in shown[:_MAX_LOCATIONS]
@@ -129,7 +129,7 @@ def log_crash(
 ) -> None:
     if not issubclass(kind, KeyboardInterrupt | SystemExit):
         error = error or kind()
-        logging.getLogger("uncaught").critical("Crash", exc_info=(kind, error, trace))
+        logging.getLogger("uncaught").critical("Uncaught exception", exc_info=(kind, error, trace))
 
 
 class WithoutPath(logging.Filter):
@@ -143,19 +143,19 @@ class WithoutPath(logging.Filter):
 
 
 @lru_cache(maxsize=4)
-def _second(seconds: int) -> str:
+def _format_second(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
-def _error_of(record: logging.LogRecord) -> BaseException | None:
+def _get_error(record: logging.LogRecord) -> BaseException | None:
     return record.exc_info[1] if record.exc_info else None
 
 
-def _is_ours(file: str) -> bool:
+def _is_project_file(file: str) -> bool:
     return file.startswith(_ROOT) and "/site-packages/" not in file
 
 
-def _code_of(error: BaseException) -> str:
+def _database_error_code(error: BaseException) -> str:
     """Return the database's error code: an SQLSTATE, or SQLite's error name."""
     cause = error.__cause__
     code = getattr(cause, "sqlstate", None) or getattr(cause, "sqlite_errorname", None)

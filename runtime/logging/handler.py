@@ -19,8 +19,7 @@ from collections.abc import Callable, Iterable
 
 from runtime.metrics.registry import Counter
 
-# POSIX: a pipe takes this many bytes whole or not at all (PIPE_BUF), so lines of several workers
-# don't mix.
+# POSIX writes up to PIPE_BUF bytes to a pipe atomically, so lines of several workers don't mix.
 CHUNK_BYTES = 4096
 MAX_BUFFERED_BYTES = 4 * 1024 * 1024
 # How long a worker that stops waits for a slow reader.
@@ -104,7 +103,7 @@ class StderrHandler(logging.Handler):
 
 
 def _join_lines(lines: Iterable[bytes]) -> list[bytes]:
-    """Join lines to chunks that a pipe takes whole."""
+    """Join lines to chunks that are written to a pipe atomically."""
     chunks: list[bytes] = []
     chunk: list[bytes] = []
     size = 0
@@ -127,7 +126,7 @@ def _open_sender(file: int) -> tuple[Callable[[bytes], int], Callable[[], object
     """
     mode = os.fstat(file).st_mode
     if stat.S_ISREG(mode):
-        return lambda chunk: os.write(file, chunk), bool
+        return lambda chunk: os.write(file, chunk), _do_nothing
     if stat.S_ISSOCK(mode):
         # gevent's socket class would make the descriptor non-blocking, and wait.
         connection = _socket.socket(fileno=os.dup(file))
@@ -136,11 +135,17 @@ def _open_sender(file: int) -> tuple[Callable[[bytes], int], Callable[[], object
             connection.close,
         )
     try:
-        # Opening the pipe or terminal again gives a description with flags that aren't shared.
-        own = os.open(f"/proc/self/fd/{file}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        # Reopening the pipe or terminal creates a file description whose flags aren't shared.
+        reopened = os.open(f"/proc/self/fd/{file}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     except OSError:
-        return lambda chunk: _write_if_writable(file, chunk), bool
-    return lambda chunk: _zero_if_blocked(lambda: os.write(own, chunk)), lambda: os.close(own)
+        return lambda chunk: _write_if_writable(file, chunk), _do_nothing
+    return lambda chunk: _zero_if_blocked(lambda: os.write(reopened, chunk)), lambda: os.close(
+        reopened
+    )
+
+
+def _do_nothing() -> None:
+    pass
 
 
 def _zero_if_blocked(send: Callable[[], int]) -> int:

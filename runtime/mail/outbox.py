@@ -72,7 +72,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
         )
 
     def send_again(self) -> int:
-        """Queue emails that were given up again, and return their number."""
+        """Requeue emails that were given up, and return their number."""
         return self.exclude(given_up_at=None).update(
             given_up_at=None, attempts=0, next_attempt_at=timezone.now()
         )

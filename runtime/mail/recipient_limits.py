@@ -1,4 +1,4 @@
-"""Limit how many emails that strangers can trigger one mailbox receives.
+"""Limit, per mailbox, the emails that strangers can trigger.
 
 Signing up, asking for a password reset, inviting, and changing to a new address all send an email
 to an address that someone else typed. Without this limit, an attacker could use them to flood a
@@ -35,7 +35,7 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
     def consume(self, email: str, kind: str) -> bool:
         """Count one more email to this mailbox, or return False when its limit is reached."""
         now = timezone.now()
-        limit = self._locked(_digest(email), now)
+        limit = self._get_locked(_digest(email), now)
         # Times in the future were written before the clock was set back.
         ages = [now.timestamp() - sent_at for sent_at in limit.sent_at]
         ages = [age for age in ages if -HOUR.total_seconds() < age < DAY.total_seconds()]
@@ -48,7 +48,7 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
         limit.save(update_fields=["sent_at"])
         return True
 
-    def _locked(self, recipient: str, now: datetime) -> "RecipientLimit":
+    def _get_locked(self, recipient: str, now: datetime) -> "RecipientLimit":
         """Return the recipient's row.
 
         Concurrent transactions wait for each other here: an upsert locks the row in PostgreSQL, and
@@ -67,7 +67,7 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
 
 
 class RecipientLimit(models.Model):
-    # A keyed digest of the mailbox, whichever way its address is written.
+    # A keyed digest of the mailbox, the same for all spellings of its address.
     recipient = models.CharField(max_length=64, unique=True)
     # Unix times of the emails of the last day.
     sent_at = models.JSONField(default=list)

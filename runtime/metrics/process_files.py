@@ -28,7 +28,7 @@ FILE_BYTES = 512 * 1024
 _MAX_SERIES_BYTES = 4096
 
 
-class File(MmapedDict):  # type: ignore[misc]
+class MetricFile(MmapedDict):  # type: ignore[misc]
     """One process's metrics of one kind, mapped into its memory."""
 
     def add(self, key: str, amount: float) -> None:
@@ -67,7 +67,7 @@ class MetricFiles:
         """Add the counts of a dead process's file, and delete it."""
         kind = path.stem.rpartition("_")[0]
         if not kind.startswith("gauge_live"):
-            for key, value, at, _ in File.read_all_values_from_file(str(path)):
+            for key, value, at, _ in MetricFile.read_all_values_from_file(str(path)):
                 if kind.startswith("gauge"):
                     self._files[kind].set(key, value, at)
                 else:
@@ -103,7 +103,7 @@ class MetricFiles:
 
 def merge_dead_process_files(folder: Path) -> None:
     """Merge the files of all dead processes. Only the exporter's process may call this."""
-    dead = [path for path in sorted(folder.glob("*.db")) if not _is_alive(_process_of(path))]
+    dead = [path for path in sorted(folder.glob("*.db")) if not _is_alive(_process_id(path))]
     if dead:
         files = MetricFiles(folder, DEAD_PROCESSES)
         try:
@@ -119,10 +119,10 @@ def _key(metric: Metric, sample: str, values: tuple[str, ...], **extra: str) -> 
     return key
 
 
-def _open(path: Path) -> File:
+def _open(path: Path) -> MetricFile:
     if not path.exists():
         _allocate(path)
-    return File(str(path))
+    return MetricFile(str(path))
 
 
 def _allocate(path: Path) -> None:
@@ -140,7 +140,7 @@ def _allocate(path: Path) -> None:
         raise
 
 
-def _process_of(path: Path) -> int:
+def _process_id(path: Path) -> int:
     return int(path.stem.rpartition("_")[2])
 
 

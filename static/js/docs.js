@@ -1,11 +1,11 @@
-// The languages of the docs' examples become tabs, and the one that was chosen is shown from then
-// on. Without a script they stand below each other.
+// Turns the languages of the docs' examples into tabs and remembers the chosen one. Without
+// JavaScript, all languages are shown below each other.
 {
   const NAME = "language-of-examples";
   const LANGUAGES = ["curl", "python", "javascript"];
   const root = document.documentElement;
 
-  // A browser may forbid to remember.
+  // localStorage throws if the browser blocks it.
   const remembered = () => {
     try {
       return localStorage.getItem(NAME);
@@ -17,11 +17,11 @@
     try {
       localStorage.setItem(NAME, language);
     } catch {
-      // Then it is for this page alone.
+      // The choice then applies to this page only.
     }
   };
 
-  // Before anything is drawn; the style sheet shows what this names.
+  // Set before the first paint: examples.css shows the language that this attribute names.
   root.dataset.language = LANGUAGES.includes(remembered()) ? remembered() : LANGUAGES[0];
 
   const mark = () => {
@@ -35,7 +35,7 @@
     }
   };
 
-  // All examples of the page change, and what was pressed stays where it is.
+  // Switch all examples on the page, and scroll so that the clicked tab stays in place.
   const choose = (tab) => {
     const before = tab.getBoundingClientRect().top;
     root.dataset.language = tab.dataset.language;
@@ -72,7 +72,7 @@
     mark();
   });
 
-  // On a narrow screen the menu covers the page: what it led to is to be seen.
+  // On narrow screens the open menu covers the page, so close it after a link to a section.
   window.addEventListener("hashchange", () => {
     document.querySelector(".docs-menu").open = false;
   });

@@ -1,6 +1,6 @@
-// What each page does beyond its forms and links; everything works without it.
+// Enhancements for every page. Everything works without JavaScript.
 
-// A link that looks like a button is announced as one: Space must press it too.
+// Screen readers announce these links as buttons, so Space must activate them.
 document.addEventListener("keydown", (event) => {
   if (event.key === " " && event.target.matches("a[role=button]")) {
     event.preventDefault();
@@ -8,7 +8,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Enter in the form of a new passkey presses its button, which asks the browser for the key.
+// Enter in the passkey form must click its button, which asks the browser to create the passkey.
 document.addEventListener("submit", (event) => {
   const button = document.getElementById("mfa_webauthn_add");
   const credential = event.target.elements.namedItem("credential");
@@ -18,7 +18,7 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-// The browser had no passkey, or its user changed their mind.
+// The browser has no passkey, or the user canceled.
 document.addEventListener("allauth.error", (event) => {
   event.preventDefault();
   const banner = document.getElementById("passkey-failed");
@@ -27,7 +27,7 @@ document.addEventListener("allauth.error", (event) => {
   }
 });
 
-// A button that copies another element's text, and says so. Without a script it is not there.
+// Buttons that copy another element's text. They are hidden without JavaScript.
 for (const button of document.querySelectorAll("button[data-copy]")) {
   const said = button.querySelector("span");
   button.hidden = !navigator.clipboard;
@@ -45,14 +45,14 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// The dashboard shows hours in the reader's own time, which the server learns from this cookie.
+// Set the cookie from which the server learns the browser's time zone, for the dashboard's times.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone && document.querySelector(".frame") && !document.cookie.includes(`timezone=${zone}`)) {
   const secure = location.protocol === "https:" ? "; secure" : "";
   document.cookie = `timezone=${zone}; path=/; samesite=lax${secure}`;
 }
 
-// A piece of the page that asks until its news has come. Without a script there is a link.
+// Elements that poll until their update has arrived. Without JavaScript there is a link instead.
 for (const element of document.querySelectorAll("[data-poll]")) {
   let pause = 1500;
   const askLater = () => setTimeout(ask, (pause = Math.min(pause * 1.02, 15000)));
@@ -67,7 +67,7 @@ for (const element of document.querySelectorAll("[data-poll]")) {
       element.dataset.news = news;
       element.innerHTML = news;
     }
-    // What was refused will be tried again.
+    // Poll again after an error, and until a request has returned a verdict.
     if (news === null || element.querySelector("[data-ask-again]")) {
       askLater();
     }
@@ -75,7 +75,7 @@ for (const element of document.querySelectorAll("[data-poll]")) {
   ask();
 }
 
-// A button that fills in a field, and leads to the next thing to do. Without a script one types.
+// Buttons that fill in a field and move the focus to the password. Hidden without JavaScript.
 for (const button of document.querySelectorAll("button[data-fill]")) {
   button.hidden = false;
   button.addEventListener("click", () => {
@@ -88,18 +88,18 @@ for (const button of document.querySelectorAll("button[data-fill]")) {
   });
 }
 
-// A button that prints the page. Without a script the browser's own menu does.
+// Buttons that print the page. Hidden without JavaScript.
 for (const button of document.querySelectorAll("button[data-print]")) {
   button.hidden = false;
   button.addEventListener("click", () => window.print());
 }
 
-// This page was the answer to a form. Reload and Back lead to one that can be asked for again.
+// This page is the response to a POST. Replace its URL, so that Reload and Back send a GET.
 for (const element of document.querySelectorAll("[data-address]")) {
   history.replaceState(null, "", element.dataset.address);
 }
 
-// A browser may keep a page as it was left, for Back: a secret must not be on it then.
+// Remove secrets before the browser stores the page in its back/forward cache.
 window.addEventListener("pagehide", () => {
   for (const element of document.querySelectorAll("[data-shown-once]")) {
     element.textContent = "It was shown once and cannot be shown again.";

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from accounts import emails, services, team
 from accounts.models import Account, User
-from accounts.names import in_email, quoted_name, validate_name
+from accounts.names import format_for_email, quoted_name, validate_name
 from accounts.roles import Role
 from apikeys.models import ApiKey
 from apikeys.services import create_key
@@ -53,7 +53,7 @@ def test_name_with_a_link_an_address_or_a_control_character_is_refused(name: str
 @pytest.mark.parametrize("name", ALLOWED)
 def test_ordinary_name_is_accepted(name: str) -> None:
     validate_name(name)
-    assert in_email(name) == name
+    assert format_for_email(name) == name
 
 
 @pytest.mark.django_db
@@ -91,7 +91,7 @@ def test_address_that_looks_like_a_link_does_not_become_the_account_name() -> No
     assert services.open_account(user=user).name == "My account"
 
 
-def parts_of(mail: Mail) -> list[str]:
+def visible_parts(mail: Mail) -> list[str]:
     """Return subject, text, and HTML, without the product's own links."""
     own_links = r"http://127\.0\.0\.1:8000\S*|support@example\.com|email-validation\.\w+"
     html = re.sub(r"<[^>]*>", "", mail.html)
@@ -99,7 +99,7 @@ def parts_of(mail: Mail) -> list[str]:
 
 
 def rename_without_validation(user: User, name: str) -> Account:
-    """Save a name without validation, as in rows older than the rule."""
+    """Save a name without validation, as in rows older than `validate_name`."""
     account = user.memberships.get().account
     user.name = account.name = name
     user.save()
@@ -120,7 +120,7 @@ def test_invitation_email_contains_no_link_but_its_own(owner: User, name: str) -
     account = rename_without_validation(owner, name)
     team.invite_member(account=account, email="new@shop.example", role=Role.VIEWER, actor=owner)
     mail = Mail.objects.get()
-    for part in parts_of(mail):
+    for part in visible_parts(mail):
         assert not LINK.search(part), part
     assert len(mail.subject) < 150
     assert mail.html.count("<a ") == 1
@@ -137,7 +137,7 @@ def test_other_emails_break_up_links_in_older_names(owner: User, name: str) -> N
     emails.queue_member_removed(account=account, to=owner.email)
     create_key(account=account, name=name, actor=owner)
     for mail in Mail.objects.all():
-        for part in parts_of(mail):
+        for part in visible_parts(mail):
             assert not LINK.search(part), part
     assert Mail.objects.count() == 3
 

@@ -14,7 +14,7 @@ from accounts.roles import ROLES_BY_PERMISSION, Role, TeamPermission
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, start_order
+from credits.orders.lifecycle import Buyer, place_order
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry
@@ -63,7 +63,7 @@ def our_pages() -> Iterator[tuple[str, URLPattern]]:
             yield f"{app}:{pattern.name}", pattern
 
 
-def permission_of(view: Any) -> TeamPermission | None:
+def required_permission(view: Any) -> TeamPermission | None:
     """Unwrap the decorators of a view until one names its permission."""
     while view is not None and not hasattr(view, "permission"):
         view = getattr(view, "__wrapped__", None)
@@ -72,7 +72,7 @@ def permission_of(view: Any) -> TeamPermission | None:
 
 PAGES = dict(our_pages())
 REQUIRED = {
-    name: needed for name, page in PAGES.items() if (needed := permission_of(page.callback))
+    name: needed for name, page in PAGES.items() if (needed := required_permission(page.callback))
 }
 
 
@@ -103,7 +103,7 @@ def invitation(account: Account, owner: User) -> Invitation:
     """Create one row of each kind that URLs contain."""
     create_key(account=account, name="The Shop's key", actor=owner)
     pack, buyer = Pack.objects.earliest("credits"), Buyer("The Shop Ltd")
-    start_order(account=account, item=pack, buyer=buyer, actor=owner)
+    place_order(account=account, item=pack, buyer=buyer, actor=owner)
     LogEntry.objects.create(
         account=account,
         request_id="req_00000000000000000000",

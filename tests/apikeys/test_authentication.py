@@ -144,7 +144,7 @@ def test_key_is_unknown_under_another_pepper(settings: Settings, secret: str) ->
         find_key(secret, KeyLookup())
 
 
-def test_last_use_is_recorded_once_a_minute(key: ApiKey, secret: str) -> None:
+def test_last_use_is_recorded_once_per_minute(key: ApiKey, secret: str) -> None:
     ApiClient(secret, ip="198.51.100.1").get("/v1/me")
     key.refresh_from_db()
     first = key.last_used_at

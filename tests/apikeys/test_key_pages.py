@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 SECRET = re.compile(r"svc_live_[0-9A-Za-z]{38}")
 
 
-def token_of(page: bytes) -> str:
+def get_form_token(page: bytes) -> str:
     match = re.search(r'name="form_token" value="(\w+)"', page.decode())
     assert match
     return match[1]
@@ -26,7 +26,7 @@ def token_of(page: bytes) -> str:
 
 def create(client: Client, **fields: str) -> tuple[str, dict[str, str]]:
     """Submit the form. Return the response's page and the submitted data."""
-    token = token_of(client.get("/apikeys/create/").content)
+    token = get_form_token(client.get("/apikeys/create/").content)
     sent = {"name": "Sign-up form", "form_token": token, **fields}
     response = client.post("/apikeys/create/", sent)
     assert response.status_code == 200
@@ -50,7 +50,7 @@ def test_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None:
 
 
 def test_secret_is_neither_cached_nor_stored_in_the_session(client: Client) -> None:
-    token = token_of(client.get("/apikeys/create/").content)
+    token = get_form_token(client.get("/apikeys/create/").content)
     response = client.post("/apikeys/create/", {"name": "Kept nowhere", "form_token": token})
     assert "no-store" in response.headers["Cache-Control"]
     secret = SECRET.findall(response.content.decode())[0]
@@ -154,7 +154,7 @@ def test_rotation_shows_the_new_key_once_and_keeps_the_old_one_for_the_grace_per
     client: Client, key: ApiKey, secret: str
 ) -> None:
     path = f"/apikeys/{key.public_id}/rotate/"
-    sent = {"form_token": token_of(client.get(path).content), "grace": "1"}
+    sent = {"form_token": get_form_token(client.get(path).content), "grace": "1"}
     page = client.post(path, sent).content.decode()
     new = SECRET.findall(page)[0]
     assert new != secret
@@ -198,7 +198,7 @@ def test_invalid_settings_change_nothing(client: Client, key: ApiKey, owner: Use
 
 def test_rotation_of_a_revoked_key_is_explained(client: Client, key: ApiKey, owner: User) -> None:
     path = f"/apikeys/{key.public_id}/rotate/"
-    token = token_of(client.get(path).content)
+    token = get_form_token(client.get(path).content)
     services.revoke_key(key=key, actor=owner)
     page = client.post(path, {"form_token": token, "grace": "1"}).content.decode()
     assert "This key does not work any more" in page

@@ -204,7 +204,7 @@ def test_export_contains_keys_without_digests(account: Account, owner: User, key
     assert key.digest not in repr(export)
 
 
-def test_expiry_is_announced_once_a_week_ahead(account: Account, owner: User) -> None:
+def test_expiry_is_announced_a_week_ahead_and_only_once(account: Account, owner: User) -> None:
     for name, days in (("Soon", 6), ("Later", 8)):
         end = timezone.now() + timedelta(days=days)
         services.create_key(account=account, name=name, actor=owner, expires_at=end)

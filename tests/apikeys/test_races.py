@@ -45,10 +45,10 @@ def test_concurrent_writes_lose_no_count() -> None:
 
 
 def test_counts_of_a_deleted_account_are_dropped_and_others_written() -> None:
-    stays, goes = (Account.objects.create(name=name) for name in ("Stays", "Goes"))
-    for account in (goes, stays):
+    existing, deleted = (Account.objects.create(name=name) for name in ("Existing", "Deleted"))
+    for account in (deleted, existing):
         count_refusal(account.pk, None, "not_found")
-    goes.delete()
+    deleted.delete()
     refusals.flush()
     assert stored_counts() == [("not_found", 1)]
 

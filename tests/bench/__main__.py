@@ -1,6 +1,7 @@
-"""`python -m tests.bench [api] [engine] [front] [load] [pages] [sign-ins] [web-worker] [--write]`
+"""Run benchmarks: `python -m tests.bench [SUBJECT…] [--write] [--rows NUMBER]`.
 
-`make bench` measures the API and takes about six minutes. All subjects take twice as long.
+The subjects are api, engine, reverse-proxy, load, pages, sign-ins and web-worker; together they
+take about twelve minutes. `make bench` runs api and sign-ins and takes about six.
 
 `--rows 50000000` measures the pages with as many rows of the request log as a large service has.
 """
@@ -18,14 +19,13 @@ from tempfile import gettempdir
 
 from tests.bench import (
     api,
-    api_lines,
+    api_metrics,
     engine,
     overload,
     pages,
     reverse_proxy,
     sign_ins,
 )
-from tests.bench.server import REPOSITORY
 from tests.bench.table import (
     Metric,
     Round,
@@ -37,8 +37,9 @@ from tests.bench.table import (
 )
 from tests.bench.web_worker import CONTENDERS, ROUNDS, WINDOW_SECONDS, measure
 from tests.bench.web_worker_rows import CHOSEN, ROWS
+from tests.servers.product import ROOT
 
-DOCUMENT = REPOSITORY / "docs" / "performance.md"
+DOCUMENT = ROOT / "docs" / "performance.md"
 
 
 def main() -> None:
@@ -82,7 +83,7 @@ def report_api() -> str:
     spawn = multiprocessing.get_context("spawn")
     # At most two load generators run at a time: for the slow calls, and for the measured ones.
     with ProcessPoolExecutor(max_workers=2, mp_context=spawn) as executor:
-        metrics = api_lines.measure(executor, lambda text: print(text, file=sys.stderr))
+        metrics = api_metrics.measure(executor, lambda text: print(text, file=sys.stderr))
     names = ("gunicorn", "gevent", "Django", "djangorestframework", "psycopg")
     packages = ", ".join(f"{name} {version(name)}" for name in names)
     return _format_report(
@@ -109,8 +110,8 @@ def report_load() -> str:
     return _format_report(
         metrics,
         f"For {overload.SECONDS:g} s, {overload.CALLERS:,} connections send "
-        f"{overload.OVERLOAD_FACTOR} times as many requests as {overload.TOP_RATE_CALLERS} "
-        f"connections get answered; 2 web workers; {_machine()}.",
+        f"{overload.OVERLOAD_FACTOR} times the top rate of {overload.TOP_RATE_CALLERS} "
+        f"connections; 2 web workers; {_machine()}.",
     )
 
 
@@ -166,7 +167,7 @@ def describe_rounds(rounds: list[Round]) -> str:
         (
             render(ROWS, rounds, list(CONTENDERS), CHOSEN),
             f"The median of {len(rounds)} rounds (lowest to highest), {WINDOW_SECONDS:g} s for "
-            "each measurement. The rate kept is the share of the undisturbed rate just before. "
+            "each measurement. The undisturbed calls run just before. "
             f"Python {platform.python_version()}, {packages}, {os.cpu_count()} cores.",
             summarize_missed_rows(ROWS, rounds, CHOSEN),
         )
@@ -178,7 +179,7 @@ def report_pages(rows: int = 2_000_000) -> str:
     with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as executor:
         short, long = executor.submit(pages.measure, rows).result()
     sizes = [f"ms, {size:,} rows" for size in (rows // 10, rows)]
-    header = ["page", *sizes, "queries", "KB", "reads whole"]
+    header = ["page", *sizes, "queries", "KB", "full scans"]
     cells = [pages.cells(few, many) for few, many in zip(short, long, strict=True)]
     missed = [page.name for page in long if not page.is_met]
     limits = f"{pages.MAX_MS} ms, {pages.MAX_QUERIES} queries and {pages.MAX_BYTES // 1000} KB"

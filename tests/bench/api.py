@@ -1,7 +1,7 @@
 """Measure what a metered call costs, compared with an empty view under the same web worker.
 
 Contenders are the product on PostgreSQL and Redis, the product on SQLite ("embedded"), and an empty
-view. They are measured in turns, because the machine's other load changes from minute to minute.
+view. They are measured alternately, because the machine's other load changes from minute to minute.
 """
 
 import json
@@ -218,5 +218,5 @@ def _is_statement(line: str) -> bool:
     return bool(sql) and not sql.startswith(("BEGIN", "COMMIT", "ALTER SYSTEM"))
 
 
-def megabytes_of_workers(contender: Contender) -> list[float]:
+def worker_megabytes(contender: Contender) -> list[float]:
     return [worker.memory_full_info().pss / 1e6 for worker in workers(contender.pids[0])]

@@ -2,7 +2,7 @@
 
 from concurrent.futures import Executor
 
-from tests.bench.api import CALLERS, Contender, megabytes_of_workers, validate
+from tests.bench.api import CALLERS, Contender, validate, worker_megabytes
 from tests.bench.load import Load, generate
 
 CALLS, DOMAINS, BATCH_SIZE = 100_000, 50_000, 10_000
@@ -19,8 +19,8 @@ def measure(executor: Executor, contender: Contender) -> tuple[float, float]:
         load = Load(contender.address, requests, CALLERS, seconds=600, max_requests=BATCH_SIZE)
         executor.submit(generate, load).result()
         if start + BATCH_SIZE == CALLS // 2:
-            halfway = max(megabytes_of_workers(contender))
-    return halfway, max(megabytes_of_workers(contender))
+            halfway = max(worker_megabytes(contender))
+    return halfway, max(worker_megabytes(contender))
 
 
 def _request(contender: Contender, number: int) -> bytes:

@@ -35,7 +35,7 @@ class Load:
     """
 
     address: Address
-    # Callers send these in order, again and again.
+    # Sent in order, starting over at the end.
     requests: tuple[bytes, ...]
     callers: int
     seconds: float

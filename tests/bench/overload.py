@@ -147,16 +147,22 @@ def _metrics(store: str, result: Overload) -> list[Metric]:
     latencies = sorted(during.by_status.get(200, [0.0]))
     return [
         Metric(f"{store}: top rate, requests/s", [top_rate]),
-        Metric("asked, times the top rate", [during.rate / top_rate]),
-        Metric("answered 200, against the top rate", [share.get(200, 0) * during.rate / top_rate]),
-        Metric("answered 503, of all", [share.get(503, 0)]),
+        Metric("all responses, relative to the top rate", [during.rate / top_rate]),
         Metric(
-            "answered neither 200, 429 nor 503", [float(len(result.unexpected_statuses))], at_most=0
+            "200 responses, relative to the top rate", [share.get(200, 0) * during.rate / top_rate]
+        ),
+        Metric("503 responses, share of all", [share.get(503, 0)]),
+        Metric(
+            "statuses other than 200, 429 and 503",
+            [float(len(result.unexpected_statuses))],
+            at_most=0,
         ),
         Metric("200: p50, ms", [1000 * latencies[len(latencies) // 2]]),
         Metric("200: p99, ms", [1000 * latencies[len(latencies) * 99 // 100]]),
-        Metric("memory at the end, times after a third", [result.memory_growth], at_most=1.1),
-        Metric("seconds until it is as before", [result.seconds_until_normal], at_most=5),
+        Metric(
+            "memory at the end, relative to the first third", [result.memory_growth], at_most=1.1
+        ),
+        Metric("seconds until recovered", [result.seconds_until_normal], at_most=5),
         Metric("light load before: p50, ms", [1000 * result.before.percentile(50)]),
         Metric("light load after: p50, ms", [1000 * result.after[-1].percentile(50)]),
     ]

@@ -37,7 +37,7 @@ class Page:
 def cells(few: Page, many: Page) -> list[str]:
     """Return a table row that compares a page over few and over many rows."""
     milliseconds = [f"{page.milliseconds:.0f}" for page in (few, many)]
-    scanned = ", ".join(sorted(many.scanned)) or "nothing"
+    scanned = ", ".join(sorted(many.scanned)) or "none"
     return [many.name, *milliseconds, f"{many.queries}", f"{many.size / 1000:.0f}", scanned]
 
 
@@ -99,26 +99,26 @@ def _pages(data: Any) -> list[Page]:
         Page("usage, 30 days", usage),
         Page("usage, 90 days, one key", f"{usage}?range=90d&key={key}"),
         Page("usage, 12 months", f"{usage}?range=12m"),
-        Page("usage, 2 years of long ago", f"{usage}?since={since}&until={until}"),
+        Page("usage, 2 years in the past", f"{usage}?since={since}&until={until}"),
         Page("usage, 90 days, CSV", f"{usage}csv/?range=90d"),
         Page("requests", log),
-        Page("requests, half-way back", f"{log}?before={Cursor(middle.at)}"),
+        Page("requests, halfway back", f"{log}?before={Cursor(middle.at)}"),
         Page("requests, one in 50 verdicts", f"{log}?verdict=unknown"),
         Page("requests, one in 100,000 reasons", f"{log}?reason=mixed_script"),
         Page("requests, refused", f"{log}?status=402"),
-        Page("requests, of no such status", f"{log}?status=404"),
-        Page("requests, of one key", f"{log}?key={key}"),
+        Page("requests, status without matches", f"{log}?status=404"),
+        Page("requests, one key", f"{log}?key={key}"),
         Page("requests, a rare domain", f"{log}?domain={RARE_DOMAIN}"),
         Page(
             "requests, a common domain and a rare verdict",
             f"{log}?domain={COMMON_DOMAIN}&verdict=unknown",
         ),
         Page(
-            "requests, filters that leave nothing",
+            "requests, filters without matches",
             f"{log}?domain={COMMON_DOMAIN}&reason=mixed_script&key={key}&status=402",
         ),
-        Page("requests, of one day", f"{log}?day={middle.at.date()}"),
-        Page("requests, of one address", f"{log}?address={middle.address_hash}"),
+        Page("requests, one day", f"{log}?day={middle.at.date()}"),
+        Page("requests, one address", f"{log}?address={middle.address_hash}"),
         Page("requests, by id", f"{log}?request={middle.request_id}"),
         Page("one request", middle.get_absolute_url()),
         Page("playground", "/validation/playground/"),

@@ -70,7 +70,7 @@ def proxied_product() -> Iterator[ProxiedProduct]:
         stores = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
         with (
             product(Path(folder) / "product", **environment, **stores) as site,
-            reverse_proxy(Path(folder) / "front", site.port) as nginx,
+            reverse_proxy(Path(folder) / "reverse_proxy", site.port) as nginx,
         ):
             paid = make_customers(site)["paid"]
             numbers = zip(count(), paid, strict=False)

@@ -7,12 +7,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench.load import Address
+from tests.servers.product import ROOT
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 START_SECONDS = 20
 STOP_SECONDS = 15
 
@@ -40,7 +39,7 @@ def gunicorn(
     options.append("--no-control-socket")
     process = subprocess.Popen(
         [sys.executable, "-m", "gunicorn", *options, *arguments, application],
-        cwd=REPOSITORY,
+        cwd=ROOT,
         # Don't inherit the shell's environment, which could change what is measured.
         env={"PATH": os.environ["PATH"], **environment},
         stdout=subprocess.DEVNULL,

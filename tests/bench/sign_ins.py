@@ -141,18 +141,20 @@ def _metrics(rounds: list[Round]) -> list[Metric]:
     return [
         metric("validate: requests/s without sign-ins", lambda measured: measured.before.rate),
         metric(
-            "rate kept", lambda measured: measured.during.rate / measured.before.rate, at_least=0.9
+            "rate relative to undisturbed",
+            lambda measured: measured.during.rate / measured.before.rate,
+            at_least=0.9,
         ),
-        Metric("p99 of all rounds, times what it is without", [p99_during / p99_before], at_most=2),
+        Metric("p99 of all rounds, relative to undisturbed", [p99_during / p99_before], at_most=2),
         metric(
             "calls with a valid key that got a 503",
             lambda measured: float(len(measured.during.by_status.get(503, []))),
             at_most=0,
         ),
-        metric("sign-in pages shown, per second", rate(200)),
-        metric("sign-ins refused, per second", rate(503)),
+        metric("sign-in pages per second", rate(200)),
+        metric("refused sign-ins per second", rate(503)),
         metric(
-            "memory of the largest worker, times what it is without",
+            "memory of the largest worker, relative to undisturbed",
             lambda measured: measured.megabytes_during / measured.megabytes_before,
             at_most=1.5,
         ),

@@ -1,4 +1,4 @@
-"""Compare gunicorn's worker classes, which serve the same small application in turns."""
+"""Compare gunicorn's worker classes, which alternately serve the same small application."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""/readyz of a worker that has just started is the same as that of one that has run for hours."""
+"""A worker that has just started reports the same as one that has run for hours."""
 
 import os
 import signal

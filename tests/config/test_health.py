@@ -104,11 +104,11 @@ def test_repeated_health_checks_use_cached_results(
     database = type(connections["default"])
     is_available: Callable[..., bool] = database.is_available  # type: ignore[attr-defined]
 
-    def count_and_answer(self: object) -> bool:
+    def count_and_check(self: object) -> bool:
         checks[0] += 1
         return is_available(self)
 
-    monkeypatch.setattr(database, "is_available", count_and_answer)
+    monkeypatch.setattr(database, "is_available", count_and_check)
     started = time.monotonic()
     for _ in range(200):
         states(balancer)
@@ -135,7 +135,7 @@ def test_unapplied_migrations_are_reported_until_they_are_applied(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(REQUIRED["migrations"], "_bad_seconds", 0)
+    monkeypatch.setattr(REQUIRED["migrations"], "_unhealthy_ttl", 0)
     settings.MIGRATION_MODULES = newer_migrations
     response = balancer.get("/readyz")
     assert response.status_code == 503
@@ -200,7 +200,7 @@ def test_hanging_check_is_unhealthy_and_waited_for_once() -> None:
         runs.append(1)
         return may_end.wait(10)
 
-    check = HealthCheckCache(hang, timeout=0.2, good_seconds=0, bad_seconds=0)
+    check = HealthCheckCache(hang, timeout=0.2, healthy_ttl=0, unhealthy_ttl=0)
     check.refresh()
     assert check.is_healthy() is False
     started = time.monotonic()

@@ -8,7 +8,7 @@ __all__ = ["freeze_time_but_not_processes"]
 
 @pytest.fixture
 def pack(db: None) -> Pack:
-    """1,000 credits for USD 5."""
+    """Return the smallest pack: 1,000 credits for USD 5."""
     return Pack.objects.earliest("credits")
 
 

@@ -13,16 +13,16 @@ def plan(code: str) -> Plan:
     return Plan.objects.get(code=code)
 
 
-def buyer_of(shop: Account) -> User:
+def get_buyer(shop: Account) -> User:
     return shop.memberships.get().user
 
 
 def place_order(shop: Account, item: Pack | str) -> Order:
-    return lifecycle.start_order(
+    return lifecycle.place_order(
         account=shop,
         item=plan(item) if isinstance(item, str) else item,
         buyer=Buyer("The Shop Ltd"),
-        actor=buyer_of(shop),
+        actor=get_buyer(shop),
     )
 
 
@@ -38,14 +38,14 @@ def subscribe(shop: Account, code: str, day: str = "2026-11-25") -> Order:
 
 
 def schedule_lower_plan(shop: Account, code: str) -> None:
-    subscriptions.schedule_plan(account=shop, plan=plan(code), actor=buyer_of(shop))
+    subscriptions.schedule_plan(account=shop, plan=plan(code), actor=get_buyer(shop))
 
 
 def use_credits(shop: Account, amount: int) -> None:
     charge_account(Charge(account=shop, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
-def limit_of(shop: Account) -> int:
+def get_rate_limit(shop: Account) -> int:
     return Account.objects.get(pk=shop.pk).request_limit
 
 

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import Account, User
 from credits.models import Wallet
-from tests.credits.time_travel import on, run_daily_work, state_of
+from tests.credits.time_travel import on, plan_and_balance, run_daily_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ def run(*arguments: str) -> str:
     return output.getvalue()
 
 
-def account_of(email: str) -> Account:
+def get_account(email: str) -> Account:
     return Account.objects.get(memberships__user__email=email)
 
 
@@ -26,20 +26,20 @@ def account_of(email: str) -> Account:
 def test_account_is_created_with_the_exact_opening_balance(credits: int) -> None:
     output = run("create_account", "jane@gmail.com", "--credits", str(credits))
     assert output.startswith("jane@gmail.com ")
-    assert account_of("jane@gmail.com").wallet.balance == credits
+    assert get_account("jane@gmail.com").wallet.balance == credits
     assert "agree" in run("check_books")
 
 
 def test_account_without_an_opening_balance_gets_the_sign_up_credits() -> None:
     run("create_account", "jane@shop.example")
-    assert account_of("jane@shop.example").wallet.balance == 100
+    assert get_account("jane@shop.example").wallet.balance == 100
 
 
 def test_account_created_with_no_credits_is_topped_up_like_any_other() -> None:
     with on("2026-11-21"):
         run("create_account", "jane@shop.example", "--credits", "0")
-    run_daily_work("2026-12-21")
-    assert state_of(account_of("jane@shop.example")) == ("free", 100)
+    run_daily_jobs("2026-12-21")
+    assert plan_and_balance(get_account("jane@shop.example")) == ("free", 100)
 
 
 @pytest.mark.parametrize("credits", ["-1", "1.5", "many", str(2**63), "1000000001"])
@@ -71,7 +71,7 @@ def test_grant_without_a_valid_reason_is_refused(owner: User, reason: str) -> No
 
 def test_grant_for_unknown_user_is_refused(db: None) -> None:
     with pytest.raises(CommandError, match="owns no open account"):
-        run("grant_credits", "nobody@shop.example", "5", "--reason", "x")
+        run("grant_credits", "unknown@shop.example", "5", "--reason", "x")
 
 
 def test_check_books_reports_that_the_books_agree(owner: User) -> None:

@@ -11,7 +11,7 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Order, Pack, Plan, Wallet
-from credits.orders.lifecycle import Buyer, fulfill_order, start_order
+from credits.orders.lifecycle import Buyer, fulfill_order, place_order
 from credits.orders.refunds import refund_order
 from credits.services import deduct, grant
 from credits.wallet.charges import Charge, charge_account
@@ -32,7 +32,7 @@ def browser(owner: User) -> Client:
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    return start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    return place_order(account=account, item=pack, buyer=SHOP, actor=owner)
 
 
 def text(response: Any) -> str:
@@ -136,7 +136,7 @@ def test_buyer_names_are_escaped(
     browser: Client, account: Account, owner: User, pack: Pack
 ) -> None:
     buyer = Buyer("<script>alert(1)</script>", "<b>1</b>\n2", "<i>")
-    order = start_order(account=account, item=pack, buyer=buyer, actor=owner)
+    order = place_order(account=account, item=pack, buyer=buyer, actor=owner)
     for path in ("", "invoice/"):
         page = text(browser.get(f"/credits/orders/{order.public_id}/{path}"))
         assert "&lt;script&gt;alert(1)" in page
@@ -175,7 +175,7 @@ def test_ledger_describes_every_movement_with_the_balance_after_it(
     in_november: None, account: Account, owner: User, staff: User, pack: Pack
 ) -> None:
     with on("2026-11-22"):
-        order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        order = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
         fulfill_order(order=order, actor=staff)
     with on("2026-11-23"):
         use_credits(account, 40)

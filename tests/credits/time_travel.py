@@ -10,18 +10,19 @@ from runtime.jobs.daily import run_daily
 
 
 def on(day: str, hour: int = 9) -> time_machine.travel:
+    """Freeze time at this hour (UTC) of a day: `with on("2026-11-25"): …`."""
     moment = datetime.combine(date.fromisoformat(day), time(hour), UTC)
     return time_machine.travel(moment, tick=False)
 
 
-def run_daily_work(day: str) -> None:
+def run_daily_jobs(day: str) -> None:
     """Run the daily jobs twice, because they have to be idempotent."""
     with on(day):
         run_daily()
         run_daily()
 
 
-def state_of(account: Account) -> tuple[str, int]:
+def plan_and_balance(account: Account) -> tuple[str, int]:
     """Return the code of the plan, and the balance."""
     subscription = Subscription.objects.get(account=account)
     return subscription.plan.code, Wallet.objects.get(account=account).balance

@@ -1,5 +1,8 @@
-"""Two customers with one row of every kind. Nothing that the first does may change or reveal data
-of the second, whose rows all contain the word "harbour"."""
+"""Two customers with one row of every kind.
+
+Nothing that the first does may change or reveal data of the second, whose rows all contain the word
+"harbour".
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +49,7 @@ def create_customer(name: str, host: str) -> Customer:
     make_member(account, Role.DEVELOPER, f"dev@{host}")
     invited = team.invite_member(account=account, email=f"new@{host}", role=Role.VIEWER, actor=user)
     for is_paid in (True, False):
-        order = lifecycle.start_order(
+        order = lifecycle.place_order(
             account=account,
             item=Pack.objects.earliest("credits"),
             buyer=lifecycle.Buyer(f"{name} Ltd"),

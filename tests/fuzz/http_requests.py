@@ -216,9 +216,9 @@ usual = st.fixed_dictionaries(
 def _merge_headers(
     usual: dict[str, str], odd: list[tuple[str, str]]
 ) -> tuple[tuple[str, str], ...]:
-    """Replace the usual header of the first odd one's name, and duplicate the others."""
-    kept = [(name, value) for name, value in usual.items() if name not in dict(odd[:1])]
-    return (*kept, *odd)
+    """Let the first odd header replace a usual one of the same name, and add the others."""
+    unchanged = [(name, value) for name, value in usual.items() if name not in dict(odd[:1])]
+    return (*unchanged, *odd)
 
 
 bodies = st.one_of(

@@ -121,7 +121,7 @@ def assert_api_response(response: HttpResponse, *, is_head: bool = False) -> Non
     assert ("www-authenticate" in names) is (response.status == 401)
     assert not [name for name in names if name.startswith(("access-control", "set-cookie"))]
     limit, remaining = (
-        int(response.header(f"x-ratelimit-{one}")) for one in ("limit", "remaining")
+        int(response.header(f"x-ratelimit-{name}")) for name in ("limit", "remaining")
     )
     assert 0 <= remaining <= limit
     assert re.fullmatch(r"[A-Za-z0-9_-]{8,64}", response.header("x-request-id"))

@@ -248,8 +248,10 @@ def _check(address: str) -> None:
 
 
 def test_forged_reply_is_never_accepted() -> None:
-    """The forged reply arrives before the real one, and has the right ID or the right question, but
-    not both."""
+    """The forged reply arrives before the real one.
+
+    It has the right ID or the right question, but not both.
+    """
     forged = FakeDns()
     for domain in ("shop.com", "evil.com", "shop.com.evil.com"):
         forged.add_records(domain, MX="1 evil.example.", A="203.0.113.66", TXT='"v=spf1 +all"')

@@ -1,5 +1,8 @@
-"""Arbitrary bytes sent to a running product: each request gets one well-formed response, costs what
-the response says, and reveals nothing about other customers."""
+"""Arbitrary bytes sent to a running product.
+
+Each request gets one well-formed response, costs what the response says, and reveals nothing about
+other customers.
+"""
 
 import pytest
 from hypothesis import strategies as st

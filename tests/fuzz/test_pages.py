@@ -1,5 +1,7 @@
-"""Any values in any form and any query string: every page responds, forms change only what they
-show, and no page reveals another customer's data."""
+"""Any values in any form and any query string.
+
+Every page responds, forms change only what they show, and no page reveals another customer's data.
+"""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -52,7 +54,7 @@ def test_customer_form_changes_only_what_it_shows() -> None:
     money = snapshot_money(shop.account)
 
     def any_form(template: str, owner: str, form_index: int, filling: Filling) -> None:
-        path = fill_path(template, ids_of(shop, harbour, owner))
+        path = fill_path(template, ids_owned_by(shop, harbour, owner))
         with rolled_back():
             client = make_browser(cookie)
             form = get_form(client, path, form_index)
@@ -116,7 +118,7 @@ def test_any_query_string_on_any_page_is_answered() -> None:
     def any_query(
         template: str, owner: str, odd: str, query: list[tuple[int, str]], signed_in: bool
     ) -> None:
-        path = fill_path(template, ids_of(shop, harbour, owner), odd)
+        path = fill_path(template, ids_owned_by(shop, harbour, owner), odd)
         with rolled_back():
             client = make_browser(cookie if signed_in else "")
             names = names_by_template.setdefault(template, find_names(client, path))
@@ -146,13 +148,15 @@ cursors = st.builds("{}-{}".format, numbers | st.integers(0, 2**51), numbers | s
 days = st.dates().map(str) | st.sampled_from(["24h", "12m", "hour", "month", "playground", "200"])
 
 
-def ids_of(shop: Customer, harbour: Customer, owner: str) -> dict[str, Any]:
+def ids_owned_by(shop: Customer, harbour: Customer, owner: str) -> dict[str, Any]:
     return {OWN: shop.ids, ANOTHERS: harbour.ids}.get(owner, {})
 
 
 def get_form(client: Client, path: str, form_index: int) -> PageForm:
-    """Return one of the page's forms, those of the layout last. A page without forms gets an
-    invented one."""
+    """Return one of the page's forms, those of the layout last.
+
+    A page without forms gets an invented one.
+    """
     page = client.get(path)
     assert_valid(page)
     forms = parse_forms(page.content.decode()) if _is_html(page) else []

@@ -1,5 +1,7 @@
-"""Any values in any admin form and any query string: every page responds, the books agree, and a
-form that is submitted again does nothing."""
+"""Any values in any admin form and any query string.
+
+Every page responds, the books agree, and a form that is submitted again does nothing.
+"""
 
 from typing import Any
 

@@ -1,5 +1,7 @@
-"""Stripe events that are modified, forged, duplicated or reordered: only signed events move money,
-only once, and the balance ends at what was paid."""
+"""Stripe events that are modified, forged, duplicated or reordered.
+
+Only signed events move money, only once, and the balance ends at what was paid.
+"""
 
 import hashlib
 import hmac
@@ -19,10 +21,10 @@ from credits.payments import stripe_events
 from tests.credits.payments.stripe_helpers import (
     WEBHOOK,
     buy,
+    get_subscription,
     place_order,
     running,
     stripe,
-    subscription_of,
 )
 from tests.fuzz.customers import assert_books_agree, snapshot_money
 from tests.fuzz.exploration import explore, rolled_back
@@ -51,7 +53,7 @@ def post(payload: bytes, signature: str) -> int:
 
 def full_object(account: Account, order: Order) -> dict[str, Any]:
     """Return an object with every field that the handlers read."""
-    subscription = subscription_of(account).provider_subscription
+    subscription = get_subscription(account).provider_subscription
     return {
         "id": "in_any",
         "billing_reason": "subscription_cycle",
@@ -109,8 +111,8 @@ def test_forged_event_moves_no_money(stripe: FakeStripe, account: Account, owner
     def any_forgery(index: int, forgery: Forgery) -> None:
         payload = json.dumps(events[index % len(events)]).encode()
         sent = payload
-        for position, put in forgery.changes:
-            sent = sent[:position] + put + sent[position + len(put) :]
+        for position, replacement in forgery.changes:
+            sent = sent[:position] + replacement + sent[position + len(replacement) :]
         assume(sent != payload or not forgery.changes)
         signature = _signature(payload, forgery) if forgery.signature is None else forgery.signature
         before = money()
@@ -137,8 +139,13 @@ def test_malformed_signed_event_is_answered_and_the_books_agree(
     parts = sorted(template)
 
     def any_event(kind: str, odd: list[tuple[int, Any]], overrides: dict[str, Any]) -> None:
-        thing = {**template, **{parts[index % len(parts)]: value for index, value in odd}}
-        event = {"id": f"evt_odd{next(ids)}", "type": kind, "data": {"object": thing}, **overrides}
+        payload_object = {**template, **{parts[index % len(parts)]: value for index, value in odd}}
+        event = {
+            "id": f"evt_odd{next(ids)}",
+            "type": kind,
+            "data": {"object": payload_object},
+            **overrides,
+        }
         payload = json.dumps(event).encode()
         with rolled_back():
             assert post(payload, sign(payload)) in {200, 400, 503}
@@ -191,7 +198,7 @@ def test_duplicate_and_reordered_events_end_with_the_paid_balance(
             for purchase in purchased:
                 order = place_order(account, pack)
                 session = stripe.find_session(order.public_id)
-                events += _events_of(stripe, session, purchase)
+                events += _purchase_events(stripe, session, purchase)
                 late += [_lost_dispute(stripe, session)] if purchase.is_lost else []
                 left += purchase.credits_left(pack.credits)
             assert _deliver(events, late, deliveries) == {200}
@@ -207,7 +214,9 @@ def test_duplicate_and_reordered_events_end_with_the_paid_balance(
     )
 
 
-def _events_of(stripe: FakeStripe, session: StripeObject, purchase: Purchase) -> list[StripeObject]:
+def _purchase_events(
+    stripe: FakeStripe, session: StripeObject, purchase: Purchase
+) -> list[StripeObject]:
     if not purchase.is_paid:
         return [stripe.expire(session)]
     total = session["amount_total"]
@@ -226,7 +235,7 @@ def _lost_dispute(stripe: FakeStripe, session: StripeObject) -> StripeObject:
 def _deliver(
     events: list[StripeObject], late: list[StripeObject], deliveries: list[int]
 ) -> set[int]:
-    """Post events in the given order with repeats, then all of them twice, then the late ones."""
+    """Post events in this order with repeats, then all of them twice, then the late ones."""
     for delivery in deliveries:
         _post_signed(events[delivery % len(events)])
     for _ in range(2):

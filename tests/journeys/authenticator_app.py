@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from tests.journeys.sign_in import assert_heading
 
 PERIOD_SECONDS = 30
-# Don't type a code that may expire before it is submitted.
+# Wait for the next code if the current one may expire before it is submitted.
 TYPING_SECONDS = 3
 
 

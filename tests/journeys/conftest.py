@@ -74,8 +74,8 @@ def windows(browser: Browser, site: Product) -> Iterator[Windows]:
 
 
 @pytest.fixture(scope="module")
-def lasting_windows(browser: Browser, site: Product) -> Iterator[Windows]:
-    """Windows for pages that take long to set up and that many tests only view."""
+def shared_windows(browser: Browser, site: Product) -> Iterator[Windows]:
+    """Windows that all tests of a module share, for pages that are slow to set up."""
     with open_windows(browser, site.url) as windows:
         yield windows
 

@@ -10,8 +10,8 @@ from tests.journeys.windows import HEIGHT, NARROW, WIDE
 # The axe rules whose results can differ between the light and the dark theme.
 COLOR_RULES = ["color-contrast", "link-in-text-block"]
 AXE = Axe()
-# Reuses the axe script (half a megabyte) that the page has already loaded.
-AXE_AGAIN = Axe("typeof axe")
+# Runs without injecting the script (half a megabyte) again, if the page has already loaded it.
+AXE_LOADED = Axe("typeof axe")
 
 
 def assert_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> None:
@@ -20,12 +20,12 @@ def assert_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> 
     The page isn't reloaded, because only CSS depends on width and theme. Colors don't depend on the
     width, so the dark theme is checked once.
     """
-    findings = _outline(page)
+    findings = _check_structure(page)
     for width in widths:
-        findings += sideways_scrolling(page, width)
-        findings += [f"{width}: {line}" for line in _axe(page)]
+        findings += find_horizontal_scrolling(page, width)
+        findings += [f"{width}: {line}" for line in _run_axe(page)]
     page.emulate_media(color_scheme="dark")
-    findings += [f"dark: {line}" for line in _axe(page, runOnly=COLOR_RULES)]
+    findings += [f"dark: {line}" for line in _run_axe(page, runOnly=COLOR_RULES)]
     page.emulate_media(color_scheme="light")
     assert not findings, "\n".join([page.url, *findings])
 
@@ -38,7 +38,7 @@ def assert_skip_link_first(page: Page) -> None:
     assert 'class="skip"' in reached, f"{page.url}: the first Tab reaches {reached[:100]}"
 
 
-def sideways_scrolling(page: Page, width: int) -> list[str]:
+def find_horizontal_scrolling(page: Page, width: int) -> list[str]:
     """Return a finding if the page needs horizontal scrolling."""
     page.set_viewport_size({"width": width, "height": HEIGHT})
     available: int = page.evaluate("document.documentElement.clientWidth")
@@ -46,7 +46,7 @@ def sideways_scrolling(page: Page, width: int) -> list[str]:
     return [f"{available} wide, but needs {needed}"] if needed > available else []
 
 
-def _outline(page: Page) -> list[str]:
+def _check_structure(page: Page) -> list[str]:
     findings = []
     if (headings := page.locator("h1").count()) != 1:
         findings.append(f"{headings} h1 headings")
@@ -59,8 +59,8 @@ def _outline(page: Page) -> list[str]:
     return findings
 
 
-def _axe(page: Page, **options: Any) -> list[str]:
-    axe = AXE_AGAIN if page.evaluate("'axe' in window") else AXE
+def _run_axe(page: Page, **options: Any) -> list[str]:
+    axe = AXE_LOADED if page.evaluate("'axe' in window") else AXE
     results = axe.run(page, options={"resultTypes": ["violations"], **options})
     violations: list[dict[str, Any]] = results.response["violations"]
     return [

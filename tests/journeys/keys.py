@@ -8,7 +8,7 @@ from tests.journeys.sign_in import assert_heading
 
 
 def create_key(page: Page, name: str) -> str:
-    """Create a key as the docs describe; end on the only page that shows it, and return it."""
+    """Create a key as the docs describe; end on the page that shows it once, and return it."""
     page.goto("/validation/")
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="API Keys").click()

@@ -1,8 +1,8 @@
 """Customers who have just signed up, with whom most journeys start.
 
-They sign up over plain HTTP, one ahead of the journeys and in parallel to them, because hashing the
-password and waiting for the email is slow. Only one ahead, because sign-ups are limited to 20 per
-minute and IP address.
+While a journey runs, the next customer signs up over plain HTTP in the background, because hashing
+the password and waiting for the email is slow. Only one is prepared in advance, because sign-ups
+are limited to 20 per minute and IP address.
 """
 
 import re

@@ -15,12 +15,12 @@ DEVICE = {
 }
 
 
-def open_with_device(windows: Windows, site: Product, who: Newcomer) -> Page:
+def open_with_device(windows: Windows, site: Product, customer: Newcomer) -> Page:
     """Open a window with a virtual authenticator.
 
     It uses a host name, because passkeys don't work with IP addresses.
     """
-    page = windows.open(who, url=f"http://localhost:{site.port}")
+    page = windows.open(customer, url=f"http://localhost:{site.port}")
     devtools = page.context.new_cdp_session(page)
     devtools.send("WebAuthn.enable")
     devtools.send("WebAuthn.addVirtualAuthenticator", {"options": DEVICE})

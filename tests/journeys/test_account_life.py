@@ -16,13 +16,13 @@ def page(windows: Windows, newcomer: Newcomer) -> Page:
 
 
 def test_export_contains_the_new_account_name(page: Page, tmp_path: Path) -> None:
-    rename_account(page, "Keeper & Söhne")
+    rename_account(page, "Müller & Söhne")
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
     file = tmp_path / "export.json"
     download.value.save_as(file)
     export = json.loads(file.read_text())
-    assert export["account"]["name"] == "Keeper & Söhne"
+    assert export["account"]["name"] == "Müller & Söhne"
     assert download.value.suggested_filename == f"{export['account']['id']}.json"
 
 

@@ -194,6 +194,6 @@ def test_email_about_a_new_key_does_not_contain_it(
 ) -> None:
     page = windows.open(customer)
     secret = create_key(page, "Mailed")
-    mail = site.wait_for_email(customer.email, "Mailed").as_string()
-    assert secret not in mail
-    assert secret[9:41] not in mail
+    message = site.wait_for_email(customer.email, "Mailed").as_string()
+    assert secret not in message
+    assert secret[9:41] not in message

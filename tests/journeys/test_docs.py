@@ -19,7 +19,7 @@ def page(windows: Windows) -> Page:
     return page
 
 
-def test_chosen_language_is_kept_on_later_pages(page: Page) -> None:
+def test_chosen_language_is_remembered_on_later_pages(page: Page) -> None:
     expect(page.locator("#quickstart-curl")).to_be_visible()
     expect(page.locator("#quickstart-python")).to_be_hidden()
     page.get_by_role("tab", name="Python").click()
@@ -54,10 +54,10 @@ def test_switching_a_tab_does_not_shift_it_under_the_pointer(page: Page) -> None
     page.goto("/docs/credits/")
     tab = page.locator("#usage-python-tab")
     tab.scroll_into_view_if_needed()
-    before = top_of(tab)
+    before = get_top(tab)
     tab.click()
     # Pages scroll by whole pixels.
-    assert abs(top_of(tab) - before) < 1
+    assert abs(get_top(tab) - before) < 1
 
 
 def test_example_is_copied_verbatim(page: Page) -> None:
@@ -94,7 +94,7 @@ def test_menu_on_a_narrow_page_closes_after_a_choice(windows: Windows) -> None:
     expect(page.locator(".docs-menu nav")).to_be_hidden()
 
 
-def top_of(tab: Locator) -> float:
+def get_top(tab: Locator) -> float:
     box = tab.bounding_box()
     assert box
     return box["y"]

@@ -102,38 +102,38 @@ EMPTY_PAGES = [
 
 
 @pytest.fixture(scope="module")
-def populated(lasting_windows: Windows, site: Product, newcomers: Newcomers) -> PopulatedAccount:
-    return populate_account(lasting_windows, site, newcomers.take())
+def populated(shared_windows: Windows, site: Product, newcomers: Newcomers) -> PopulatedAccount:
+    return populate_account(shared_windows, site, newcomers.take())
 
 
 @pytest.fixture(scope="module")
-def visitor(lasting_windows: Windows) -> Page:
-    return lasting_windows.open()
+def visitor(shared_windows: Windows) -> Page:
+    return shared_windows.open()
 
 
 @pytest.fixture(scope="module")
-def new_customer(lasting_windows: Windows, newcomers: Newcomers) -> Page:
-    return lasting_windows.open(newcomers.take())
+def new_customer(shared_windows: Windows, newcomers: Newcomers) -> Page:
+    return shared_windows.open(newcomers.take())
 
 
 @pytest.mark.parametrize("path", PUBLIC_PAGES)
 def test_public_page_has_no_findings(
-    visitor: Page, populated: PopulatedAccount, lasting_windows: Windows, path: str
+    visitor: Page, populated: PopulatedAccount, shared_windows: Windows, path: str
 ) -> None:
     visitor.goto(path.format(**populated.ids))
     assert_skip_link_first(visitor)
     assert_no_findings(visitor)
-    assert not lasting_windows.take_console_errors()
+    assert not shared_windows.take_console_errors()
 
 
 @pytest.mark.parametrize("path", MEMBER_PAGES)
 def test_member_page_has_no_findings(
-    populated: PopulatedAccount, lasting_windows: Windows, path: str
+    populated: PopulatedAccount, shared_windows: Windows, path: str
 ) -> None:
     populated.page.goto(path.format(**populated.ids))
     assert_skip_link_first(populated.page)
     assert_no_findings(populated.page)
-    assert not lasting_windows.take_console_errors()
+    assert not shared_windows.take_console_errors()
 
 
 @pytest.mark.parametrize("path", EMPTY_PAGES)

@@ -16,7 +16,7 @@ from tests.journeys.windows import Windows
 from tests.servers.product import Product
 
 
-def test_a_new_customer_signs_up_and_comes_back(page: Page, site: Product) -> None:
+def test_new_customer_signs_up_and_signs_in_again(page: Page, site: Product) -> None:
     sign_up(page, site, "jane@newcomer.example")
     sign_out(page)
     sign_in(page, "jane@newcomer.example")
@@ -38,9 +38,9 @@ def test_a_mistyped_address_is_corrected_with_one_click(page: Page) -> None:
 
 
 @pytest.fixture(scope="module")
-def app(lasting_windows: Windows, newcomers: Newcomers) -> AuthenticatorApp:
+def app(shared_windows: Windows, newcomers: Newcomers) -> AuthenticatorApp:
     newcomer = newcomers.take()
-    return set_up_authenticator_app(lasting_windows.open(newcomer), newcomer.email)
+    return set_up_authenticator_app(shared_windows.open(newcomer), newcomer.email)
 
 
 def test_sign_in_requires_a_code_from_the_authenticator_app(

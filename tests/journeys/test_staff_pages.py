@@ -21,32 +21,32 @@ LISTS = [
 
 
 @pytest.fixture(scope="module")
-def staff(lasting_windows: Windows, site: Product) -> Page:
-    page = lasting_windows.open()
+def staff(shared_windows: Windows, site: Product) -> Page:
+    page = shared_windows.open()
     sign_in(page, "owner@example.com", site.owner_password())
     assert_heading(page, "Overview")
     return page
 
 
-def test_admin_index_has_no_console_errors(staff: Page, lasting_windows: Windows) -> None:
+def test_admin_index_has_no_console_errors(staff: Page, shared_windows: Windows) -> None:
     staff.goto("/admin/")
     assert_heading(staff, "Customers and what is theirs")
-    assert not lasting_windows.take_console_errors()
+    assert not shared_windows.take_console_errors()
 
 
 @pytest.mark.parametrize("model", LISTS)
 def test_list_and_its_first_row_have_no_console_errors(
-    staff: Page, lasting_windows: Windows, model: str
+    staff: Page, shared_windows: Windows, model: str
 ) -> None:
     staff.goto(f"/admin/{model}/")
     entry = staff.locator("#result_list tbody a").first
     if entry.count():
         staff.goto(entry.get_attribute("href") or "")
-    assert not lasting_windows.take_console_errors()
+    assert not shared_windows.take_console_errors()
 
 
 def test_scripts_of_admin_forms_work_under_the_content_security_policy(
-    staff: Page, lasting_windows: Windows
+    staff: Page, shared_windows: Windows
 ) -> None:
     """Filters, prepopulated fields, autocomplete and the widget for multiple choices."""
     staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
@@ -65,7 +65,7 @@ def test_scripts_of_admin_forms_work_under_the_content_security_policy(
     staff.goto("/admin/auth/group/add/")
     staff.locator("#id_permissions_from option").first.wait_for(state="attached")
     staff.goto("/admin/account/emailaddress/add/")
-    assert not lasting_windows.take_console_errors()
+    assert not shared_windows.take_console_errors()
 
 
 def test_admin_index_shows_its_panels(staff: Page) -> None:
@@ -75,7 +75,7 @@ def test_admin_index_shows_its_panels(staff: Page) -> None:
     assert_no_findings(staff)
 
 
-def test_staff_find_and_view_a_customer(staff: Page, lasting_windows: Windows) -> None:
+def test_staff_find_and_view_a_customer(staff: Page, shared_windows: Windows) -> None:
     staff.set_viewport_size({"width": WIDE, "height": HEIGHT})
     _find(staff, "owner@")
     expect(staff.get_by_role("heading", level=2, name="Users")).to_be_visible()
@@ -87,7 +87,7 @@ def test_staff_find_and_view_a_customer(staff: Page, lasting_windows: Windows) -
     staff.get_by_role("link", name="Usage and requests").click()
     expect(staff.get_by_role("heading", level=1)).to_contain_text("usage and requests")
     assert_no_findings(staff)
-    assert not lasting_windows.take_console_errors()
+    assert not shared_windows.take_console_errors()
 
 
 def test_pasted_key_is_found_and_never_shown(staff: Page, site: Product) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.findings import assert_no_findings, sideways_scrolling
+from tests.journeys.findings import assert_no_findings, find_horizontal_scrolling
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.sign_in import assert_heading, fill_sign_up, sign_in
 from tests.journeys.teams import invitation_link, invite, rename_account, rename_yourself
@@ -27,8 +27,8 @@ LONG_ADDRESS = f"{'a' * 60}@{'b' * 60}.example"
 
 
 @pytest.fixture(scope="module")
-def member(lasting_windows: Windows, newcomers: Newcomers) -> Page:
-    return lasting_windows.open(newcomers.take())
+def member(shared_windows: Windows, newcomers: Newcomers) -> Page:
+    return shared_windows.open(newcomers.take())
 
 
 def test_confirmation_page_has_no_findings(page: Page) -> None:
@@ -121,5 +121,7 @@ def assert_no_horizontal_scrolling(page: Page, paths: list[str]) -> None:
     findings = {}
     for path in paths:
         page.goto(path)
-        findings[path] = sideways_scrolling(page, WIDE) + sideways_scrolling(page, NARROW)
+        findings[path] = find_horizontal_scrolling(page, WIDE) + find_horizontal_scrolling(
+            page, NARROW
+        )
     assert not any(findings.values()), findings

@@ -9,16 +9,16 @@ from tests.servers.product import Product
 
 
 @pytest.fixture(scope="module")
-def owner(lasting_windows: Windows, newcomers: Newcomers) -> Page:
-    page = lasting_windows.open(newcomers.take())
+def owner(shared_windows: Windows, newcomers: Newcomers) -> Page:
+    page = shared_windows.open(newcomers.take())
     rename_account(page, "The Crew")
     return page
 
 
 @pytest.fixture(scope="module")
-def developer(owner: Page, lasting_windows: Windows, site: Product) -> Page:
+def developer(owner: Page, shared_windows: Windows, site: Product) -> Page:
     invite(owner, "developer@crew.example", "Developer")
-    page = lasting_windows.open()
+    page = shared_windows.open()
     join(page, site, "developer@crew.example")
     return page
 

@@ -22,17 +22,17 @@ def test_forms_and_menus_work_without_javascript(page: Page, newcomer: Newcomer)
     page.goto("/accounts/account/open/")
     page.get_by_label("Account name").fill("Second Hat")
     page.get_by_role("button", name="Open the account").click()
-    expect(menu_of(page)).to_contain_text("Second Hat")
+    expect(topbar_menu(page)).to_contain_text("Second Hat")
 
-    menu_of(page).click()
+    topbar_menu(page).click()
     page.locator(".topbar .switcher > summary").click()
     page.get_by_role("button", name="First Hat").click()
-    expect(menu_of(page)).to_contain_text("First Hat")
+    expect(topbar_menu(page)).to_contain_text("First Hat")
 
-    menu_of(page).click()
+    topbar_menu(page).click()
     page.get_by_role("link", name="Team").click()
     expect(page.get_by_text("colleague@no-script.example")).to_be_visible()
 
 
-def menu_of(page: Page) -> Locator:
+def topbar_menu(page: Page) -> Locator:
     return page.locator(".topbar > details > summary")

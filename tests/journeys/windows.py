@@ -22,14 +22,14 @@ class Windows:
         self._contexts: list[BrowserContext] = []
 
     def open(
-        self, who: Newcomer | None = None, *, url: str = "", width: int = WIDE, **options: Any
+        self, customer: Newcomer | None = None, *, url: str = "", width: int = WIDE, **options: Any
     ) -> Page:
-        """Open a window with its own cookies, those of `who` if given."""
+        """Open a window with its own cookies, in which `customer` is signed in."""
         viewport: ViewportSize = {"width": width, "height": HEIGHT}
         context = self.browser.new_context(
             base_url=url or self.url, viewport=viewport, reduced_motion="reduce", **options
         )
-        for name, value in who.cookies.items() if who else ():
+        for name, value in customer.cookies.items() if customer else ():
             context.add_cookies([{"name": name, "value": value, "url": url or self.url}])
         context.set_default_timeout(WAIT_MILLISECONDS)
         context.on("console", self._record_error)
@@ -47,14 +47,14 @@ class Windows:
             context.close()
 
     def _record_error(self, message: ConsoleMessage) -> None:
-        if message.type != "error" or _is_page_itself(message):
+        if message.type != "error" or _is_error_page(message):
             return
         self.console_errors.append(f"{message.location['url']}: {message.text}")
 
 
 @contextmanager
 def open_windows(browser: Browser, url: str) -> Iterator[Windows]:
-    """Yield windows, close them at the end, and check that there were no errors."""
+    """Yield windows, close them at the end, and check that there were no console errors."""
     windows = Windows(browser, url)
     try:
         yield windows
@@ -63,8 +63,8 @@ def open_windows(browser: Browser, url: str) -> Iterator[Windows]:
     assert not windows.console_errors
 
 
-def _is_page_itself(message: ConsoleMessage) -> bool:
-    """Return whether a failed load is the page itself, which may respond 403 or 404 on purpose."""
+def _is_error_page(message: ConsoleMessage) -> bool:
+    """Return whether the page itself failed to load, because it responds 403 or 404 on purpose."""
     is_load_error = message.text.startswith("Failed to load resource")
     return (
         is_load_error and message.page is not None and message.location["url"] == message.page.url

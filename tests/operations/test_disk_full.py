@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 
 @contextmanager
-def site_on_a_disk(tmp_path: Path, kind: str) -> Iterator[tuple[Product, SmallDisk | FileLimit]]:
+def site_on_disk(tmp_path: Path, kind: str) -> Iterator[tuple[Product, SmallDisk | FileLimit]]:
     if kind == "limit":
         with product(tmp_path) as site:
             processes = psutil.Process(site.process.pid).children(recursive=True)
@@ -54,7 +54,7 @@ def send_refused_form(browser: PlainBrowser, path: str, **fields: str) -> tuple[
 
 @pytest.mark.parametrize("kind", ["full", "limit"])
 def test_full_disk_loses_no_charge_and_recovers_with_free_space(tmp_path: Path, kind: str) -> None:
-    with site_on_a_disk(tmp_path, kind) as (site, disk):
+    with site_on_disk(tmp_path, kind) as (site, disk):
         caller = HttpCaller(site, make_key(site, "full@shop.example", 10_000, 10_000))
         browser = PlainBrowser(site.url)
         responses = validate_until(caller, 200)
@@ -64,7 +64,7 @@ def test_full_disk_loses_no_charge_and_recovers_with_free_space(tmp_path: Path, 
         responses += [caller.validate("no address", Idempotency_Key="one")]
         read, ready = caller.get(), caller.get("/readyz")
         page = send_refused_form(browser, "/accounts/password/reset/", email="owner@example.com")
-        disk.make_room()
+        disk.free_space()
         responses += validate_until(caller, 200)
         responses += [caller.validate("no address", Idempotency_Key="one")]
         wait_until_ready(caller)

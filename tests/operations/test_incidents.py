@@ -27,35 +27,35 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine(tmp_path / "machine")
 
 
-def follow(machine: Machine, name: str, **variables: str) -> None:
+def run_block(machine: Machine, name: str, **variables: str) -> None:
     for command in machine.commands(name, **variables):
         call_command(*command)
 
 
 def test_a_leaked_key_is_revoked(machine: Machine, caller: ApiClient, key: ApiKey) -> None:
     assert caller.get("/v1/me").status_code == 200
-    follow(machine, "revoke", KEY=key.public_id)
+    run_block(machine, "revoke", KEY=key.public_id)
     assert error_code(caller.get("/v1/me")) == "api_key_revoked"
 
 
 def test_flooding_account_is_suspended(
     machine: Machine, caller: ApiClient, account: Account
 ) -> None:
-    follow(machine, "suspend", ACCOUNT=account.public_id)
+    run_block(machine, "suspend", ACCOUNT=account.public_id)
     assert caller.get("/v1/me").headers["X-RateLimit-Limit"] == "10"
 
 
 def test_failed_emails_are_retried(machine: Machine, owner: User) -> None:
     now = owner.date_joined
     Mail.objects.create(to=owner.email, subject="Given up", given_up_at=now, attempts=8)
-    follow(machine, "mails")
+    run_block(machine, "mails")
     mail = Mail.objects.get(subject="Given up")
     assert (mail.given_up_at, mail.attempts) == (None, 0)
 
 
 def test_lost_second_factor_is_removed(machine: Machine, staff: User) -> None:
     Authenticator.objects.create(user=staff, type=Authenticator.Type.TOTP, data={})
-    follow(machine, "second-factor", STAFF=staff.email)
+    run_block(machine, "second-factor", STAFF=staff.email)
     assert not Authenticator.objects.exists()
 
 
@@ -66,7 +66,7 @@ def test_blocking_connection_is_terminated(machine: Machine) -> None:
     names = [name for name in ("host", "port", "user", "dbname") if name in parameters]
     with psycopg.connect(**{name: parameters[name] for name in names}) as blocking:
         blocking.execute("LOCK TABLE validation_logentry IN ACCESS SHARE MODE")
-        follow(machine, "locks", PID=str(blocking.info.backend_pid))
+        run_block(machine, "locks", PID=str(blocking.info.backend_pid))
         with pytest.raises(psycopg.OperationalError):
             blocking.execute("SELECT 1")
 
@@ -74,5 +74,5 @@ def test_blocking_connection_is_terminated(machine: Machine) -> None:
 def test_invalid_indexes_are_listed(machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
     if connection.vendor != "postgresql":
         pytest.skip("This command needs PostgreSQL.")
-    follow(machine, "invalid-indexes")
+    run_block(machine, "invalid-indexes")
     assert "(0 rows)" in capfd.readouterr().out

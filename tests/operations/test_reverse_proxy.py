@@ -208,7 +208,7 @@ def test_chunked_body_arrives_complete(proxy: ReverseProxy, secret: str) -> None
     assert json.loads(only(proxy.send(raw_request)).body)["verdict"] == "deliverable"
 
 
-def test_proxy_keeps_the_headers_of_the_product(site: Product, proxy: ReverseProxy) -> None:
+def test_proxy_preserves_the_headers_of_the_product(site: Product, proxy: ReverseProxy) -> None:
     raw_request = get("/accounts/login/")
     proxied = only(proxy.send(raw_request)).headers
     forwarded = ("X-Forwarded-Proto: https", "X-Forwarded-For: 192.0.2.1")

@@ -68,8 +68,8 @@ def test_sqlite_backup_under_load_can_be_restored(tmp_path: Path) -> None:
 
 
 @contextmanager
-def database_of_the_product() -> Iterator[tuple[str, dict[str, str]]]:
-    """Create a database; yield its URL for an unprivileged user, and the superuser's variables."""
+def product_database() -> Iterator[tuple[str, dict[str, str]]]:
+    """Create a database; yield its URL for an unprivileged user, and a superuser's environment."""
     with postgres() as admin_url, psycopg.connect(admin_url, autocommit=True) as admin:
         (folder,) = parse_qs(urlsplit(admin_url).query)["host"]
         admin.execute("CREATE ROLE validation LOGIN PASSWORD 'invented'")
@@ -81,7 +81,7 @@ def database_of_the_product() -> Iterator[tuple[str, dict[str, str]]]:
 
 def test_postgresql_backup_under_load_can_be_restored(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with database_of_the_product() as (url, superuser):
+    with product_database() as (url, superuser):
         machine = Machine(tmp_path / "machine", DATA_DIR=str(data), DATABASE_URL=url)
         with product(data, DATABASE_URL=url, WEB_WORKERS="1") as site:
             secret = back_up_under_load(site, machine, "postgresql-backup")
@@ -97,29 +97,29 @@ def test_postgresql_backup_under_load_can_be_restored(tmp_path: Path) -> None:
 def test_postgresql_can_be_restored_to_a_point_in_time() -> None:
     with cluster() as (machine, variables):
         machine.run("wal-backup", **variables)
-        moment = pay_then_lose_everything(variables)
+        timestamp = insert_then_delete_rows(variables)
         pg_ctl(machine, variables, "stop")
         Path(variables["PGDATA"]).rename(f"{variables['PGDATA']}.old")
-        machine.run("wal-restore", MOMENT=moment, **variables)
+        machine.run("wal-restore", MOMENT=timestamp, **variables)
         with psycopg.connect(host=variables["PGHOST"], user="postgres") as database:
             assert database.execute("SELECT * FROM paid").fetchall() == [(1,), (2,)]
 
 
-def pay_then_lose_everything(variables: dict[str, str]) -> str:
+def insert_then_delete_rows(variables: dict[str, str]) -> str:
     with psycopg.connect(host=variables["PGHOST"], user="postgres", autocommit=True) as database:
         database.execute("CREATE TABLE paid AS SELECT 1 AS number")
         database.execute("INSERT INTO paid VALUES (2)")
-        moment = database.execute("SELECT clock_timestamp()").fetchone()
+        now = database.execute("SELECT clock_timestamp()").fetchone()
         database.execute("DELETE FROM paid")
-    assert moment
-    return str(moment[0])
+    assert now
+    return str(now[0])
 
 
 @contextmanager
 def cluster() -> Iterator[tuple[Machine, dict[str, str]]]:
     # PostgreSQL refuses to run as root, and other users can't read pytest's temporary folders.
     user = "nobody" if os.geteuid() == 0 else None
-    with TemporaryDirectory(prefix="moment-") as socket_folder:
+    with TemporaryDirectory(prefix="cluster-") as socket_folder:
         folder = Path(socket_folder)
         machine = Machine(folder / "machine", user=user)
         (folder / "archive").mkdir()

@@ -68,12 +68,12 @@ def test_half_sent_body_times_out_without_reaching_the_product(
         stack.enter_context(slow)
         slow.sendall(request[:-5])
         started = time.monotonic()
-        assert _ends(slow)
+        assert _is_closed_by_peer(slow)
         assert time.monotonic() - started > 3
     assert "half-sent" not in site.output()
 
 
-def _ends(connection: socket.socket) -> bool:
+def _is_closed_by_peer(connection: socket.socket) -> bool:
     try:
         return connection.recv(1000) == b""
     except ConnectionResetError:

@@ -24,7 +24,7 @@ class SmallDisk:
             except OSError as error:
                 assert error.errno == errno.ENOSPC
 
-    def make_room(self) -> None:
+    def free_space(self) -> None:
         self._filler.unlink()
 
 
@@ -52,7 +52,7 @@ class FileLimit:
     def fill(self) -> None:
         self._set(16 * 1024)
 
-    def make_room(self) -> None:
+    def free_space(self) -> None:
         self._set(resource.RLIM_INFINITY)
 
     def _set(self, limit: int) -> None:

@@ -25,7 +25,7 @@ import dns.rrset
 POLL_SECONDS = 0.01
 
 # Names that every honest resolver confirms. The engine queries them to detect lying resolvers.
-SENTINELS = frozenset(
+PROBE_NAMES = frozenset(
     {
         *("com", "net", "org", "gmail.com", "outlook.com", "hotmail.com", "yahoo.com"),
         *("icloud.com", "aol.com", "gmx.net", "qq.com"),
@@ -54,7 +54,7 @@ class FakeDns:
     # Whether negative replies include an SOA record.
     has_soa: bool = True
     # Names that exist without records. A resolver that denies a sentinel is lying.
-    existing_names: frozenset[str] = SENTINELS
+    existing_names: frozenset[str] = PROBE_NAMES
     # The number of all messages received over UDP and TCP.
     messages: int = 0
     # The engine's queries that detect a lying resolver. They aren't counted in `queries`.
@@ -89,7 +89,7 @@ class FakeDns:
         )
         with self._lock:
             self.messages += 1
-            is_probe = key[0] in SENTINELS or key[0].endswith(".invalid")
+            is_probe = key[0] in PROBE_NAMES or key[0].endswith(".invalid")
             (self.probes if is_probe else self.tcp_queries if tcp else self.queries)[key] += 1
             self.times.append(time.monotonic())
         behavior = (

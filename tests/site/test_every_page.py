@@ -35,7 +35,7 @@ OPEN = {
 }
 STATIC = ROOT / "static"
 PAGES = [page for page in all_pages().values() if not page.is_api]
-# Staff pages take longer than all others.
+# Staff pages take longest, so their tests are proofs.
 AUDIENCES = [
     pytest.param(False, id="customers"),
     pytest.param(True, id="staff", marks=pytest.mark.proof),
@@ -49,14 +49,14 @@ def superuser(owner: User) -> User:
     return User.objects.get(pk=owner.pk)
 
 
-@pytest.mark.parametrize("of_staff", AUDIENCES)
+@pytest.mark.parametrize("is_admin", AUDIENCES)
 def test_every_unsafe_method_needs_a_csrf_token(
-    superuser: User, account: Account, of_staff: bool
+    superuser: User, account: Account, is_admin: bool
 ) -> None:
     values = populate_account(superuser, account)
     browser = browser_for(superuser, enforce_csrf_checks=True)
     for page in PAGES:
-        if page.is_admin is not of_staff or page.route in SIGNED:
+        if page.is_admin is not is_admin or page.route in SIGNED:
             continue
         path = page.path(values)
         for method in ("POST", "PUT", "PATCH", "DELETE"):
@@ -160,9 +160,9 @@ def test_source_files_are_not_served(path: str, settings: Settings) -> None:
     assert Client().get(path).status_code == 404
 
 
-@pytest.mark.parametrize("of_staff", AUDIENCES)
+@pytest.mark.parametrize("is_admin", AUDIENCES)
 def test_stored_text_is_escaped_and_invisible_characters_are_shown(
-    superuser: User, account: Account, of_staff: bool
+    superuser: User, account: Account, is_admin: bool
 ) -> None:
     values = populate_account(superuser, account)
     browser = browser_for(superuser)
@@ -170,7 +170,7 @@ def test_stored_text_is_escaped_and_invisible_characters_are_shown(
     escaped = 0
     for page in PAGES:
         path = page.path(values)
-        if page.is_admin is not of_staff:
+        if page.is_admin is not is_admin:
             continue
         response = browser.get(path)
         if not response.headers.get("Content-Type", "").startswith("text/html"):

@@ -95,14 +95,14 @@ def assert_highest(response: Any, what: str) -> None:
     assert response.headers["Permissions-Policy"] == PERMISSIONS_HEADER, what
 
 
-@pytest.mark.parametrize("of_staff", [False, pytest.param(True, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("is_admin", [False, pytest.param(True, marks=pytest.mark.proof)])
 def test_every_page_earns_the_highest_grade(
-    superuser: Client, visitor: Client, owner: User, account: Account, of_staff: bool
+    superuser: Client, visitor: Client, owner: User, account: Account, is_admin: bool
 ) -> None:
     values = populate_account(owner, account)
     mark_second_factor_used(superuser, owner)
     for page in all_pages().values():
-        if page.is_admin is not of_staff:
+        if page.is_admin is not is_admin:
             continue
         url = page.path(values)
         assert resolves_to(page, url), f"{page.route} is not at {url}"

@@ -1,4 +1,4 @@
-"""What the repository must not contain, and what it must."""
+"""What the repository must and must not contain."""
 
 import re
 import subprocess
@@ -18,6 +18,18 @@ TOP_LEVEL = {
 # Written so that the patterns don't match this file.
 INDEX_HOSTS = ("p[y]pi\\.org", "python[h]osted", "registry\\.np[m]js", "deb\\.de[b]ian")
 MACHINE_PATHS = ("/ro[o]t/", "/ho[m]e/\\w", "/wo[r]k/", "/Us[e]rs/")
+
+
+DOCS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    *(f"docs/{p.name}" for p in ROOT.glob("docs/*.md")),
+]
+FILE_NAME = re.compile(r"\w[\w./-]*\.(?:py|html|css|js|conf|md|txt|toml)")
+FOLDER_NAME = re.compile(rf"(?:{'|'.join(sorted(TOP_LEVEL))})(?:/[\w-]+)+/?")
+# Looks like a file name, but is a module.
+NOT_FILES = {"django.conf"}
 
 
 @cache
@@ -63,6 +75,21 @@ def test_make_explains_every_target() -> None:
     output = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for target in ("serve", "test", "setup", "bench", "check", "lint", "lock"):
         assert f"make {target} " in output
+
+
+def find_paths(document: str) -> set[str]:
+    """Return the files and folders that the document mentions in backticks."""
+    text = re.sub(r"```.*?```", "", (ROOT / document).read_text(), flags=re.DOTALL)
+    names = {code.partition("::")[0] for code in re.findall(r"`([^`\n]+)`", text)}
+    is_path = re.compile(f"{FILE_NAME.pattern}|{FOLDER_NAME.pattern}")
+    return {name.rstrip("/") for name in names - NOT_FILES if is_path.fullmatch(name)}
+
+
+@pytest.mark.parametrize("document", DOCS)
+def test_paths_in_docs_exist(document: str) -> None:
+    """A path may be relative to any folder, as in `dns/trust.py`."""
+    tracked = "".join(f"/{name}/\n" for name in tracked_files())
+    assert sorted(name for name in find_paths(document) if f"/{name}/" not in tracked) == []
 
 
 def test_readme_begins_with_serve_and_test_commands() -> None:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import django
 
 from runtime.metrics.registry import Metric, all_metrics
-from tests.bench.server import REPOSITORY
 from tests.bench.table import markdown, write_between_markers
+from tests.servers.product import ROOT
 
-DOCUMENT = REPOSITORY / "docs" / "metrics.md"
+DOCUMENT = ROOT / "docs" / "metrics.md"
 BUILD_INFO = ("emailvalidation_build_info", ("version", "python", "django"))
 SAMPLES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 
@@ -20,7 +20,7 @@ SAMPLES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_su
 def load_all_metrics() -> list[Metric]:
     """Import every module, because importing one registers its metrics, and return all metrics."""
     for app in ("runtime", "accounts", "apikeys", "credits", "validation"):
-        for module in pkgutil.walk_packages([str(REPOSITORY / app)], f"{app}."):
+        for module in pkgutil.walk_packages([str(ROOT / app)], f"{app}."):
             importlib.import_module(module.name)
     return list(all_metrics)
 

@@ -2,15 +2,15 @@
 
 import sys
 
-from tests.bench.server import REPOSITORY
 from tests.bench.table import markdown, write_between_markers
+from tests.servers.product import ROOT
 from validation.engine.dns.providers import HOST_PATTERNS, OTHER
 from validation.engine.domain_data import DATA_FOLDER, read_data_file
 from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from validation.engine.syntax_errors import MESSAGES
 
-DOCUMENT = REPOSITORY / "docs" / "validation.md"
+DOCUMENT = ROOT / "docs" / "validation.md"
 
 
 def render_tables() -> dict[str, str]:

@@ -37,9 +37,9 @@ def fresh_database(
 
 
 def run_concurrently(times: int, call: Callable[[int], Any]) -> list[Any]:
-    """Run `call` in that many threads, each with its own connection.
+    """Run `call(0)`, `call(1)`… in as many threads, each with its own connection.
 
-    Returns all results in order. A raised exception is returned as the result of its call.
+    Return all results in order. A raised exception is returned as the result of its call.
     """
 
     def run(number: int) -> Any:

@@ -29,7 +29,7 @@ from accounts.models import Account, Invitation, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, start_order
+from credits.orders.lifecycle import Buyer, place_order
 from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
@@ -43,7 +43,7 @@ _PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
 @dataclass(frozen=True)
 class Page:
     name: str
-    # The route from the URL configuration, with its placeholders.
+    # From the URL configuration, with placeholders.
     route: str
     pattern: URLPattern
 
@@ -92,9 +92,9 @@ def resolves_to(page: Page, path: str) -> bool:
 
 
 def populate_account(owner: User, account: Account) -> dict[str, str]:
-    """Give the account one row of everything; return the values for the pages' placeholders."""
+    """Create one row of each kind in the account; return values for the pages' placeholders."""
     key, secret = create_key(account=account, name="The Shop's key", actor=owner)
-    order = start_order(
+    order = place_order(
         account=account,
         item=Pack.objects.earliest("credits"),
         buyer=Buyer("The Shop Ltd"),
@@ -118,7 +118,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "invitation_id": invitation.public_id,
         "token": token,
         "public_id": account.public_id,
-        "pk": str(_passkey(owner).pk),
+        "pk": str(_create_passkey(owner).pk),
         "uidb36": "1",
         "key": "set-password",
         "app_label": "accounts",
@@ -141,7 +141,7 @@ def _create_staff_rows(account: Account) -> None:
     account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)
 
 
-def _passkey(owner: User) -> Authenticator:
+def _create_passkey(owner: User) -> Authenticator:
     kind = Authenticator.Type.WEBAUTHN
     data = {"name": "My laptop", "credential": passkey_registration()}
     return Authenticator.objects.create(user=owner, type=kind, data=data)

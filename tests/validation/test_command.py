@@ -31,8 +31,8 @@ def test_undecodable_bytes_are_invalid_syntax(capsys: pytest.CaptureFixture[str]
     assert line["syntax_error"]["code"] == "control_character"
 
 
-def test_the_engine_works_without_django() -> None:
-    """Covers the use from a script that the docs describe."""
+def test_engine_works_without_django() -> None:
+    """The docs describe how to use it from a script."""
     script = (
         "import sys\n"
         "from validation.engine.check import Engine\n"
@@ -45,7 +45,7 @@ def test_the_engine_works_without_django() -> None:
     assert process.stdout == "reserved_domain\n"
 
 
-def test_an_address_that_starts_with_a_hyphen_is_not_an_option() -> None:
+def test_address_that_starts_with_a_hyphen_is_not_an_option() -> None:
     addresses = ("jane@example.com", "-jane@example.com", "--joe@example.com")
     process = subprocess.run(
         [sys.executable, "manage.py", "validate", *addresses],

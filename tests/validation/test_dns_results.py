@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def wrong_message_id(query: dns.message.Message) -> bytes:
-    """Forges a null MX record with a guessed message id."""
+    """Forge a null MX record with a guessed message id."""
     message = dns.message.make_response(query)
     name = query.question[0].name
     message.answer.append(dns.rrset.from_text(name, 60, "IN", "MX", "0 ."))
@@ -46,7 +46,7 @@ def fake_dns(settings: Settings) -> Iterator[FakeDns]:
     get_engine.cache_clear()
 
 
-def test_a_deliverable_address_costs_a_credit(caller: ApiClient, fake_dns: FakeDns) -> None:
+def test_deliverable_address_costs_a_credit(caller: ApiClient, fake_dns: FakeDns) -> None:
     fake_dns.add_mail_domain("shop.com", "aspmx.l.google.com")
     first, second = (caller.validate("Jane+news@shop.com").json() for _ in range(2))
     assert (first["verdict"], first["reason"]) == ("deliverable", "domain_accepts_mail")
@@ -56,7 +56,7 @@ def test_a_deliverable_address_costs_a_credit(caller: ApiClient, fake_dns: FakeD
     assert LogEntry.objects.filter(verdict="deliverable", domain="shop.com").count() == 2
 
 
-def test_an_unknown_is_free_and_checked_again_under_the_same_key(
+def test_unknown_is_free_and_checked_again_under_the_same_key(
     caller: ApiClient, fake_dns: FakeDns
 ) -> None:
     fake_dns.set_behavior("shop.com", "MX", servfail)
@@ -71,7 +71,7 @@ def test_an_unknown_is_free_and_checked_again_under_the_same_key(
 
 
 @pytest.mark.parametrize("behavior", [silence, servfail, wrong_message_id])
-def test_a_failing_resolver_costs_no_credits_and_cached_domains_keep_their_verdict(
+def test_failing_resolver_costs_no_credits_and_cached_domains_keep_their_verdict(
     caller: ApiClient, fake_dns: FakeDns, settings: Settings, behavior: Behavior
 ) -> None:
     settings.DNS_TIMEOUT = 0.3
@@ -88,7 +88,7 @@ def test_a_failing_resolver_costs_no_credits_and_cached_domains_keep_their_verdi
 
 
 def resolver_state(client: Client) -> str:
-    """Returns what /readyz reports after its cached checks have expired."""
+    """Return what /readyz reports after its cached checks have expired."""
     for check in (*REQUIRED.values(), *OPTIONAL.values()):
         check.is_healthy()
         check.reset()
@@ -99,8 +99,8 @@ def resolver_state(client: Client) -> str:
 
 
 @pytest.fixture
-def _fresh_sentinels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Queries the sentinels for every lookup instead of every ten seconds."""
+def _probe_every_lookup(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Send probes with every lookup instead of every ten seconds."""
     monkeypatch.setattr(trust, "PROBE_INTERVAL", 0)
     yield
     for check in (*REQUIRED.values(), *OPTIONAL.values()):
@@ -108,8 +108,8 @@ def _fresh_sentinels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         check.reset()
 
 
-@pytest.mark.usefixtures("_fresh_sentinels")
-def test_a_lying_resolver_costs_no_credit_and_is_reported_until_it_stops(
+@pytest.mark.usefixtures("_probe_every_lookup")
+def test_dishonest_resolver_costs_no_credit_and_is_reported_until_it_stops(
     caller: ApiClient, client: Client, fake_dns: FakeDns
 ) -> None:
     fake_dns.add_mail_domain("gmail.com", "aspmx.l.google.com")
@@ -125,8 +125,8 @@ def test_a_lying_resolver_costs_no_credit_and_is_reported_until_it_stops(
     assert (genuine["verdict"], genuine["credits"]["charged"]) == ("deliverable", 1)
 
 
-@pytest.mark.usefixtures("_fresh_sentinels")
-def test_a_resolver_that_invents_records_costs_no_credit_and_is_reported(
+@pytest.mark.usefixtures("_probe_every_lookup")
+def test_resolver_that_fabricates_records_costs_no_credit_and_is_reported(
     caller: ApiClient, client: Client, fake_dns: FakeDns
 ) -> None:
     fake_dns.default_behavior = wildcard(A="8.8.8.8", MX="10 mx.invented.com.")
@@ -136,6 +136,6 @@ def test_a_resolver_that_invents_records_costs_no_credit_and_is_reported(
     assert resolver_state(client) == "degraded"
 
 
-def test_the_sandbox_sends_no_dns_queries(caller: ApiClient, fake_dns: FakeDns) -> None:
+def test_sandbox_sends_no_dns_queries(caller: ApiClient, fake_dns: FakeDns) -> None:
     assert caller.validate("deliverable@sandbox.test").json()["dns_cached"] is None
     assert not fake_dns.queries

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 DEFINITE, ANOTHER, UNKNOWN = "no address", "no address either", "jane@ordinary-shop.com"
 
 
-def test_the_same_key_and_address_get_the_first_response_byte_for_byte(caller: ApiClient) -> None:
+def test_same_key_and_address_get_the_first_response_byte_for_byte(caller: ApiClient) -> None:
     first = caller.validate(DEFINITE, Idempotency_Key="order-1")
     again = caller.validate(DEFINITE, Idempotency_Key="order-1")
     assert again.status_code == 200
@@ -37,7 +37,7 @@ def test_without_a_key_no_replay_is_stored(caller: ApiClient) -> None:
     assert not Replay.objects.exists()
 
 
-def test_the_same_key_with_another_address_is_422(caller: ApiClient) -> None:
+def test_same_key_with_another_address_is_422(caller: ApiClient) -> None:
     caller.validate(DEFINITE, Idempotency_Key="order-1")
     response = caller.validate(ANOTHER, Idempotency_Key="order-1")
     assert (response.status_code, error_code(response)) == (422, "idempotency_key_reused")
@@ -51,14 +51,14 @@ def test_checks_run_again_after_an_unknown(caller: ApiClient) -> None:
     assert caller.validate(DEFINITE, Idempotency_Key="order-1").status_code == 200
 
 
-def test_a_request_runs_again_after_an_error(caller: ApiClient) -> None:
+def test_request_runs_again_after_an_error(caller: ApiClient) -> None:
     refused = caller.validate("internal_error@sandbox.test", Idempotency_Key="order-1")
     assert refused.status_code == 500
     response = caller.validate(DEFINITE, Idempotency_Key="order-1")
     assert "Idempotent-Replayed" not in response.headers
 
 
-def test_an_unknown_of_the_sandbox_is_replayed(caller: ApiClient) -> None:
+def test_unknown_of_the_sandbox_is_replayed(caller: ApiClient) -> None:
     first = caller.validate("unknown@sandbox.test", Idempotency_Key="order-1")
     again = caller.validate("unknown@sandbox.test", Idempotency_Key="order-1")
     assert again.content == first.content
@@ -81,7 +81,7 @@ def test_api_keys_of_an_account_share_replays(
     assert ApiClient(other).validate(DEFINITE, Idempotency_Key="order-1").content == first.content
 
 
-def test_an_idempotency_key_can_be_reused_after_24_hours(caller: ApiClient) -> None:
+def test_idempotency_key_can_be_reused_after_24_hours(caller: ApiClient) -> None:
     first = caller.validate(DEFINITE, Idempotency_Key="order-1")
     Replay.objects.update(created_at=timezone.now() - timedelta(hours=24))
     later = caller.validate(ANOTHER, Idempotency_Key="order-1")
@@ -90,7 +90,7 @@ def test_an_idempotency_key_can_be_reused_after_24_hours(caller: ApiClient) -> N
     assert Replay.objects.count() == 1
 
 
-def test_the_daily_job_deletes_expired_replays(caller: ApiClient) -> None:
+def test_daily_job_deletes_expired_replays(caller: ApiClient) -> None:
     caller.validate(DEFINITE, Idempotency_Key="old")
     Replay.objects.update(created_at=timezone.now() - timedelta(hours=25))
     caller.validate(DEFINITE, Idempotency_Key="new")
@@ -99,7 +99,7 @@ def test_the_daily_job_deletes_expired_replays(caller: ApiClient) -> None:
 
 
 @pytest.mark.parametrize("key", ["!", "~", "x" * 255, "3b1f-uuid", 'a,b;c="d"'])
-def test_a_key_may_contain_any_visible_ascii(caller: ApiClient, key: str) -> None:
+def test_key_may_contain_any_visible_ascii(caller: ApiClient, key: str) -> None:
     assert caller.validate(DEFINITE, Idempotency_Key=key).status_code == 200
 
 
@@ -110,7 +110,7 @@ def test_any_other_key_is_refused(caller: ApiClient, key: str) -> None:
     assert response.json()["error"]["param"] == "Idempotency-Key"
 
 
-def test_the_second_of_two_concurrent_requests_replays_the_first(
+def test_second_of_two_concurrent_requests_replays_the_first(
     caller: ApiClient, account: Account
 ) -> None:
     """The replay is stored while the checks of the second request run."""
@@ -124,7 +124,7 @@ def test_the_second_of_two_concurrent_requests_replays_the_first(
         validate(caller=second_caller, email=ANOTHER, idempotency_key="order-1")
 
 
-def test_the_idempotency_key_is_stored_only_as_a_digest(
+def test_idempotency_key_is_stored_only_as_a_digest(
     caller: ApiClient,
 ) -> None:
     caller.validate(DEFINITE, Idempotency_Key="svc_live_mistaken_for_it")
@@ -140,7 +140,7 @@ def test_unusual_characters_survive_a_replay(caller: ApiClient, email: str) -> N
     assert again.json()["email"] == email
 
 
-def test_an_unknown_is_replaced_by_the_stored_verdict_of_a_concurrent_request(
+def test_unknown_is_replaced_by_the_stored_verdict_of_a_concurrent_request(
     caller: ApiClient, account: Account
 ) -> None:
     first = caller.validate(DEFINITE).content

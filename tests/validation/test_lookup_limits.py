@@ -41,7 +41,7 @@ def exhaust_lookups(account: Account, *, all_but: int = 0) -> None:
         exhausted_lookups.record(account)
 
 
-def result_of(caller: ApiClient, email: str) -> dict[str, Any]:
+def validate(caller: ApiClient, email: str) -> dict[str, Any]:
     response = caller.validate(email)
     assert response.status_code == 200, response.content
     document: dict[str, Any] = response.json()
@@ -57,21 +57,21 @@ def assert_no_lookup(result: dict[str, Any]) -> None:
 def test_after_too_many_exhausted_lookups_uncached_domains_are_unknown_without_a_lookup(
     caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
-    assert result_of(caller, "jane@known.com")["verdict"] == "deliverable"
+    assert validate(caller, "jane@known.com")["verdict"] == "deliverable"
     exhaust_lookups(account, all_but=1)
-    last = result_of(caller, "jane@costly.com")
+    last = validate(caller, "jane@costly.com")
     assert (last["reason"], last["retry_after_s"]) == ("dns_failure", 300)
     messages = fake_dns.messages
-    assert_no_lookup(result_of(caller, "jane@shop.com"))
+    assert_no_lookup(validate(caller, "jane@shop.com"))
     assert fake_dns.messages == messages
 
 
 def test_cached_domains_are_unaffected(
     caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
-    result_of(caller, "jane@known.com")
+    validate(caller, "jane@known.com")
     exhaust_lookups(account)
-    known = result_of(caller, "joe@known.com")
+    known = validate(caller, "joe@known.com")
     assert (known["verdict"], known["credits"]["charged"]) == ("deliverable", 1)
 
 
@@ -79,8 +79,8 @@ def test_addresses_that_need_no_lookup_get_their_verdict(
     caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
     exhaust_lookups(account)
-    assert result_of(caller, "no address")["reason"] == "invalid_syntax"
-    disposable = result_of(caller, "jane@mailinator.com")
+    assert validate(caller, "no address")["reason"] == "invalid_syntax"
+    disposable = validate(caller, "jane@mailinator.com")
     assert (disposable["reason"], disposable["retry_after_s"]) == ("disposable", None)
 
 
@@ -88,16 +88,16 @@ def test_another_account_is_unaffected(account: Account, stranger: Any, fake_dns
     exhaust_lookups(account)
     other = stranger.memberships.get().account
     secret = create_key(account=other, name="Their server", actor=stranger)[1]
-    assert result_of(ApiClient(secret), "jane@shop.com")["verdict"] == "deliverable"
+    assert validate(ApiClient(secret), "jane@shop.com")["verdict"] == "deliverable"
 
 
 def test_lookups_run_again_in_the_next_hour(
     caller: ApiClient, account: Account, fake_dns: FakeDns
 ) -> None:
     exhaust_lookups(account)
-    assert_no_lookup(result_of(caller, "jane@shop.com"))
+    assert_no_lookup(validate(caller, "jane@shop.com"))
     with time_machine.travel(timezone.now() + timedelta(hours=1)):
-        assert result_of(caller, "jane@shop.com")["verdict"] == "deliverable"
+        assert validate(caller, "jane@shop.com")["verdict"] == "deliverable"
 
 
 def test_lookups_within_their_budget_are_not_counted(
@@ -105,7 +105,7 @@ def test_lookups_within_their_budget_are_not_counted(
 ) -> None:
     exhaust_lookups(account, all_but=1)
     for name in ("shop.com", "nowhere.com"):
-        result_of(caller, f"jane@{name}")
+        validate(caller, f"jane@{name}")
     assert not exhausted_lookups.is_over_limit(account)
 
 
@@ -127,7 +127,7 @@ def test_workers_share_the_count(account: Account) -> None:
     assert ExhaustedLookups().is_over_limit(account)
 
 
-def test_a_worker_uses_its_own_count_while_the_store_is_unavailable(
+def test_worker_uses_its_own_count_while_the_store_is_unavailable(
     account: Account, settings: Settings
 ) -> None:
     broken = {"BACKEND": "runtime.cache.sqlite.SQLiteCounters", "LOCATION": "/dev/null/counters"}

@@ -9,7 +9,7 @@ from tests.conftest import signed_in
 pytestmark = pytest.mark.django_db
 
 
-def test_the_landing_page_shows_a_request_and_every_verdict(client: Client) -> None:
+def test_landing_page_shows_a_request_and_every_verdict(client: Client) -> None:
     page = client.get("/").content.decode()
     assert "POST /v1/validate" in page
     assert "Authorization: Bearer $SVC_API_KEY" in page
@@ -22,13 +22,13 @@ def test_no_page_contains_an_api_key(client: Client, owner: User) -> None:
         assert b"svc_live_" not in page.content
 
 
-def test_the_landing_page_links_signed_in_users_to_the_dashboard(owner: User) -> None:
+def test_landing_page_links_signed_in_users_to_the_dashboard(owner: User) -> None:
     page = signed_in(owner).get("/").content
     assert b'href="/validation/"' in page
     assert b"Create an account" not in page
 
 
-def test_the_navigation_marks_the_current_page(owner: User) -> None:
+def test_navigation_marks_the_current_page(owner: User) -> None:
     page = signed_in(owner).get("/accounts/team/").content.decode()
     marked = set(re.findall(r'<a href="([^"]+)" aria-current="page">', page))
     assert marked == {"/accounts/team/"}

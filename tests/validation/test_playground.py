@@ -21,7 +21,7 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import product
 from tests.support.api_client import ApiClient
-from validation.code_samples import Snippet, snippets
+from validation.code_samples import CodeSample, build_code_samples
 from validation.models import LogEntry
 
 PAGE = "/validation/playground/"
@@ -40,7 +40,7 @@ def submit(browser: Client, email: str) -> str:
 
 
 @pytest.mark.django_db
-def test_a_playground_request_is_charged_and_recorded_without_a_key(
+def test_playground_request_is_charged_and_recorded_without_a_key(
     browser: Client, account: Account
 ) -> None:
     page = submit(browser, "no address")
@@ -54,12 +54,12 @@ def test_a_playground_request_is_charged_and_recorded_without_a_key(
 
 
 @pytest.mark.django_db
-def test_the_page_shows_the_balance_after_the_charge(browser: Client) -> None:
+def test_page_shows_the_balance_after_the_charge(browser: Client) -> None:
     assert "99 credits" in submit(browser, "no address")
 
 
 @pytest.mark.django_db
-def test_the_address_is_not_trimmed(browser: Client) -> None:
+def test_address_is_not_trimmed(browser: Client) -> None:
     assert "space before or behind" in submit(browser, " jane@shop.example ")
 
 
@@ -95,7 +95,7 @@ def test_without_credits_the_page_links_to_the_purchase(browser: Client, account
 
 
 @pytest.mark.django_db
-def test_a_suspended_account_is_refused(browser: Client, account: Account, staff: User) -> None:
+def test_suspended_account_is_refused(browser: Client, account: Account, staff: User) -> None:
     suspend_account(account=account, actor=staff, ip="192.0.2.1")
     assert "403 <code>account_suspended</code>" in submit(browser, "no address")
 
@@ -106,7 +106,7 @@ def test_sandbox_errors_work_in_the_playground(browser: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_the_typed_address_is_escaped(browser: Client) -> None:
+def test_typed_address_is_escaped(browser: Client) -> None:
     page = submit(browser, "<script>alert(1)</script>@shop.example")
     assert "<script>alert" not in page
 
@@ -130,10 +130,12 @@ def test_only_roles_that_can_validate_see_the_playground(
 
 
 @pytest.mark.parametrize("email", ODD_ADDRESSES)
-def test_snippets_quote_any_address(email: str) -> None:
-    code = {snippet.language: snippet.code for snippet in snippets("http://127.0.0.1:1", email)}
+def test_code_samples_quote_any_address(email: str) -> None:
+    code = {
+        sample.language: sample.code for sample in build_code_samples("http://127.0.0.1:1", email)
+    }
     assert "SVC_API_KEY" in code["curl"]
-    compile(code["Python"], "snippet", "exec")
+    compile(code["Python"], "sample", "exec")
     literal = next(line for line in code["Python"].splitlines() if "json.dumps" in line)
     assert json.dumps(email) in literal
     assert "svc_live_" not in "".join(code.values())
@@ -141,14 +143,14 @@ def test_snippets_quote_any_address(email: str) -> None:
 
 @pytest.mark.process
 @pytest.mark.proof
-def test_snippets_run_unmodified(tmp_path: Path) -> None:
-    """Uses a running product and an address that is hard to quote."""
+def test_code_samples_run_unmodified(tmp_path: Path) -> None:
+    """Use a running product and an address that is hard to quote."""
     with product(tmp_path) as site:
         secret = make_key(site, "paste@shop.example", 1_000)
         outputs = {
-            snippet.language: run(snippet, secret, tmp_path)
-            for snippet in snippets(site.url, ODD_ADDRESSES[0])
-            if interpreter(snippet.language) is not None
+            sample.language: run(sample, secret, tmp_path)
+            for sample in build_code_samples(site.url, ODD_ADDRESSES[0])
+            if interpreter(sample.language) is not None
         }
         caller = HttpCaller(site, secret)
         direct = caller.validate(ODD_ADDRESSES[0]).document
@@ -159,7 +161,7 @@ def test_snippets_run_unmodified(tmp_path: Path) -> None:
 
 
 def interpreter(language: str) -> list[str] | None:
-    """Returns None if the interpreter isn't installed."""
+    """Return None if the interpreter isn't installed."""
     names = {"curl": "bash", "JavaScript": "node", "PHP": "php"}
     if language == "Python":
         return [sys.executable]
@@ -167,12 +169,12 @@ def interpreter(language: str) -> list[str] | None:
     return None if path is None or shutil.which("curl") is None else [path]
 
 
-def run(snippet: Snippet, secret: str, folder: Path) -> str:
-    suffix = {"curl": "sh", "Python": "py", "JavaScript": "mjs", "PHP": "php"}[snippet.language]
-    file = folder / f"snippet.{suffix}"
-    file.write_text(snippet.code, encoding="utf-8")
+def run(sample: CodeSample, secret: str, folder: Path) -> str:
+    suffix = {"curl": "sh", "Python": "py", "JavaScript": "mjs", "PHP": "php"}[sample.language]
+    file = folder / f"sample.{suffix}"
+    file.write_text(sample.code, encoding="utf-8")
     process = subprocess.run(
-        [*(interpreter(snippet.language) or []), str(file)],
+        [*(interpreter(sample.language) or []), str(file)],
         capture_output=True,
         text=True,
         env={"PATH": os.environ["PATH"], "HOME": str(folder), "SVC_API_KEY": secret},

@@ -55,7 +55,7 @@ def test_every_error_has_a_sandbox_word_with_the_real_response(
     assert response.json()["error"]["param"] == SAMPLE_PARAMS.get(code)
 
 
-def test_the_429_of_the_sandbox_has_the_headers_of_a_real_one(caller: ApiClient) -> None:
+def test_429_of_the_sandbox_has_the_headers_of_a_real_one(caller: ApiClient) -> None:
     response = caller.validate("rate_limit_exceeded@sandbox.test")
     assert response.headers["X-RateLimit-Remaining"] == "0"
     assert (
@@ -63,13 +63,13 @@ def test_the_429_of_the_sandbox_has_the_headers_of_a_real_one(caller: ApiClient)
     )
 
 
-def test_the_402_of_the_sandbox_has_the_details_of_a_real_one(caller: ApiClient) -> None:
+def test_402_of_the_sandbox_has_the_details_of_a_real_one(caller: ApiClient) -> None:
     details = caller.validate("insufficient_credits@sandbox.test").json()["error"]["details"]
     assert (details["required"], details["balance"]) == (1, 0)
     assert details["top_up_url"].startswith("http")
 
 
-def test_the_503_of_the_sandbox_has_a_retry_delay(caller: ApiClient) -> None:
+def test_503_of_the_sandbox_has_a_retry_delay(caller: ApiClient) -> None:
     response = caller.validate("service_unavailable@sandbox.test")
     assert response.json()["error"]["details"] == {"retry_after": 5, "charged": False}
 
@@ -85,7 +85,7 @@ def test_sandbox_words_ignore_case_and_tags(caller: ApiClient, email: str) -> No
 
 
 @pytest.mark.parametrize("word", ["jane", "deliverable.not", "x+mailbox_full"])
-def test_an_unknown_sandbox_word_is_a_reserved_domain(caller: ApiClient, word: str) -> None:
+def test_unknown_sandbox_word_is_a_reserved_domain(caller: ApiClient, word: str) -> None:
     result = caller.validate(f"{word}@sandbox.test").json()
     assert (result["reason"], result["sandbox"]) == ("reserved_domain", True)
 

@@ -16,7 +16,7 @@ SANDBOX, DEFINITE = "risky@sandbox.test", "no address"
 
 
 def fill(account: Account, *, sandbox: int, paid: int = 0) -> None:
-    """Stores replays one second apart, the oldest first."""
+    """Store replays one second apart, the oldest first."""
     started_at = timezone.now() - timedelta(hours=2)
     Replay.objects.bulk_create(
         Replay(
@@ -36,9 +36,7 @@ def stored(account: Account, *, sandbox: bool = True) -> list[str]:
     return list(rows.values_list("key_digest", flat=True))
 
 
-def test_the_oldest_sandbox_replay_is_deleted_at_the_limit(
-    caller: ApiClient, account: Account
-) -> None:
+def test_oldest_sandbox_replay_is_deleted_at_the_limit(caller: ApiClient, account: Account) -> None:
     fill(account, sandbox=MAX_SANDBOX_REPLAYS)
     first = caller.validate(SANDBOX, Idempotency_Key="new")
     digests = stored(account)

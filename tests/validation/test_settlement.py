@@ -81,7 +81,7 @@ def test_each_validation_of_a_group_gets_the_balance_after_its_own_charge() -> N
     assert not list(find_discrepancies())
 
 
-def test_an_account_that_cannot_pay_for_all_is_charged_one_by_one() -> None:
+def test_account_that_cannot_pay_for_all_is_charged_one_by_one() -> None:
     rich, poor = make_shop_key("rich", 10), make_shop_key("poor", 2)
     group = [
         make_validation(poor),
@@ -109,14 +109,14 @@ def test_each_balance_email_is_sent_once() -> None:
     assert balance_emails() == ["low@shop.example"] * 2
 
 
-def test_a_group_that_crosses_the_threshold_and_empties_the_balance_sends_both_emails() -> None:
+def test_group_that_crosses_the_threshold_and_empties_the_balance_sends_both_emails() -> None:
     key = make_shop_key("quick", 4, threshold=2)
     outcomes = _process_account_queue([make_validation(key) for _ in range(4)])
     assert [getattr(outcome, "balance", outcome) for outcome in outcomes] == [3, 2, 1, 0]
     assert balance_emails() == ["quick@shop.example"] * 2
 
 
-def test_a_row_that_the_database_rejects_fails_alone() -> None:
+def test_row_that_the_database_rejects_fails_alone() -> None:
     valid, broken = make_shop_key("valid", 10), make_shop_key("broken", 10)
     without_id: Any = {"id": None}
     group = [make_validation(valid), make_validation(broken, **without_id), make_validation(broken)]
@@ -127,7 +127,7 @@ def test_a_row_that_the_database_rejects_fails_alone() -> None:
     assert not list(find_discrepancies())
 
 
-def test_a_deleted_account_fails_alone() -> None:
+def test_deleted_account_fails_alone() -> None:
     valid, deleted = make_shop_key("valid", 10), make_shop_key("deleted", 10)
     deleted.account = Account(pk=10_000_000, name="deleted")
     deleted.account.wallet = Wallet(account=deleted.account, balance=10)
@@ -141,7 +141,7 @@ def locked_wallet(key: ApiKey) -> Iterator[None]:
         yield
 
 
-def test_a_locked_wallet_does_not_delay_other_accounts() -> None:
+def test_locked_wallet_does_not_delay_other_accounts() -> None:
     if connection.vendor == "sqlite":
         pytest.skip("SQLite has one writer at a time.")
     busy, free = make_shop_key("busy", 10), make_shop_key("free", 10)
@@ -158,8 +158,8 @@ def test_concurrent_requests_of_several_accounts_keep_the_books_consistent() -> 
 
     def call(number: int) -> list[int]:
         return [
-            charge_and_record(make_validation(keys[(number + turn) % 4])).balance
-            for turn in range(12)
+            charge_and_record(make_validation(keys[(number + call_number) % 4])).balance
+            for call_number in range(12)
         ]
 
     balances = run_concurrently(8, call)

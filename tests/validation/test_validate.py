@@ -24,7 +24,7 @@ def refusal(response: Any) -> tuple[int, str, str | None]:
     return response.status_code, error_code(response), response.json()["error"]["param"]
 
 
-def test_a_result_has_every_field_in_the_documented_order(caller: ApiClient) -> None:
+def test_result_has_every_field_in_the_documented_order(caller: ApiClient) -> None:
     result = caller.validate("Jane.Doe+news@Shop.Example").json()
     assert tuple(result) == FIELDS == tuple(ResultSerializer().fields)
     assert tuple(result["checks"]) == CHECKS
@@ -37,7 +37,7 @@ def test_a_result_has_every_field_in_the_documented_order(caller: ApiClient) -> 
     assert result["created_at"].endswith("Z")
 
 
-def test_an_address_is_unknown_if_dns_fails(caller: ApiClient) -> None:
+def test_address_is_unknown_if_dns_fails(caller: ApiClient) -> None:
     result = caller.validate("jane@ordinary-shop.com").json()
     assert (result["verdict"], result["reason"]) == ("unknown", "dns_failure")
     assert (result["evidence"], result["score"]) == ("syntax", None)
@@ -78,13 +78,13 @@ def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient, email: s
 @pytest.mark.parametrize(
     "email", ["a@b.invalid", "a@localhost.test", "a@example.com", "a@x.example"]
 )
-def test_a_reserved_domain_is_undeliverable(caller: ApiClient, email: str) -> None:
+def test_reserved_domain_is_undeliverable(caller: ApiClient, email: str) -> None:
     result = caller.validate(email).json()
     assert (result["verdict"], result["reason"]) == ("undeliverable", "reserved_domain")
     assert result["checks"]["reserved_domain"] is True
 
 
-def test_an_internationalized_address_is_parsed(caller: ApiClient) -> None:
+def test_internationalized_address_is_parsed(caller: ApiClient) -> None:
     result = caller.validate("jörg@bücher-laden.de").json()
     assert result["checks"]["smtputf8_required"] is True
     assert result["ascii_domain"] == "xn--bcher-laden-thb.de"
@@ -99,13 +99,13 @@ def test_malformed_json_is_refused(caller: ApiClient, body: bytes) -> None:
 
 
 @pytest.mark.parametrize("document", [{}, {"mail": "a@b.co"}, {"Email": "a@b.co"}])
-def test_a_missing_email_is_reported_by_field_name(caller: ApiClient, document: Any) -> None:
+def test_missing_email_is_reported_by_field_name(caller: ApiClient, document: Any) -> None:
     response = caller.send(json.dumps(document).encode())
     assert refusal(response) == (400, "missing_field", "email")
 
 
 @pytest.mark.parametrize("document", [[], "a@b.co", 1, None, True, [{"email": "a@b.co"}]])
-def test_a_body_that_is_not_an_object_is_invalid_without_a_field_name(
+def test_body_that_is_not_an_object_is_invalid_without_a_field_name(
     caller: ApiClient, document: Any
 ) -> None:
     response = caller.send(json.dumps(document).encode())
@@ -113,13 +113,13 @@ def test_a_body_that_is_not_an_object_is_invalid_without_a_field_name(
 
 
 @pytest.mark.parametrize("email", [None, 1, 1.5, True, [], ["a@b.co"], {}, "", "x" * 321])
-def test_an_email_of_the_wrong_type_or_length_is_an_invalid_field(
+def test_email_of_the_wrong_type_or_length_is_an_invalid_field(
     caller: ApiClient, email: Any
 ) -> None:
     assert refusal(caller.validate(email)) == (400, "invalid_field", "email")
 
 
-def test_a_number_too_large_for_a_float_is_an_invalid_field(caller: ApiClient) -> None:
+def test_number_too_large_for_a_float_is_an_invalid_field(caller: ApiClient) -> None:
     assert refusal(caller.send(b'{"email": 1e999}')) == (400, "invalid_field", "email")
 
 
@@ -128,13 +128,13 @@ def test_length_is_counted_in_code_points(caller: ApiClient) -> None:
     assert caller.validate("😀" * 321).status_code == 400
 
 
-def test_an_unknown_field_is_reported_by_name(caller: ApiClient) -> None:
+def test_unknown_field_is_reported_by_name(caller: ApiClient) -> None:
     response = caller.send(b'{"email": "a@b.co", "emial": 1}')
     assert refusal(response) == (400, "unknown_field", "emial")
 
 
 @pytest.mark.parametrize("name", ["svc_live_abc", "a b", "x" * 65, "\\u202e", ""])
-def test_an_unsafe_field_name_is_not_echoed(caller: ApiClient, name: str) -> None:
+def test_unsafe_field_name_is_not_echoed(caller: ApiClient, name: str) -> None:
     response = caller.send(f'{{"email": "a@b.co", "{name}": 1}}'.encode())
     assert refusal(response) == (400, "unknown_field", None)
 
@@ -144,13 +144,13 @@ def test_only_the_first_of_several_errors_is_reported(caller: ApiClient) -> None
     assert error_code(caller.send(b'{"x": 1, "email": 1}')) == "invalid_field"
 
 
-def test_a_body_of_8_kb_is_accepted_and_a_larger_one_is_refused(caller: ApiClient) -> None:
+def test_body_of_8_kb_is_accepted_and_a_larger_one_is_refused(caller: ApiClient) -> None:
     body = b'{"email": "a@b.co"}'
     assert caller.send(body.ljust(8192)).status_code == 200
     assert refusal(caller.send(body.ljust(8193))) == (413, "request_too_large", None)
 
 
-def test_a_trailing_slash_makes_no_difference(caller: ApiClient) -> None:
+def test_trailing_slash_makes_no_difference(caller: ApiClient) -> None:
     response = caller.call("POST", "/v1/validate/", b'{"email": "a@b.co"}')
     assert response.status_code == 200
 

@@ -21,7 +21,7 @@ LIST_A_DOMAIN = (
 WAITING, CONNECTIONS, DNS_SECONDS = 24, 4, 3.0
 
 
-def test_a_request_that_waits_for_dns_holds_no_database_connection(tmp_path: Path) -> None:
+def test_request_that_waits_for_dns_holds_no_database_connection(tmp_path: Path) -> None:
     """More requests wait for DNS than there are connections; another request gets a response."""
     environment = {
         "WEB_WORKERS": "1",

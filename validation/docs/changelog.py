@@ -1,4 +1,4 @@
-"""Parses CHANGELOG.md into headings and bullets for the changelog page. Pure.
+"""Parse CHANGELOG.md into headings and bullets for the changelog page. Pure.
 
 It produces no HTML: the template escapes each text and formats `code`.
 """
@@ -6,7 +6,7 @@ It produces no HTML: the template escapes each text and formats `code`.
 from dataclasses import dataclass, field
 
 # The page omits entries under this heading: commands, settings and staff pages.
-FOR_OPERATORS = "For who runs it, and their staff"
+FOR_OPERATORS = "For operators and staff"
 
 
 @dataclass
@@ -36,7 +36,7 @@ def read_changelog(text: str) -> list[Release]:
 
 
 def _add_entry(release: Release, line: str) -> None:
-    """Adds a bullet or continues the last one. Entries without a heading get an empty title."""
+    """Add a bullet or continue the last one. Entries without a heading get an empty title."""
     if not release.changes:
         release.changes.append(Change(""))
     entries = release.changes[-1].entries

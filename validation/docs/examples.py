@@ -1,4 +1,4 @@
-"""Loads the code samples of the docs from templates/docs/examples, one file per language.
+"""Load the code samples of the docs from templates/docs/examples, one file per language.
 
 Each is shown with its output. tests/journeys/test_docs_examples.py runs every sample exactly as its
 page shows it, so the docs offer only languages that this test can run.
@@ -49,7 +49,7 @@ class IncompleteExample(Exception):
 
 
 def load_snippets(name: str, context: dict[str, Any]) -> list[Snippet]:
-    """Returns the sample in each language that has a file, rendered with the page's context."""
+    """Return the sample in each language that has a file, rendered with the page's context."""
     texts = [(language, _text(name, language.file, context)) for language in LANGUAGES]
     snippets = [
         Snippet(language, code, *_output(name, language, context))

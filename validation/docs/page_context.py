@@ -1,4 +1,4 @@
-"""Builds each docs page's template context from the code, so that the pages stay correct."""
+"""Build each docs page's template context from the code, so that the pages stay correct."""
 
 import json
 from collections.abc import Callable

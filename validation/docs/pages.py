@@ -1,4 +1,4 @@
-"""Lists the pages of the docs. URLs, navigation and tests are generated from this list. Pure."""
+"""List the pages of the docs. URLs, navigation and tests are generated from this list. Pure."""
 
 from dataclasses import dataclass
 
@@ -120,7 +120,7 @@ PAGES = tuple(page for group in GROUPS for page in group.pages)
 
 
 def neighbors(page: Page) -> tuple[Page | None, Page | None]:
-    """Returns the previous and the next page, or None at either end."""
+    """Return the previous and the next page, or None at either end."""
     padded = (None, *PAGES, None)
     index = padded.index(page)
     return padded[index - 1], padded[index + 1]

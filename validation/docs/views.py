@@ -1,4 +1,4 @@
-"""Shows every docs page with one view, and lists its sections under "On this page"."""
+"""Show every docs page with one view, and list its sections under "On this page"."""
 
 import re
 from html import unescape

@@ -1,1 +1,1 @@
-"""Keeps the engine's domain data current: data from packages, and domains that staff add."""
+"""Keep the engine's domain data current: data from packages, and domains that staff add."""

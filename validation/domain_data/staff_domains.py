@@ -1,4 +1,4 @@
-"""Caches the staff domains in each worker for a few seconds."""
+"""Cache the staff domains in each worker for a few seconds."""
 
 import logging
 import threading
@@ -21,7 +21,7 @@ class _Reader:
         self._read_at = float("-inf")
 
     def current(self) -> StaffDomains:
-        """Returns the same object until the domains change, which the engine checks by identity."""
+        """Return the same object until the domains change, which the engine checks by identity."""
         if time.monotonic() - self._read_at < MAX_AGE_SECONDS:
             return self._domains
         # While one thread reads, the others use the cached domains.

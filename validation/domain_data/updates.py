@@ -1,4 +1,4 @@
-"""Builds new versions of the engine's domain data from the installed packages.
+"""Build new versions of the engine's domain data from the installed packages.
 
 Each update is checked before it replaces a file: one wrong entry would reject every legitimate user
 of that domain.
@@ -104,7 +104,7 @@ def public_suffix_errors(update: Update) -> list[str]:
 
 
 def find_updates() -> list[Update]:
-    """Returns the updates that change a file. Raises InvalidUpdate if a check fails."""
+    """Return the updates that change a file. Raise InvalidUpdate if a check fails."""
     suffixes = build_public_suffixes()
     _require_valid(suffixes, public_suffix_errors)
     data = DomainData()

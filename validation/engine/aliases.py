@@ -1,6 +1,6 @@
 """Find the mailbox that an address belongs to, by the rules of known providers. Pure.
 
-Addresses at other domains are left alone: there, `jane+news` may be a mailbox of its own.
+Addresses at other domains are left alone: there, `jane+news` may be a separate mailbox.
 """
 
 import re
@@ -35,8 +35,8 @@ _RULES_BY_DOMAIN = {
 # These providers use the same name under many country suffixes.
 _RULES_BY_NAME = {"outlook": _PLUS_TAGS, "hotmail": _PLUS_TAGS, "yahoo": _YAHOO}
 _COUNTRY_SUFFIX = re.compile(r"((com|co)\.)?[a-z]{2}|com")
-# None: the provider of the domain is unknown.
-_PROVIDERS_OF_NAMES = {None, "microsoft_consumer", "yahoo"}
+# The providers whose domains follow these rules. None: the provider of the domain is unknown.
+_PROVIDERS_WITH_NAME_RULES = {None, "microsoft_consumer", "yahoo"}
 # These providers support plus tags at customers' domains too.
 _PROVIDERS_WITH_TAGS = {
     *("google", "microsoft_365", "microsoft_consumer", "apple", "fastmail", "proton")
@@ -48,14 +48,20 @@ def find_rule(domain: str, provider: str | None = None) -> AliasRule | None:
     if rule is None and provider in _PROVIDERS_WITH_TAGS:
         return _PLUS_TAGS
     name, _, suffix = domain.partition(".")
-    if rule is None and provider in _PROVIDERS_OF_NAMES and _COUNTRY_SUFFIX.fullmatch(suffix):
+    if (
+        rule is None
+        and provider in _PROVIDERS_WITH_NAME_RULES
+        and _COUNTRY_SUFFIX.fullmatch(suffix)
+    ):
         return _RULES_BY_NAME.get(name)
     return rule
 
 
 def canonical_address(local_part: str, domain: str, provider: str | None = None) -> str:
-    """Return the same address for all aliases of a mailbox. Takes both parts as returned by the
-    syntax check, with the domain in lower case."""
+    """Return the same address for all aliases of a mailbox.
+
+    Takes both parts as returned by the syntax check, with the domain in lower case.
+    """
     # Lower-casing can leave a sequence that composes further, such as J and a combining caron.
     local = unicodedata.normalize("NFC", local_part.lower())
     rule = find_rule(domain, provider)

@@ -85,8 +85,10 @@ class Engine:
         return self._check_safely(email, lambda email, parts: self._check(email, parts, limit))
 
     def check_for_sign_up(self, email: str) -> SignUpCheck:
-        """Check an address for a form with at most four messages to resolvers. The result is
-        partial and not cached."""
+        """Check an address for a sign-up form, with at most four messages to resolvers.
+
+        The result is partial and not cached.
+        """
         finding = self._check_safely(email, self._check_for_sign_up)
         return SignUpCheck(bool(finding.checks.get("disposable")), finding.did_you_mean)
 
@@ -101,8 +103,8 @@ class Engine:
                 return self._syntax_finding(email, parts)
             return check(email, parts)
         except Exception:
-            # A bug is no verdict about the address. The message must not contain the address.
-            logger.exception("The engine failed")
+            # A bug says nothing about the address. The log message must not contain the address.
+            logger.exception("The engine failed, so an address was reported as check_failed")
             return Finding(email, ("check_failed",), "syntax", lists=self.domain_data.versions)
 
     def _check(self, email: str, parts: AddressParts, limit: LookupLimit | None) -> Finding:
@@ -151,8 +153,11 @@ class Engine:
         return self._build_finding(email, parts, info, is_reserved=is_reserved)
 
     def _look_up(self, domain: str, limit: LookupLimit | None) -> tuple[DomainInfo, bool]:
-        """Return the domain's information, and whether any query was sent for it. Concurrent
-        calls for one domain are coalesced: the first does the lookup and the others wait for it."""
+        """Return the domain's information, and whether any query was sent for it.
+
+        Concurrent calls for one domain are coalesced: the first does the lookup and the others wait
+        for it.
+        """
         self._before_waiting()
         with self._lock:
             lookup = self._lookups.get(domain)
@@ -269,15 +274,19 @@ def _find_reasons(
     reasons = [name for name in _RISK_CHECKS if checks[name]]
     if checks["accepts_mail"] is None and not checks["reserved_domain"]:
         # Without a conclusive reply from the DNS, only a disposable domain gets a definite verdict.
-        return tuple(_sort(reasons)) if checks["disposable"] else (problem or "check_failed",)
+        return (
+            tuple(_sort_by_precedence(reasons))
+            if checks["disposable"]
+            else (problem or "check_failed",)
+        )
     if problem is not None:
         reasons.append(problem)
     if suggestion is not None:
         reasons.append("possible_typo")
-    return tuple(_sort(reasons)) or ("domain_accepts_mail",)
+    return tuple(_sort_by_precedence(reasons)) or ("domain_accepts_mail",)
 
 
-def _sort(reasons: list[str]) -> list[str]:
+def _sort_by_precedence(reasons: list[str]) -> list[str]:
     return sorted(reasons, key=PRECEDENCE.index)
 
 

@@ -62,7 +62,7 @@ def sandbox_word(email: str) -> str | None:
 
 
 def sandbox_finding(finding: Finding, word: str) -> Finding:
-    """Turn the normal finding of a sandbox address into the one its word asks for."""
+    """Replace the normal finding for a sandbox address with the one that its word selects."""
     reason = _REASON_BY_VERDICT.get(word, word)
     # Invalid addresses stay invalid in the sandbox.
     if reason not in VERDICT_BY_REASON or finding.parts is None:

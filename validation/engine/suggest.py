@@ -34,8 +34,11 @@ def suggest_domain(
     accepts_mail: bool | None,
     provider: str | None = None,
 ) -> str | None:
-    """Return the domain that was probably meant. `accepts_mail` is about the typed domain; None
-    means unknown, and the domain is then treated as one that may accept mail."""
+    """Return the domain that was probably meant.
+
+    `accepts_mail` is about the typed domain; None means unknown, and the domain is then treated as
+    one that may accept mail.
+    """
     if domain_data.is_well_known(domain) or provider in _PROVIDERS_WITH_OWN_HOSTS:
         return None
     suggestion = _find_suggestion(domain, domain_data, accepts_mail=accepts_mail)

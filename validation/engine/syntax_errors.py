@@ -63,8 +63,11 @@ def find_syntax_error(email: str) -> str:
 
 
 def _is_invisible(character: str) -> bool:
-    """Whether it is a control, a format character such as a bidirectional override, an unassigned
-    character or a line separator."""
+    """Whether a character can't be seen.
+
+    These are controls, format characters such as a bidirectional override, unassigned characters,
+    and line separators.
+    """
     category = unicodedata.category(character)
     return category[0] == "C" or category in {"Zl", "Zp"}
 

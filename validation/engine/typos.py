@@ -43,8 +43,10 @@ def classify_typo(typed: str, target: str) -> Typo | None:
 
 
 def starts_alike(typed: str, target: str) -> bool:
-    """Whether the first letters match or are swapped. People rarely mistype the first letter, but
-    many unrelated domains differ only there."""
+    """Whether the first letters match or are swapped.
+
+    People rarely mistype the first letter, but many unrelated domains differ only there.
+    """
     return typed[:1] == target[:1] or typed[:2] == target[1::-1]
 
 

@@ -1,1 +1,1 @@
-"""Sums up usage for pages, charts, and the API."""
+"""Sum up usage for pages, charts, and the API."""

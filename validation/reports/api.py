@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from accounts.models import Account
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
-from apikeys.request import api_key_of
+from apikeys.request import get_api_key
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import COMMON_ERRORS, describe
 from apikeys.rest.view import ApiView
@@ -74,7 +74,7 @@ class UsageView(ApiView):
     )
     def get(self, request: Request) -> ApiResponse:
         key_filter = {"key": self.key} if self.key else {}
-        account = api_key_of(request).account
+        account = get_api_key(request).account
         days = list_daily_usage(account, self.first, self.last, **key_filter)
         return json_response({"from": f"{self.first}", "to": f"{self.last}", "days": days})
 
@@ -82,7 +82,7 @@ class UsageView(ApiView):
 def list_daily_usage(
     account: Account, first: date, last: date, **key_filter: Any
 ) -> list[dict[str, Any]]:
-    """Returns one dict per day, including days without usage."""
+    """Return one dict per day, including days without usage."""
     days = {day: _empty_day(day) for day in _days_between(first, last)}
     for used in usage_by_day(account, first, last, **key_filter):
         day = days[used.of]
@@ -123,7 +123,7 @@ def _find_key(request: Request) -> ApiKey | None:
     text = _single_value(request, "key")
     if text is None:
         return None
-    key = api_key_of(request).account.api_keys.filter(public_id=text.replace("\0", "")).first()
+    key = get_api_key(request).account.api_keys.filter(public_id=text.replace("\0", "")).first()
     if key is None:
         raise _invalid_field(
             "key", "There is no key with this id in your account. Ids start with key_."

@@ -42,7 +42,7 @@ def draw_chart(counts: Sequence[Mapping[str, int]], titles: Sequence[str]) -> Ch
 
 
 def round_up(value: int) -> int:
-    """Rounds up to 1, 2 or 5 times a power of ten, so that the scale is easy to read."""
+    """Round up to 1, 2 or 5 times a power of ten, so that the scale is easy to read."""
     power: int = 10 ** (len(str(value)) - 1)
     return next(step * power for step in (1, 2, 5, 10) if step * power >= max(1, value))
 

@@ -56,7 +56,7 @@ class DateRange:
         return list(self._hours() if self.unit == Unit.HOUR else self._days())
 
     def labels(self, zone: tzinfo, now: datetime) -> list[str]:
-        """Returns a label per interval, hours in the viewer's time zone.
+        """Return a label per interval, hours in the viewer's time zone.
 
         A label contains the year if the range starts in another year than `now`, and the UTC offset
         if it changes within the range.
@@ -66,7 +66,7 @@ class DateRange:
         year = "" if self.first.year == now.year else " %Y"
         if self.unit == Unit.DAY:
             return [f"{day:%a %d %b{year}}" for day in self.intervals]
-        hours = [piece.astimezone(zone) for piece in self._hours()]
+        hours = [hour.astimezone(zone) for hour in self._hours()]
         offset = " %z" if len({hour.utcoffset() for hour in hours}) > 1 else ""
         return [f"{hour:%a %d %b{year}, %H:%M{offset}}" for hour in hours]
 
@@ -86,7 +86,11 @@ class DateRange:
 def range_of_days(
     first: date, last: date, unit: Unit | None = None, *, today: date | None = None
 ) -> DateRange:
-    """Picks the smallest unit that gives a readable chart if `unit` is None."""
+    """Return the range of both days and those between.
+
+    If `unit` is None, use the smallest unit that gives a readable chart. With `today`, take into
+    account that old hours are deleted.
+    """
     days = (last - first).days + 1
     has_hours = today is None or first > today - MAX_HOURLY_AGE
     if unit is None:

@@ -97,7 +97,7 @@ class UsageFilter(AccountFilter):
 
     @property
     def ranges(self) -> list[tuple[str, str, bool]]:
-        """Returns the query string, the label, and whether it's active, for each range."""
+        """Return the query string, the label, and whether it's active, for each range."""
         other_filters = {name: self.data.get(name) for name in ("key",) if self.data.get(name)}
         active = None if self._has_dates else self.data.get("range") or self.DEFAULT
         return [
@@ -134,7 +134,7 @@ class UsageFilter(AccountFilter):
 
     @property
     def key_filter(self) -> dict[str, Any]:
-        """Returns the filter for usage queries: one key, the playground (None), or all."""
+        """Return the filter for usage queries: one key, the playground (None), or all."""
         if self.is_playground:
             return {"key": None}
         return {"key": self.key} if self.key else {}
@@ -168,7 +168,7 @@ class LogFilter(AccountFilter):
     request = forms.RegexField(REQUEST_ID, required=False, widget=forms.HiddenInput)
 
     def clean_domain(self) -> str:
-        """Returns the domain as the request log stores it."""
+        """Return the domain as the request log stores it."""
         typed = self.cleaned_data["domain"].rpartition("@")[2].rstrip(".")
         if not typed:
             return ""

@@ -1,4 +1,4 @@
-"""Collects the figures of the account's overview page."""
+"""Collect the numbers for the account's overview page."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from validation.reports.usage_stats import (
     RefusalCount,
     UsageStats,
     by_interval,
-    refusals,
+    count_refusals,
     sum_stats,
 )
 from validation.request_log.search import latest_entries
@@ -49,16 +49,16 @@ class Overview:
 
     @property
     def change(self) -> int | None:
-        """Returns the percentage change of requests from the previous 7 days."""
+        """Return the percentage change of requests from the previous 7 days."""
         before = self.week_before.requests
         return round(100 * (self.week.requests - before) / before) if before else None
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Describes a received request.
+    """A request that the account sent.
 
-    If the request log has no entry of it, only its refusal or the use of its key is known.
+    Without a log entry, only the refusal code is known, or only that the key was used.
     """
 
     entry: LogEntry | None = None
@@ -76,7 +76,7 @@ class Arrival:
 
 
 def has_received_requests(account: Account) -> bool:
-    """Returns whether the account ever sent a request.
+    """Return whether the account ever sent a request.
 
     Usage excludes the sandbox, so the last use of the keys counts too.
     """
@@ -90,7 +90,7 @@ def has_received_requests(account: Account) -> bool:
 
 
 def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival | None:
-    """Returns the latest request of the last 24 hours with this key, or with any key if None."""
+    """Return the latest request of the last 24 hours with this key, or with any key if None."""
     key_filter = {"key": key} if key else {}
     entries = LogEntry.objects.retained_for(account).filter(at__gte=now - DAY, **key_filter)
     entry = entries.order_by("-at").first()
@@ -109,6 +109,6 @@ def build_overview(account: Account, now: datetime) -> Overview:
     week = last_days(now, WEEK)
     return Overview(
         by_interval(account, last_days(now, MONTH)),
-        refusals(account, week),
+        count_refusals(account, week),
         latest_entries(account, LATEST_COUNT),
     )

@@ -1,4 +1,4 @@
-"""Reads the viewer's time zone from the cookie that static/js/page.js sets."""
+"""Read the viewer's time zone from the cookie that static/js/page.js sets."""
 
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo

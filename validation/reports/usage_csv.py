@@ -13,7 +13,7 @@ from validation.reports.usage_stats import UsageStats, load_keys
 
 
 def usage_rows(account: Account, date_range: DateRange, **key_filter: Any) -> Iterator[Row]:
-    """Yields a row per key and hour, or per key and day if the unit is a day or a month. In UTC."""
+    """Yield a row per key and hour, or per key and day if the unit is a day or a month. In UTC."""
     is_hourly = date_range.unit == Unit.HOUR
     groups = list(_sum_by_interval_and_key(account, date_range, key_filter))
     keys = load_keys(account, (key_id for _, key_id, _ in groups))

@@ -1,4 +1,4 @@
-"""Sums an account's usage by interval, by key, and in total."""
+"""Sum an account's usage by interval, by key, and in total."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class UsageStats:
 
     @property
     def shares(self) -> list[tuple[str, int, float]]:
-        """Returns each verdict with its calls and their percentage."""
+        """Return each verdict with its calls and their percentage."""
         total = self.requests or 1
         return [(verdict, calls, 100 * calls / total) for verdict, calls in self.calls.items()]
 
@@ -79,7 +79,7 @@ def sum_stats(parts: Iterable[UsageStats]) -> UsageStats:
 
 
 def by_interval(account: Account, date_range: DateRange, **key_filter: Any) -> list[UsageStats]:
-    """Returns the stats of each interval, including those without usage."""
+    """Return the stats of each interval, including those without usage."""
     stats = {interval: UsageStats(interval) for interval in date_range.intervals}
     for used in _load_usage(account, date_range, key_filter):
         stats[used.of].add(used)
@@ -91,12 +91,12 @@ def _load_usage(
 ) -> Iterable[UsageTotal]:
     if date_range.unit == Unit.HOUR:
         return totals.usage_by_hour(account, date_range.start, date_range.end, **key_filter)
-    use_by_unit = totals.usage_by_day if date_range.unit == Unit.DAY else totals.usage_by_month
-    return use_by_unit(account, date_range.first, date_range.last, **key_filter)
+    usage_by_unit = totals.usage_by_day if date_range.unit == Unit.DAY else totals.usage_by_month
+    return usage_by_unit(account, date_range.first, date_range.last, **key_filter)
 
 
 def by_key(account: Account, date_range: DateRange, **key_filter: Any) -> list[UsageStats]:
-    """Returns the stats of each used key, most used first. `of` is None for the playground."""
+    """Return the stats of each used key, most used first. `of` is None for the playground."""
     stats_by_id: dict[int | None, UsageStats] = {}
     for used in _load_usage_by_key(account, date_range, key_filter):
         stats_by_id.setdefault(used.of, UsageStats()).add(used)
@@ -118,7 +118,9 @@ def _load_usage_by_key(
     return totals.usage_by_key(account, date_range.first, date_range.last, **key_filter)
 
 
-def refusals(account: Account, date_range: DateRange, **key_filter: Any) -> list[RefusalCount]:
+def count_refusals(
+    account: Account, date_range: DateRange, **key_filter: Any
+) -> list[RefusalCount]:
     hours = RefusalHour.objects.filter(
         account=account, hour__gte=date_range.start, hour__lt=date_range.end, **key_filter
     )

@@ -1,1 +1,1 @@
-"""Writes the request log, searches it, and deletes from it."""
+"""Write the request log, search it, and delete from it."""

@@ -1,4 +1,4 @@
-"""Erases one address from the request log and from stored replays."""
+"""Erase one address from the request log and from stored replays."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +14,9 @@ from validation.models import LogEntry, Replay
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
-    """Erases every spelling of the address, in all accounts if `account` is None.
+    """Erase every spelling of the address, in all accounts if `account` is None.
 
-    Returns the number of deleted rows. Usage totals contain no addresses and stay.
+    Return the number of deleted rows. Usage totals contain no addresses and stay.
     """
     # Recorded first: an interrupted erasure must not leave deletions without an audit entry.
     for affected in [account] if account else [None, *_accounts_with(email)]:
@@ -46,13 +46,13 @@ def count_rows(*, email: str, account: Account | None) -> ErasureCount:
 
 
 def parse_and_mask(email: str) -> str:
-    """Masks the address as the request log does."""
+    """Mask the address as the request log does."""
     parts = get_engine().check_without_dns(email).parts
     return mask_address(email, parts.domain if parts else None)
 
 
 def _accounts_with(email: str) -> QuerySet[Account]:
-    """Returns the accounts whose own audit log must show that their request log lost rows."""
+    """Return the accounts whose own audit log must show that their request log lost rows."""
     requests, replays = (rows.order_by().values("account") for rows in _matching_rows(email, None))
     return Account.objects.filter(Q(pk__in=requests) | Q(pk__in=replays))
 

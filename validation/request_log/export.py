@@ -10,6 +10,6 @@ _FIELDS = (
 
 
 def export_requests(*, account: Account) -> dict[str, Any]:
-    """Hook: exports the request log, with the addresses masked as stored."""
+    """Export the request log, with the addresses masked as stored. A hook."""
     entries = LogEntry.objects.retained_for(account).order_by("at", "pk")
     return {"requests": list(entries.values(*_FIELDS))}

@@ -24,7 +24,7 @@ def delete_old_log_entries() -> None:
 
 
 def _delete_from_the_oldest(*, before: datetime) -> None:
-    """Deletes in batches by primary key, and stops at the first batch without an old row.
+    """Delete in batches by primary key, and stop at the first batch without an old row.
 
     Primary keys follow the time within seconds, so no index on the time alone is needed.
     """
@@ -38,7 +38,7 @@ def _delete_from_the_oldest(*, before: datetime) -> None:
         LogEntry.objects.filter(pk__gte=first, pk__lte=last, at__lte=before).delete()
 
 
-def forget_requests(*, account: Account) -> None:
-    """Hook: deletes the request log and replays of an erased account. Usage totals stay."""
+def delete_requests(*, account: Account) -> None:
+    """Delete the request log and replays of an erased account. Usage totals stay. A hook."""
     LogEntry.objects.filter(account=account).delete()
     Replay.objects.filter(account=account).delete()

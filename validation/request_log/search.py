@@ -1,7 +1,7 @@
-"""Searches the request log: filtered pages, and single entries by their ids.
+"""Search the request log: filtered pages, and single entries by their ids.
 
-One filter uses an index scan. The other filters apply to the scanned rows, up to the scan limit
-(runtime/database/pagination.py).
+The most selective filter uses an index scan. The others apply to the scanned rows, up to the scan
+limit (runtime/database/pagination.py).
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class LogQuery:
     request_id: str = ""
 
     def indexed_conditions(self) -> list[Q]:
-        """Returns the active filters that have an index, the most selective first."""
+        """Return the active filters that have an index, the most selective first."""
         is_refused = bool(self.refusal or (self.status and self.status != 200))
         conditions: list[tuple[Any, Q]] = [
             (self.request_id, Q(request_id=self.request_id)),
@@ -70,7 +70,7 @@ def latest_entries(account: Account, limit: int) -> list[LogEntry]:
 
 
 def find_entry(account: Account, request_id: str, at: datetime) -> LogEntry | None:
-    """Finds the entry that a page's URL identifies: see LogEntry.get_absolute_url."""
+    """Find the entry that a page's URL identifies: see LogEntry.get_absolute_url."""
     entries = LogEntry.objects.retained_for(account).filter(request_id=request_id, at=at)
     return entries.select_related("key").first()
 

@@ -1,4 +1,4 @@
-"""Writes the request log: each request's key, address and outcome.
+"""Write the request log: each request's key, address and outcome.
 
 Nothing is written for an account whose log retention is 0 days.
 """
@@ -47,7 +47,7 @@ class LoggedValidation(Protocol):
 
 
 def bulk_insert_for(validations: Iterable[LoggedValidation]) -> BulkInsert:
-    """Returns the INSERT to run in the transaction that charges the validations."""
+    """Return the INSERT to run in the transaction that charges the validations."""
     logged = (
         validation for validation in validations if validation.caller.account.log_retention_days
     )
@@ -72,7 +72,7 @@ def _row(validation: LoggedValidation) -> dict[str, Any]:
 
 
 def write_replay(caller: Caller, email: str, result: dict[str, Any]) -> None:
-    """Logs a response that was replayed for an Idempotency-Key, at no cost."""
+    """Log a response that was replayed for an Idempotency-Key, at no cost."""
     if not caller.account.log_retention_days:
         return
     LogEntry.objects.create(
@@ -90,7 +90,7 @@ def write_replay(caller: Caller, email: str, result: dict[str, Any]) -> None:
 
 
 def write_response(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
-    """Hook: logs a response to a valid key that isn't a validation.
+    """Log a response to a valid key that isn't a validation. A hook.
 
     The row is buffered, because refusals and reads must cost little.
     """

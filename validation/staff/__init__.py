@@ -1,1 +1,1 @@
-"""Shows staff the request log and usage."""
+"""Show staff the request log and usage."""

@@ -31,7 +31,7 @@ _LAST_DAYS = f"The last {DAYS} days, UTC. The sandbox and repeated answers do no
 
 @require_staff_permissions("credits.view_useday", "credits.view_usehour")
 def usage_by_day_panel(account: Account) -> Panel:
-    """Lists only days with usage, which keeps the page of a quiet account short."""
+    """List only days with usage, which keeps the page of a quiet account short."""
     groups = _sum_by_group(usage_by_day(account, *_date_range()))
     return Panel(
         "How much do they use?",

@@ -1,4 +1,4 @@
-"""Shows the request log in the admin.
+"""Show the request log in the admin.
 
 The table has millions of rows, so no page counts, sorts or filters all of them. The list stays
 empty until staff search for an id.
@@ -72,7 +72,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
         ]
 
     def find_address(self, request: Any) -> HttpResponse:
-        """Shows how many rows contain an address, and the button that erases them."""
+        """Show how many rows contain an address, and the button that erases them."""
         if not self.has_view_permission(request):
             raise PermissionDenied("Your group does not look at requests.")
         form = AddressForm(request.POST or None)

@@ -1,4 +1,4 @@
-"""Finds requests for the admin's search box by id, not by address."""
+"""Find requests for the admin's search box by id, not by address."""
 
 import re
 
@@ -11,7 +11,7 @@ from accounts.staff.panels import (
 )
 from validation.models import LogEntry
 
-# A request id of ours, or one that the client chose.
+# Our request ids, and those that clients choose.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
 

@@ -9,6 +9,6 @@ register = template.Library()
 
 @register.inclusion_tag("docs/example.html", takes_context=True)
 def example(context: template.Context, name: str) -> dict[str, Any]:
-    """Renders `{% example "retry" %}` in each language, with its output."""
+    """Render `{% example "retry" %}` in each language, with its output."""
     variables: dict[str, Any] = context.flatten()  # type: ignore[assignment]
     return {"name": name, "snippets": load_snippets(name, variables)}

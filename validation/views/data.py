@@ -37,7 +37,7 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.MANAGE_DATA)
 def confirm_erasure(request: AccountRequest) -> HttpResponse:
-    """Shows what would be erased. The address is sent in the form, so it never appears in a URL."""
+    """Show what would be erased. The address is sent in the form, so it never appears in a URL."""
     form = AddressForm(request.POST)
     if not form.is_valid():
         return _data_page(request, address_form=form)

@@ -33,7 +33,7 @@ def show_overview(request: AccountRequest) -> HttpResponse:
 @require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
-    """Returns an HTML fragment once a request has arrived. The page polls it until then."""
+    """Return an HTML fragment once a request has arrived. The page polls it until then."""
     key = get_object_or_404(request.account.api_keys, public_id=key_id) if key_id else None
     arrival = overview.find_arrival(request.account, key, timezone.now())
     if arrival is None:

@@ -9,7 +9,7 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.models import Pack, Plan
 from validation import playground
-from validation.code_samples import snippets
+from validation.code_samples import build_code_samples
 from validation.forms import AddressForm
 
 # A sandbox address, so that the first try is free.
@@ -26,7 +26,7 @@ def show_landing(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.VALIDATE)
 def try_address(request: AccountRequest) -> HttpResponse:
-    """Shows the playground. A POST renders the response directly, so it is charged once."""
+    """Show the playground. A POST renders the response directly, so it is charged once."""
     form = AddressForm(request.POST or None)
     response = None
     if form.is_valid():
@@ -35,6 +35,8 @@ def try_address(request: AccountRequest) -> HttpResponse:
         "form": form,
         "response": response,
         "sample": SAMPLE_ADDRESS,
-        "snippets": snippets(settings.BASE_URL, response.email if response else SAMPLE_ADDRESS),
+        "snippets": build_code_samples(
+            settings.BASE_URL, response.email if response else SAMPLE_ADDRESS
+        ),
     }
     return render(request, "validation/try_address.html", context)

@@ -38,7 +38,7 @@ def show_requests(request: AccountRequest) -> HttpResponse:
 @redirect_get_to("validation:show-requests")
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def find_request(request: AccountRequest) -> HttpResponse:
-    """Redirects to the matching requests. The URL contains an address only as a hash."""
+    """Redirect to the matching requests. The URL contains an address only as a hash."""
     text = request.POST.get("text", "").strip()
     page = reverse("validation:show-requests")
     if not text:

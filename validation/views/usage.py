@@ -56,5 +56,5 @@ def _stats(
         "intervals": intervals,
         "chart": draw_chart([interval.calls for interval in stats], titles),
         "by_key": usage_stats.by_key(account, date_range, **key_filter),
-        "refused": usage_stats.refusals(account, date_range, **key_filter),
+        "refused": usage_stats.count_refusals(account, date_range, **key_filter),
     }

@@ -1,4 +1,4 @@
-"""Refuse passwords that are easy to guess. Does no I/O."""
+"""Refuse passwords that are easy to guess. Pure."""
 
 import re
 from typing import Any

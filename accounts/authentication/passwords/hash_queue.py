@@ -36,7 +36,7 @@ for_stranger: ContextVar[bool] = ContextVar("for_stranger", default=False)
 
 
 class HashingUnavailable(Exception):
-    """The process that hashes for strangers can't be started, perhaps for lack of memory."""
+    """Raised if the process for strangers' hashes can't be started, perhaps for lack of memory."""
 
 
 def run(job: Job) -> str | bool:
@@ -45,16 +45,16 @@ def run(job: Job) -> str | bool:
         # In a command or the background worker, no other requests are waiting.
         return compute(job)
     release_connection()
-    return _queue_of(id(get_hub())).run(job)
+    return _get_queue(id(get_hub())).run(job)
 
 
 def start() -> None:
     """Start the process for strangers' hashes ahead of the first hash."""
-    _queue_of(id(get_hub())).start()
+    _get_queue(id(get_hub())).start()
 
 
 @cache
-def _queue_of(hub: int) -> "HashQueue":
+def _get_queue(hub_id: int) -> "HashQueue":
     return HashQueue(Path(settings.DATA_DIR) / "password-hashes.lock")
 
 
@@ -67,7 +67,7 @@ class HashQueue:
 
     def run(self, job: Job) -> str | bool:
         if not for_stranger.get():
-            result: str | bool = self._thread.apply(_compute_soon, (self._lock_file, job))
+            result: str | bool = self._thread.apply(_compute_in_thread, (self._lock_file, job))
             return result
         with self._process_lock:
             return self._compute_in_process(job)
@@ -95,12 +95,12 @@ class HashQueue:
         """Return the result, or None if the process isn't running."""
         if self._process is None:
             return None
-        requests = cast(IO[bytes], self._process.stdin)
-        results = cast(IO[bytes], self._process.stdout)
+        stdin = cast(IO[bytes], self._process.stdin)
+        stdout = cast(IO[bytes], self._process.stdout)
         try:
-            requests.write(json.dumps(job).encode() + b"\n")
-            requests.flush()
-            line = results.readline()
+            stdin.write(json.dumps(job).encode() + b"\n")
+            stdin.flush()
+            line = stdout.readline()
         except OSError:
             line = b""
         if not line:
@@ -110,8 +110,8 @@ class HashQueue:
         return cast(str | bool, json.loads(line))
 
 
-def _compute_soon(lock_file: Path, job: Job) -> str | bool:
-    """Compute a hash in a native thread, where gevent's own `sleep` does not work."""
+def _compute_in_thread(lock_file: Path, job: Job) -> str | bool:
+    """Compute a hash in a native thread, where only the unpatched `sleep` works."""
     sleep = get_original("time", "sleep")
     deadline = time.monotonic() + MAX_WAIT_FOR_STRANGERS_SECONDS
     with lock_file.open("ab") as lock:

@@ -1,7 +1,7 @@
 """A fixed number of slots that all processes of a machine share.
 
 Each slot is a byte of a file, which a process takes by locking that byte (fcntl). The kernel frees
-the locks of a process that dies, so no slot is ever lost.
+the locks of a process that dies, so it never leaks a slot.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ class MachineSlots:
         # Never closed: closing the file would free all slots of this process.
         self._file = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
         self._size = size
-        # fcntl locks don't exclude the process that holds them: it could take a slot twice.
+        # A process can lock a byte again that it has locked, so its own slots are tracked here.
         self._ours: set[int] = set()
         self._lock = threading.Lock()
 

@@ -1,3 +1,5 @@
+"""Name second factors, find out whether a user has one, and encrypt their secrets."""
+
 from typing import Any
 
 from allauth.mfa.models import Authenticator

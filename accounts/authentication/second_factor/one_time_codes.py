@@ -30,7 +30,7 @@ def mark_used(authenticator: Authenticator, code: str) -> bool:
     if authenticator.type != Authenticator.Type.TOTP:
         return True
     locked = Authenticator.objects.select_for_update().filter(pk=authenticator.pk).first()
-    step = _step_of(locked, code) if locked else None
+    step = _find_time_step(locked, code) if locked else None
     if locked is None or step is None or _is_used(step, locked.data.get(LAST_STEP, -1)):
         return False
     locked.data[LAST_STEP] = step
@@ -38,7 +38,7 @@ def mark_used(authenticator: Authenticator, code: str) -> bool:
     return True
 
 
-def _step_of(authenticator: Authenticator, code: str) -> int | None:
+def _find_time_step(authenticator: Authenticator, code: str) -> int | None:
     """Return the time step of a code that was verified in this step or the previous one."""
     secret = decrypt(authenticator.data["secret"])
     steps: list[int] = list(yield_hotp_counters_from_time())

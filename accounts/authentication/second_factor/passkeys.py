@@ -17,11 +17,11 @@ MAX_STORED_CHALLENGES = 20
 
 
 class PasskeyRefused(Exception):
-    """A passkey was refused. The user sees the message."""
+    """Raised if a passkey is refused. The text is shown to the user."""
 
 
 class CounterDidNotIncrease(PasskeyRefused):
-    """A copy of the passkey may be in use."""
+    """Raised if a copy of the passkey may be in use."""
 
 
 def check_origin(origin: str) -> None:

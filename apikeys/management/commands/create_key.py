@@ -13,7 +13,7 @@ from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    help = "Create an API key for the first account that a user owns, and print only the key."
+    help = "Creates an API key for the first account that a user owns, and prints only the key."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", help="email address of the account's owner")

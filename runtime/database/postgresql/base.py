@@ -1,8 +1,8 @@
 """Django's PostgreSQL backend, with time limits for queries of web requests (timeouts.py).
 
 A frozen server, or a network that drops packets, doesn't close connections: without a limit, each
-request would wait until that ends. The server's own settings, such as statement_timeout, don't help
-because the server is what doesn't respond.
+request would wait for the whole outage. The server's own settings, such as statement_timeout, don't
+help because the server is what doesn't respond.
 """
 
 import math
@@ -29,7 +29,7 @@ from runtime.database.timeouts import (
 
 # A connection that replied this recently is used without a liveness check.
 TRUSTED_SECONDS = 1.0
-# Pages leave this fraction of the pool to the API: a quarter, and at least one connection.
+# One in this many of the pool's connections, and at least one, is reserved for the API.
 API_SHARE = 4
 
 
@@ -54,7 +54,7 @@ class TimeoutConnection(psycopg.Connection[Any]):
 
     @classmethod
     def is_not_responding(cls) -> bool:
-        """Return whether no connection has had a reply for as long as a page waits for one."""
+        """Return whether no connection has had a reply for LIVENESS_TIMEOUT seconds."""
         return time.monotonic() - cls.last_reply_to_any_at > LIVENESS_TIMEOUT
 
     @classmethod
@@ -225,7 +225,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         TimeoutConnection.fail_if_not_responding()
         deadline = time.monotonic() + (query_timeout.get() or LIVENESS_TIMEOUT)
         while True:
-            # Greenlets share the pool: nothing may switch between this line and the pool's read.
+            # Greenlets share the pool: none may run before the pool has read its timeout.
             self.pool.timeout = min(_liveness_timeout(), max(0, deadline - time.monotonic()))
             try:
                 return super().get_new_connection(conn_params)

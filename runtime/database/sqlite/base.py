@@ -42,10 +42,10 @@ class Cursor(base.SQLiteCursorWrapper):
             # Another process that recovers the WAL file can lock out readers for a moment.
             return _retry_while_busy(lambda: execute(query, params), self.wrapper.lock_deadline())
         if self.wrapper.has_write_lock:
-            return _retry_while_busy(lambda: execute(query, params), self.wrapper.gives_up_at)
+            return _retry_while_busy(lambda: execute(query, params), self.wrapper.deadline)
         self.wrapper.acquire_write_lock()
         try:
-            return _retry_while_busy(lambda: execute(query, params), self.wrapper.gives_up_at)
+            return _retry_while_busy(lambda: execute(query, params), self.wrapper.deadline)
         finally:
             self.wrapper.release_write_lock()
 
@@ -60,7 +60,7 @@ class _IdleConnections:
     _by_file: dict[tuple[str, int, int], list[Any]] = {}
 
     @classmethod
-    def of(cls, path: str) -> list[Any]:
+    def for_file(cls, path: str) -> list[Any]:
         """Return this process's idle connections to the file that is at this path now.
 
         Connections to a file that was replaced are not reused.
@@ -86,10 +86,10 @@ class SchemaEditor(DatabaseSchemaEditor):
 class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = SchemaEditor
     has_write_lock = False
-    gives_up_at = 0.0
+    deadline = 0.0
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        self.idle_connections = _IdleConnections.of(str(conn_params["database"]))
+        self.idle_connections = _IdleConnections.for_file(str(conn_params["database"]))
         if self.idle_connections:
             return self.idle_connections.pop()
         connect = super().get_new_connection
@@ -149,7 +149,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return len(self.idle_connections) < limit
 
     def acquire_write_lock(self) -> None:
-        self.gives_up_at = self.lock_deadline()
+        self.deadline = self.lock_deadline()
         if not _write_lock.acquire(timeout=self.settings_dict["LOCK_TIMEOUT"]):
             raise sqlite3.OperationalError("database is locked")
         self.has_write_lock = True
@@ -171,12 +171,12 @@ def _has_free_space(folder: Path) -> bool:
     return not disk.f_blocks or free * disk.f_frsize >= MIN_FREE_BYTES
 
 
-def _retry_while_busy(run: Callable[[], Any], gives_up_at: float) -> Any:
+def _retry_while_busy(run: Callable[[], Any], deadline: float) -> Any:
     while True:
         try:
             return run()
         except sqlite3.OperationalError as error:
             is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-            if not is_busy or time.monotonic() > gives_up_at:
+            if not is_busy or time.monotonic() > deadline:
                 raise
         time.sleep(random.uniform(*_RETRY_PAUSES))  # noqa: S311 - not used for security

@@ -1,4 +1,4 @@
-"""Django's migrate command, for a database that serves requests: docs/operations.md.
+"""Django's migrate command, safe while the database serves requests: docs/operations.md.
 
 On PostgreSQL, a migration that doesn't get its table lock within MIGRATION_LOCK_TIMEOUT fails, so
 that requests don't queue behind it (runtime/database/postgresql/base.py). This command retries it.
@@ -22,7 +22,7 @@ MAX_ATTEMPTS, PAUSE_SECONDS = 60, 3
 LOCK_ID = 5_083_229_314
 # The SQLSTATEs lock_not_available and deadlock_detected.
 IN_USE = ("55P03", "40P01")
-RETRYING = 'A table is in use; trying again. What uses it: docs/operations.md, "Migrations".'
+RETRYING = 'A table is in use; trying again. To find out why: docs/operations.md, "Migrations".'
 
 
 class Command(migrate.Command):

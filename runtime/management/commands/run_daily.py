@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from runtime.jobs.daily import LEASE_NAME, DailyWorkError, run_daily
+from runtime.jobs.daily import LEASE_NAME, DailyJobsFailed, run_daily
 from runtime.jobs.leases import Lease
 from runtime.management.base import DatabaseCommand
 
@@ -15,7 +15,7 @@ class Command(DatabaseCommand):
         today = timezone.now().date()
         try:
             run_daily()
-        except DailyWorkError as error:
+        except DailyJobsFailed as error:
             raise CommandError(str(error)) from error
         # The staff pages show it, and no background worker repeats the day's jobs.
         Lease.objects.mark_done(LEASE_NAME, day=today)

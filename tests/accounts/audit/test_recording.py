@@ -16,7 +16,7 @@ from tests.site.actions.sign_in import code_in_email
 pytestmark = pytest.mark.django_db
 
 
-def actions_of(account: Account) -> list[str]:
+def recorded_actions(account: Account) -> list[str]:
     return list(account.audit_entries.values_list("action", flat=True))
 
 
@@ -36,7 +36,7 @@ def test_sign_out_and_password_change_are_recorded(account: Account, owner: User
     form = {"oldpassword": PASSWORD, "password1": new_password, "password2": new_password}
     client.post("/accounts/password/change/", form)
     client.post("/accounts/logout/")
-    assert {"user.password_changed", "user.signed_out"} <= set(actions_of(account))
+    assert {"user.password_changed", "user.signed_out"} <= set(recorded_actions(account))
 
 
 def test_failing_entry_rolls_back_the_action(
@@ -60,7 +60,7 @@ def sign_in_with_wrong_password(email: str, ip: str = "127.0.0.1") -> None:
 
 def test_wrong_password_is_recorded_with_an_unknown_actor(account: Account, owner: User) -> None:
     sign_in_with_wrong_password("OWNER@shop.example", "203.0.113.9")
-    assert "user.signed_in" not in actions_of(account)
+    assert "user.signed_in" not in recorded_actions(account)
     entry = account.audit_entries.get(action="user.sign_in_failed")
     assert (entry.actor, entry.who, entry.ip) == (None, "Somebody unknown", "203.0.113.9")
     assert entry.target == owner.email
@@ -102,7 +102,7 @@ def test_sign_up_is_not_recorded_as_a_change_of_address(db: None) -> None:
     email = "jane@shop.example"
     client.post("/accounts/signup/", {"email": email, "password1": PASSWORD})
     client.post("/accounts/confirm-email/", {"code": code_in_email()})
-    actions = actions_of(Account.objects.get())
+    actions = recorded_actions(Account.objects.get())
     assert "user.email_confirmed" in actions
     assert "user.email_changed" not in actions
 

@@ -9,7 +9,7 @@ from accounts.models import User
 PASSWORD = "correct horse battery"
 
 
-def parameters_of(encoded: str) -> argon2.Parameters:
+def hash_parameters(encoded: str) -> argon2.Parameters:
     return argon2.extract_parameters(encoded.removeprefix("argon2"))
 
 
@@ -21,8 +21,8 @@ def test_hash_is_argon2_and_verifies_only_its_password() -> None:
     assert not hasher.verify("wrong", encoded)
 
 
-def test_hash_uses_the_minimum_cost_of_owasp() -> None:
-    parameters = parameters_of(Argon2PasswordHasher().encode(PASSWORD, "some-random-salt"))
+def test_hash_uses_the_minimum_cost_that_owasp_recommends() -> None:
+    parameters = hash_parameters(Argon2PasswordHasher().encode(PASSWORD, "some-random-salt"))
     assert (parameters.time_cost, parameters.memory_cost, parameters.parallelism) == (
         2,
         19 * 1024,
@@ -41,5 +41,5 @@ def test_hash_with_other_parameters_is_replaced_at_the_next_sign_in(
     assert user.password == f"argon2{expensive}"
     assert user.check_password(PASSWORD)
     user.refresh_from_db()
-    assert parameters_of(user.password).memory_cost == 19 * 1024
+    assert hash_parameters(user.password).memory_cost == 19 * 1024
     assert check_password(PASSWORD, user.password)

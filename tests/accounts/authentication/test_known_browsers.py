@@ -23,8 +23,8 @@ RESET = "/accounts/password/reset/"
 COOKIE = settings.KNOWN_BROWSER_COOKIE_NAME
 
 
-def wrong_sign_in(client: Client, email: str, network: str = "127.0.0.1") -> str:
-    response = client.post(LOGIN, {"login": email, "password": "wrong"}, REMOTE_ADDR=network)
+def wrong_sign_in(client: Client, email: str, ip: str = "127.0.0.1") -> str:
+    response = client.post(LOGIN, {"login": email, "password": "wrong"}, REMOTE_ADDR=ip)
     return response.content.decode()
 
 
@@ -142,12 +142,12 @@ def test_password_reset_makes_the_browser_known(owner: User) -> None:
     assert response.status_code == 302
 
 
-def test_forty_users_behind_one_network_address_can_sign_in(db: None) -> None:
+def test_forty_users_behind_one_ip_address_can_sign_in(db: None) -> None:
     users = [make_user(f"colleague-{number}@office.example") for number in range(40)]
     assert all(can_sign_in(Client(), user) for user in users)
 
 
-def test_wrong_passwords_do_not_lock_out_others_behind_the_same_network_address(
+def test_wrong_passwords_do_not_lock_out_others_behind_the_same_ip_address(
     owner: User,
 ) -> None:
     for number in range(60):
@@ -155,7 +155,7 @@ def test_wrong_passwords_do_not_lock_out_others_behind_the_same_network_address(
     assert can_sign_in(Client(), owner)
 
 
-def test_network_address_is_limited_to_a_hundred_wrong_passwords_per_minute(owner: User) -> None:
+def test_ip_address_is_limited_to_a_hundred_wrong_passwords_per_minute(owner: User) -> None:
     for number in range(100):
         wrong_sign_in(Client(), f"jane.{number}@office.example")
     assert "Too many" in wrong_sign_in(Client(), "jane@office.example")

@@ -6,7 +6,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import AuditEntry, User
-from config.settings.environment import origin_of
+from config.settings.environment import get_origin
 from tests.conftest import PASSWORD, signed_in
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import (
@@ -29,7 +29,7 @@ def device(owner: User) -> PasskeyDevice:
     return device
 
 
-def counter_of(user: User) -> int:
+def stored_counter(user: User) -> int:
     passkey = Authenticator.objects.get(user=user, type=Authenticator.Type.WEBAUTHN)
     return int(passkey.data["sign_count"])
 
@@ -51,7 +51,7 @@ def test_passkey_made_on_another_origin_is_refused(owner: User) -> None:
 def test_production_accepts_only_the_origin_of_base_url(
     device: PasskeyDevice, settings: Settings
 ) -> None:
-    settings.PASSKEY_ORIGINS = [origin_of("https://TestServer:443")]
+    settings.PASSKEY_ORIGINS = [get_origin("https://TestServer:443")]
     settings.MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = False
     for origin, is_accepted in ((SUBDOMAIN, False), ("https://testserver", True)):
         device.origin, device.counter = origin, device.counter + 1
@@ -66,7 +66,7 @@ def test_passkey_signs_in_while_its_counter_increases(owner: User, device: Passk
         browser = Client()
         sign_in_by_passkey(browser, device)
         assert is_signed_in(browser)
-        assert counter_of(owner) == counter
+        assert stored_counter(owner) == counter
 
 
 def test_passkey_without_a_counter_signs_in_repeatedly(owner: User) -> None:
@@ -90,7 +90,7 @@ def test_copied_passkey_is_refused_and_reported(
     sign_in_by_passkey(copy, device)
     assert not is_signed_in(copy)
     assert b"may have been copied" in copy.get("/accounts/login/").content
-    assert counter_of(owner) == 5
+    assert stored_counter(owner) == 5
     entry = AuditEntry.objects.get(action="user.second_factor_failed")
     assert entry.target == f"{owner.email}: Passkey “Laptop”, which may have been copied"
 
@@ -111,7 +111,7 @@ def test_renamed_passkey_keeps_its_counter(owner: User, device: PasskeyDevice) -
     pk = Authenticator.objects.get(type=Authenticator.Type.WEBAUTHN).pk
     browser.post(f"/accounts/2fa/webauthn/keys/{pk}/edit/", {"name": "Phone"})
     assert Authenticator.objects.get(pk=pk).data["name"] == "Phone"
-    assert counter_of(owner) == 2
+    assert stored_counter(owner) == 2
 
 
 def test_refused_assertion_ends_its_challenge(device: PasskeyDevice) -> None:

@@ -37,10 +37,10 @@ def test_easily_guessed_password_is_refused(password: str) -> None:
     ],
 )
 def test_password_may_have_any_composition_and_length(password: str) -> None:
-    assert problems_of(password) == []
+    assert password_errors(password) == []
 
 
-def problems_of(password: str) -> list[str]:
+def password_errors(password: str) -> list[str]:
     try:
         validate_password(password)
     except ValidationError as error:

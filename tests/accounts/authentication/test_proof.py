@@ -35,7 +35,7 @@ __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-# Pages that require the factor, also to view them.
+# Pages that require the factor even to view them.
 REQUIRE_FACTOR = {
     *("account_email", "account_change_password", "account_set_password"),
     *("mfa_activate_totp", "mfa_deactivate_totp"),
@@ -95,7 +95,7 @@ def redirects_to_proof(response: Any) -> bool:
 
 
 def test_every_action_requires_the_factor_or_is_listed_as_exempt() -> None:
-    pages = {act.page for act in [*customers.CASES, *sign_in.CASES]}
+    pages = {case.page for case in [*customers.CASES, *sign_in.CASES]}
     assert pages == (REQUIRE_FACTOR | REQUIRE_FACTOR_FOR_OWNERS | EXEMPT) - {
         *("mfa_view_recovery_codes", "mfa_download_recovery_codes")
     }

@@ -27,7 +27,7 @@ __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
-TIMES = 5
+PARALLEL_REQUESTS = 5
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def cache_is_down(settings: Settings) -> None:
 
 def browsers_after_password(user: User) -> list[Client]:
     """Return browsers that have passed the password step."""
-    browsers = [Client() for _ in range(TIMES)]
+    browsers = [Client() for _ in range(PARALLEL_REQUESTS)]
     for browser in browsers:
         browser.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
     return browsers
@@ -94,5 +94,5 @@ def test_parallel_posts_of_one_assertion_sign_in_once(owner: User) -> None:
         browser.post(SIGN_IN, {"credential": credential})
         return is_signed_in(browser)
 
-    assert sum(result is True for result in run_concurrently(TIMES, post)) == 1
+    assert sum(result is True for result in run_concurrently(PARALLEL_REQUESTS, post)) == 1
     assert AuditEntry.objects.filter(action="user.signed_in").count() == before + 1

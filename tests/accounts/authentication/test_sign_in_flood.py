@@ -47,7 +47,7 @@ def customer(site: Product) -> tuple[str, str]:
 
 @contextmanager
 def strangers(site: Product, number: int = STRANGERS) -> Iterator["Future[Outcome]"]:
-    """Let strangers, each with their own network address, repeat a wrong sign-in."""
+    """Let strangers, each with their own IP address, repeat a wrong sign-in."""
     address = Address("127.0.0.1", site.port)
     attempts = Load(address, ATTEMPTS, number, SECONDS, 10, statuses=None)
     with ThreadPoolExecutor(1) as executor:

@@ -99,7 +99,7 @@ def known_browser(owner: User) -> Client:
     return browser
 
 
-def test_full_queue_lets_known_browsers_in(
+def test_full_queue_accepts_known_browsers(
     known_browser: Client, owner: User, full_queue: None
 ) -> None:
     response = known_browser.post(LOGIN, {"login": owner.email, "password": PASSWORD})

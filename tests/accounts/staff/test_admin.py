@@ -12,7 +12,7 @@ from pytest_django import Settings
 from accounts.models import Account, AuditEntry, User
 from runtime.mail import outbox
 from runtime.models import Mail
-from tests.accounts.staff.people import client_in_group
+from tests.accounts.staff.staff_pages import client_in_group
 from tests.conftest import PASSWORD, signed_in
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import (
@@ -34,7 +34,7 @@ EMPTY_INLINES = {
 MODELS = [model for model in admin.site._registry if model._meta.app_label == "accounts"]
 
 
-def act_on(client: Client, account: Account, action: str) -> int:
+def run_admin_action(client: Client, account: Account, action: str) -> int:
     data = {"action": action, "_selected_action": [str(account.pk)]}
     return client.post("/admin/accounts/account/", data).status_code
 
@@ -58,7 +58,7 @@ def test_staff_without_a_second_factor_are_redirected_to_set_one_up_in_productio
     assert b"Staff need a second factor" in response.content
 
 
-def test_admin_asks_a_session_that_never_used_the_factor_for_it(
+def test_session_that_never_used_the_factor_is_redirected_to_use_it(
     staff: User, settings: Settings
 ) -> None:
     """The factor was added in another session, or recently in this one."""
@@ -77,7 +77,7 @@ def test_admin_asks_a_session_that_never_used_the_factor_for_it(
 
 
 @pytest.mark.parametrize("method", ["passkey", "recovery code"])
-def test_admin_opens_to_a_session_that_signed_in_with_a_factor(
+def test_session_that_signed_in_with_a_factor_can_open_the_admin(
     method: str, staff: User, settings: Settings
 ) -> None:
     settings.STAFF_NEED_SECOND_FACTOR = True
@@ -91,7 +91,7 @@ def test_admin_opens_to_a_session_that_signed_in_with_a_factor(
     assert client.get("/admin/accounts/account/").status_code == 200
 
 
-def test_admin_closes_to_a_session_whose_factor_was_removed(
+def test_session_whose_factor_was_removed_cannot_open_the_admin(
     staff: User, settings: Settings
 ) -> None:
     settings.STAFF_NEED_SECOND_FACTOR = True
@@ -139,10 +139,10 @@ def test_account_is_found_by_name_id_and_member_address(
 
 def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None:
     client = client_in_group("Support")
-    act_on(client, account, "suspend")
+    run_admin_action(client, account, "suspend")
     account.refresh_from_db()
     assert account.suspended_at
-    act_on(client, account, "lift_suspension")
+    run_admin_action(client, account, "lift_suspension")
     account.refresh_from_db()
     assert not account.suspended_at
     actors = AuditEntry.objects.filter(action__startswith="account.susp").values_list("actor_name")
@@ -152,7 +152,7 @@ def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None
 def test_finance_can_view_but_not_suspend(account: Account) -> None:
     client = client_in_group("Finance")
     assert client.get("/admin/accounts/account/").status_code == 200
-    act_on(client, account, "suspend")
+    run_admin_action(client, account, "suspend")
     account.refresh_from_db()
     assert account.suspended_at is None
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import User
 from runtime.mail import outbox
 from runtime.models import Lease, Mail
-from tests.accounts.staff.people import front_page, panel_text, travel_to
+from tests.accounts.staff.staff_pages import front_page, panel_text, travel_to
 from tests.conftest import signed_in
 from tests.support.frozen_minute import freeze_time_but_not_processes
 

@@ -13,14 +13,14 @@ from accounts.models import Account, User
 from accounts.services import close_account, open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import LedgerEntry, Order, Pack, Plan, UseDay, UseHour, Wallet
-from credits.orders.lifecycle import Buyer, fulfill_order, start_order
+from credits.orders.lifecycle import Buyer, fulfill_order, place_order
 from credits.orders.refunds import refund_order
 from credits.services import grant
 from credits.wallet.charges import Charge, charge_account
 from credits.wallet.totals import roll_up_days
 from runtime.mail import outbox
 from runtime.models import Mail
-from tests.accounts.staff.people import (
+from tests.accounts.staff.staff_pages import (
     client_in_group,
     front_page,
     panel_text,
@@ -58,8 +58,8 @@ def use_credits(account: Account, amount: int) -> None:
     charge_account(Charge(account=account, key=None, verdict="risky", cost=amount, duration_ms=1))
 
 
-def place_order(account: Account, buyer: User, item: Pack | Plan) -> Order:
-    return start_order(account=account, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer)
+def order_item(account: Account, buyer: User, item: Pack | Plan) -> Order:
+    return place_order(account=account, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer)
 
 
 def refuse(account: Account, code: str, calls: int, *, hours_ago: int = 1) -> None:
@@ -94,7 +94,7 @@ def test_account_with_less_than_a_week_of_credits_is_listed(
     assert "The Shop 49 6 days 51 Free" in panel_text(front_page(staff_client), SHORT_OF_CREDITS)
 
 
-def test_summed_up_days_count_toward_recent_use(
+def test_rolled_up_days_count_toward_recent_usage(
     staff_client: Client, staff: User, account: Account
 ) -> None:
     with travel_to(timezone.now() - timedelta(days=3)):
@@ -160,8 +160,8 @@ def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
 ) -> None:
     pack = Pack.objects.earliest("credits")
     with travel_to(timezone.now() - timedelta(days=60)):
-        overdue = place_order(account, owner, pack)
-    new = place_order(other, stranger, pack)
+        overdue = order_item(account, owner, pack)
+    new = order_item(other, stranger, pack)
     text = panel_text(front_page(staff_client), UNPAID)
     assert text.index(overdue.number) < text.index(new.number)
     assert f"{overdue.due_on:%d %b %Y}, overdue" in text
@@ -173,12 +173,12 @@ def test_payments_of_this_and_last_month_are_summed_per_currency(
 ) -> None:
     with travel_to(datetime.fromisoformat("2026-11-20T09:00:00+00:00")):
         plan, pack = Plan.objects.get(code="growth"), Pack.objects.earliest("credits")
-        fulfill_order(order=place_order(account, owner, plan))
+        fulfill_order(order=order_item(account, owner, plan))
         settings.CURRENCY = "EUR"
-        bought = place_order(account, owner, pack)
+        bought = order_item(account, owner, pack)
         fulfill_order(order=bought)
         refund_order(order=Order.objects.get(pk=bought.pk), reason="Asked for it")
-        fulfill_order(order=(last_month := place_order(account, owner, pack)))
+        fulfill_order(order=(last_month := order_item(account, owner, pack)))
         Order.objects.filter(pk=last_month.pk).update(paid_at=timezone.now() - timedelta(days=30))
         settings.CURRENCY = "USD"
         text = panel_text(front_page(signed_in(staff)), REVENUE)
@@ -228,7 +228,7 @@ def test_front_page_runs_at_most_fifteen_queries(
     for shop in shops:
         use_credits(shop, 99)
         refuse(shop, "rate_limit_exceeded", 5)
-        place_order(shop, owner, pack)
+        order_item(shop, owner, pack)
         mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
         Mail.objects.filter(pk=mail.pk).update(given_up_at=timezone.now())
     client = client_in_group("Support")

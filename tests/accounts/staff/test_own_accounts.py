@@ -31,7 +31,7 @@ def join(account: Account, user: User, role: Role = Role.VIEWER) -> None:
     Membership.objects.create(account=account, user=user, role=role)
 
 
-def state_of(account: Account) -> Any:
+def get_state(account: Account) -> Any:
     columns = ("suspended_at", "closed_at", "name", "requests_per_minute_override")
     return (
         Account.objects.values_list(*columns).get(pk=account.pk),
@@ -48,14 +48,14 @@ def test_member_cannot_take_a_staff_action_on_the_account(case: ActionCase, scen
     send_to = scene.send_to
 
     def record_state_and_send(client: Client, path: str, form: Any, **kwargs: Any) -> Any:
-        before.append(state_of(scene.account))
+        before.append(get_state(scene.account))
         response = send_to(client, path, form, follow=True, **kwargs)
         assert REFUSAL in response.content.decode()
         return response
 
     scene.send_to = record_state_and_send  # type: ignore[method-assign]
     case.perform(scene)
-    assert state_of(scene.account) == before[-1]
+    assert get_state(scene.account) == before[-1]
     assert not AuditEntry.objects.filter(pk__gt=scene.last_entry_id, action=case.action).exists()
 
 

@@ -13,8 +13,8 @@ from accounts.staff import panels
 from apikeys import crypto
 from apikeys.models import ApiKey
 from credits.models import Order, Pack
-from credits.orders.lifecycle import Buyer, start_order
-from tests.accounts.staff.people import client_in_group, remove_group_permission, text_of
+from credits.orders.lifecycle import Buyer, place_order
+from tests.accounts.staff.staff_pages import client_in_group, remove_group_permission, visible_text
 from tests.conftest import make_user, signed_in
 from validation.models import LogEntry
 
@@ -31,7 +31,7 @@ def staff_client(staff: User) -> Client:
 @pytest.fixture
 def order(account: Account, owner: User) -> Order:
     pack = Pack.objects.earliest("credits")
-    return start_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
+    return place_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
 
 
 def search(client: Client, text: str) -> Any:
@@ -42,7 +42,7 @@ def results(client: Client, text: str) -> str:
     """Return the text of a result page with several hits, or none."""
     response = search(client, text)
     assert response.status_code == 200
-    return text_of(response.content.decode().partition("<main")[2])
+    return visible_text(response.content.decode().partition("<main")[2])
 
 
 def add_log_entry(account: Account, request_id: str) -> LogEntry:

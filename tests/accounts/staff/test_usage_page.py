@@ -11,13 +11,13 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, start_order
+from credits.orders.lifecycle import Buyer, place_order
 from credits.wallet.charges import Charge, charge_account
-from tests.accounts.staff.people import (
+from tests.accounts.staff.staff_pages import (
     client_in_group,
     panel_text,
     remove_group_permission,
-    text_of,
+    visible_text,
 )
 from tests.conftest import make_user, signed_in
 from tests.support.frozen_minute import freeze_time_but_not_processes
@@ -53,7 +53,7 @@ def busy(account: Account, owner: User, key: ApiKey) -> Account:
             duration_ms=14,
         )
     pack = Pack.objects.earliest("credits")
-    start_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
+    place_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
     return account
 
 
@@ -92,7 +92,7 @@ def test_newest_twenty_requests_are_shown(busy: Account) -> None:
 
 def test_unused_account_shows_empty_panels(stranger: User) -> None:
     quiet = Account.objects.get(memberships__user=stranger)
-    text = text_of(view_usage(client_in_group("Support"), quiet))
+    text = visible_text(view_usage(client_in_group("Support"), quiet))
     assert "Nothing was used in the last 30 days." in text
     assert "Nothing was refused in the last 30 days." in text
     assert "The request log holds nothing of theirs." in text

@@ -4,7 +4,7 @@ from apikeys.errors import ApiError
 from apikeys.rest.negotiation import accepts_json, check_media_type
 
 
-def code_refused(content_type: str, **headers: str) -> str | None:
+def refusal_code(content_type: str, **headers: str) -> str | None:
     try:
         check_media_type({"CONTENT_TYPE": content_type, **headers})
     except ApiError as refusal:
@@ -44,7 +44,7 @@ def test_accept_header_that_excludes_json_is_refused(accept: str) -> None:
     ],
 )
 def test_json_in_utf_8_is_accepted(content_type: str) -> None:
-    assert code_refused(content_type) is None
+    assert refusal_code(content_type) is None
 
 
 @pytest.mark.parametrize(
@@ -55,20 +55,20 @@ def test_json_in_utf_8_is_accepted(content_type: str) -> None:
     ],
 )
 def test_other_media_type_is_refused(content_type: str) -> None:
-    assert code_refused(content_type) == "unsupported_media_type"
+    assert refusal_code(content_type) == "unsupported_media_type"
 
 
 @pytest.mark.parametrize("charset", ["latin-1", "utf-16", "utf-7", "bogus", "", "utf-8, utf-8"])
 def test_other_charset_is_invalid_json(charset: str) -> None:
-    assert code_refused(f"application/json; charset={charset}") == "invalid_json"
+    assert refusal_code(f"application/json; charset={charset}") == "invalid_json"
 
 
 def test_two_charsets_are_invalid_json() -> None:
     two = "application/json; charset=utf-8; charset=latin-1"
-    assert code_refused(two) == "invalid_json"
+    assert refusal_code(two) == "invalid_json"
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br", "deflate, gzip", "x"])
 def test_compressed_body_is_refused(coding: str) -> None:
-    refused = code_refused("application/json", HTTP_CONTENT_ENCODING=coding)
+    refused = refusal_code("application/json", HTTP_CONTENT_ENCODING=coding)
     assert refused == "unsupported_media_type"

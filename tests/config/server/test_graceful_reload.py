@@ -56,7 +56,7 @@ def test_broken_code_is_not_reloaded(
 
 
 class Caller(threading.Thread):
-    """Sends requests on one connection until a response closes it, and then on a new one.
+    """Send requests on one connection until a response closes it, and then on a new one.
 
     A connection that closes without such a response is a failed request.
     """
@@ -65,13 +65,13 @@ class Caller(threading.Thread):
         super().__init__()
         self.caller, self.pause = HttpCaller(site, secret), pause
         self.stopping = threading.Event()
-        self.answers: list[ClientResponse] = []
+        self.responses: list[ClientResponse] = []
         self.failures: list[str] = []
 
     def run(self) -> None:
         while not self.stopping.wait(self.pause):
             try:
-                self.answers.append(self.caller.validate("no address"))
+                self.responses.append(self.caller.validate("no address"))
             except (OSError, http.client.HTTPException) as error:
                 self.failures.append(repr(error))
 
@@ -96,11 +96,11 @@ def wait_for_new_workers(site: Product, old: set[int]) -> None:
 
 @pytest.mark.fault
 def test_reload_under_load_neither_fails_nor_delays_requests(tmp_path: Path) -> None:
-    begun = time.monotonic()
+    launched_at = time.monotonic()
     site = Product(tmp_path)
     try:
         site.wait_until_ready()
-        took_to_start = time.monotonic() - begun
+        startup_seconds = time.monotonic() - launched_at
         secret = make_key(site, "reloaded@shop.example", 1_000_000, 1_000_000)
         callers = [Caller(site, secret, pause) for pause in PAUSES]
         for caller in callers:
@@ -114,12 +114,12 @@ def test_reload_under_load_neither_fails_nor_delays_requests(tmp_path: Path) -> 
     finally:
         site.stop()
     assert [caller.failures for caller in callers] == [[]] * len(PAUSES)
-    responses = [response for caller in callers for response in caller.answers]
+    responses = [response for caller in callers for response in caller.responses]
     assert {response.status for response in responses} == {200}
     # The old workers closed their connections.
     assert any(response.headers.get("Connection") == "close" for response in responses)
     # No request waited for a new worker to load.
-    assert max(response.seconds for response in responses) < took_to_start / 4
+    assert max(response.seconds for response in responses) < startup_seconds / 4
 
 
 @pytest.mark.fault

@@ -65,19 +65,19 @@ def children(pid: int) -> list[int]:
     return [int(line) for line in listed.stdout.split()]
 
 
-def command_of(pid: int) -> str:
+def command_line(pid: int) -> str:
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
     except (FileNotFoundError, ProcessLookupError):
         return ""
 
 
-def child_of(running: Product, word: str) -> int:
-    return next(pid for pid in children(running.process.pid) if word in command_of(pid))
+def find_child(running: Product, word: str) -> int:
+    return next(pid for pid in children(running.process.pid) if word in command_line(pid))
 
 
 def background_workers(running: Product) -> list[int]:
-    return [pid for pid in children(running.process.pid) if "run_worker" in command_of(pid)]
+    return [pid for pid in children(running.process.pid) if "run_worker" in command_line(pid)]
 
 
 def is_alive(pid: int) -> bool:
@@ -194,7 +194,7 @@ def test_killed_background_worker_is_restarted(served: Product) -> None:
 
 
 def test_killed_web_worker_is_replaced(served: Product) -> None:
-    web = child_of(served, "gunicorn")
+    web = find_child(served, "gunicorn")
     killed = children(web)
     for pid in killed:
         os.kill(pid, signal.SIGKILL)

@@ -61,7 +61,7 @@ def connect(stack: ExitStack, site: Product, count: int) -> list[socket.socket]:
     ]
 
 
-def assert_overload_response(response: RawResponse, asked_at: float) -> None:
+def assert_overload_response(response: RawResponse, sent_at: float) -> None:
     (error,) = json.loads(response.body).values()
     assert (response.status, error["code"]) == (503, "service_unavailable")
     assert 1 <= error["details"]["retry_after"] <= 5
@@ -71,7 +71,7 @@ def assert_overload_response(response: RawResponse, asked_at: float) -> None:
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert 0 <= int(headers["X-RateLimit-Remaining"]) <= int(headers["X-RateLimit-Limit"])
-    assert int(headers["X-RateLimit-Reset"]) >= asked_at
+    assert int(headers["X-RateLimit-Reset"]) >= sent_at
     assert headers["RateLimit"].startswith('"address"')
     assert "Retry-After" not in headers
 
@@ -96,7 +96,7 @@ def overloaded(site: Product, secret: str) -> Iterator[list[socket.socket]]:
 
 
 def test_requests_beyond_the_limit_get_503(site: Product, secret: str) -> None:
-    asked_at = time.time()
+    sent_at = time.time()
     with overloaded(site, secret) as waiting:
         responses = [read_response(connection) for connection in waiting]
     # Accepted requests got the account's bucket, as they were authenticated before they timed out.
@@ -104,7 +104,7 @@ def test_requests_beyond_the_limit_get_503(site: Product, secret: str) -> None:
     # Fewer if the first requests had timed out before the last arrived.
     assert 0 < len(refused) <= TOO_MANY - MAX_CONCURRENT_REQUESTS
     for response in refused:
-        assert_overload_response(response, asked_at)
+        assert_overload_response(response, sent_at)
         (line,) = site.wait_for_log_lines(f"[{response.headers['X-Request-Id']} ")
         assert line.endswith(LOG_MESSAGE)
 
@@ -116,10 +116,10 @@ def test_pages_are_served_while_the_api_is_overloaded(site: Product, secret: str
 
 def test_refused_connection_stays_usable(site: Product, secret: str) -> None:
     with ExitStack() as stack, overloaded(site, secret):
-        (late,), asked_at = connect(stack, site, 1), time.time()
+        (late,), sent_at = connect(stack, site, 1), time.time()
         late.sendall(request(secret, "no address", "X-Request-Id: my-own-id-1"))
         refusal = read_response(late)
-        assert_overload_response(refusal, asked_at)
+        assert_overload_response(refusal, sent_at)
         assert refusal.headers["X-Request-Id"] == "my-own-id-1"
         late.sendall(request(secret, "no address", method="HEAD"))
         assert read_response(late, has_body=False).status == 503

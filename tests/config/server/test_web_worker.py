@@ -66,7 +66,7 @@ UNREADABLE = {
     "a chunk without its end": (
         b"POST /v1/validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloworld\r\n"
     ),
-    "a chunk that is cut": (
+    "a truncated chunk": (
         b"POST /v1/validate HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
         b'12\r\n{"ema'
     ),
@@ -275,13 +275,13 @@ def test_refusal_of_head_has_no_body(site: Product, sent: bytes) -> None:
     assert received.endswith(b"\r\n\r\n")
 
 
-ODD_HEADERS = {
+UNUSUAL_HEADERS = {
     "a content type with an unknown charset": (
         b"X-A: b",
         b"application/json; x*=bogus'en'%41",
         200,
     ),
-    "a charset that is none": (b"X-A: b", b"application/json; charset=bogus", 400),
+    "an unknown charset": (b"X-A: b", b"application/json; charset=bogus", 400),
     "a bad host": (b"X-A: b", b"application/json", 200),
     "cookies": (b"Cookie: session=abc; csrf=\xff", b"application/json", 200),
     "bytes beyond ASCII": (b"X-A: \xff\xfe", b"application/json", 200),
@@ -292,7 +292,9 @@ ODD_HEADERS = {
 }
 
 
-@pytest.mark.parametrize(("header", "kind", "status"), ODD_HEADERS.values(), ids=ODD_HEADERS)
+@pytest.mark.parametrize(
+    ("header", "kind", "status"), UNUSUAL_HEADERS.values(), ids=UNUSUAL_HEADERS
+)
 def test_unusual_headers_are_handled(
     site: Product, secret: str, header: bytes, kind: bytes, status: int
 ) -> None:
@@ -314,7 +316,7 @@ CLOSES = [
 STAYS_OPEN = [(), (b"Connection: keep-alive",), (b"Connection: closed",), (b"Connection: Upgrade",)]
 
 
-def is_closed_after_answering(site: Product, sent: bytes) -> bool:
+def is_closed_after_response(site: Product, sent: bytes) -> bool:
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as connection:
         connection.sendall(sent)
         first = read_response(connection)
@@ -330,14 +332,14 @@ def is_closed_after_answering(site: Product, sent: bytes) -> bool:
 def test_close_among_the_connection_options_closes_the_connection(
     site: Product, secret: str, headers: tuple[bytes, ...]
 ) -> None:
-    assert is_closed_after_answering(site, request(secret, OK_BODY, *headers))
+    assert is_closed_after_response(site, request(secret, OK_BODY, *headers))
 
 
 @pytest.mark.parametrize("headers", STAYS_OPEN)
 def test_connection_without_close_stays_open(
     site: Product, secret: str, headers: tuple[bytes, ...]
 ) -> None:
-    assert not is_closed_after_answering(site, request(secret, OK_BODY, *headers))
+    assert not is_closed_after_response(site, request(secret, OK_BODY, *headers))
 
 
 def test_form_larger_than_3_mb_gets_the_documented_error(site: Product) -> None:

@@ -14,7 +14,7 @@ from credits.orders.lifecycle import (
     Buyer,
     cancel_order,
     fulfill_order,
-    start_order,
+    place_order,
 )
 from credits.orders.refunds import refund_order
 from credits.plans.offers import OrderRefused
@@ -30,10 +30,10 @@ SHOP = Buyer("The Shop Ltd", "1 Market Street\nShopton", "SH123")
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    return start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    return place_order(account=account, item=pack, buyer=SHOP, actor=owner)
 
 
-def wallet_of(account: Account) -> tuple[int, int]:
+def balance_and_debt(account: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=account)
     return wallet.balance, wallet.debt
 
@@ -58,19 +58,19 @@ def test_tax_is_added_in_whole_cents(
     account: Account, owner: User, pack: Pack, settings: Settings
 ) -> None:
     settings.TAX_RATE = 0.077
-    order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    order = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
     assert (order.net_cents, order.tax_cents, order.total_cents) == (500, 39, 539)
 
 
 def test_unpaid_order_grants_nothing(order: Order, account: Account) -> None:
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
     assert not account.ledger.filter(order=order).exists()
 
 
 def test_paid_order_is_granted_once(order: Order, account: Account, staff: User) -> None:
     assert fulfill_order(order=order, actor=staff) is True
     assert fulfill_order(order=order, actor=staff) is False
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
     entry = account.ledger.get(order=order)
     assert (entry.kind, entry.amount, entry.actor) == ("purchase", 1_000, staff.email)
     assert entry.source == f"order:{order.public_id}"
@@ -83,7 +83,7 @@ def test_cancelled_order_is_no_longer_pending(order: Order, account: Account, ow
     assert cancel_order(order=order, actor=owner) is False
     order.refresh_from_db()
     assert order.state == "cancelled"
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
 
 
 def test_payment_of_a_cancelled_order_is_fulfilled(
@@ -91,14 +91,14 @@ def test_payment_of_a_cancelled_order_is_fulfilled(
 ) -> None:
     cancel_order(order=order, actor=owner)
     assert fulfill_order(order=order) is True
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
 
 
 def test_refund_deducts_the_credits(order: Order, account: Account, staff: User) -> None:
     fulfill_order(order=order)
     assert refund_order(order=order, actor=staff, reason="By mistake") is True
     assert refund_order(order=order, actor=staff, reason="By mistake") is False
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
     entry = account.ledger.get(kind="refund")
     assert (entry.amount, entry.actor) == (-1_000, staff.email)
     assert entry.reason == "INV-000001: 1,000 credits. By mistake"
@@ -113,22 +113,22 @@ def test_refund_of_spent_credits_is_a_debt_that_the_next_purchase_pays(
     fulfill_order(order=order)
     use_credits(account, 900)
     refund_order(order=order)
-    assert wallet_of(account) == (0, 800)
-    fulfill_order(order=start_order(account=account, item=pack, buyer=SHOP, actor=owner))
-    assert wallet_of(account) == (200, 0)
+    assert balance_and_debt(account) == (0, 800)
+    fulfill_order(order=place_order(account=account, item=pack, buyer=SHOP, actor=owner))
+    assert balance_and_debt(account) == (200, 0)
     assert not list(find_discrepancies())
 
 
 def test_partial_refunds_deduct_their_share_of_the_credits(order: Order, account: Account) -> None:
     fulfill_order(order=order)
     assert refund_order(order=order, cents=167) is True
-    assert wallet_of(account) == (100 + 1_000 - 334, 0)
+    assert balance_and_debt(account) == (100 + 1_000 - 334, 0)
     order.refresh_from_db()
     assert order.state == "paid"
     assert refund_order(order=order, cents=167) is False
     assert refund_order(order=order, cents=100) is False
     assert refund_order(order=order, cents=9_999) is True
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
     assert Order.objects.get().state == "refunded"
     assert not list(find_discrepancies())
 
@@ -138,7 +138,7 @@ def test_order_refunded_before_its_payment_is_reported_grants_nothing(
 ) -> None:
     refund_order(order=order, reported_by_provider=True)
     assert fulfill_order(order=order) is False
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
     assert not list(find_discrepancies())
 
 
@@ -147,26 +147,26 @@ def test_part_refunded_before_the_payment_is_reported_is_not_granted(
 ) -> None:
     refund_order(order=order, cents=250, reported_by_provider=True)
     assert fulfill_order(order=order) is True
-    assert wallet_of(account) == (600, 0)
+    assert balance_and_debt(account) == (600, 0)
     assert not list(find_discrepancies())
 
 
 def test_refunding_a_plan_restores_the_previous_one(
     account: Account, owner: User, plans: dict[str, Plan]
 ) -> None:
-    starter = start_order(account=account, item=plans["starter"], buyer=SHOP, actor=owner)
+    starter = place_order(account=account, item=plans["starter"], buyer=SHOP, actor=owner)
     fulfill_order(order=starter)
-    upgrade = start_order(account=account, item=plans["growth"], buyer=SHOP, actor=owner)
+    upgrade = place_order(account=account, item=plans["growth"], buyer=SHOP, actor=owner)
     fulfill_order(order=upgrade)
-    assert (plan_of(account), wallet_of(account)) == ("growth", (50_100, 0))
+    assert (current_plan(account), balance_and_debt(account)) == ("growth", (50_100, 0))
     refund_order(order=upgrade)
-    assert (plan_of(account), wallet_of(account)) == ("starter", (5_100, 0))
+    assert (current_plan(account), balance_and_debt(account)) == ("starter", (5_100, 0))
     refund_order(order=starter)
-    assert (plan_of(account), wallet_of(account)) == ("free", (100, 0))
+    assert (current_plan(account), balance_and_debt(account)) == ("free", (100, 0))
     assert Account.objects.get(pk=account.pk).request_limit == 60
 
 
-def plan_of(account: Account) -> str:
+def current_plan(account: Account) -> str:
     return Account.objects.get(pk=account.pk).subscription.plan.code
 
 
@@ -174,9 +174,9 @@ def test_invoice_numbers_have_no_gaps_after_a_rollback(
     order: Order, account: Account, owner: User, pack: Pack
 ) -> None:
     with pytest.raises(ZeroDivisionError), transaction.atomic():
-        start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        place_order(account=account, item=pack, buyer=SHOP, actor=owner)
         raise ZeroDivisionError
-    following = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    following = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
     assert following.number == "INV-000002"
     assert InvoiceCounter.objects.get().last == 2
     assert not list(find_discrepancies())
@@ -198,9 +198,9 @@ def test_account_can_have_ten_pending_orders(
     order: Order, account: Account, owner: User, pack: Pack
 ) -> None:
     for _ in range(MAX_PENDING_ORDERS - 1):
-        start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        place_order(account=account, item=pack, buyer=SHOP, actor=owner)
     with pytest.raises(OrderRefused, match="10 orders wait for payment"):
-        start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        place_order(account=account, item=pack, buyer=SHOP, actor=owner)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_emails_about_money_go_to_owners_and_billing(
 ) -> None:
     for role in Role:
         make_member(account, role)
-    order = start_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    order = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
     fulfill_order(order=order)
     refund_order(order=order)
     recipients = {owner.email, "owner@team.example", "billing@team.example"}

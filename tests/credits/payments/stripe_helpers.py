@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan, Subscription, Wallet
 from credits.orders import lifecycle
-from credits.payments import payment_method_of
+from credits.payments import get_payment_method
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 
 PlansByCode = dict[str, Plan]
@@ -38,10 +38,10 @@ def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
 
 def place_order(account: Account, item: Pack | Plan) -> Order:
     buyer = lifecycle.Buyer("The Shop Ltd")
-    order = lifecycle.start_order(
+    order = lifecycle.place_order(
         account=account, item=item, buyer=buyer, actor=User.objects.earliest("pk")
     )
-    payment_method_of(order).begin(order)
+    get_payment_method(order).begin(order)
     return order
 
 
@@ -65,13 +65,13 @@ def buy(stripe: FakeStripe, account: Account, item: Pack | Plan) -> Order:
 def subscribe(stripe: FakeStripe, account: Account, plan: Plan) -> str:
     """Buy a plan, and return the id of its subscription at Stripe."""
     buy(stripe, account, plan)
-    return subscription_of(account).provider_subscription
+    return get_subscription(account).provider_subscription
 
 
-def wallet_of(account: Account) -> tuple[int, int]:
+def balance_and_debt(account: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=account)
     return wallet.balance, wallet.debt
 
 
-def subscription_of(account: Account) -> Subscription:
+def get_subscription(account: Account) -> Subscription:
     return Subscription.objects.select_related("plan", "next_plan").get(account=account)

@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.models import Account, User
 from credits.models import Order, Pack
 from credits.orders import lifecycle, refunds
-from credits.payments import PaymentUnavailable, payment_method_of, stripe_events
+from credits.payments import PaymentUnavailable, get_payment_method, stripe_events
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
 from runtime.models import Mail
@@ -18,14 +18,14 @@ from tests.conftest import signed_in
 from tests.credits.payments.stripe_helpers import (
     WEBHOOK,
     PlansByCode,
+    balance_and_debt,
     buy,
+    get_subscription,
     place_order,
     running,
     send_event,
     stripe,
     subscribe,
-    subscription_of,
-    wallet_of,
 )
 from tests.servers.stripe import FakeStripe, sign
 
@@ -47,9 +47,9 @@ def test_pack_is_paid_at_stripe_and_granted_by_its_event(
     assert session["success_url"].endswith(f"/credits/orders/{order.public_id}/")
     assert order.provider_url == f"{stripe.url}/pay/{session['id']}"
     signed_in(owner).get(session["success_url"])
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
     assert send_event(stripe.pay(session)) == 200
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
     order.refresh_from_db()
     assert (order.state, order.method, order.invoice_number) == ("paid", "stripe", 1)
     assert Mail.objects.filter(subject__startswith="Receipt INV-000001").count() == 1
@@ -74,7 +74,7 @@ def test_event_with_an_invalid_signature_is_refused(
         "another secret": sign(payload, secret="whsec_another"),
     }[forgery]
     assert send_event(event, signature) == 400
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
 
 
 @pytest.mark.parametrize("age", [-250, 250])
@@ -83,7 +83,7 @@ def test_clock_that_is_a_few_minutes_off_is_tolerated(
 ) -> None:
     event = stripe.pay(stripe.find_session(place_order(account, pack).public_id))
     assert send_event(event, sign(json.dumps(event).encode(), age=age)) == 200
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
 
 
 def test_webhook_is_404_without_stripe_settings(account: Account) -> None:
@@ -103,7 +103,7 @@ def test_event_of_an_unrelated_sale_has_no_effect(
     stripe: FakeStripe, account: Account, event: dict[str, Any]
 ) -> None:
     assert send_event(event) == 200
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
 
 
 def test_event_with_another_amount_or_currency_grants_nothing(
@@ -114,7 +114,7 @@ def test_event_with_another_amount_or_currency_grants_nothing(
         event = stripe.pay(session)
         event["data"]["object"] |= change
         send_event(event)
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_malformed_signed_event_never_fails_and_never_moves_credits(
     stripe: FakeStripe, account: Account, plans: PlansByCode, kind: str
 ) -> None:
     order = buy(stripe, account, plans["starter"])
-    stripe_id = subscription_of(account).provider_subscription
+    stripe_id = get_subscription(account).provider_subscription
     payload = {
         "id": "in_odd",
         "billing_reason": "subscription_cycle",
@@ -168,7 +168,7 @@ def test_malformed_signed_event_never_fails_and_never_moves_credits(
         events += [{**stripe.event(kind, payload), part: value} for part in ("data", "created")]
     for event in events:
         assert send_event(event) in {200, 400, 503}
-    assert wallet_of(account) == (5_100, 0)
+    assert balance_and_debt(account) == (5_100, 0)
 
 
 @pytest.mark.parametrize("change", [{"amount_paid": 1}, {"currency": "jpy"}, {"total": 149_999}])
@@ -177,7 +177,7 @@ def test_renewal_with_the_amount_of_no_plan_is_recorded_for_staff(
 ) -> None:
     stripe_id = subscribe(stripe, account, plans["starter"])
     assert send_event(stripe.renew(stripe_id, 1_500, **change)) == 200
-    assert wallet_of(account) == (5_100, 0)
+    assert balance_and_debt(account) == (5_100, 0)
     assert account.audit_entries.filter(action="order.odd_payment").count() == 1
 
 
@@ -186,7 +186,7 @@ def test_same_event_twice_grants_once(stripe: FakeStripe, account: Account, pack
     assert [send_event(event), send_event(event)] == [200, 200]
     again = {**event, "id": "evt_of_the_same_payment"}
     assert send_event(again) == 200
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
     assert not list(find_discrepancies())
 
 
@@ -199,7 +199,7 @@ def test_expired_payment_page_cancels_its_order_and_a_late_payment_is_fulfilled(
     order.refresh_from_db()
     assert order.state == "cancelled"
     send_event(stripe.pay(session))
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
 
 
 def test_refund_event_before_its_payment_event_has_the_same_result(
@@ -210,7 +210,7 @@ def test_refund_event_before_its_payment_event_has_the_same_result(
     paid = stripe.pay(session)
     assert send_event(stripe.refund(session, 500)) == 200
     assert send_event(paid) == 200
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
     assert Order.objects.get().state == "refunded"
     assert not list(find_discrepancies())
 
@@ -222,7 +222,7 @@ def test_refund_of_spent_credits_is_a_debt(
     charge_account(Charge(account=account, key=None, verdict="risky", cost=600, duration_ms=1))
     refund = stripe.refund(stripe.find_session(order.public_id), 500)
     assert [send_event(refund), send_event(refund)] == [200, 200]
-    assert wallet_of(account) == (0, 500)
+    assert balance_and_debt(account) == (0, 500)
     assert Mail.objects.filter(subject__startswith="Refund of INV-000001").count() == 1
 
 
@@ -230,33 +230,33 @@ def test_partial_refund_deducts_its_share(stripe: FakeStripe, account: Account, 
     session = stripe.find_session(buy(stripe, account, pack).public_id)
     send_event(stripe.refund(session, 200))
     send_event(stripe.refund(session, 100))
-    assert wallet_of(account) == (700, 0)
+    assert balance_and_debt(account) == (700, 0)
     send_event(stripe.refund(session, 500))
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
 
 
 def test_refund_by_staff_goes_through_stripe_and_is_recorded_once(
     stripe: FakeStripe, account: Account, pack: Pack, staff: User
 ) -> None:
     order = buy(stripe, account, pack)
-    payment_method_of(order).refund(order)
+    get_payment_method(order).refund(order)
     refunds.refund_order(order=order, actor=staff, reason="By mistake")
     assert stripe.refunds == [{"payment_intent": order.provider_payment, "amount": "500"}]
     send_event(stripe.refund(stripe.find_session(order.public_id), 500))
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
 
 
 def test_order_stays_pending_while_stripe_is_down(
     stripe: FakeStripe, account: Account, owner: User, pack: Pack
 ) -> None:
     stripe.is_down = True
-    order = lifecycle.start_order(
+    order = lifecycle.place_order(
         account=account, item=pack, buyer=lifecycle.Buyer("Shop"), actor=owner
     )
     with pytest.raises(PaymentUnavailable, match="Nothing was charged"):
-        payment_method_of(order).begin(order)
+        get_payment_method(order).begin(order)
     stripe.is_down = False
-    payment_method_of(order).begin(order)
+    get_payment_method(order).begin(order)
     assert order.provider_url
 
 
@@ -270,7 +270,7 @@ def test_order_page_has_no_card_number_field(stripe: FakeStripe, owner: User, pa
 def test_open_payment_page_is_reused(stripe: FakeStripe, account: Account, pack: Pack) -> None:
     order = place_order(account, pack)
     first = order.provider_session
-    payment_method_of(order).begin(order)
+    get_payment_method(order).begin(order)
     assert order.provider_session == first
     assert stripe.open_sessions(order.public_id) == [first]
 
@@ -278,7 +278,7 @@ def test_open_payment_page_is_reused(stripe: FakeStripe, account: Account, pack:
 def test_expired_payment_page_is_replaced(stripe: FakeStripe, account: Account, pack: Pack) -> None:
     order = place_order(account, pack)
     stripe.expire(stripe.find_session(order.public_id))
-    payment_method_of(order).begin(order)
+    get_payment_method(order).begin(order)
     order.refresh_from_db()
     assert stripe.open_sessions(order.public_id) == [order.provider_session]
     assert order.provider_url.endswith(order.provider_session)
@@ -289,22 +289,22 @@ def test_paid_page_is_not_replaced_before_its_event_arrives(
 ) -> None:
     order = place_order(account, pack)
     stripe.pay(stripe.find_session(order.public_id))
-    payment_method_of(order).begin(order)
+    get_payment_method(order).begin(order)
     assert not stripe.open_sessions(order.public_id)
 
 
 def test_order_cancelled_while_its_page_opens_leaves_no_open_page(
     stripe: FakeStripe, account: Account, pack: Pack, owner: User
 ) -> None:
-    order = lifecycle.start_order(
+    order = lifecycle.place_order(
         account=account, item=pack, buyer=lifecycle.Buyer("Shop"), actor=owner
     )
     stale = Order.objects.get(pk=order.pk)
-    payment_method_of(order).begin(order)
+    get_payment_method(order).begin(order)
     lifecycle.cancel_order(order=order)
     # `stale` was read before the page was opened.
-    payment_method_of(stale).withdraw(stale)
-    payment_method_of(stale).begin(stale)
+    get_payment_method(stale).withdraw(stale)
+    get_payment_method(stale).begin(stale)
     assert stripe.open_sessions(order.public_id) == []
 
 
@@ -321,16 +321,16 @@ def test_refund_of_a_second_payment_leaves_the_first_unchanged(
     assert (
         send_event(stripe.refund_payment(payment, 500, customer="cus_1", metadata=metadata)) == 200
     )
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
 
 
 def test_lost_dispute_is_a_refund(stripe: FakeStripe, account: Account, pack: Pack) -> None:
     order = buy(stripe, account, pack)
     dispute = {"payment_intent": order.provider_payment, "amount": 500}
     send_event(stripe.event("charge.dispute.closed", {**dispute, "status": "won"}))
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
     send_event(stripe.event("charge.dispute.closed", {**dispute, "status": "lost"}))
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
 
 
 def test_order_marked_paid_by_staff_is_not_refunded_at_stripe(
@@ -338,7 +338,7 @@ def test_order_marked_paid_by_staff_is_not_refunded_at_stripe(
 ) -> None:
     order = place_order(account, pack)
     lifecycle.fulfill_order(order=order, actor=staff)
-    payment_method_of(order).refund(order)
+    get_payment_method(order).refund(order)
     assert not stripe.refunds
 
 
@@ -349,7 +349,7 @@ def test_refund_of_an_unknown_sale_to_our_customer_is_retried_for_a_day(
     refund = stripe.refund_payment("pi_of_another_sale", 100, customer="cus_1")
     assert send_event({**refund, "created": time.time() - 60}) == 503
     assert send_event({**refund, "created": time.time() - 90_000}) == 200
-    assert wallet_of(account) == (1_100, 0)
+    assert balance_and_debt(account) == (1_100, 0)
 
 
 def test_failed_delayed_payment_cancels_its_order(

@@ -7,23 +7,23 @@ import pytest
 from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
-from credits.payments import payment_method_of, sync_with_provider
+from credits.payments import get_payment_method, sync_with_provider
 from credits.plans import subscriptions
 from credits.wallet.books import find_discrepancies
 from runtime.jobs.daily import run_daily
 from runtime.models import Mail
 from tests.credits.payments.stripe_helpers import (
     PlansByCode,
+    balance_and_debt,
     buy,
+    get_subscription,
     place_order,
     running,
     send_event,
     stripe,
     subscribe,
-    subscription_of,
-    wallet_of,
 )
-from tests.credits.time_travel import on, run_daily_work
+from tests.credits.time_travel import on, run_daily_jobs
 from tests.servers.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def test_renewal_at_the_previous_price_is_fulfilled(
     Plan.objects.filter(code="starter").update(price_cents=2_000)
     run_daily()
     assert send_event(stripe.renew(stripe_id, 1_500)) == 200
-    assert wallet_of(account) == (10_100, 0)
+    assert balance_and_debt(account) == (10_100, 0)
 
 
 def test_plan_is_a_subscription_that_renews_automatically(
@@ -51,15 +51,15 @@ def test_plan_is_a_subscription_that_renews_automatically(
         price = session["line_items"][0]["price_data"]
         assert price["recurring"] == {"interval": "month"}
         assert send_event(stripe.pay(session)) == 200
-    subscription = subscription_of(account)
-    assert (subscription.plan.code, wallet_of(account)) == ("starter", (5_100, 0))
-    run_daily_work("2026-12-20")
+    subscription = get_subscription(account)
+    assert (subscription.plan.code, balance_and_debt(account)) == ("starter", (5_100, 0))
+    run_daily_jobs("2026-12-20")
     assert not account.orders.pending().exists()
     with on("2026-12-25"):
         renewal = stripe.renew(subscription.provider_subscription, 1_500)
         assert [send_event(renewal), send_event({**renewal, "id": "evt_again"})] == [200, 200]
-    assert wallet_of(account) == (10_100, 0)
-    assert str(subscription_of(account).covered_until) == "2027-01-25"
+    assert balance_and_debt(account) == (10_100, 0)
+    assert str(get_subscription(account).covered_until) == "2027-01-25"
     renewed = account.orders.get(kind="renewal")
     assert (renewed.state, renewed.total_cents) == ("paid", 1_500)
     assert str(renewed.period_start) == "2026-12-25"
@@ -71,7 +71,7 @@ def test_first_invoice_of_a_subscription_is_not_a_renewal(
 ) -> None:
     stripe_id = subscribe(stripe, account, plans["starter"])
     send_event(stripe.renew(stripe_id, 1_500, billing_reason="subscription_create"))
-    assert wallet_of(account) == (5_100, 0)
+    assert balance_and_debt(account) == (5_100, 0)
 
 
 def test_failed_renewal_sends_an_email_and_ends_the_plan_after_7_days(
@@ -84,10 +84,10 @@ def test_failed_renewal_sends_an_email_and_ends_the_plan_after_7_days(
         assert [send_event(failed), send_event(failed)] == [200, 200]
     email = Mail.objects.get(subject="The payment for your plan Starter failed")
     assert "1 Jan 2027" in email.text
-    run_daily_work("2026-12-31")
-    assert subscription_of(account).plan.code == "starter"
-    run_daily_work("2027-01-01")
-    assert subscription_of(account).plan.code == "free"
+    run_daily_jobs("2026-12-31")
+    assert get_subscription(account).plan.code == "starter"
+    run_daily_jobs("2027-01-01")
+    assert get_subscription(account).plan.code == "free"
     assert stripe.cancelled == [stripe_id]
 
 
@@ -97,11 +97,14 @@ def test_renewal_paid_after_the_plan_ended_restores_it(
     with on("2026-11-25"):
         stripe_id = subscribe(stripe, account, plans["starter"])
     stripe.is_down = True
-    run_daily_work("2027-01-01")
+    run_daily_jobs("2027-01-01")
     stripe.is_down = False
     with on("2027-01-02"):
         send_event(stripe.renew(stripe_id, 1_500))
-    assert (subscription_of(account).plan.code, wallet_of(account)) == ("starter", (10_100, 0))
+    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
+        "starter",
+        (10_100, 0),
+    )
 
 
 def test_upgrade_is_a_one_time_payment_and_raises_the_subscription_price(
@@ -112,11 +115,14 @@ def test_upgrade_is_a_one_time_payment_and_raises_the_subscription_price(
     session = stripe.find_session(upgrade.public_id)
     assert (session["mode"], session["amount_total"]) == ("payment", 8_400)
     assert send_event(stripe.pay(session)) == 200
-    assert (subscription_of(account).plan.code, wallet_of(account)) == ("growth", (50_100, 0))
+    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
+        "growth",
+        (50_100, 0),
+    )
     request = stripe.subscriptions[stripe_id]["asked"]
     assert request["proration_behavior"] == "none"
     assert request["items"][0]["price_data"]["unit_amount"] == "9900"
-    assert subscription_of(account).provider_plan == "growth"
+    assert get_subscription(account).provider_plan == "growth"
 
 
 def test_upgrade_that_failed_to_sync_is_synced_when_the_event_is_retried(
@@ -126,11 +132,11 @@ def test_upgrade_that_failed_to_sync_is_synced_when_the_event_is_retried(
     paid = stripe.pay(stripe.find_session(place_order(account, plans["growth"]).public_id))
     stripe.is_down = True
     assert send_event(paid) == 503
-    assert wallet_of(account) == (50_100, 0)
+    assert balance_and_debt(account) == (50_100, 0)
     stripe.is_down = False
     assert send_event(paid) == 200
-    assert wallet_of(account) == (50_100, 0)
-    assert subscription_of(account).provider_plan == "growth"
+    assert balance_and_debt(account) == (50_100, 0)
+    assert get_subscription(account).provider_plan == "growth"
 
 
 def test_lower_plan_is_charged_from_the_next_month_on(
@@ -144,7 +150,10 @@ def test_lower_plan_is_charged_from_the_next_month_on(
     assert request["items"][0]["price_data"]["unit_amount"] == "1500"
     with on("2026-12-25"):
         send_event(stripe.renew(stripe_id, 1_500))
-    assert (subscription_of(account).plan.code, wallet_of(account)) == ("starter", (55_100, 0))
+    assert (get_subscription(account).plan.code, balance_and_debt(account)) == (
+        "starter",
+        (55_100, 0),
+    )
 
 
 def test_account_that_chose_free_is_not_charged_again(
@@ -155,8 +164,8 @@ def test_account_that_chose_free_is_not_charged_again(
         subscriptions.schedule_plan(account=account, plan=plans["free"], actor=owner)
         sync_with_provider(account)
     assert stripe.subscriptions[stripe_id]["asked"] == {"cancel_at_period_end": "true"}
-    run_daily_work("2026-12-25")
-    assert subscription_of(account).plan.code == "free"
+    run_daily_jobs("2026-12-25")
+    assert get_subscription(account).plan.code == "free"
 
 
 def test_subscription_cancelled_at_stripe_lasts_until_its_paid_month_ends(
@@ -165,10 +174,10 @@ def test_subscription_cancelled_at_stripe_lasts_until_its_paid_month_ends(
     with on("2026-11-25"):
         stripe_id = subscribe(stripe, account, plans["starter"])
         send_event(stripe.event("customer.subscription.deleted", {"id": stripe_id}))
-    run_daily_work("2026-12-24")
-    assert subscription_of(account).plan.code == "starter"
-    run_daily_work("2026-12-25")
-    assert subscription_of(account).plan.code == "free"
+    run_daily_jobs("2026-12-24")
+    assert get_subscription(account).plan.code == "starter"
+    run_daily_jobs("2026-12-25")
+    assert get_subscription(account).plan.code == "free"
 
 
 def test_closed_account_is_not_charged_again(
@@ -187,7 +196,7 @@ def test_refund_of_a_renewal_is_matched_by_its_invoice(
     """Charges of subscriptions don't name our order, nor the invoice in newer API versions."""
     with on("2026-11-25"):
         order = buy(stripe, account, plans["starter"])
-    stripe_id, customer = subscription_of(account).provider_subscription, "cus_1"
+    stripe_id, customer = get_subscription(account).provider_subscription, "cus_1"
     with on("2026-12-25"):
         renewal = stripe.renew(stripe_id, 1_500)
         payment = stripe.invoice_payments[renewal["data"]["object"]["id"]]
@@ -195,11 +204,11 @@ def test_refund_of_a_renewal_is_matched_by_its_invoice(
         assert send_event(refund) == 503
         assert send_event(renewal) == 200
         assert send_event(refund) == 200
-    assert wallet_of(account) == (5_100, 0)
+    assert balance_and_debt(account) == (5_100, 0)
     first = stripe.refund(stripe.find_session(order.public_id), 1_500)
     with on("2026-12-26"):
         assert send_event(first) == 200
-    assert wallet_of(account) == (100, 0)
+    assert balance_and_debt(account) == (100, 0)
     assert not list(find_discrepancies())
 
 
@@ -209,15 +218,15 @@ def test_plan_paid_on_two_pages_is_one_subscription_and_recorded_for_staff(
     """The first page could not be expired in time."""
     order = place_order(account, plans["starter"])
     first = stripe.find_session(order.public_id)
-    payment_method_of(order).begin(order)
+    get_payment_method(order).begin(order)
     second = stripe.find_session(order.public_id)
     assert send_event(stripe.pay(first)) == 200
-    stripe_id = subscription_of(account).provider_subscription
+    stripe_id = get_subscription(account).provider_subscription
     paid_again = stripe.pay(second)
     assert send_event(paid_again) == 200
-    assert subscription_of(account).provider_subscription == stripe_id
+    assert get_subscription(account).provider_subscription == stripe_id
     assert stripe.cancelled == [paid_again["data"]["object"]["subscription"]]
-    assert wallet_of(account) == (5_100, 0)
+    assert balance_and_debt(account) == (5_100, 0)
     assert account.audit_entries.filter(action="order.paid_twice").count() == 1
 
 
@@ -227,13 +236,13 @@ def test_resent_old_event_does_not_end_a_newer_subscription(
     with on("2026-11-25"):
         first = stripe.pay(stripe.find_session(place_order(account, plans["starter"]).public_id))
         send_event(first)
-        old = subscription_of(account).provider_subscription
-    run_daily_work("2027-01-01")
+        old = get_subscription(account).provider_subscription
+    run_daily_jobs("2027-01-01")
     assert stripe.cancelled == [old]
     with on("2027-01-02"):
         new = subscribe(stripe, account, plans["growth"])
         assert [send_event(first), send_event({**first, "id": "evt_resent"})] == [200, 200]
-    assert subscription_of(account).provider_subscription == new
+    assert get_subscription(account).provider_subscription == new
     assert stripe.cancelled == [old]
 
 
@@ -245,9 +254,9 @@ def test_plan_ordered_in_the_grace_period_cancels_the_old_subscription(
     with on("2026-12-27"):
         order = buy(stripe, account, plans["growth"])
     assert order.kind == "renewal"
-    assert subscription_of(account).provider_subscription != old
+    assert get_subscription(account).provider_subscription != old
     assert stripe.cancelled == [old]
-    assert wallet_of(account) == (55_100, 0)
+    assert balance_and_debt(account) == (55_100, 0)
 
 
 def test_closing_an_account_cancels_its_subscription_immediately(
@@ -263,17 +272,17 @@ def test_closing_an_account_cancels_its_subscription_immediately(
     assert stripe.cancelled == [stripe_id]
     # A renewal charged at that moment is fulfilled.
     assert send_event(stripe.renew(stripe_id, 1_500)) == 200
-    assert wallet_of(account) == (10_100, 0)
+    assert balance_and_debt(account) == (10_100, 0)
 
 
 def test_refunded_plan_is_not_charged_again(
     stripe: FakeStripe, account: Account, plans: PlansByCode
 ) -> None:
     order = buy(stripe, account, plans["starter"])
-    stripe_id = subscription_of(account).provider_subscription
+    stripe_id = get_subscription(account).provider_subscription
     send_event(stripe.refund(stripe.find_session(order.public_id), 1_500))
-    assert subscription_of(account).plan.code == "free"
-    assert wallet_of(account) == (100, 0)
+    assert get_subscription(account).plan.code == "free"
+    assert balance_and_debt(account) == (100, 0)
     run_daily()
     assert stripe.cancelled == [stripe_id]
 
@@ -287,4 +296,4 @@ def test_new_price_is_sent_to_stripe_by_the_daily_job(
     run_daily()
     request = stripe.subscriptions[stripe_id]["asked"]
     assert request["items"][0]["price_data"]["unit_amount"] == "2000"
-    assert subscription_of(account).provider_cents == 2_000
+    assert get_subscription(account).provider_cents == 2_000

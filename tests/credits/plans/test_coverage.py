@@ -1,4 +1,4 @@
-"""The plan of a day, derived from the paid months."""
+"""Derive the plan on a day from the paid months."""
 
 from datetime import date, timedelta
 
@@ -42,7 +42,7 @@ UPGRADE = paid(GROWTH, NOVEMBER, DECEMBER, upgrade=True)
         ([paid(GROWTH, NOVEMBER, NOVEMBER)], "2026-11-25", None, NOVEMBER),
     ],
 )
-def test_plan_of_a_day_is_the_highest_that_is_paid_for(
+def test_plan_on_a_day_is_the_highest_that_is_paid_for(
     months: list[PaidMonth], day: str, plan: Plan | None, covered_until: date | None
 ) -> None:
     status = plan_status(
@@ -67,7 +67,7 @@ def test_plan_of_a_day_is_the_highest_that_is_paid_for(
         (STARTER, 21, 14, None),
     ],
 )
-def test_unpaid_plan_goes_on_for_a_grace_period_of_a_week(
+def test_unpaid_plan_continues_for_a_grace_period_of_a_week(
     next_plan: Plan, days_after: int, notified_after: int, plan: Plan | None
 ) -> None:
     status = plan_status(
@@ -79,7 +79,7 @@ def test_unpaid_plan_goes_on_for_a_grace_period_of_a_week(
     assert status == PlanStatus(plan, DECEMBER, is_due=plan is not None)
 
 
-def test_lower_plan_begins_where_the_paid_one_ends() -> None:
+def test_lower_plan_begins_when_the_paid_one_ends() -> None:
     higher = Coverage.from_months([paid(GROWTH, NOVEMBER, DECEMBER)])
     status = plan_status(higher, next_plan=STARTER, day=DECEMBER, notified_on=NOVEMBER)
     assert status.plan == STARTER

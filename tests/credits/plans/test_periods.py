@@ -1,4 +1,4 @@
-"""Periods of a month, also those of a day that not every month has; tax and money."""
+"""Monthly periods, which may begin on a day that some months don't have. Also tax and money."""
 
 from datetime import date
 from decimal import Decimal

@@ -19,8 +19,8 @@ from credits.services import grant, set_opening_balance
 from credits.wallet.books import find_discrepancies
 from tests.conftest import make_user
 from tests.credits.customers import (
-    buyer_of,
-    limit_of,
+    get_buyer,
+    get_rate_limit,
     pay,
     pending_order,
     place_order,
@@ -29,14 +29,14 @@ from tests.credits.customers import (
     subscribe,
     use_credits,
 )
-from tests.credits.time_travel import covered_until, on, run_daily_work, state_of
+from tests.credits.time_travel import covered_until, on, plan_and_balance, run_daily_jobs
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def shop(db: None) -> Account:
-    """An account on Free since 21 November, without credits."""
+    """Open an account on Free on 21 November, without credits."""
     with on("2026-11-21"):
         account = open_account(user=make_user("buyer@shop.example"), name="The Shop")
         set_opening_balance(account=account, credits=0)
@@ -44,8 +44,8 @@ def shop(db: None) -> Account:
 
 
 def plan_on(shop: Account, day: str) -> str:
-    run_daily_work(day)
-    return state_of(shop)[0]
+    run_daily_jobs(day)
+    return plan_and_balance(shop)[0]
 
 
 def refund(order: Order, day: str, *, reported_by_provider: bool = False) -> None:
@@ -56,7 +56,7 @@ def refund(order: Order, day: str, *, reported_by_provider: bool = False) -> Non
 
 def test_plan_ordered_in_the_grace_period_replaces_the_renewal(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     old = pending_order(shop)
     with on("2026-12-27"):
         new = place_order(shop, "growth")
@@ -64,8 +64,8 @@ def test_plan_ordered_in_the_grace_period_replaces_the_renewal(shop: Account) ->
         pay(new)
     old.refresh_from_db()
     assert old.state == "cancelled"
-    assert (state_of(shop)[0], covered_until(shop)) == ("growth", "2027-01-25")
-    run_daily_work("2027-01-18")
+    assert (plan_and_balance(shop)[0], covered_until(shop)) == ("growth", "2027-01-25")
+    run_daily_jobs("2027-01-18")
     assert (pending_order(shop).plan, str(pending_order(shop).period_start)) == (
         plan("growth"),
         "2027-01-25",
@@ -78,17 +78,17 @@ def test_old_renewal_paid_after_an_upgrade_is_a_month_of_the_old_plan(
     shop: Account,
 ) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     old = pending_order(shop)
     with on("2026-12-19"):
         pay(place_order(shop, "growth"))
-    run_daily_work("2026-12-20")
+    run_daily_jobs("2026-12-20")
     with on("2026-12-21"):
         pay(old)
     assert plan_on(shop, "2026-12-24") == "growth"
     assert plan_on(shop, "2026-12-25") == "starter"
     assert covered_until(shop) == "2027-01-25"
-    run_daily_work("2027-01-18")
+    run_daily_jobs("2027-01-18")
     assert (pending_order(shop).plan, str(pending_order(shop).period_start)) == (
         plan("growth"),
         "2027-01-25",
@@ -98,13 +98,13 @@ def test_old_renewal_paid_after_an_upgrade_is_a_month_of_the_old_plan(
 
 def test_upgrade_costs_the_difference_for_every_covered_month(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     with on("2026-12-19"):
         pay(pending_order(shop))
         upgrade = place_order(shop, "growth")
         assert (upgrade.net_cents, upgrade.credits) == (2 * 8_400, 2 * 45_000)
         pay(upgrade)
-    assert state_of(shop) == ("growth", 100_000)
+    assert plan_and_balance(shop) == ("growth", 100_000)
     assert plan_on(shop, "2027-01-24") == "growth"
 
 
@@ -127,7 +127,7 @@ def test_second_upgrade_costs_the_difference_to_the_first(shop: Account) -> None
         upgrade = place_order(shop, "scale")
         assert (upgrade.net_cents, upgrade.credits) == (49_100, 450_000)
         pay(upgrade)
-    assert state_of(shop) == ("scale", 500_000)
+    assert plan_and_balance(shop) == ("scale", 500_000)
 
 
 def test_upgrade_price_depends_on_the_price_paid_not_on_todays(shop: Account) -> None:
@@ -146,7 +146,7 @@ def test_plan_at_the_same_price_is_not_an_upgrade(shop: Account) -> None:
         with pytest.raises(OrderRefused):
             place_order(shop, "twin")
         schedule_lower_plan(shop, "twin")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     assert pending_order(shop).plan == twin
 
 
@@ -156,35 +156,35 @@ def test_paid_month_of_a_lower_plan_remains_after_choosing_the_higher_plan_again
     subscribe(shop, "growth")
     with on("2026-12-01"):
         schedule_lower_plan(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     with on("2026-12-19"):
         pay(pending_order(shop))
         schedule_lower_plan(shop, "growth")
     assert plan_on(shop, "2026-12-24") == "growth"
     assert plan_on(shop, "2026-12-26") == "starter"
-    run_daily_work("2027-01-18")
+    run_daily_jobs("2027-01-18")
     assert pending_order(shop).plan == plan("growth")
 
 
 def test_upgrade_paid_after_its_period_grants_credits_but_no_plan(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     with on("2026-12-20"):
         upgrade = place_order(shop, "growth")
-    run_daily_work("2027-01-01")
+    run_daily_jobs("2027-01-01")
     upgrade.refresh_from_db()
-    assert (upgrade.state, state_of(shop)[0]) == ("cancelled", "free")
+    assert (upgrade.state, plan_and_balance(shop)[0]) == ("cancelled", "free")
     with on("2027-01-05"):
         pay(upgrade)
-    assert state_of(shop) == ("free", 50_000)
-    assert limit_of(shop) == 60
+    assert plan_and_balance(shop) == ("free", 50_000)
+    assert get_rate_limit(shop) == 60
 
 
 def test_refunded_renewal_no_longer_covers_its_month(shop: Account) -> None:
     subscribe(shop, "growth")
     with on("2026-12-01"):
         schedule_lower_plan(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     renewal = pending_order(shop)
     with on("2026-12-19"):
         pay(renewal)
@@ -195,24 +195,24 @@ def test_refunded_renewal_no_longer_covers_its_month(shop: Account) -> None:
 
 def test_month_paid_ahead_remains_when_the_previous_one_is_refunded(shop: Account) -> None:
     first = subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     with on("2026-12-19"):
         pay(pending_order(shop))
     refund(first, "2026-12-20")
-    assert state_of(shop) == ("free", 5_000)
+    assert plan_and_balance(shop) == ("free", 5_000)
     assert plan_on(shop, "2026-12-25") == "starter"
     assert covered_until(shop) == "2027-01-25"
 
 
 def test_refund_of_a_past_month_leaves_the_current_plan_unchanged(shop: Account) -> None:
     first = subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     with on("2026-12-19"):
         pay(pending_order(shop))
         schedule_lower_plan(shop, "free")
     refund(first, "2026-12-28")
-    assert state_of(shop)[0] == "starter"
-    run_daily_work("2027-01-20")
+    assert plan_and_balance(shop)[0] == "starter"
+    run_daily_jobs("2027-01-20")
     assert not shop.orders.pending().exists()
     assert plan_on(shop, "2027-01-25") == "free"
 
@@ -224,14 +224,14 @@ def test_month_under_an_upgrade_must_not_be_refunded_first(shop: Account) -> Non
     with pytest.raises(OrderRefused, match="Refund INV-000002 first"):
         refund(base, "2026-12-02")
     refund(base, "2026-12-02", reported_by_provider=True)
-    assert state_of(shop) == ("free", 45_000)
+    assert plan_and_balance(shop) == ("free", 45_000)
 
 
 def test_refunded_plan_is_not_renewed(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     refund(shop.orders.get(kind="plan"), "2026-12-19")
-    run_daily_work("2026-12-20")
+    run_daily_jobs("2026-12-20")
     assert not shop.orders.pending().exists()
 
 
@@ -239,25 +239,25 @@ def test_cancelled_renewal_and_its_replacement_both_paid_are_two_months(
     shop: Account,
 ) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     first = pending_order(shop)
     with on("2026-12-19"):
         lifecycle.cancel_order(order=first)
-    run_daily_work("2026-12-20")
+    run_daily_jobs("2026-12-20")
     second = pending_order(shop)
     with on("2026-12-21"):
         pay(second)
         pay(first)
-    assert (state_of(shop), covered_until(shop)) == (("starter", 15_000), "2027-02-25")
+    assert (plan_and_balance(shop), covered_until(shop)) == (("starter", 15_000), "2027-02-25")
 
 
 def test_grace_period_cannot_be_extended(shop: Account) -> None:
     subscribe(shop, "scale")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     for day, lower in (("2026-12-26", "growth"), ("2026-12-30", "starter")):
         with on(day):
             schedule_lower_plan(shop, lower)
-        run_daily_work(day)
+        run_daily_jobs(day)
         assert str(pending_order(shop).due_on) == "2027-01-01"
     assert plan_on(shop, "2026-12-31") == "starter"
     assert plan_on(shop, "2027-01-01") == "free"
@@ -269,8 +269,8 @@ def test_staff_can_end_a_paid_month(shop: Account, staff: User) -> None:
         subscriptions.assign_plan(
             account=shop, plan=plan("free"), reason="Asked for it", actor=staff
         )
-    assert (state_of(shop)[0], limit_of(shop)) == ("free", 60)
-    run_daily_work("2026-12-20")
+    assert (plan_and_balance(shop)[0], get_rate_limit(shop)) == ("free", 60)
+    run_daily_jobs("2026-12-20")
     assert not shop.orders.pending().exists()
 
 
@@ -280,14 +280,14 @@ def test_plan_assigned_by_staff_is_upgraded_at_full_price(shop: Account, staff: 
         upgrade = place_order(shop, "growth")
         assert (upgrade.net_cents, upgrade.credits) == (9_900, 50_000)
         pay(upgrade)
-    assert state_of(shop) == ("growth", 50_000)
+    assert plan_and_balance(shop) == ("growth", 50_000)
     assert not list(find_discrepancies())
 
 
-def test_subscription_of_the_31st_keeps_its_day(shop: Account) -> None:
+def test_subscription_started_on_the_31st_keeps_its_day(shop: Account) -> None:
     subscribe(shop, "starter", "2027-01-31")
     assert covered_until(shop) == "2027-02-28"
-    run_daily_work("2027-02-21")
+    run_daily_jobs("2027-02-21")
     with on("2027-02-22"):
         pay(pending_order(shop))
     assert covered_until(shop) == "2027-03-31"
@@ -295,9 +295,9 @@ def test_subscription_of_the_31st_keeps_its_day(shop: Account) -> None:
 
 def test_closed_account_has_no_pending_orders_and_can_be_erased(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     with on("2026-12-19"):
-        close_account(account=shop, actor=buyer_of(shop))
+        close_account(account=shop, actor=get_buyer(shop))
     assert not shop.orders.pending().exists()
     with on("2027-02-01"):
         shop.refresh_from_db()
@@ -309,9 +309,9 @@ def test_closed_account_has_no_pending_orders_and_can_be_erased(shop: Account) -
 
 
 def test_opening_balance_of_0_stays_0_after_a_confirmation(shop: Account) -> None:
-    open_another_account(user=buyer_of(shop), name="Second")
-    run_email_confirmed_hooks(user=buyer_of(shop))
-    assert state_of(shop) == ("free", 0)
+    open_another_account(user=get_buyer(shop), name="Second")
+    run_email_confirmed_hooks(user=get_buyer(shop))
+    assert plan_and_balance(shop) == ("free", 0)
 
 
 def test_unconfirmed_user_with_a_grant_does_not_block_deletion_of_the_others(db: None) -> None:
@@ -339,4 +339,4 @@ def test_account_that_fails_to_renew_does_not_block_the_others(shop: Account) ->
     shop.wallet.delete()
     with on("2026-12-21"), pytest.raises(RenewalsFailed, match=shop.public_id):
         renew_subscriptions()
-    assert state_of(other) == ("free", 100)
+    assert plan_and_balance(other) == ("free", 100)

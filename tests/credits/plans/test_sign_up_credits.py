@@ -1,4 +1,4 @@
-"""Sign-up credits come once per account and mailbox, in any spelling of its address."""
+"""Sign-up credits are granted once per account and mailbox, in any spelling of its address."""
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -8,7 +8,7 @@ from accounts.models import Account, User
 from accounts.services import open_account, open_another_account, run_email_confirmed_hooks
 from credits.models import LedgerEntry, Wallet
 from tests.conftest import make_user
-from tests.credits.time_travel import on, run_daily_work, state_of
+from tests.credits.time_travel import on, plan_and_balance, run_daily_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -68,8 +68,8 @@ def test_mailbox_without_sign_up_credits_is_not_topped_up() -> None:
     with on("2026-11-21"):
         sign_up("janedoe@gmail.com")
         second = sign_up("jane.doe@gmail.com")
-    run_daily_work("2026-12-21")
-    assert state_of(second) == ("free", 0)
+    run_daily_jobs("2026-12-21")
+    assert plan_and_balance(second) == ("free", 0)
 
 
 def test_address_confirmed_later_grants_no_more_credits(owner: User, account: Account) -> None:

@@ -1,4 +1,4 @@
-"""Sign-up credits are limited per domain and 30 days, except for free email providers."""
+"""Sign-up credits per domain are limited within 30 days, except for free email providers."""
 
 from datetime import timedelta
 
@@ -14,10 +14,10 @@ from accounts.models import Account, User
 from accounts.services import close_account, open_account, run_email_confirmed_hooks
 from credits.models import LedgerEntry, SignUpPlace, Wallet
 from credits.plans.sign_up_credits import PERIOD, delete_old_places
-from tests.accounts.staff.people import text_of
+from tests.accounts.staff.staff_pages import visible_text
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import pay, place_order
-from tests.credits.time_travel import run_daily_work
+from tests.credits.time_travel import run_daily_jobs
 from tests.support.fresh_database import run_concurrently
 
 OVERVIEW = "/validation/"
@@ -39,7 +39,7 @@ def balances(*emails: str) -> list[int]:
     return [Wallet.objects.get(account=sign_up(email)).balance for email in emails]
 
 
-def browser_of(account: Account) -> Client:
+def owner_browser(account: Account) -> Client:
     return signed_in(User.objects.get(memberships__account=account))
 
 
@@ -100,7 +100,7 @@ def test_mailbox_that_already_had_credits_takes_no_place() -> None:
     accounts += [sign_up("jane@firm.example")]
     assert [Wallet.objects.get(account=account).balance for account in accounts] == [100, 0]
     assert SignUpPlace.objects.count() == 1
-    assert "yours has them in another account" in _billing(accounts[1])
+    assert "yours has them in another account" in billing_page(accounts[1])
 
 
 @pytest.mark.django_db
@@ -111,7 +111,7 @@ def test_mailbox_refused_by_the_domain_limit_can_get_credits_later() -> None:
     with time_machine.travel(timezone.now() + PERIOD, tick=False):
         run_email_confirmed_hooks(user=User.objects.get(memberships__account=late))
     assert Wallet.objects.get(account=late).balance == 100
-    assert "have already received" not in _billing(late)
+    assert "have already received" not in billing_page(late)
 
 
 @pytest.mark.django_db
@@ -120,21 +120,21 @@ def test_pages_explain_why_there_are_no_free_credits() -> None:
     late = sign_up("late@mail.firm.example")
     reason = "others at firm.example have already received the free credits"
     for page in (OVERVIEW, "/credits/"):
-        html = browser_of(late).get(page).content.decode()
-        assert reason in text_of(html), page
+        html = owner_browser(late).get(page).content.decode()
+        assert reason in visible_text(html), page
         assert 'href="/credits/packs/"' in html
         assert 'href="mailto:support@' in html
     first = Account.objects.get(memberships__user__email="a@firm.example")
-    assert reason not in text_of(browser_of(first).get(OVERVIEW).content.decode())
+    assert reason not in visible_text(owner_browser(first).get(OVERVIEW).content.decode())
     pay(place_order(late, "starter"))
-    assert reason not in text_of(browser_of(late).get(OVERVIEW).content.decode())
+    assert reason not in visible_text(owner_browser(late).get(OVERVIEW).content.decode())
 
 
 @pytest.mark.django_db
 def test_account_without_sign_up_credits_is_not_topped_up() -> None:
     sign_up_three()
     late = sign_up("late@firm.example")
-    run_daily_work((timezone.now() + timedelta(days=40)).date().isoformat())
+    run_daily_jobs((timezone.now() + timedelta(days=40)).date().isoformat())
     assert Wallet.objects.get(account=late).balance == 0
 
 
@@ -175,7 +175,7 @@ def test_place_is_deleted_after_30_days_and_before_its_account_is_erased() -> No
     with time_machine.travel(start + PERIOD - timedelta(minutes=1), tick=False):
         delete_old_places()
         assert SignUpPlace.objects.exists()
-    run_daily_work((start + PERIOD + timedelta(days=1)).date().isoformat())
+    run_daily_jobs((start + PERIOD + timedelta(days=1)).date().isoformat())
     account.refresh_from_db()
     assert account.erased_at
     assert not SignUpPlace.objects.exists()
@@ -196,5 +196,5 @@ def sign_up_three() -> None:
     assert balances(*(f"{name}@firm.example" for name in "abc")) == [100] * 3
 
 
-def _billing(account: Account) -> str:
-    return text_of(browser_of(account).get("/credits/").content.decode())
+def billing_page(account: Account) -> str:
+    return visible_text(owner_browser(account).get("/credits/").content.decode())

@@ -14,8 +14,8 @@ from runtime.jobs.daily import run_daily
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.customers import (
-    buyer_of,
-    limit_of,
+    get_buyer,
+    get_rate_limit,
     pay,
     pending_order,
     place_order,
@@ -27,8 +27,8 @@ from tests.credits.customers import (
 from tests.credits.time_travel import (
     covered_until,
     on,
-    run_daily_work,
-    state_of,
+    plan_and_balance,
+    run_daily_jobs,
     topped_up_until,
 )
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def shop(db: None) -> Account:
-    """An account on Free that signed up on 21 November."""
+    """Open an account on Free on 21 November, with sign-up credits."""
     with on("2026-11-21"):
         user = make_user("buyer@shop.example")
         account = open_account(user=user, name="The Shop")
@@ -45,7 +45,7 @@ def shop(db: None) -> Account:
     return account
 
 
-def wallet_of(shop: Account) -> tuple[int, int]:
+def balance_and_debt(shop: Account) -> tuple[int, int]:
     wallet = Wallet.objects.get(account=shop)
     return wallet.balance, wallet.debt
 
@@ -72,64 +72,64 @@ def test_plans_and_packs_match_the_price_list(plans: dict[str, Plan]) -> None:
 
 
 def test_new_account_has_the_first_month_of_free(shop: Account) -> None:
-    assert state_of(shop) == ("free", 100)
+    assert plan_and_balance(shop) == ("free", 100)
     assert topped_up_until(shop) == "2026-12-21"
     assert shop.ledger.get().kind == "signup"
 
 
 def test_free_is_topped_up_to_its_credits_each_month(shop: Account) -> None:
     use_credits(shop, 70)
-    run_daily_work("2026-12-20")
-    assert state_of(shop) == ("free", 30)
-    run_daily_work("2026-12-21")
-    assert state_of(shop) == ("free", 100)
+    run_daily_jobs("2026-12-20")
+    assert plan_and_balance(shop) == ("free", 30)
+    run_daily_jobs("2026-12-21")
+    assert plan_and_balance(shop) == ("free", 100)
     use_credits(shop, 10)
-    run_daily_work("2026-12-22")
-    assert state_of(shop) == ("free", 90)
+    run_daily_jobs("2026-12-22")
+    assert plan_and_balance(shop) == ("free", 90)
 
 
 def test_balance_above_the_free_credits_is_not_topped_up(shop: Account) -> None:
     grant(account=shop, amount=1_000, reason="Gift", actor=None)
-    run_daily_work("2026-12-21")
-    assert state_of(shop) == ("free", 1_100)
+    run_daily_jobs("2026-12-21")
+    assert plan_and_balance(shop) == ("free", 1_100)
     assert topped_up_until(shop) == "2027-01-21"
 
 
 def test_months_without_the_daily_job_are_topped_up_once(shop: Account) -> None:
     use_credits(shop, 100)
-    run_daily_work("2027-04-02")
-    assert state_of(shop) == ("free", 100)
+    run_daily_jobs("2027-04-02")
+    assert plan_and_balance(shop) == ("free", 100)
     assert topped_up_until(shop) == "2027-04-21"
     assert shop.ledger.count() == 2
 
 
 def test_clock_that_was_months_ahead_skips_no_top_up(shop: Account) -> None:
     use_credits(shop, 100)
-    run_daily_work("2027-04-02")
+    run_daily_jobs("2027-04-02")
     use_credits(shop, 100)
     # The sign-up credits were those of this month.
-    run_daily_work("2026-11-23")
-    assert (state_of(shop), topped_up_until(shop)) == (("free", 0), "2026-12-21")
-    run_daily_work("2026-12-21")
-    assert (state_of(shop), topped_up_until(shop)) == (("free", 100), "2027-01-21")
+    run_daily_jobs("2026-11-23")
+    assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 0), "2026-12-21")
+    run_daily_jobs("2026-12-21")
+    assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 100), "2027-01-21")
     assert not list(find_discrepancies())
 
 
 def test_clock_that_was_months_ahead_grants_no_month_twice(shop: Account) -> None:
     use_credits(shop, 100)
     for day in ("2026-12-21", "2027-04-02"):
-        run_daily_work(day)
+        run_daily_jobs(day)
         use_credits(shop, 100)
     for day in ("2026-12-22", "2027-01-20"):
-        run_daily_work(day)
-        assert state_of(shop) == ("free", 0)
-    run_daily_work("2027-01-21")
+        run_daily_jobs(day)
+        assert plan_and_balance(shop) == ("free", 0)
+    run_daily_jobs("2027-01-21")
     use_credits(shop, 100)
-    run_daily_work("2027-03-21")
+    run_daily_jobs("2027-03-21")
     # The credits of this month were granted while the clock was ahead.
-    assert state_of(shop) == ("free", 0)
-    run_daily_work("2027-04-21")
-    assert state_of(shop) == ("free", 100)
+    assert plan_and_balance(shop) == ("free", 0)
+    run_daily_jobs("2027-04-21")
+    assert plan_and_balance(shop) == ("free", 100)
 
 
 def test_debt_is_paid_from_the_top_up(shop: Account) -> None:
@@ -138,35 +138,35 @@ def test_debt_is_paid_from_the_top_up(shop: Account) -> None:
         pay(order)
         use_credits(shop, 1_100)
         refunds.refund_order(order=order)
-    assert wallet_of(shop) == (0, 1_000)
-    run_daily_work("2026-12-21")
-    assert wallet_of(shop) == (0, 900)
+    assert balance_and_debt(shop) == (0, 1_000)
+    run_daily_jobs("2026-12-21")
+    assert balance_and_debt(shop) == (0, 900)
 
 
 def test_second_account_of_a_mailbox_gets_no_free_credits_until_it_buys(
     shop: Account, pack: Pack
 ) -> None:
     with on("2026-11-22"):
-        second = open_account(user=buyer_of(shop), name="Second")
-        run_email_confirmed_hooks(user=buyer_of(shop))
-    run_daily_work("2026-12-22")
-    assert state_of(second) == ("free", 0)
+        second = open_account(user=get_buyer(shop), name="Second")
+        run_email_confirmed_hooks(user=get_buyer(shop))
+    run_daily_jobs("2026-12-22")
+    assert plan_and_balance(second) == ("free", 0)
     with on("2026-12-23"):
         pay(place_order(second, pack))
         use_credits(second, 1_000)
-    run_daily_work("2027-01-22")
-    assert state_of(second) == ("free", 100)
+    run_daily_jobs("2027-01-22")
+    assert plan_and_balance(second) == ("free", 100)
 
 
 def test_plan_begins_when_its_order_is_paid(shop: Account) -> None:
     with on("2026-11-23"):
         order = place_order(shop, "starter")
     assert (order.kind, order.credits, order.net_cents) == ("plan", 5_000, 1_500)
-    assert state_of(shop) == ("free", 100)
+    assert plan_and_balance(shop) == ("free", 100)
     with on("2026-11-25"):
         pay(order)
-    assert state_of(shop) == ("starter", 5_100)
-    assert (covered_until(shop), limit_of(shop)) == ("2026-12-25", 300)
+    assert plan_and_balance(shop) == ("starter", 5_100)
+    assert (covered_until(shop), get_rate_limit(shop)) == ("2026-12-25", 300)
     assert shop.ledger.latest("pk").source == f"plan:starter:{shop.public_id}:2026-11-25"
     assert Wallet.objects.get(account=shop).threshold == 500
 
@@ -174,15 +174,15 @@ def test_plan_begins_when_its_order_is_paid(shop: Account) -> None:
 def test_daily_job_alone_grants_no_paid_month(shop: Account) -> None:
     subscribe(shop, "starter")
     for day in ("2026-12-18", "2026-12-25", "2026-12-31"):
-        run_daily_work(day)
-    assert state_of(shop) == ("starter", 5_100)
+        run_daily_jobs(day)
+    assert plan_and_balance(shop) == ("starter", 5_100)
 
 
 def test_renewal_is_ordered_7_days_ahead_and_granted_when_paid(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-17")
+    run_daily_jobs("2026-12-17")
     assert not shop.orders.pending().exists()
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     renewal = pending_order(shop)
     assert (renewal.kind, renewal.net_cents, renewal.credits) == ("renewal", 1_500, 5_000)
     assert (str(renewal.period_start), str(renewal.period_end)) == ("2026-12-25", "2027-01-25")
@@ -191,51 +191,51 @@ def test_renewal_is_ordered_7_days_ahead_and_granted_when_paid(shop: Account) ->
     assert count_emails("Your plan Starter renews on 25 Dec 2026") == 1
     with on("2026-12-20"):
         pay(renewal)
-    assert state_of(shop) == ("starter", 10_100)
+    assert plan_and_balance(shop) == ("starter", 10_100)
     assert covered_until(shop) == "2027-01-25"
     assert shop.ledger.latest("pk").source == f"plan:starter:{shop.public_id}:2026-12-25"
-    run_daily_work("2026-12-25")
-    assert state_of(shop) == ("starter", 10_100)
+    run_daily_jobs("2026-12-25")
+    assert plan_and_balance(shop) == ("starter", 10_100)
     assert not shop.orders.pending().exists()
 
 
 def test_renewal_paid_in_the_grace_period_covers_the_same_month(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
-    run_daily_work("2026-12-31")
-    assert state_of(shop) == ("starter", 5_100)
+    run_daily_jobs("2026-12-18")
+    run_daily_jobs("2026-12-31")
+    assert plan_and_balance(shop) == ("starter", 5_100)
     with on("2026-12-31"):
         pay(pending_order(shop))
-    assert (state_of(shop), covered_until(shop)) == (("starter", 10_100), "2027-01-25")
+    assert (plan_and_balance(shop), covered_until(shop)) == (("starter", 10_100), "2027-01-25")
 
 
 def test_plan_unpaid_for_7_days_becomes_free_and_keeps_the_credits(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     renewal = pending_order(shop)
-    run_daily_work("2027-01-01")
-    assert state_of(shop) == ("free", 5_100)
-    assert limit_of(shop) == 60
+    run_daily_jobs("2027-01-01")
+    assert plan_and_balance(shop) == ("free", 5_100)
+    assert get_rate_limit(shop) == 60
     renewal.refresh_from_db()
     assert renewal.state == Order.State.CANCELLED
     assert count_emails("Your plan Starter has ended") == 1
     with on("2027-01-05"):
         pay(renewal)
-    assert (state_of(shop), covered_until(shop)) == (("starter", 10_100), "2027-02-05")
+    assert (plan_and_balance(shop), covered_until(shop)) == (("starter", 10_100), "2027-02-05")
     assert not list(find_discrepancies())
 
 
 def test_late_renewal_notice_leaves_a_week_to_pay(shop: Account) -> None:
     """The background worker did not run for weeks."""
     subscribe(shop, "starter")
-    run_daily_work("2027-02-03")
+    run_daily_jobs("2027-02-03")
     renewal = pending_order(shop)
     assert (str(renewal.period_start), str(renewal.due_on)) == ("2027-01-25", "2027-02-10")
-    assert state_of(shop)[0] == "starter"
-    run_daily_work("2027-02-09")
-    assert state_of(shop)[0] == "starter"
-    run_daily_work("2027-02-10")
-    assert state_of(shop)[0] == "free"
+    assert plan_and_balance(shop)[0] == "starter"
+    run_daily_jobs("2027-02-09")
+    assert plan_and_balance(shop)[0] == "starter"
+    run_daily_jobs("2027-02-10")
+    assert plan_and_balance(shop)[0] == "free"
 
 
 def test_upgrade_begins_immediately_and_costs_the_difference(shop: Account) -> None:
@@ -244,21 +244,21 @@ def test_upgrade_begins_immediately_and_costs_the_difference(shop: Account) -> N
         upgrade = place_order(shop, "growth")
         assert (upgrade.kind, upgrade.net_cents, upgrade.credits) == ("upgrade", 8_400, 45_000)
         pay(upgrade)
-    assert state_of(shop) == ("growth", 50_100)
-    assert (covered_until(shop), limit_of(shop)) == ("2026-12-25", 1_200)
-    run_daily_work("2026-12-18")
+    assert plan_and_balance(shop) == ("growth", 50_100)
+    assert (covered_until(shop), get_rate_limit(shop)) == ("2026-12-25", 1_200)
+    run_daily_jobs("2026-12-18")
     assert pending_order(shop).net_cents == 9_900
 
 
 def test_upgrade_cancels_the_renewal_of_the_old_plan(shop: Account) -> None:
     subscribe(shop, "starter")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     old = pending_order(shop)
     with on("2026-12-19"):
         pay(place_order(shop, "growth"))
     old.refresh_from_db()
     assert old.state == Order.State.CANCELLED
-    run_daily_work("2026-12-20")
+    run_daily_jobs("2026-12-20")
     assert (pending_order(shop).plan, pending_order(shop).net_cents) == (plan("growth"), 9_900)
 
 
@@ -266,17 +266,17 @@ def test_lower_plan_begins_when_the_paid_month_ends(shop: Account) -> None:
     subscribe(shop, "growth")
     with on("2026-12-01"):
         schedule_lower_plan(shop, "starter")
-    assert state_of(shop)[0] == "growth"
-    run_daily_work("2026-12-18")
+    assert plan_and_balance(shop)[0] == "growth"
+    run_daily_jobs("2026-12-18")
     renewal = pending_order(shop)
     assert (renewal.plan, renewal.net_cents) == (plan("starter"), 1_500)
     with on("2026-12-19"):
         pay(renewal)
-    assert state_of(shop) == ("growth", 55_100)
-    run_daily_work("2026-12-24")
-    assert (state_of(shop)[0], limit_of(shop)) == ("growth", 1_200)
-    run_daily_work("2026-12-25")
-    assert (state_of(shop)[0], limit_of(shop)) == ("starter", 300)
+    assert plan_and_balance(shop) == ("growth", 55_100)
+    run_daily_jobs("2026-12-24")
+    assert (plan_and_balance(shop)[0], get_rate_limit(shop)) == ("growth", 1_200)
+    run_daily_jobs("2026-12-25")
+    assert (plan_and_balance(shop)[0], get_rate_limit(shop)) == ("starter", 300)
     assert covered_until(shop) == "2027-01-25"
 
 
@@ -285,23 +285,23 @@ def test_account_that_chose_free_is_not_renewed_and_is_topped_up(shop: Account) 
     with on("2026-12-01"):
         use_credits(shop, 5_090)
         schedule_lower_plan(shop, "free")
-    run_daily_work("2026-12-20")
+    run_daily_jobs("2026-12-20")
     assert not shop.orders.pending().exists()
-    run_daily_work("2026-12-25")
-    assert (state_of(shop), topped_up_until(shop)) == (("free", 100), "2027-01-25")
+    run_daily_jobs("2026-12-25")
+    assert (plan_and_balance(shop), topped_up_until(shop)) == (("free", 100), "2027-01-25")
 
 
 def test_scheduled_lower_plan_can_be_undone(shop: Account) -> None:
     subscribe(shop, "growth")
-    run_daily_work("2026-12-18")
+    run_daily_jobs("2026-12-18")
     with on("2026-12-19"):
         schedule_lower_plan(shop, "free")
         assert not shop.orders.pending().exists()
         schedule_lower_plan(shop, "growth")
-    run_daily_work("2026-12-20")
+    run_daily_jobs("2026-12-20")
     assert pending_order(shop).plan == plan("growth")
-    run_daily_work("2026-12-25")
-    assert state_of(shop)[0] == "growth"
+    run_daily_jobs("2026-12-25")
+    assert plan_and_balance(shop)[0] == "growth"
 
 
 def test_higher_plan_cannot_be_scheduled(shop: Account) -> None:
@@ -330,7 +330,7 @@ def test_two_paid_invoices_for_one_plan_are_two_months(shop: Account) -> None:
         second = place_order(shop, "starter")
         pay(second)
         pay(first)
-    assert state_of(shop) == ("starter", 10_100)
+    assert plan_and_balance(shop) == ("starter", 10_100)
     assert covered_until(shop) == "2027-01-25"
 
 
@@ -338,35 +338,35 @@ def test_paid_packs_raise_the_rate_limit_until_refunded(shop: Account) -> None:
     with on("2026-11-25"):
         largest = Pack.objects.get(credits=100_000)
         order = place_order(shop, largest)
-        assert limit_of(shop) == 60
+        assert get_rate_limit(shop) == 60
         pay(order)
-        assert limit_of(shop) == 1_200
+        assert get_rate_limit(shop) == 1_200
         pay(place_order(shop, "starter"))
-        assert limit_of(shop) == 1_200
+        assert get_rate_limit(shop) == 1_200
         refunds.refund_order(order=order)
-        assert limit_of(shop) == 300
+        assert get_rate_limit(shop) == 300
 
 
 def test_rate_limit_set_by_staff_overrides_plan_and_packs(shop: Account) -> None:
     Account.objects.filter(pk=shop.pk).update(requests_per_minute_override=7)
     subscribe(shop, "scale")
-    assert limit_of(shop) == 7
+    assert get_rate_limit(shop) == 7
 
 
 def test_changed_plan_updates_the_limits_of_its_accounts(shop: Account) -> None:
     subscribe(shop, "starter")
     Plan.objects.filter(code="starter").update(requests_per_minute=450, monthly_credits=9_000)
     assert subscriptions.apply_plan_changes(Plan.objects.get(code="starter")) == 1
-    assert (limit_of(shop), Wallet.objects.get(account=shop).threshold) == (450, 900)
+    assert (get_rate_limit(shop), Wallet.objects.get(account=shop).threshold) == (450, 900)
 
 
 def test_closed_account_is_neither_topped_up_nor_renewed(shop: Account) -> None:
     subscribe(shop, "starter")
     with on("2026-12-01"):
-        close_account(account=shop, actor=buyer_of(shop))
-    run_daily_work("2026-12-20")
+        close_account(account=shop, actor=get_buyer(shop))
+    run_daily_jobs("2026-12-20")
     assert not shop.orders.pending().exists()
-    assert state_of(shop) == ("starter", 5_100)
+    assert plan_and_balance(shop) == ("starter", 5_100)
 
 
 def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staff: User) -> None:
@@ -374,10 +374,10 @@ def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staf
         subscriptions.assign_plan(
             account=shop, plan=plan("scale"), reason="Pilot", actor=staff, ip="198.51.100.9"
         )
-    assert (state_of(shop), limit_of(shop)) == (("scale", 100), 6_000)
+    assert (plan_and_balance(shop), get_rate_limit(shop)) == (("scale", 100), 6_000)
     entry = shop.audit_entries.get(action="plan.given_by_staff")
     assert (entry.actor, entry.target) == (staff, "Free → Scale: Pilot")
-    run_daily_work("2026-12-25")
+    run_daily_jobs("2026-12-25")
     assert pending_order(shop).net_cents == 59_000
 
 

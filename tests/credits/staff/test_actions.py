@@ -8,7 +8,7 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders.lifecycle import Buyer, fulfill_order, start_order
+from credits.orders.lifecycle import Buyer, fulfill_order, place_order
 from tests.conftest import make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -39,15 +39,15 @@ def superuser(staff: User) -> Client:
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    return start_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
+    return place_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
 
 
-def page_of(obj: Account | Order, slug: str = "change") -> str:
+def admin_url(obj: Account | Order, slug: str = "change") -> str:
     return f"/admin/{obj._meta.app_label}/{obj._meta.model_name}/{obj.pk}/{slug}/"
 
 
 def run_action(client: Client, obj: Account | Order, slug: str, **form: Any) -> str:
-    response = client.post(page_of(obj, slug), {"form_token": TOKEN, **form}, follow=True)
+    response = client.post(admin_url(obj, slug), {"form_token": TOKEN, **form}, follow=True)
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
@@ -89,18 +89,18 @@ def test_grant_needs_a_reason(finance: Client, account: Account) -> None:
 def test_support_has_read_only_access_to_credits(
     support: Client, account: Account, slug: str
 ) -> None:
-    page = support.get(page_of(account)).content.decode()
+    page = support.get(admin_url(account)).content.decode()
     assert "Grant" not in page
     assert "Suspend" in page
     for send in (support.get, support.post):
-        assert send(page_of(account, slug)).status_code == 403
+        assert send(admin_url(account, slug)).status_code == 403
     assert balance(account) == 100
 
 
 def test_support_suspends_and_finance_does_not(
     support: Client, finance: Client, account: Account
 ) -> None:
-    assert finance.post(page_of(account, "suspend")).status_code == 403
+    assert finance.post(admin_url(account, "suspend")).status_code == 403
     assert "Suspended: its keys answer 403." in run_action(support, account, "suspend")
     account.refresh_from_db()
     assert account.suspended_at
@@ -110,7 +110,7 @@ def test_support_suspends_and_finance_does_not(
 def test_customers_cannot_run_staff_actions(account: Account, owner: User, order: Order) -> None:
     client = signed_in(owner)
     for obj, slug in ((account, "grant"), (order, "mark-paid"), (order, "refund")):
-        response = client.post(page_of(obj, slug), {"form_token": TOKEN, "amount": "5"})
+        response = client.post(admin_url(obj, slug), {"form_token": TOKEN, "amount": "5"})
         assert response.status_code == 302
     assert balance(account) == 100
 
@@ -214,7 +214,7 @@ def test_staff_must_refund_an_upgrade_before_its_month(
     finance: Client, account: Account, owner: User
 ) -> None:
     base, upgrade = (
-        start_order(
+        place_order(
             account=account,
             item=Plan.objects.get(code=code),
             buyer=Buyer("The Shop Ltd"),
@@ -238,7 +238,7 @@ def _pay_all(account: Account) -> bool:
 
 
 def test_finance_cannot_change_plans(finance: Client, account: Account) -> None:
-    assert finance.post(page_of(account, "change-plan")).status_code == 403
+    assert finance.post(admin_url(account, "change-plan")).status_code == 403
     assert finance.get("/admin/credits/plan/add/").status_code == 403
     assert finance.get("/admin/credits/plan/").status_code == 200
 
@@ -254,7 +254,7 @@ def test_staff_find_accounts_by_invoice_and_email_and_see_their_billing(
     assert "INV-000001" in finance.get("/admin/credits/order/?q=1").content.decode()
     listed = finance.get("/admin/accounts/account/?q=owner@shop.example").content.decode()
     assert account.public_id in listed
-    page = finance.get(page_of(account)).content.decode()
+    page = finance.get(admin_url(account)).content.decode()
     for text in ("INV-000001", "Sign-up credits", "Free", "Grant", "Take back"):
         assert text in page
 

@@ -170,7 +170,7 @@ class BooksMachine(RuleBasedStateMachine):
 
     def _order(self, item: Any) -> None:
         buyer = lifecycle.Buyer("The Shop Ltd")
-        lifecycle.start_order(account=self.account, item=item, buyer=buyer, actor=self.user)
+        lifecycle.place_order(account=self.account, item=item, buyer=buyer, actor=self.user)
 
     def _any_order(self, index: int) -> Order:
         orders = list(self.account.orders.order_by("pk"))

@@ -27,7 +27,7 @@ def set_balance(account: Account, balance: int) -> None:
         charge_account(Charge(account=account, key=None, verdict="risky", cost=1, duration_ms=1))
 
 
-def headers_of(response: Any) -> tuple[str, str]:
+def credit_headers(response: Any) -> tuple[str, str]:
     return response.headers["X-Credits-Cost"], response.headers["X-Credits-Remaining"]
 
 
@@ -38,7 +38,7 @@ def test_response_states_its_cost_and_the_balance_left(
     caller: ApiClient, account: Account, email: str, cost: int
 ) -> None:
     response = caller.validate(email)
-    assert headers_of(response) == (str(cost), str(100 - cost))
+    assert credit_headers(response) == (str(cost), str(100 - cost))
     assert response.json()["credits"] == {"charged": cost, "remaining": 100 - cost}
     assert Wallet.objects.get(account=account).balance == 100 - cost
     assert not list(find_discrepancies())
@@ -77,7 +77,7 @@ def test_replay_works_at_balance_0_and_costs_nothing(caller: ApiClient, account:
     set_balance(account, 0)
     again = caller.validate(DEFINITE, Idempotency_Key="order-1")
     assert again.content == first.content
-    assert headers_of(again) == ("0", "0")
+    assert credit_headers(again) == ("0", "0")
     assert caller.validate(DEFINITE, Idempotency_Key="order-2").status_code == 402
 
 

@@ -95,7 +95,7 @@ def load_on(site: Product, email: str, *, without_key: int = 0) -> Iterator[Load
         load.stop()
 
 
-def workers_of(site: Product) -> list[psutil.Process]:
+def find_workers(site: Product) -> list[psutil.Process]:
     (gunicorn,) = [
         child
         for child in psutil.Process(site.process.pid).children()
@@ -133,7 +133,7 @@ def assert_retry_after(refusals: list[ClientResponse]) -> None:
 def kill_workers(site: Product, load: Load) -> None:
     for _ in range(KILLS):
         load.wait_for(60)
-        os.kill(random.choice(workers_of(site)).pid, signal.SIGKILL)
+        os.kill(random.choice(find_workers(site)).pid, signal.SIGKILL)
     load.wait_for(60)
 
 

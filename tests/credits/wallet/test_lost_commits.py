@@ -16,7 +16,7 @@ from tests.servers.product import Product, product
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
-TIMES = 3
+DISRUPTIONS = 3
 
 
 def freeze(server: Postgres) -> None:
@@ -74,7 +74,7 @@ def test_no_503_misstates_a_charge_and_every_lost_charge_is_refunded(
     assert callable(disrupt)
     with postgres_server() as server, product(tmp_path, DATABASE_URL=server.url) as site:
         with load_on(site, "lost@shop.example", without_key=CALLERS) as load:
-            for _ in range(TIMES):
+            for _ in range(DISRUPTIONS):
                 load.wait_for(100)
                 disrupt(server)
             load.wait_for(100)

@@ -18,7 +18,7 @@ from credits import services
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
 from credits.orders import lifecycle, refunds
 from credits.orders.lifecycle import Buyer
-from credits.payments import payment_method_of
+from credits.payments import get_payment_method
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in
@@ -54,7 +54,7 @@ def secret(shop: Account, buyer: User) -> str:
     return create_key(account=shop, name="Server", actor=buyer)[1]
 
 
-def wallet_of(account: Account) -> Wallet:
+def get_wallet(account: Account) -> Wallet:
     return Wallet.objects.get(account=account)
 
 
@@ -63,7 +63,7 @@ def count_emails(subject: str) -> int:
 
 
 def place_order(shop: Account, buyer: User, item: Pack | Plan, token: str | None = None) -> Order:
-    return lifecycle.start_order(
+    return lifecycle.place_order(
         account=shop, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer, form_token=token
     )
 
@@ -72,7 +72,7 @@ def test_one_of_50_concurrent_requests_gets_the_last_credit(shop: Account, secre
     services.grant(account=shop, amount=1, reason="One", actor=None)
     responses = run_concurrently(50, lambda _: ApiClient(secret).validate("no address"))
     assert Counter(response.status_code for response in responses) == {200: 1, 402: 49}
-    assert wallet_of(shop).balance == 0
+    assert get_wallet(shop).balance == 0
     assert LogEntry.objects.filter(status=200, cost=1).count() == 1
     assert not list(find_discrepancies())
 
@@ -87,7 +87,7 @@ def test_20_concurrent_requests_with_one_idempotency_key_share_one_charge(
     assert {response.status_code for response in responses} == {200}
     assert len({response.content for response in responses}) == 1
     assert sum(int(response.headers["X-Credits-Cost"]) for response in responses) == 1
-    assert wallet_of(shop).balance == 0
+    assert get_wallet(shop).balance == 0
 
 
 def test_concurrent_charges_send_one_low_and_one_zero_balance_email(
@@ -112,7 +112,7 @@ def test_staff_form_submitted_20_times_grants_once(shop: Account) -> None:
         )
 
     assert Counter(run_concurrently(20, send)) == {True: 1, False: 19}
-    assert wallet_of(shop).balance == 50
+    assert get_wallet(shop).balance == 50
 
 
 def test_order_form_submitted_10_times_places_one_order(shop: Account, buyer: User) -> None:
@@ -128,7 +128,7 @@ def test_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> N
         10, lambda _: lifecycle.fulfill_order(order=Order.objects.get(pk=order.pk))
     )
     assert Counter(fulfilled) == {True: 1, False: 9}
-    assert wallet_of(shop).balance == 1_000
+    assert get_wallet(shop).balance == 1_000
     assert count_emails("Receipt") == 1
 
 
@@ -139,7 +139,7 @@ def test_refund_recorded_10_times_deducts_once(shop: Account, buyer: User) -> No
         10, lambda _: refunds.refund_order(order=Order.objects.get(pk=order.pk))
     )
     assert Counter(refunded) == {True: 1, False: 9}
-    assert wallet_of(shop).balance == 0
+    assert get_wallet(shop).balance == 0
     assert not list(find_discrepancies())
 
 
@@ -167,7 +167,7 @@ def test_stripe_event_received_10_times_concurrently_grants_once(
         settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
         settings.STRIPE_API_URL = stripe.url
         order = place_order(shop, buyer, Pack.objects.earliest("credits"))
-        payment_method_of(order).begin(order)
+        get_payment_method(order).begin(order)
         payload = json.dumps(stripe.pay(stripe.find_session(order.public_id))).encode()
 
     def send(_: int) -> int:
@@ -183,7 +183,7 @@ def test_stripe_event_received_10_times_concurrently_grants_once(
         )
 
     assert set(run_concurrently(10, send)) == {200}
-    assert wallet_of(shop).balance == 1_000
+    assert get_wallet(shop).balance == 1_000
     assert count_emails("Receipt") == 1
     assert not list(find_discrepancies())
 
@@ -211,7 +211,7 @@ def test_20_concurrent_posts_of_one_order_form_leave_one_payment_page_open(
         assert order.provider_url == stripe.sessions[order.provider_session]["url"]
 
 
-def validation_of(shop: Account, secret: str, **fields: Any) -> Validation:
+def make_validation(shop: Account, secret: str, **fields: Any) -> Validation:
     key = ApiKey.objects.select_related("account__wallet").get(account=shop)
     caller = Caller(key.account, key, "req_x")
     return Validation(caller, "none", get_engine().check("none"), False, 1, **fields)
@@ -222,11 +222,13 @@ def test_request_that_cannot_be_recorded_is_not_charged_and_fails_alone(
 ) -> None:
     services.grant(account=shop, amount=20, reason="Some", actor=None)
     without_id: Any = {"id": None}
-    validations = [validation_of(shop, secret, **(without_id if n == 5 else {})) for n in range(10)]
+    validations = [
+        make_validation(shop, secret, **(without_id if n == 5 else {})) for n in range(10)
+    ]
     responses = run_concurrently(10, lambda number: charge_and_record(validations[number]))
     assert isinstance(responses.pop(5), IntegrityError)
     assert sorted(response.balance for response in responses) == list(range(11, 20))
-    assert wallet_of(shop).balance == 11
+    assert get_wallet(shop).balance == 11
     assert not list(find_discrepancies())
 
 
@@ -235,7 +237,7 @@ def test_requests_charged_before_the_database_failed_get_their_response(
 ) -> None:
     """Charges of one account use separate transactions: a failed one undoes none before it."""
     services.grant(account=shop, amount=20, reason="Some", actor=None)
-    validations = [validation_of(shop, secret, idempotency_key=f"key-{n}") for n in range(5)]
+    validations = [make_validation(shop, secret, idempotency_key=f"key-{n}") for n in range(5)]
     inserts = []
 
     def fail(execute: Any, statement: str, *arguments: Any) -> Any:
@@ -252,5 +254,5 @@ def test_requests_charged_before_the_database_failed_get_their_response(
     assert [type(error) for error in errors] == [OperationalError] * 3
     # The charges after the third were not tried.
     assert len(inserts) == 3
-    assert wallet_of(shop).balance == 18
+    assert get_wallet(shop).balance == 18
     assert not list(find_discrepancies())

@@ -50,12 +50,12 @@ def cache(store: tuple[str, str]) -> Iterator[BaseCache]:
 
 
 def count(kind: str, location: str, results: Any) -> None:
-    """Run in each process: create the counter if it doesn't exist, and increment it repeatedly."""
+    """Increment the counter repeatedly, after creating it if needed. Each process runs this."""
     cache = create_cache(kind, location)
     results.put([_increment(cache) for _ in range(CALLS_PER_PROCESS)])
 
 
-def counts_of(processes: int, target: Callable[..., None], *arguments: Any) -> list[int]:
+def collect_counts(processes: int, target: Callable[..., None], *arguments: Any) -> list[int]:
     """Run `target` in several processes, and return all counts in order."""
     results = CONTEXT.Queue()
     workers = [CONTEXT.Process(target=target, args=(*arguments, results)) for _ in range(processes)]
@@ -76,7 +76,9 @@ def _increment(cache: BaseCache) -> int:
 def test_concurrent_increments_of_eight_processes_are_all_counted(
     store: tuple[str, str], cache: BaseCache
 ) -> None:
-    assert counts_of(PROCESSES, count, *store) == list(range(1, PROCESSES * CALLS_PER_PROCESS + 1))
+    assert collect_counts(PROCESSES, count, *store) == list(
+        range(1, PROCESSES * CALLS_PER_PROCESS + 1)
+    )
 
 
 def test_corrupt_file_is_recreated(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_corrupt_file_is_recreated(tmp_path: Path) -> None:
     assert cache.get("key") == 1
 
 
-def increment_corrupt(location: str, barrier: Any, results: Any) -> None:
+def increment_in_corrupt_file(location: str, barrier: Any, results: Any) -> None:
     barrier.wait()
     counters = SQLiteCounters(location, {"TIMEOUT": 60})
     results.put([counters.incr("hits") for _ in range(CALLS_PER_PROCESS)])
@@ -101,7 +103,7 @@ def test_eight_processes_that_find_a_corrupt_file_recreate_it_once(
     file = tmp_path / "counters.sqlite3"
     file.write_bytes(b"not a database file" * 100)
     barrier = CONTEXT.Barrier(PROCESSES)
-    counts = counts_of(PROCESSES, increment_corrupt, str(file), barrier)
+    counts = collect_counts(PROCESSES, increment_in_corrupt_file, str(file), barrier)
     assert counts == list(range(1, PROCESSES * CALLS_PER_PROCESS + 1))
 
 
@@ -116,7 +118,7 @@ def test_all_processes_use_the_new_file_after_the_old_one_is_removed(tmp_path: P
     assert counters.incr("hits") == 1
     for part in tmp_path.iterdir():
         part.unlink()
-    assert counts_of(1, count_once, str(file)) == [1]
+    assert collect_counts(1, count_once, str(file)) == [1]
     time.sleep(1.1)
     assert counters.incr("hits") == 2
 

@@ -34,29 +34,33 @@ def find_problems(migration: Any, state: ProjectState) -> Iterator[str]:
         if isinstance(operation, migrations.CreateModel)
     }
     for operation in migration.operations:
-        problem = "" if is_excused else _problem(operation, migration.app_label, state, created)
+        problem = (
+            "" if is_excused else _check_operation(operation, migration.app_label, state, created)
+        )
         if problem:
             yield f"{migration.app_label}.{migration.name}: {operation.describe()}: {problem}"
         operation.state_forwards(migration.app_label, state)
 
 
-def _problem(operation: Operation, app: str, state: ProjectState, created: set[str]) -> str:
+def _check_operation(operation: Operation, app: str, state: ProjectState, created: set[str]) -> str:
     if isinstance(operation, migrations.SeparateDatabaseAndState):
-        problems = (_problem(inner, app, state, created) for inner in operation.database_operations)
+        problems = (
+            _check_operation(inner, app, state, created) for inner in operation.database_operations
+        )
         return next((problem for problem in problems if problem), "")
     if isinstance(operation, HARMLESS) or getattr(operation, "model_name_lower", None) in created:
         return ""
     if isinstance(operation, migrations.AddField):
-        return _problem_of_new(operation.field)
+        return _check_new_field(operation.field)
     if isinstance(operation, migrations.AlterField):
         before = state.models[app, operation.model_name_lower].fields[operation.name]
-        return _problem_of_altered(before, operation.field)
+        return _check_altered_field(before, operation.field)
     if isinstance(operation, migrations.AddIndex):
         return "building the index blocks writes: use AddIndexConcurrently and atomic = False."
     return "it may break running code."
 
 
-def _problem_of_new(field: Any) -> str:
+def _check_new_field(field: Any) -> str:
     if field.many_to_many:
         return ""
     if not field.null and not field.has_db_default():
@@ -66,7 +70,7 @@ def _problem_of_new(field: Any) -> str:
     return ""
 
 
-def _problem_of_altered(before: Any, after: Any) -> str:
+def _check_altered_field(before: Any, after: Any) -> str:
     if after.null < before.null:
         return "running code may write NULL."
     if (after.db_index, after.unique) != (before.db_index, before.unique):

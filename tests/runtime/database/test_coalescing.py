@@ -18,7 +18,7 @@ from tests.servers.redis import redis_server
 
 
 class Killed(BaseException):
-    """Simulates gevent.GreenletExit."""
+    """Simulate gevent.GreenletExit."""
 
 
 def echo(numbers: list[int]) -> list[int]:

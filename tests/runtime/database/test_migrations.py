@@ -68,7 +68,7 @@ def test_mismatches_between_models_and_tables_are_listed() -> None:
     ]
 
 
-def problems_of(*operations: Any, **attributes: Any) -> list[str]:
+def check_operations(*operations: Any, **attributes: Any) -> list[str]:
     """Check a new migration with these operations, on a model that exists."""
     state = ProjectState()
     fields: list[Any] = [
@@ -111,7 +111,7 @@ CHECK = models.CheckConstraint(condition=models.Q(count__gte=0), name="count_is_
     ],
 )
 def test_backward_compatible_operation_is_accepted(operation: Any) -> None:
-    assert problems_of(operation) == []
+    assert check_operations(operation) == []
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,16 @@ def test_backward_compatible_operation_is_accepted(operation: Any) -> None:
 def test_operation_that_breaks_running_code_needs_a_reason(
     operation: Any,
 ) -> None:
-    assert len(problems_of(operation)) == 1
-    assert len(problems_of(operation, harmless_because="yes")) == 1
-    assert problems_of(operation, harmless_because="The previous release does not read it.") == []
+    assert len(check_operations(operation)) == 1
+    assert len(check_operations(operation, harmless_because="yes")) == 1
+    assert (
+        check_operations(operation, harmless_because="The previous release does not read it.") == []
+    )
 
 
 def test_new_table_may_be_indexed_in_the_same_migration() -> None:
     create = migrations.CreateModel("Other", [("id", models.BigAutoField(primary_key=True))])
-    assert problems_of(create, migrations.AddIndex("other", INDEX)) == []
+    assert check_operations(create, migrations.AddIndex("other", INDEX)) == []
 
 
 @pytest.mark.usefixtures("fresh_database")
@@ -158,11 +160,11 @@ def test_concurrent_index_operations_work_on_both_databases() -> None:
     editor: Any = connection.schema_editor(atomic=False)
     with editor:
         editor.add_index(model, index, concurrently=True)
-        assert "listed_by_reason" in indexes_of(model)
+        assert "listed_by_reason" in get_index_names(model)
         editor.remove_index(model, index, concurrently=True)
-    assert "listed_by_reason" not in indexes_of(model)
+    assert "listed_by_reason" not in get_index_names(model)
 
 
-def indexes_of(model: Any) -> set[str]:
+def get_index_names(model: Any) -> set[str]:
     with connection.cursor() as cursor:
         return set(connection.introspection.get_constraints(cursor, model._meta.db_table))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.config.server.test_make_serve import background_workers, child_of, children, eventually
+from tests.config.server.test_make_serve import background_workers, children, eventually, find_child
 from tests.config.server.test_web_worker import UNREADABLE
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_account
@@ -46,12 +46,12 @@ def records(site: Product) -> list[str]:
     return [line for line in log.split("\n") if line]
 
 
-def of_requests(site: Product) -> list[str]:
+def access_records(site: Product) -> list[str]:
     words = '"duration_ms":' if is_json(site) else " ms "
     return [line for line in records(site) if words in line]
 
 
-def odd_requests(secret: str) -> list[bytes]:
+def unusual_requests(secret: str) -> list[bytes]:
     """Return unusual requests. Each gets one response, on a separate connection."""
     targets = [
         f"GET /v1/{secret}",
@@ -86,12 +86,12 @@ def odd_requests(secret: str) -> list[bytes]:
 
 def test_each_request_is_one_record_whatever_it_contains(site: Product) -> None:
     password, secret = make_account(site, EMAIL)
-    before, lines = len(of_requests(site)), len(records(site))
-    requests = [*odd_requests(secret), *UNREADABLE.values()]
+    before, lines = len(access_records(site)), len(records(site))
+    requests = [*unusual_requests(secret), *UNREADABLE.values()]
     for request in requests:
         send_raw(site, request, end=True)
-    assert eventually(lambda: len(of_requests(site)) - before >= len(requests))
-    assert len(of_requests(site)) - before == len(requests)
+    assert eventually(lambda: len(access_records(site)) - before >= len(requests))
+    assert len(access_records(site)) - before == len(requests)
     # There are no other records.
     assert len(records(site)) - lines == len(requests)
     log = site.output()
@@ -125,7 +125,7 @@ def test_web_server_and_supervisor_log_in_the_configured_format(site: Product) -
     before = len(records(site))
     (background,) = background_workers(site)
     os.kill(background, signal.SIGKILL)
-    os.kill(children(child_of(site, "gunicorn"))[0], signal.SIGKILL)
+    os.kill(children(find_child(site, "gunicorn"))[0], signal.SIGKILL)
     assert eventually(lambda: "background worker ended" in "".join(records(site)[before:]))
     assert eventually(lambda: "SIGKILL" in "".join(records(site)[before:]))
     for line in records(site)[before:]:

@@ -36,7 +36,7 @@ def invite(account: Account, owner: User, email: str = VICTIM) -> Invitation:
     return team.invite_member(account=account, email=email, role=Role.VIEWER, actor=owner)
 
 
-def account_of(user: User) -> Account:
+def get_account(user: User) -> Account:
     return user.memberships.get().account
 
 
@@ -77,7 +77,7 @@ def test_all_kinds_of_email_share_the_limit(account: Account, owner: User, stran
     sign_up()
     invite(account, owner)
     Client().post("/accounts/password/reset/", {"email": VICTIM})
-    invite(account_of(stranger), stranger)
+    invite(get_account(stranger), stranger)
     Client().post("/accounts/password/reset/", {"email": VICTIM})
     client = Client()
     client.post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
@@ -139,16 +139,16 @@ def test_emails_that_strangers_cannot_trigger_are_not_limited_or_counted(
     for _ in range(12):
         emails.queue_member_removed(account=account, to=owner.email)
     for _ in range(3):
-        invite(account_of(stranger), stranger, owner.email)
+        invite(get_account(stranger), stranger, owner.email)
     emails.queue_account_closed(account=account, to=owner.email)
     assert Mail.objects.count() == 16
 
 
-CAPPED = {
+LIMITED = {
     *("account_already_exists", "email_confirmation", "email_confirmation_signup"),
     *("invitation", "password_reset_key"),
 }
-NOT_CAPPED = {
+NOT_LIMITED = {
     # About an action of the recipient while signed in, or through a link from an email.
     *("email_changed", "email_confirm", "email_deleted"),
     *("password_changed", "password_reset", "password_set", "second_factor_removed"),
@@ -165,10 +165,10 @@ NOT_CAPPED = {
 def test_each_kind_of_email_is_classified_as_limited_or_not() -> None:
     files = Path(settings.BASE_DIR, "templates").rglob("*_subject.txt")
     kinds = {file.name.removesuffix("_subject.txt") for file in files}
-    assert kinds == CAPPED | NOT_CAPPED
+    assert kinds == LIMITED | NOT_LIMITED
     limited = {template.rpartition("/")[2] for template in emails.RATE_LIMITED_TEMPLATES}
     # allauth has two more kinds, which are disabled but limited too.
-    assert limited == CAPPED | {"login_code", "unknown_account"}
+    assert limited == LIMITED | {"login_code", "unknown_account"}
 
 
 @pytest.mark.django_db

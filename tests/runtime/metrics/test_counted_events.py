@@ -139,12 +139,12 @@ def failing_job() -> NoReturn:
 def test_daily_jobs_record_their_runs_and_failures(settings: Settings) -> None:
     good = "runtime.mail.retention.delete_old_mails"
     settings.ON_EVERY_DAY = [f"{__name__}.failing_job", good]
-    with pytest.raises(daily.DailyWorkError):
+    with pytest.raises(daily.DailyJobsFailed):
         daily.run_daily()
     assert daily.failures.take() == {("failing_job",): 1}
     assert (
         set(daily.ran_at.take())
-        == set(daily.took.take())
+        == set(daily.durations.take())
         == {
             ("failing_job",),
             ("delete_old_mails",),

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.config.server.test_make_serve import child_of, children, eventually
+from tests.config.server.test_make_serve import children, eventually, find_child
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product, product
@@ -38,34 +38,34 @@ def site(tmp_path_factory: pytest.TempPathFactory, port: int) -> Iterator[Produc
         yield running
 
 
-def page(port: int, path: str = "/metrics") -> str:
+def fetch(port: int, path: str = "/metrics") -> str:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as response:
         return str(response.read().decode())
 
 
-def numbers(port: int) -> dict[tuple[str, ...], float]:
+def scrape(port: int) -> dict[tuple[str, ...], float]:
     """Return values by metric name and label values, in the order of the label names."""
     return {
         (
             sample.name.removeprefix(PREFIX),
             *(value for _, value in sorted(sample.labels.items())),
         ): sample.value
-        for family in text_string_to_metric_families(page(port))
+        for family in text_string_to_metric_families(fetch(port))
         for sample in family.samples
     }
 
 
-def becomes(port: int, condition: Callable[[dict[tuple[str, ...], float]], bool]) -> bool:
-    return eventually(lambda: condition(numbers(port)))
+def wait_for_metrics(port: int, condition: Callable[[dict[tuple[str, ...], float]], bool]) -> bool:
+    return eventually(lambda: condition(scrape(port)))
 
 
-def validated(metrics: dict[tuple[str, ...], float]) -> float:
+def validation_count(metrics: dict[tuple[str, ...], float]) -> float:
     return metrics.get(("http_requests_total", "", "POST", "api", "/v1/validate", "200"), 0)
 
 
 def test_requests_of_two_workers_are_counted_exactly(site: Product, port: int) -> None:
     secret = make_key(site, "measured@shop.example", 100_000, 1000)
-    before = numbers(port)
+    before = scrape(port)
     callers = [HttpCaller(site, secret) for _ in range(6)]
     for caller in callers:
         for _ in range(20):
@@ -75,21 +75,23 @@ def test_requests_of_two_workers_are_counted_exactly(site: Product, port: int) -
         assert caller.validate("internal_error@sandbox.test").status == 500
         caller.close()
     assert HttpCaller(site, None).get().status == 401
-    assert becomes(port, lambda metrics: validated(metrics) - validated(before) == 240)
-    after = numbers(port)
+    assert wait_for_metrics(
+        port, lambda metrics: validation_count(metrics) - validation_count(before) == 240
+    )
+    after = scrape(port)
 
-    def grew(*name: str) -> float:
+    def increase(*name: str) -> float:
         return after.get(name, 0) - before.get(name, 0)
 
-    assert grew("http_requests_total", "not_found", "GET", "api", "/v1", "404") == 6
-    assert grew("http_requests_total", "sandbox", "POST", "api", "/v1/validate", "500") == 6
-    assert grew("http_request_duration_seconds_count", "api") == 253
-    assert grew("http_request_duration_seconds_bucket", "+Inf", "api") == 253
-    assert grew("validations_total", "reserved_domain", "api", "undeliverable") == 120
-    assert grew("validations_total", "mailbox_accepted", "sandbox", "deliverable") == 120
-    assert grew("credits_charged_total") == 120
-    assert 1 <= grew("charge_batches_total") <= 120
-    assert grew("authentication_refusals_total", "missing_api_key") == 1
+    assert increase("http_requests_total", "not_found", "GET", "api", "/v1", "404") == 6
+    assert increase("http_requests_total", "sandbox", "POST", "api", "/v1/validate", "500") == 6
+    assert increase("http_request_duration_seconds_count", "api") == 253
+    assert increase("http_request_duration_seconds_bucket", "+Inf", "api") == 253
+    assert increase("validations_total", "reserved_domain", "api", "undeliverable") == 120
+    assert increase("validations_total", "mailbox_accepted", "sandbox", "deliverable") == 120
+    assert increase("credits_charged_total") == 120
+    assert 1 <= increase("charge_batches_total") <= 120
+    assert increase("authentication_refusals_total", "missing_api_key") == 1
     assert after["processes", "web"] == 2
     assert after["processes", "background"] == 1
     assert after["process_memory_bytes", "web"] > 2 * 10_000_000
@@ -98,18 +100,18 @@ def test_requests_of_two_workers_are_counted_exactly(site: Product, port: int) -
 
 def test_counts_of_a_killed_worker_stay(site: Product, port: int) -> None:
     caller = HttpCaller(site, make_key(site, "killed@shop.example", 100_000, 1000))
-    before = validated(numbers(port))
+    before = validation_count(scrape(port))
     for _ in range(10):
         caller.validate("jane@shop.example")
     caller.close()
-    assert becomes(port, lambda metrics: validated(metrics) == before + 10)
-    web = child_of(site, "gunicorn")
+    assert wait_for_metrics(port, lambda metrics: validation_count(metrics) == before + 10)
+    web = find_child(site, "gunicorn")
     killed = children(web)
     for worker in killed:
         os.kill(worker, signal.SIGKILL)
     assert eventually(lambda: len(set(children(web)) - set(killed)) == 2)
-    assert becomes(port, lambda metrics: metrics.get(("processes", "web")) == 2)
-    assert validated(numbers(port)) == before + 10
+    assert wait_for_metrics(port, lambda metrics: metrics.get(("processes", "web")) == 2)
+    assert validation_count(scrape(port)) == before + 10
     left = {int(path.stem.rpartition("_")[2]) for path in (site.folder / "metrics").glob("*.db")}
     assert not left & set(killed)
 
@@ -117,14 +119,14 @@ def test_counts_of_a_killed_worker_stay(site: Product, port: int) -> None:
 @pytest.mark.fault
 def test_reload_loses_no_counts(site: Product, port: int) -> None:
     caller = HttpCaller(site, make_key(site, "reloaded@shop.example", 100_000, 1000))
-    before, old = validated(numbers(port)), set(children(child_of(site, "gunicorn")))
+    before, old = validation_count(scrape(port)), set(children(find_child(site, "gunicorn")))
     for _ in range(10):
         caller.validate("jane@shop.example")
     # The workers stop before their next regular flush.
     site.process.send_signal(signal.SIGHUP)
     caller.close()
-    assert eventually(lambda: not old & set(children(child_of(site, "gunicorn"))), seconds=40)
-    assert becomes(port, lambda metrics: validated(metrics) == before + 10)
+    assert eventually(lambda: not old & set(children(find_child(site, "gunicorn"))), seconds=40)
+    assert wait_for_metrics(port, lambda metrics: validation_count(metrics) == before + 10)
 
 
 def test_metrics_identify_no_one(site: Product, port: int) -> None:
@@ -140,18 +142,18 @@ def test_metrics_identify_no_one(site: Product, port: int) -> None:
     caller.validate("joe@people.example")
     caller.call(f"X{secret[9:25]}", "/v1/me")
     caller.close()
-    assert becomes(port, lambda metrics: any("other" in labels for labels in metrics))
-    text = page(port)
+    assert wait_for_metrics(port, lambda metrics: any("other" in labels for labels in metrics))
+    text = fetch(port)
     for private in (secret[9:20], "joe", "people.example", "127.0.0.1"):
         assert private not in text
     assert not re.search("(acc|key|req)_[0-9A-Za-z]{15}", text)
     assert text.count("\n") < 1500
 
 
-def test_nothing_else_is_served_there(site: Product, port: int) -> None:
+def test_metrics_port_serves_nothing_else(site: Product, port: int) -> None:
     for path in ("/", "/v1/me", "/metrics/../x", "/accounts/login/"):
         with pytest.raises(urllib.error.HTTPError) as refused:
-            page(port, path)
+            fetch(port, path)
         assert refused.value.code == 404
         refused.value.close()
     with pytest.raises(urllib.error.HTTPError) as hidden:
@@ -162,7 +164,7 @@ def test_nothing_else_is_served_there(site: Product, port: int) -> None:
 
 def test_silent_connections_do_not_block_scrapes(site: Product, port: int) -> None:
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
-    assert "build_info" in page(port)
+    assert "build_info" in fetch(port)
     for connection in silent:
         connection.close()
 
@@ -178,11 +180,9 @@ def test_metrics_port_in_use_is_reported(site: Product, tmp_path: Path, port: in
         check=False,
     )
     assert process.returncode == 1
-    assert re.search(
-        rf"Metrics .* 127\.0\.0\.1, port {port}: Address already in use", process.stderr
-    )
+    assert f"metrics on 127.0.0.1, port {port}: Address already in use" in process.stderr
     assert "METRICS_PORT" in process.stderr
-    assert "build_info" in page(port)
+    assert "build_info" in fetch(port)
 
 
 def test_background_worker_reports_waiting_emails(site: Product, port: int) -> None:
@@ -190,4 +190,4 @@ def test_background_worker_reports_waiting_emails(site: Product, port: int) -> N
         seen = metrics.get(("background_worker_seen_timestamp_seconds",), 0)
         return seen > time.time() - 20 and ("mails_waiting",) in metrics
 
-    assert becomes(port, is_fresh)
+    assert wait_for_metrics(port, is_fresh)

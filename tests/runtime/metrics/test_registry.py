@@ -85,7 +85,7 @@ def test_histogram_counts_values_up_to_each_bound(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("only_own_metrics")
 def test_counts_of_a_dead_process_stay_and_its_gauges_do_not(tmp_path: Path) -> None:
-    count, now = Counter("things", "Things."), Gauge("in_hand", "Now.")
+    count, now = Counter("things", "Things."), Gauge("in_progress", "Now.")
     last = Gauge("last_seconds", "Then.", mode="mostrecent")
     for process, value in ((dead_process(), 1), (dead_process(), 2), (os.getpid(), 4)):
         files = MetricFiles(tmp_path, process)
@@ -97,8 +97,8 @@ def test_counts_of_a_dead_process_stay_and_its_gauges_do_not(tmp_path: Path) -> 
     before = exported(tmp_path)
     merge_dead_process_files(tmp_path)
     merge_dead_process_files(tmp_path)
-    assert before == {("things_total",): 7, ("in_hand",): 7, ("last_seconds",): 4}
-    assert exported(tmp_path) == {**before, ("in_hand",): 4}
+    assert before == {("things_total",): 7, ("in_progress",): 7, ("last_seconds",): 4}
+    assert exported(tmp_path) == {**before, ("in_progress",): 4}
     names = {path.stem.rpartition("_")[2] for path in tmp_path.glob("*.db")}
     assert names == {"0", str(os.getpid())}
 
@@ -138,7 +138,7 @@ def full_disk() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("only_own_metrics")
-def test_counts_are_kept_while_the_disk_is_full(
+def test_counts_stay_in_memory_while_the_disk_is_full(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.METRICS_ADDRESS, settings.METRICS_DIR = ("127.0.0.1", 9100), tmp_path

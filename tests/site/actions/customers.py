@@ -10,7 +10,7 @@ from accounts import team
 from accounts.models import Invitation, User
 from accounts.roles import Role
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, fulfill_order, start_order
+from credits.orders.lifecycle import Buyer, fulfill_order, place_order
 from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import plan
 from tests.servers.stripe import sign
@@ -84,7 +84,7 @@ def _order_pack(scene: Scene) -> Any:
 
 def _choose_lower_plan(scene: Scene) -> Any:
     buyer = Buyer("The Shop Ltd")
-    order = start_order(account=scene.account, item=plan("starter"), buyer=buyer, actor=scene.owner)
+    order = place_order(account=scene.account, item=plan("starter"), buyer=buyer, actor=scene.owner)
     fulfill_order(order=order)
     return scene.send(scene.browser, "credits:choose-later-plan", "free", form_token=TOKEN)
 

@@ -1,5 +1,7 @@
-"""The scene each action is tried in: a customer, a staff member, their browsers, and the audit log
-entries of the last form that was sent."""
+"""The setting in which each action is tested: a customer, a staff member and their browsers.
+
+It also returns the audit log entries that the last form wrote.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Order, Pack
-from credits.orders.lifecycle import Buyer, start_order
+from credits.orders.lifecycle import Buyer, place_order
 from tests.conftest import make_user, signed_in
 from tests.servers.stripe import FakeStripe
 
@@ -48,7 +50,7 @@ class Scene:
     def order(self) -> Order:
         item = Pack.objects.earliest("credits")
         buyer = Buyer("The Shop Ltd")
-        return start_order(account=self.account, item=item, buyer=buyer, actor=self.owner)
+        return place_order(account=self.account, item=item, buyer=buyer, actor=self.owner)
 
     def send(self, client: Client, page: str, *args: Any, **form: Any) -> Any:
         return self.send_to(client, reverse(page, args=args), form)

@@ -26,19 +26,19 @@ CODE = re.compile(r"\bcurl |^import |\bfetch\(|<\?php|\brequire\(", re.MULTILINE
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def text_of(page: Page) -> str:
+def page_text(page: Page) -> str:
     response = Client().get(f"/docs/{page.path}")
     assert response.status_code == 200
     return response.content.decode()
 
 
-def page_named(name: str) -> str:
-    return text_of(next(page for page in PAGES if page.name == name))
+def page_text_by_name(name: str) -> str:
+    return page_text(next(page for page in PAGES if page.name == name))
 
 
 @each_page
-def test_a_page_links_to_all_others_and_marks_itself(page: Page) -> None:
-    text = text_of(page)
+def test_page_links_to_all_others_and_marks_itself(page: Page) -> None:
+    text = page_text(page)
     for other in PAGES:
         assert f'href="/docs/{other.path}"' in text
     current = re.findall(r'href="(/docs/[^"]*)" aria-current="page"', text)
@@ -48,8 +48,8 @@ def test_a_page_links_to_all_others_and_marks_itself(page: Page) -> None:
 
 
 @each_page
-def test_a_page_links_to_the_previous_and_the_next(page: Page) -> None:
-    text = text_of(page)
+def test_page_links_to_the_previous_and_the_next(page: Page) -> None:
+    text = page_text(page)
     for word, other in zip(("prev", "next"), neighbors(page), strict=True):
         assert other is None or f'rel="{word}" href="/docs/{other.path}"' in text
         assert other is not None or f'rel="{word}"' not in text
@@ -57,7 +57,7 @@ def test_a_page_links_to_the_previous_and_the_next(page: Page) -> None:
 
 @each_page
 def test_each_section_of_a_page_is_in_its_contents(page: Page) -> None:
-    text = text_of(page)
+    text = page_text(page)
     sections = re.findall(r'<section id="([\w.-]+)"', text)
     listed = re.findall(r'<li><a href="#([\w.-]+)">', text)
     # Both navigations and the right column list them.
@@ -67,16 +67,16 @@ def test_each_section_of_a_page_is_in_its_contents(page: Page) -> None:
 
 
 @each_page
-def test_a_docs_page_has_no_form_and_no_api_key(page: Page) -> None:
-    text = text_of(page)
+def test_docs_page_has_no_form_and_no_api_key(page: Page) -> None:
+    text = page_text(page)
     assert not re.search(r"<input|<textarea|<select|<form|contenteditable", text)
     assert not re.search(r"svc_live_\w{5,}", text)
     assert not re.search(r"try it out", text, re.IGNORECASE)
 
 
 @each_page
-def test_a_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> None:
-    text = text_of(page)
+def test_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> None:
+    text = page_text(page)
     assert len(text) < MAX_PAGE_SIZE or page.name == "show-reference"
     assert all(path.startswith("/static/") for path in re.findall(r'src="([^"]*)"', text))
     assert all(path.startswith("/") for path in re.findall(r'<link[^>]*href="([^"]*)"', text))
@@ -86,7 +86,7 @@ def test_a_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> Non
 def test_every_code_sample_is_run_by_a_test(page: Page) -> None:
     """tests/journeys/test_docs_examples.py runs each block that is marked with data-runs."""
     names = {language.name for language in LANGUAGES}
-    blocks = re.findall(r"<pre[^>]*><code([^>]*)>(.*?)</code>", text_of(page), re.DOTALL)
+    blocks = re.findall(r"<pre[^>]*><code([^>]*)>(.*?)</code>", page_text(page), re.DOTALL)
     for attributes, code in blocks:
         runs = re.search(r'data-runs="(\w+)"', attributes)
         assert (runs[1] in names) if runs else not CODE.search(unescape(code)), code
@@ -94,9 +94,9 @@ def test_every_code_sample_is_run_by_a_test(page: Page) -> None:
 
 @each_page
 def test_links_to_sections_of_other_pages_work(page: Page) -> None:
-    for path, section in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', text_of(page)):
+    for path, section in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', page_text(page)):
         other = next(candidate for candidate in PAGES if candidate.path == path)
-        assert f'id="{section}"' in text_of(other), f"/docs/{path}#{section}"
+        assert f'id="{section}"' in page_text(other), f"/docs/{path}#{section}"
 
 
 def test_page_names_and_paths_are_unique() -> None:
@@ -104,8 +104,8 @@ def test_page_names_and_paths_are_unique() -> None:
     assert [group.title for group in GROUPS] == ["Start", "Use the API", "Reference", "About"]
 
 
-def test_the_docs_state_all_rules_about_api_keys() -> None:
-    page = page_named("show-authentication")
+def test_docs_state_all_rules_about_api_keys() -> None:
+    page = page_text_by_name("show-authentication")
     for words in (
         *("server-side code only", "client-side code", "public repositories"),
         *("frontend bundles", "environment variables", "do not hard-code", "shown once"),
@@ -117,8 +117,8 @@ def test_the_docs_state_all_rules_about_api_keys() -> None:
         assert (f"/docs/errors/#{code}" in page) == (refusal.status in (401, 403))
 
 
-def test_the_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) -> None:
-    page = page_named("show-sandbox")
+def test_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) -> None:
+    page = page_text_by_name("show-sandbox")
     for word in [*VERDICT_BY_REASON, *set(VERDICT_BY_REASON.values())]:
         row = re.search(rf"<tr><td[^>]*><code>{word}</code>(.*?)</tr>", page)
         assert row
@@ -133,13 +133,13 @@ def test_the_sandbox_page_lists_every_word_with_its_result(caller: ApiClient) ->
 def test_prices_match_what_staff_set(account: Account) -> None:
     Plan.objects.filter(code="starter").update(price_cents=12_345)
     Pack.objects.filter(credits=1_000).update(is_offered=False, requests_per_minute=4_567)
-    page = page_named("show-credits")
+    page = page_text_by_name("show-credits")
     assert "123.45" in page
     assert "4,567" not in page
 
 
-def test_the_changelog_page_shows_the_changelog_file() -> None:
-    page = unescape(re.sub(r"<[^>]+>", "", page_named("show-changelog")))
+def test_changelog_page_shows_the_changelog_file() -> None:
+    page = unescape(re.sub(r"<[^>]+>", "", page_text_by_name("show-changelog")))
     text = (ROOT / "CHANGELOG.md").read_text()
     releases = read_changelog(text)
     changes = [change for release in releases for change in release.changes]
@@ -151,7 +151,7 @@ def test_the_changelog_page_shows_the_changelog_file() -> None:
             assert is_shown is (change.title != FOR_OPERATORS), entry
 
 
-def test_a_changelog_is_parsed_into_headings_and_bullets() -> None:
+def test_changelog_is_parsed_into_headings_and_bullets() -> None:
     first, second = read_changelog(
         "# Changelog\n\nWords.\n\n## 2.0\n\n### Added\n- One `thing`\n  and more.\n- <b>Two</b>\n"
         "\n## 1.0\n- Bare.\n"
@@ -163,7 +163,7 @@ def test_a_changelog_is_parsed_into_headings_and_bullets() -> None:
 
 
 @pytest.mark.parametrize("file", ["code.py", "printed.txt"])
-def test_an_example_without_code_or_output_is_refused(
+def test_example_without_code_or_output_is_refused(
     settings: Settings, tmp_path: Path, file: str
 ) -> None:
     folder = tmp_path / "docs" / "examples" / "half"

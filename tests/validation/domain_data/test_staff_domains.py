@@ -36,7 +36,7 @@ def add(browser: Client, domain: str, kind: str = "deny", reason: str = "Seen in
     return "" if response.status_code == 302 else response.content.decode()
 
 
-def test_a_denied_domain_and_its_subdomains_are_disposable(browser: Client) -> None:
+def test_denied_domain_and_its_subdomains_are_disposable(browser: Client) -> None:
     assert add(browser, "burner.com") == ""
     finding = get_engine().check_without_dns("jane@a.burner.com")
     assert finding.checks["disposable"] is True
@@ -47,7 +47,7 @@ def test_a_denied_domain_and_its_subdomains_are_disposable(browser: Client) -> N
     )
 
 
-def test_an_allowed_domain_overrides_the_domain_data(browser: Client) -> None:
+def test_allowed_domain_overrides_the_domain_data(browser: Client) -> None:
     assert get_engine().check_without_dns("jane@mailinator.com").checks["disposable"] is True
     assert add(browser, "mailinator.com", "allow") == ""
     staff_domains.invalidate()
@@ -62,7 +62,7 @@ def test_deleting_a_staff_domain_ends_its_effect(browser: Client) -> None:
     assert AuditEntry.objects.filter(action="domain.unlisted", target="burner.com").exists()
 
 
-def test_the_worker_that_saves_a_domain_applies_it_immediately(
+def test_worker_that_saves_a_domain_applies_it_immediately(
     browser: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
     def is_disposable_after(path: str, **data: str) -> bool | None:
@@ -101,7 +101,7 @@ def test_several_domains_can_be_deleted_together(browser: Client) -> None:
         ("bücher.de", "xn--bcher-kva.de"),
     ],
 )
-def test_a_domain_is_stored_in_the_form_that_the_engine_compares(
+def test_domain_is_stored_in_the_form_that_the_engine_compares(
     browser: Client, typed: str, stored: str
 ) -> None:
     assert add(browser, typed) == ""

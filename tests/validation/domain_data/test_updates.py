@@ -21,14 +21,14 @@ from validation.engine.domain_data import DomainData, read_data_file
 DOMAIN_DATA = DomainData()
 
 
-def test_the_domain_data_matches_the_installed_packages() -> None:
+def test_domain_data_matches_the_installed_packages() -> None:
     assert find_updates() == []
     output = StringIO()
     call_command("update_domain_data", stdout=output)
     assert "already" in output.getvalue()
 
 
-def test_an_update_is_written_with_its_source(tmp_path: Path) -> None:
+def test_update_is_written_with_its_source(tmp_path: Path) -> None:
     update = build_disposable(DOMAIN_DATA)
     update.write(date(2026, 12, 1), tmp_path)
     written = read_data_file("disposable", tmp_path)
@@ -47,13 +47,13 @@ def test_an_update_is_written_with_its_source(tmp_path: Path) -> None:
         ("com", "invalid domains: com"),
     ],
 )
-def test_an_update_with_a_wrong_domain_is_refused(added: str, expected: str) -> None:
+def test_update_with_a_wrong_domain_is_refused(added: str, expected: str) -> None:
     valid = build_disposable(DOMAIN_DATA)
     [error] = disposable_errors(replace(valid, entries=valid.entries | {added}), DOMAIN_DATA)
     assert expected in error
 
 
-def test_an_update_that_misses_a_domain_is_refused() -> None:
+def test_update_that_misses_a_domain_is_refused() -> None:
     valid = build_disposable(DOMAIN_DATA)
     [error] = disposable_errors(
         replace(valid, entries=valid.entries - {"mailinator.com"}), DOMAIN_DATA
@@ -61,7 +61,7 @@ def test_an_update_that_misses_a_domain_is_refused() -> None:
     assert error == "It is missing domains: mailinator.com."
 
 
-def test_an_update_that_shrinks_the_data_is_refused() -> None:
+def test_update_that_shrinks_the_data_is_refused() -> None:
     valid = build_disposable(DOMAIN_DATA)
     few = frozenset(sorted(valid.entries)[:100]) | {*read_data_file("always_disposable").entries}
     [error] = disposable_errors(replace(valid, entries=few), DOMAIN_DATA)
@@ -70,7 +70,7 @@ def test_an_update_that_shrinks_the_data_is_refused() -> None:
     assert len(public_suffix_errors(replace(suffixes, entries=frozenset({"com"})))) == 2
 
 
-def test_an_invalid_update_names_its_errors() -> None:
+def test_invalid_update_names_its_errors() -> None:
     assert str(InvalidUpdate("disposable", ["It is missing domains: a.com."])) == (
         "The update of disposable is invalid: It is missing domains: a.com."
     )

@@ -33,8 +33,10 @@ def engine(server: str) -> Engine:
 
 @pytest.fixture
 def patient_engine(server: str) -> Engine:
-    """For tests without timeouts or with large replies: a busy machine may pause for longer than
-    the usual time limit."""
+    """Allow three times the usual time limit, for tests without timeouts or with large replies.
+
+    A busy machine may pause for longer than the usual limit.
+    """
     return Engine(Resolver([server], seconds=3 * SECONDS))
 
 

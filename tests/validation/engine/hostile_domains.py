@@ -28,7 +28,7 @@ def endless_aliases(fake_dns: FakeDns, domain: str) -> None:
 
 
 def only_aliases(fake_dns: FakeDns, domain: str) -> None:
-    """Hide the domain's own records behind endless aliases, as well as those of its hosts."""
+    """Hide the records of the domain and of its hosts behind endless aliases."""
     fake_dns.zone_behaviors["com"] = endless_cname_chain
 
 

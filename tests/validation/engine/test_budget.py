@@ -92,14 +92,16 @@ def test_tenth_host_with_an_address_is_enough(patient_engine: Engine, fake_dns: 
     assert len(finding.route.hosts) == 100
 
 
-@pytest.mark.parametrize("kind", ["A", "AAAA"])
+@pytest.mark.parametrize("record_type", ["A", "AAAA"])
 def test_domain_with_twelve_reachable_hosts_is_deliverable(
-    patient_engine: Engine, fake_dns: FakeDns, kind: str
+    patient_engine: Engine, fake_dns: FakeDns, record_type: str
 ) -> None:
     hosts = mail_hosts("shop.com", count=12)
     fake_dns.add_records("shop.com", MX=[f"10 {host}." for host in hosts])
     for host in hosts:
-        fake_dns.add_records(host, **{kind: "8.8.8.8" if kind == "A" else "2606:4700::1"})
+        fake_dns.add_records(
+            host, **{record_type: "8.8.8.8" if record_type == "A" else "2606:4700::1"}
+        )
     assert patient_engine.check("jane@shop.com").reason == "domain_accepts_mail"
 
 
@@ -114,8 +116,8 @@ def test_ten_hosts_without_an_address_are_undeliverable(
 
 def test_few_silent_hosts_are_a_timeout(engine: Engine, fake_dns: FakeDns) -> None:
     fake_dns.add_records("shop.com", MX="10 mx.shop.com.")
-    for kind in ("A", "AAAA"):
-        fake_dns.set_behavior("mx.shop.com", kind, silence)
+    for record_type in ("A", "AAAA"):
+        fake_dns.set_behavior("mx.shop.com", record_type, silence)
     assert engine.check("jane@shop.com").reason == "dns_timeout"
 
 

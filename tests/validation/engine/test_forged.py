@@ -51,7 +51,7 @@ def echoed_query(wire: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("forge", [with_other_id, with_other_name, with_other_type, echoed_query])
 def test_forged_reply_is_ignored(fake_dns: FakeDns, forge: Callable[[bytes], list[bytes]]) -> None:
-    """It arrives before the real reply."""
+    """The forged reply arrives before the real one."""
     fake_dns.add_mail_domain("shop.com")
     with packet_server(lambda wire: [*forge(wire), fake_dns.answer(wire) or b""]) as server:
         assert get_reason(Engine(Resolver([server], seconds=SECONDS))) == "domain_accepts_mail"

@@ -34,8 +34,8 @@ def test_lost_packet_is_sent_again(engine: Engine, fake_dns: FakeDns) -> None:
 
 
 def test_silent_server_gets_a_bounded_number_of_queries(engine: Engine, fake_dns: FakeDns) -> None:
-    for kind in ("MX", "TXT"):
-        fake_dns.set_behavior("shop.com", kind, silence)
+    for record_type in ("MX", "TXT"):
+        fake_dns.set_behavior("shop.com", record_type, silence)
     assert get_reason(engine) == "dns_timeout"
     assert max(fake_dns.queries.values()) <= 3
 

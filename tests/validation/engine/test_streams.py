@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anywhere
 
 @contextmanager
 def hanging_streams() -> Iterator[str]:
-    """A server whose UDP replies are truncated, and whose TCP port accepts but sends nothing."""
+    """Run a server that truncates its UDP replies and sends nothing over TCP connections."""
     with (
         packet_server(lambda wire: [truncated(dns.message.from_wire(wire)).to_wire()]) as address,
         socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))),

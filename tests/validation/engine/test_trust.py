@@ -1,5 +1,7 @@
-"""Dishonest resolvers deny existing names or fabricate records. Verdicts that depend on such
-replies are unknown until the resolver is honest again."""
+"""Dishonest resolvers deny existing names or fabricate records.
+
+Verdicts that depend on such replies are unknown until the resolver is honest again.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +12,7 @@ import dns.rrset
 import pytest
 
 from tests.servers.dns import (
-    SENTINELS,
+    PROBE_NAMES,
     FakeDns,
     dns_server,
     reply_with_code,
@@ -40,7 +42,7 @@ def engine(server: str, clock: Clock) -> Engine:
 
 
 def deny(fake_dns: FakeDns, *names: str) -> None:
-    fake_dns.existing_names = SENTINELS.difference(names or SENTINELS)
+    fake_dns.existing_names = PROBE_NAMES.difference(names or PROBE_NAMES)
 
 
 def fabricate(fake_dns: FakeDns, **records: str) -> None:
@@ -80,7 +82,7 @@ def test_resolver_that_denies_existing_names_is_distrusted(
     assert get_reason(engine, "nowhere.de") == "dns_failure"
 
 
-@pytest.mark.parametrize("denied", sorted(SENTINELS - {"com", "net", "org"}))
+@pytest.mark.parametrize("denied", sorted(PROBE_NAMES - {"com", "net", "org"}))
 def test_single_denied_name_proves_nothing(engine: Engine, fake_dns: FakeDns, denied: str) -> None:
     deny(fake_dns, denied)
     assert get_reason(engine, "nowhere.de") == "domain_not_found"
@@ -92,7 +94,7 @@ def test_unanswered_probes_prove_nothing(
     fake_dns: FakeDns, server: str, behavior: Callable[..., None]
 ) -> None:
     engine = Engine(Resolver([server], seconds=SECONDS))
-    for name in SENTINELS:
+    for name in PROBE_NAMES:
         for record_type in ("A", "MX"):
             fake_dns.set_behavior(name, record_type, behavior)
     fake_dns.zone_behaviors["invalid"] = behavior
@@ -181,7 +183,7 @@ def test_verdicts_are_definite_again_once_the_resolver_is_honest(
     fake_dns.add_records("no-mx-record.com", A="8.8.8.8")
     misbehave(fake_dns)
     assert get_reason(engine, "no-mx-record.com") == "dns_failure"
-    fake_dns.existing_names = SENTINELS
+    fake_dns.existing_names = PROBE_NAMES
     fake_dns.zone_behaviors.clear()
     assert get_reason(engine, "no-mx-record.com") == "dns_failure"
     clock.ahead = 11
@@ -197,7 +199,7 @@ def test_silence_of_a_dishonest_resolver_does_not_restore_trust(
     deny(fake_dns)
     assert get_reason(engine, "nowhere.de") == "dns_failure"
     clock.ahead = 11
-    for name in SENTINELS:
+    for name in PROBE_NAMES:
         for record_type in ("A", "MX"):
             fake_dns.set_behavior(name, record_type, silence)
     assert get_reason(engine, "nowhere.de") == "dns_failure"
@@ -227,7 +229,7 @@ def test_replies_from_a_dishonest_resolver_are_not_cached(
 ) -> None:
     deny(fake_dns)
     assert get_reason(engine, "gmail.com") == "dns_failure"
-    fake_dns.existing_names = SENTINELS
+    fake_dns.existing_names = PROBE_NAMES
     fake_dns.add_mail_domain("gmail.com")
     clock.ahead = 10.5
     assert engine.resolver.trust.check(5)
@@ -250,7 +252,7 @@ def test_probes_are_sent_at_most_every_ten_seconds(
 
 
 def test_concurrent_checks_wait_for_the_probes(engine: Engine, fake_dns: FakeDns) -> None:
-    """None returns before the resolver's honesty is known."""
+    """No check returns before the resolver's honesty is known."""
     deny(fake_dns)
     fake_dns.delay = 0.1
     with ThreadPoolExecutor(16) as pool:
@@ -283,7 +285,7 @@ def test_one_dishonest_resolver_of_several_is_enough(fake_dns: FakeDns, is_first
 def test_lame_server_does_not_cost_the_others_their_trust(
     fake_dns: FakeDns,
 ) -> None:
-    """Its replies show that it is neither authoritative nor recursive."""
+    """The lame server's replies show that it is neither authoritative nor recursive."""
     lame = FakeDns(default_behavior=reply_with_code(dns.rcode.NXDOMAIN))
     with dns_server(lame) as one, dns_server(fake_dns) as other:
         engine = Engine(Resolver([one, other], seconds=10 * SECONDS))
@@ -304,7 +306,7 @@ def test_each_change_of_trust_is_logged_once(
 ) -> None:
     deny(fake_dns)
     for number in range(8):
-        fake_dns.existing_names = frozenset() if number < 4 else SENTINELS
+        fake_dns.existing_names = frozenset() if number < 4 else PROBE_NAMES
         clock.ahead = 11 * number
         get_reason(engine, f"nowhere{number}.de")
     lost, regained = [record for record in caplog.records if record.name.endswith(".trust")]

@@ -21,14 +21,14 @@ NOW = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
 NO_CALLS = {"deliverable": 0, "risky": 0, "undeliverable": 0, "unknown": 0}
 
 
-def test_the_last_hours_end_with_the_current_hour() -> None:
+def test_last_hours_end_with_the_current_hour() -> None:
     date_range = last_hours(NOW, 24)
     assert len(date_range.intervals) == 24
     assert date_range.intervals[0] == datetime(2026, 11, 19, 19, tzinfo=UTC)
     assert date_range.intervals[-1] == datetime(2026, 11, 20, 18, tzinfo=UTC)
 
 
-def test_the_last_days_end_with_today() -> None:
+def test_last_days_end_with_today() -> None:
     date_range = last_days(NOW, 30)
     assert (date_range.unit, date_range.first, date_range.last) == (
         Unit.DAY,
@@ -45,14 +45,14 @@ def test_months_begin_on_their_first_day() -> None:
     assert len(date_range.intervals) == 12
 
 
-def test_a_range_that_starts_within_a_month_includes_that_month() -> None:
+def test_range_that_starts_within_a_month_includes_that_month() -> None:
     date_range = range_of_days(date(2026, 1, 15), date(2026, 3, 2), Unit.MONTH)
     assert date_range.intervals == [date(2026, month, 1) for month in (1, 2, 3)]
     assert date_range.first == date(2026, 1, 15)
 
 
 @pytest.mark.parametrize(("days", "unit"), [(1, "hour"), (2, "hour"), (3, "day"), (92, "day")])
-def test_the_unit_follows_the_length(days: int, unit: str) -> None:
+def test_unit_follows_the_length(days: int, unit: str) -> None:
     assert last_days(NOW, days).unit == unit
     assert last_days(NOW, 93).unit == "month"
 
@@ -68,7 +68,7 @@ def test_too_many_intervals_for_a_chart_are_refused() -> None:
     ("value", "ceiling"),
     [(0, 1), (1, 1), (2, 2), (3, 5), (6, 10), (10, 10), (11, 20), (999, 1000), (2001, 5000)],
 )
-def test_the_scale_ends_with_a_round_number(value: int, ceiling: int) -> None:
+def test_scale_ends_with_a_round_number(value: int, ceiling: int) -> None:
     assert round_up(value) == ceiling
 
 
@@ -87,6 +87,6 @@ def test_no_bar_leaves_the_chart() -> None:
             assert -0.01 <= float(bottom) - float(height) <= float(bottom) <= 100
 
 
-def test_an_empty_chart_has_no_layers() -> None:
+def test_empty_chart_has_no_layers() -> None:
     assert draw_chart([NO_CALLS], ["none"]).layers == []
     assert draw_chart([], []).ceiling == 1

@@ -34,7 +34,7 @@ def page_text(browser: Client, path: str = PAGE) -> str:
     return read_page(response)
 
 
-def test_a_new_account_sees_the_first_steps(browser: Client) -> None:
+def test_new_account_sees_the_first_steps(browser: Client) -> None:
     page = page_text(browser)
     assert "Your first request" in page
     assert 'href="/apikeys/create/"' in page
@@ -48,13 +48,13 @@ def test_with_a_key_the_page_polls_for_the_first_request(browser: Client, key: A
     assert page.count('<li class="done">') == 1
 
 
-def test_a_viewer_sees_which_roles_can_create_keys(account: Account) -> None:
+def test_viewer_sees_which_roles_can_create_keys(account: Account) -> None:
     page = page_text(signed_in(make_member(account, Role.VIEWER)))
     assert "Owners, admins and developers" in page
     assert "/apikeys/create/" not in page
 
 
-def test_the_first_request_appears_once_it_has_arrived(
+def test_first_request_appears_once_it_has_arrived(
     browser: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/validation/arrivals/{key.public_id}/"
@@ -65,14 +65,14 @@ def test_the_first_request_appears_once_it_has_arrived(
     assert "Your first request" not in page_text(browser)
 
 
-def test_a_refused_first_request_is_shown(browser: Client, key: ApiKey, caller: ApiClient) -> None:
+def test_refused_first_request_is_shown(browser: Client, key: ApiKey, caller: ApiClient) -> None:
     caller.send(b"{}")
     page = page_text(browser, f"/validation/arrivals/{key.public_id}/")
     assert "refused: 400 <code>missing_field</code>" in page
     assert "See what to do" in page
 
 
-def test_a_request_in_progress_has_not_arrived(browser: Client, key: ApiKey) -> None:
+def test_request_in_progress_has_not_arrived(browser: Client, key: ApiKey) -> None:
     """A key's use is recorded before the log entry of the request."""
     path = f"/validation/arrivals/{key.public_id}/"
     ApiKey.objects.update(last_used_at=timezone.now() - timedelta(seconds=3))
@@ -81,7 +81,7 @@ def test_a_request_in_progress_has_not_arrived(browser: Client, key: ApiKey) -> 
     assert "It arrived." in page_text(browser, path)
 
 
-def test_a_refusal_without_a_log_entry_is_shown(
+def test_refusal_without_a_log_entry_is_shown(
     browser: Client, key: ApiKey, caller: ApiClient, owner: User
 ) -> None:
     path = f"/validation/arrivals/{key.public_id}/"
@@ -92,7 +92,7 @@ def test_a_refusal_without_a_log_entry_is_shown(
     assert "Latest requests" in page_text(browser)
 
 
-def test_a_request_from_a_disallowed_network_counts_as_a_first_request(
+def test_request_from_a_disallowed_network_counts_as_a_first_request(
     browser: Client, account: Account, owner: User
 ) -> None:
     networks = ["192.0.2.0/24"]
@@ -105,16 +105,16 @@ def test_a_request_from_a_disallowed_network_counts_as_a_first_request(
     assert "Latest requests" in page_text(browser)
 
 
-def test_a_viewer_gets_no_link_to_create_keys(account: Account, key: ApiKey) -> None:
+def test_viewer_gets_no_link_to_create_keys(account: Account, key: ApiKey) -> None:
     assert "/apikeys/create/" not in page_text(signed_in(make_member(account, Role.VIEWER)))
 
 
-def test_the_playground_counts_as_a_first_request(browser: Client) -> None:
+def test_playground_counts_as_a_first_request(browser: Client) -> None:
     browser.post("/validation/playground/", {"email": "no address"})
     assert "Your first request" not in page_text(browser)
 
 
-def test_the_page_shows_today_the_last_7_days_and_the_last_30_days(
+def test_page_shows_today_the_last_7_days_and_the_last_30_days(
     browser: Client, account: Account
 ) -> None:
     now = timezone.now()
@@ -141,9 +141,7 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
     assert "insufficient_credits" not in page
 
 
-def test_a_low_balance_is_shown_with_a_link_to_buy_credits(
-    browser: Client, account: Account
-) -> None:
+def test_low_balance_is_shown_with_a_link_to_buy_credits(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now())
     assert "At 0 requests are refused" not in page_text(browser)
     Wallet.objects.filter(account=account).update(balance=10)
@@ -153,7 +151,7 @@ def test_a_low_balance_is_shown_with_a_link_to_buy_credits(
     assert "No credits are left" in page_text(browser)
 
 
-def test_a_viewer_sees_which_roles_can_buy_credits(account: Account) -> None:
+def test_viewer_sees_which_roles_can_buy_credits(account: Account) -> None:
     add_usage(account, timezone.now())
     Wallet.objects.filter(account=account).update(balance=0)
     page = page_text(signed_in(make_member(account, Role.VIEWER)))
@@ -184,7 +182,7 @@ def test_nothing_of_another_account_is_shown(
     assert "<dt>Last 30 days</dt><dd>1</dd>" in page
 
 
-def test_the_page_needs_no_more_than_12_queries(
+def test_page_needs_no_more_than_12_queries(
     browser: Client,
     account: Account,
     key: ApiKey,

@@ -27,7 +27,7 @@ def add_usage(
         charge_account(Charge(account=account, key=key, verdict=verdict, cost=cost, duration_ms=5))
 
 
-def test_the_default_is_the_last_30_days(caller: ApiClient) -> None:
+def test_default_is_the_last_30_days(caller: ApiClient) -> None:
     response = caller.get("/v1/usage").json()
     today = timezone.now().date()
     assert (response["from"], response["to"]) == (str(today - timedelta(days=29)), str(today))
@@ -76,7 +76,7 @@ def test_usage_can_be_filtered_by_key(
     assert caller.get(f"{path}&key={other.public_id}").json()["days"][0]["requests"] == 1
 
 
-def test_a_finished_day_is_rolled_up_and_its_hours_stay(
+def test_finished_day_is_rolled_up_and_its_hours_stay(
     caller: ApiClient, account: Account, key: ApiKey
 ) -> None:
     for verdict in ("risky", "risky", "unknown"):
@@ -142,9 +142,7 @@ def test_hours_are_deleted_after_13_months_and_totals_stay(
         *(("key=key_00000000000000000000", "key"), ("from=%D9%A22026-11-20", "from")),
     ],
 )
-def test_an_invalid_parameter_is_reported_by_name(
-    caller: ApiClient, query: str, param: str
-) -> None:
+def test_invalid_parameter_is_reported_by_name(caller: ApiClient, query: str, param: str) -> None:
     response = caller.get(f"/v1/usage?{query}")
     assert (response.status_code, error_code(response)) == (400, "invalid_field")
     assert response.json()["error"]["param"] == param

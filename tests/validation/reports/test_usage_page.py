@@ -25,7 +25,7 @@ PAGE = "/validation/usage/"
 
 @pytest.fixture(autouse=True)
 def _in_november() -> Iterator[None]:
-    """Fixes the year, because labels contain it if it isn't the current one."""
+    """Fix the year, because labels contain it if it isn't the current one."""
     with time_machine.travel(at(21)):
         yield
 
@@ -86,7 +86,7 @@ def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -
 @pytest.mark.parametrize(
     "zone", ["../../etc/passwd", "Nowhere/Else", "a/" * 5_000, "\\0", "/", "Factory"]
 )
-def test_an_invalid_time_zone_falls_back_to_utc(browser: Client, zone: str) -> None:
+def test_invalid_time_zone_falls_back_to_utc(browser: Client, zone: str) -> None:
     browser.cookies["timezone"] = zone
     assert "Hours are in UTC." in page_text(browser, "range=24h")
 
@@ -159,7 +159,7 @@ def test_usage_can_be_filtered_by_key_or_playground(
     assert "<b>Other" not in page
 
 
-def test_a_key_of_another_account_is_refused(browser: Client, stranger: User) -> None:
+def test_key_of_another_account_is_refused(browser: Client, stranger: User) -> None:
     account = stranger.memberships.get().account
     foreign, _ = create_key(account=account, name="Foreign", actor=stranger)
     page = page_text(browser, f"key={foreign.public_id}")
@@ -180,19 +180,19 @@ def test_a_key_of_another_account_is_refused(browser: Client, stranger: User) ->
         ("range=forever", "Select a valid choice"),
     ],
 )
-def test_an_invalid_range_is_reported(browser: Client, query: str, words: str) -> None:
+def test_invalid_range_is_reported(browser: Client, query: str, words: str) -> None:
     assert words in page_text(browser, query)
     assert 'id="pieces"' not in page_text(browser, query)
     assert words in read_page(browser.get(f"{PAGE}csv/?{query}", follow=True))
 
 
 @pytest.mark.parametrize("query", ["", "range=24h", "range=7d&by=hour", "range=90d", "range=12m"])
-def test_an_account_without_usage_has_a_page(browser: Client, query: str) -> None:
+def test_account_without_usage_has_a_page(browser: Client, query: str) -> None:
     assert "Nothing was used in this time." in page_text(browser, query)
     assert len(csv_rows(browser, query)) == 1
 
 
-def test_the_csv_has_a_row_per_day_and_key(browser: Client, account: Account, key: ApiKey) -> None:
+def test_csv_has_a_row_per_day_and_key(browser: Client, account: Account, key: ApiKey) -> None:
     add_usage(account, at(19), 5, key=key)
     add_usage(account, at(20), 6, "unknown", key=key)
     add_usage(account, at(20), 7)
@@ -212,7 +212,7 @@ def test_the_csv_has_a_row_per_day_and_key(browser: Client, account: Account, ke
 @pytest.mark.parametrize(
     "name", ["=1+1", "+1", "-1", "@SUM(A1)", "＝1+1", " =1+1", "\u200b=1", "\ufeff\u200d =1"]
 )
-def test_a_key_name_is_not_a_formula_in_the_csv(
+def test_key_name_is_not_a_formula_in_the_csv(
     browser: Client, account: Account, owner: User, name: str
 ) -> None:
     key, _ = create_key(account=account, name=name, actor=owner)
@@ -231,7 +231,7 @@ def test_refusals_are_listed_with_a_solution(browser: Client, account: Account) 
     assert '<td data-label="Requests" class="number">1,000</td>' in page
 
 
-def test_the_page_needs_no_more_than_12_queries(
+def test_page_needs_no_more_than_12_queries(
     browser: Client,
     account: Account,
     key: ApiKey,
@@ -246,9 +246,7 @@ def test_the_page_needs_no_more_than_12_queries(
         csv_rows(browser, "range=12m")
 
 
-def test_the_longest_page_stays_under_150_kb(
-    browser: Client, account: Account, key: ApiKey
-) -> None:
+def test_longest_page_stays_under_150_kb(browser: Client, account: Account, key: ApiKey) -> None:
     for day in range(1, 20):
         for verdict in ("deliverable", "risky", "undeliverable", "unknown"):
             add_usage(account, at(day), 123_456_789_012, verdict, key=key)

@@ -33,7 +33,7 @@ def add_usage(
 def add_log_entry(
     account: Account, at: datetime, email: str = "jane@shop.example", **fields: Any
 ) -> Any:
-    """Creates a log entry without charging for it."""
+    """Create a log entry without charging for it."""
     domain = email.partition("@")[2]
     defaults = {
         "account": account,
@@ -64,6 +64,6 @@ def add_refusal(account: Account, at: datetime, status: int, code: str, **fields
 
 
 def read_page(response: Any) -> str:
-    """Returns the page with collapsed white space and unescaped entities."""
+    """Return the page with collapsed white space and unescaped entities."""
     page = " ".join(response.content.decode().split())
     return unescape(re.sub(r"> <(?=/?(?:t[dhr]|tbody|d[dt]))", "><", page))

@@ -16,7 +16,7 @@ from validation.engine.verdict import CHECKS
         ("😀", None, "😀***"),
     ],
 )
-def test_an_address_is_masked(email: str, domain: str | None, mask: str) -> None:
+def test_address_is_masked(email: str, domain: str | None, mask: str) -> None:
     assert mask_address(email, domain) == mask
 
 

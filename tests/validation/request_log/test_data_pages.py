@@ -22,7 +22,7 @@ def browser(owner: User) -> Client:
 
 
 @pytest.mark.parametrize(("choice", "days"), [("0", 0), ("7", 7), ("14", 14), ("", 30)])
-def test_an_owner_chooses_the_retention(
+def test_owner_chooses_the_retention(
     browser: Client, account: Account, choice: str, days: int
 ) -> None:
     response = browser.post(f"{PAGE}days/", {"log_days": choice}, follow=True)
@@ -41,7 +41,7 @@ def test_other_retention_times_are_refused(browser: Client, account: Account, ch
     assert account.log_days is None
 
 
-def test_the_operators_retention_is_the_last_choice(browser: Client, settings: Settings) -> None:
+def test_operators_retention_is_the_last_choice(browser: Client, settings: Settings) -> None:
     settings.LOG_RETENTION_DAYS = 10
     page = browser.get(PAGE).content.decode()
     assert '<option value="" selected>For 10 days, the longest</option>' in page
@@ -49,7 +49,7 @@ def test_the_operators_retention_is_the_last_choice(browser: Client, settings: S
     assert '<option value="14">' not in page
 
 
-def test_the_page_shows_the_current_retention(browser: Client, account: Account) -> None:
+def test_page_shows_the_current_retention(browser: Client, account: Account) -> None:
     assert ">30 days</td>" in browser.get(PAGE).content.decode()
     Account.objects.update(log_days=0)
     page = browser.get(PAGE).content.decode()
@@ -57,13 +57,13 @@ def test_the_page_shows_the_current_retention(browser: Client, account: Account)
     assert '<option value="0" selected>' in page
 
 
-def test_a_developer_sees_the_settings_and_who_can_change_them(account: Account) -> None:
+def test_developer_sees_the_settings_and_who_can_change_them(account: Account) -> None:
     page = signed_in(make_member(account, Role.DEVELOPER)).get(PAGE)
     assert b"An owner or admin can change it." in page.content
     assert b"<select" not in page.content
 
 
-def test_the_confirmation_page_shows_what_an_erasure_deletes(
+def test_confirmation_page_shows_what_an_erasure_deletes(
     browser: Client, caller: ApiClient
 ) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
@@ -73,7 +73,7 @@ def test_the_confirmation_page_shows_what_an_erasure_deletes(
     assert LogEntry.objects.exists()
 
 
-def test_an_address_is_erased(browser: Client, caller: ApiClient, account: Account) -> None:
+def test_address_is_erased(browser: Client, caller: ApiClient, account: Account) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     response = browser.post(f"{PAGE}erase/", {"email": ADDRESS}, follow=True)
     assert b"j***@sandbox.test is erased from log and answers." in response.content
@@ -82,12 +82,12 @@ def test_an_address_is_erased(browser: Client, caller: ApiClient, account: Accou
     assert AuditEntry.objects.get(action="address.erased").account == account
 
 
-def test_an_address_without_requests_has_no_erase_button(browser: Client) -> None:
+def test_address_without_requests_has_no_erase_button(browser: Client) -> None:
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "nobody@shop.example"})
     assert b"Nothing of The Shop holds it now." in page.content
     assert b"Erase the address" not in page.content
 
 
 @pytest.mark.parametrize("step", ["erase/confirm/", "erase/"])
-def test_an_empty_address_is_refused(browser: Client, step: str) -> None:
+def test_empty_address_is_refused(browser: Client, step: str) -> None:
     assert b"errorlist" in browser.post(f"{PAGE}{step}", {"email": ""}).content

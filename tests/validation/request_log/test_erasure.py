@@ -17,7 +17,7 @@ ADDRESS = "Jane.Doe@sandbox.test"
 
 @pytest.fixture
 def other_account(stranger: User) -> Account:
-    """Returns another customer that validated the same address."""
+    """Return another customer that validated the same address."""
     account = stranger.memberships.get().account
     _, secret = create_key(account=account, name="Theirs", actor=stranger)
     ApiClient(secret).validate(ADDRESS, Idempotency_Key="order-1")
@@ -39,7 +39,7 @@ def test_every_spelling_of_an_address_is_erased_and_no_other_address(
     assert Replay.objects.count() == 1
 
 
-def test_an_erased_idempotency_key_runs_again(
+def test_erased_idempotency_key_runs_again(
     caller: ApiClient, account: Account, owner: User
 ) -> None:
     first = caller.validate("no address", Idempotency_Key="order-1")
@@ -67,9 +67,7 @@ def test_staff_erase_an_address_from_all_accounts(
     assert not Replay.objects.exists()
 
 
-def test_the_audit_log_has_the_address_masked(
-    caller: ApiClient, account: Account, owner: User
-) -> None:
+def test_audit_log_has_the_address_masked(caller: ApiClient, account: Account, owner: User) -> None:
     caller.validate(ADDRESS)
     erase(account, owner)
     entry = AuditEntry.objects.get(action="address.erased")

@@ -52,7 +52,7 @@ def lose_response(validation: Validation) -> None:
     buffer.flush()
 
 
-def test_a_lost_charge_is_refunded_in_both_books() -> None:
+def test_lost_charge_is_refunded_in_both_books() -> None:
     key = make_shop_key("shop", 10)
     other, validation = charge_validation(key), charge_validation(key)
     assert get_balance(key) == 8
@@ -65,7 +65,7 @@ def test_a_lost_charge_is_refunded_in_both_books() -> None:
     assert not list(find_discrepancies())
 
 
-def test_a_lost_charge_is_refunded_once() -> None:
+def test_lost_charge_is_refunded_once() -> None:
     key = make_shop_key("shop", 10)
     validation = charge_validation(key)
     for _ in range(3):
@@ -75,7 +75,7 @@ def test_a_lost_charge_is_refunded_once() -> None:
     assert not list(find_discrepancies())
 
 
-def test_a_refund_pays_a_debt_first() -> None:
+def test_refund_pays_a_debt_first() -> None:
     key = make_shop_key("shop", 10)
     validation = charge_validation(key)
     Wallet.objects.deduct(key.account, 12)
@@ -88,7 +88,7 @@ def test_a_refund_pays_a_debt_first() -> None:
     assert not list(find_discrepancies())
 
 
-def test_a_charge_that_is_stored_after_the_first_check_is_refunded_by_the_daily_job() -> None:
+def test_charge_that_is_stored_after_the_first_check_is_refunded_by_the_daily_job() -> None:
     key = make_shop_key("shop", 10)
     validation = make_validation(key)
     lose_response(validation)
@@ -99,7 +99,7 @@ def test_a_charge_that_is_stored_after_the_first_check_is_refunded_by_the_daily_
     assert not list(find_discrepancies())
 
 
-def test_a_refund_corrects_a_day_that_was_already_rolled_up() -> None:
+def test_refund_corrects_a_day_that_was_already_rolled_up() -> None:
     key = make_shop_key("shop", 10)
     with on("2026-11-19"):
         validation = charge_validation(key)
@@ -112,7 +112,7 @@ def test_a_refund_corrects_a_day_that_was_already_rolled_up() -> None:
     assert not list(find_discrepancies())
 
 
-def test_a_charge_that_was_never_stored_is_checked_until_no_commit_can_arrive() -> None:
+def test_charge_that_was_never_stored_is_checked_until_no_commit_can_arrive() -> None:
     key = make_shop_key("shop", 10)
     lose_response(make_validation(key))
     settle_lost_charges()
@@ -123,7 +123,7 @@ def test_a_charge_that_was_never_stored_is_checked_until_no_commit_can_arrive() 
     assert get_balance(key) == 10
 
 
-def test_an_account_without_a_request_log_gets_the_benefit_of_the_doubt_once() -> None:
+def test_account_without_a_request_log_gets_the_benefit_of_the_doubt_once() -> None:
     key = make_shop_key("shop", 10)
     Account.objects.update(log_days=0)
     key = ApiKey.objects.select_related("account__wallet").get(pk=key.pk)
@@ -145,12 +145,12 @@ def test_another_accounts_result_is_not_refunded() -> None:
     assert (get_balance(one), get_balance(other)) == (9, 10)
 
 
-class Ended(BaseException):
-    """Ends the worker of a group as killing its greenlet does."""
+class Killed(BaseException):
+    """Ends the thread that works on a group, as killing its greenlet does."""
 
 
-class EndAfterCommit:
-    """Charges each group. The first waits for `may_end`; the worker of the second ends."""
+class KilledAfterCommit:
+    """Charges each group. The first waits for `may_end`; the thread of the second is killed."""
 
     def __init__(self) -> None:
         self.groups: list[int] = []
@@ -160,16 +160,16 @@ class EndAfterCommit:
         self.groups.append(len(validations))
         balances = settlement._charge_group(validations)
         if len(self.groups) > 1:
-            raise Ended
+            raise Killed
         assert self.may_end.wait(10)
         return balances
 
 
-def test_a_group_whose_worker_is_ended_leaves_its_members_in_doubt(
+def test_group_whose_thread_is_killed_leaves_its_members_in_doubt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     key = make_shop_key("shop", 10)
-    work = EndAfterCommit()
+    work = KilledAfterCommit()
     coalescer = Coalescer(work)
     monkeypatch.setattr(settlement, "_coalescer", coalescer)
     with ThreadPoolExecutor(3) as pool:
@@ -181,7 +181,7 @@ def test_a_group_whose_worker_is_ended_leaves_its_members_in_doubt(
         wait_until(lambda: len(coalescer._waiting) == 2)
         work.may_end.set()
         errors = [type(future.exception(10)) for future in futures]
-    assert errors == [type(None), Ended, OutcomeUnknown]
+    assert errors == [type(None), Killed, OutcomeUnknown]
     assert get_balance(key) == 7
     buffer.flush()
     assert get_balance(key) == 8
@@ -204,7 +204,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def admin_connection() -> Iterator[Any]:
-    """Opens another connection to this test's database."""
+    """Open another connection to this test's database."""
     if connection.vendor != "postgresql":
         pytest.skip("SQLite is in this process: a connection to it is never lost.")
     params = connection.get_connection_params()
@@ -219,7 +219,7 @@ def kill_own_connection(admin_connection: Any) -> None:
     admin_connection.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
 
 
-def test_a_connection_lost_before_commit_leaves_the_outcome_unknown(admin_connection: Any) -> None:
+def test_connection_lost_before_commit_leaves_the_outcome_unknown(admin_connection: Any) -> None:
     key = make_shop_key("shop", 10)
     with pytest.raises(OutcomeUnknown), atomic():
         Wallet.objects.filter(account=key.account_id).update(balance=5)
@@ -228,7 +228,7 @@ def test_a_connection_lost_before_commit_leaves_the_outcome_unknown(admin_connec
     assert get_balance(key) == 10
 
 
-def test_a_connection_lost_before_the_last_statement_certainly_stores_nothing(
+def test_connection_lost_before_the_last_statement_certainly_stores_nothing(
     admin_connection: Any,
 ) -> None:
     key = make_shop_key("shop", 10)
@@ -240,7 +240,7 @@ def test_a_connection_lost_before_the_last_statement_certainly_stores_nothing(
 
 
 @pytest.mark.parametrize("idempotency_key", [None, "one-request"])
-def test_an_error_that_the_server_reports_certainly_charges_nothing(
+def test_error_that_the_server_reports_certainly_charges_nothing(
     admin_connection: Any, idempotency_key: str | None
 ) -> None:
     key = make_shop_key("shop", 10)

@@ -27,7 +27,7 @@ class LossySite:
     caller: HttpCaller
 
     def lose(self, data: bytes, *, reply: bool, **headers: str) -> ClientResponse:
-        """Validates while the relay drops the database's reply to `data`, or `data` itself."""
+        """Validate while the relay drops the database's reply to `data`, or `data` itself."""
         if reply:
             self.relay.drop_response_to = data
         else:
@@ -68,7 +68,7 @@ def lossy_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LossySite]:
                 caller.close()
 
 
-def charged(response: ClientResponse) -> bool | None:
+def reported_charge(response: ClientResponse) -> bool | None:
     error = response.document["error"]
     assert (response.status, error["code"]) == (503, "service_unavailable")
     assert error["details"]["retry_after"] >= 1
@@ -78,28 +78,28 @@ def charged(response: ClientResponse) -> bool | None:
 
 
 def logged_costs(lossy_site: LossySite, response: ClientResponse) -> list[int]:
-    """Returns the cost of each log entry of the request."""
+    """Return the cost of each log entry of the request."""
     request_id = response.headers["X-Request-Id"]
     rows = fetch_rows(lossy_site.site, "SELECT request_id, cost FROM validation_logentry")
     return [cost for logged_id, cost in rows if logged_id == request_id]
 
 
-def test_a_charge_whose_response_is_lost_is_reported_as_uncertain_and_refunded(
+def test_charge_whose_response_is_lost_is_reported_as_uncertain_and_refunded(
     lossy_site: LossySite,
 ) -> None:
     before = lossy_site.used
     refused = lossy_site.lose(A_CHARGE, reply=True)
-    assert charged(refused) is None
+    assert reported_charge(refused) is None
     assert lossy_site.becomes_settled_at(before)
     assert logged_costs(lossy_site, refused) == [0]
 
 
-def test_a_charge_that_never_arrives_is_reported_as_uncertain_and_not_refunded(
+def test_charge_that_never_arrives_is_reported_as_uncertain_and_not_refunded(
     lossy_site: LossySite,
 ) -> None:
     before = lossy_site.used
     refused = lossy_site.lose(A_CHARGE, reply=False)
-    assert charged(refused) is None
+    assert reported_charge(refused) is None
     time.sleep(3)
     assert lossy_site.used == before
     assert logged_costs(lossy_site, refused) == []
@@ -110,7 +110,7 @@ def test_a_charge_that_never_arrives_is_reported_as_uncertain_and_not_refunded(
 def test_with_an_idempotency_key_the_retry_gets_the_lost_result(lossy_site: LossySite) -> None:
     before = lossy_site.used
     refused = lossy_site.lose(A_COMMIT, reply=True, Idempotency_Key="lost-one")
-    assert charged(refused) is None
+    assert reported_charge(refused) is None
     again = lossy_site.caller.validate("no address", Idempotency_Key="lost-one")
     assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
     assert again.headers["X-Credits-Cost"] == "0"
@@ -118,32 +118,32 @@ def test_with_an_idempotency_key_the_retry_gets_the_lost_result(lossy_site: Loss
     assert lossy_site.becomes_settled_at(before + 1)
 
 
-def test_a_commit_that_never_arrives_is_reported_as_uncertain(lossy_site: LossySite) -> None:
+def test_commit_that_never_arrives_is_reported_as_uncertain(lossy_site: LossySite) -> None:
     before = lossy_site.used
     refused = lossy_site.lose(A_COMMIT, reply=False, Idempotency_Key="lost-two")
-    assert charged(refused) is None
+    assert reported_charge(refused) is None
     again = lossy_site.caller.validate("no address", Idempotency_Key="lost-two")
     assert (again.status, again.headers["X-Credits-Cost"]) == (200, "1")
     assert lossy_site.becomes_settled_at(before + 1)
 
 
 @pytest.mark.parametrize("reply", [True, False])
-def test_a_connection_lost_before_the_commit_certainly_charges_nothing(
+def test_connection_lost_before_the_commit_certainly_charges_nothing(
     lossy_site: LossySite, reply: bool
 ) -> None:
     before = lossy_site.used
     refused = lossy_site.lose(A_CHARGE, reply=reply, Idempotency_Key=f"early-{reply}")
-    assert charged(refused) is False
+    assert reported_charge(refused) is False
     assert lossy_site.used == before
     assert logged_costs(lossy_site, refused) == []
 
 
-def test_a_connection_lost_during_authentication_certainly_charges_nothing(
+def test_connection_lost_during_authentication_certainly_charges_nothing(
     lossy_site: LossySite,
 ) -> None:
     before = lossy_site.used
     # A new connection prepares the query again and therefore sends its text.
     lossy_site.relay.drop()
     refused = lossy_site.lose(b"apikeys_apikey", reply=True)
-    assert charged(refused) is False
+    assert reported_charge(refused) is False
     assert lossy_site.used == before

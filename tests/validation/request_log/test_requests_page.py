@@ -46,7 +46,7 @@ def page_text(browser: Client, query: str = "") -> str:
 
 
 def shown_addresses(browser: Client, query: str = "") -> list[str]:
-    """Returns the address of each row, or its path if it has no address."""
+    """Return the address of each row, or its path if it has no address."""
     page = page_text(browser, query)
     rows = re.findall(r'<span class="address">(?:<span class="muted">)?([^<]+)<', page)
     return [row.partition("***")[0] for row in rows]
@@ -56,7 +56,7 @@ def find(browser: Client, text: str) -> Any:
     return browser.post(f"{PAGE}find/", {"text": text}, follow=True)
 
 
-def test_the_newest_requests_come_first_with_their_outcome(
+def test_newest_requests_come_first_with_their_outcome(
     browser: Client, account: Account, now: datetime, key: ApiKey
 ) -> None:
     add_log_entry(account, now - timedelta(minutes=2), "anna@shop.example", key=key)
@@ -105,7 +105,7 @@ def test_each_filter_shows_only_matching_requests(
     assert shown_addresses(browser, query) == addresses
 
 
-def test_the_day_filter_is_in_utc(browser: Client, account: Account) -> None:
+def test_day_filter_is_in_utc(browser: Client, account: Account) -> None:
     day = (timezone.now() - timedelta(days=3)).date()
     for at in ("00:00:00.000000", "23:59:59.999999"):
         add_log_entry(account, datetime.fromisoformat(f"{day}T{at}+00:00"))
@@ -137,7 +137,7 @@ def test_requests_can_be_filtered_by_an_own_key_only(
         *("day=x", "day=9999-12-31", "day=0001-01-01", "request=x"),
     ],
 )
-def test_an_invalid_filter_shows_no_requests(
+def test_invalid_filter_shows_no_requests(
     browser: Client, account: Account, now: datetime, query: str
 ) -> None:
     add_log_entry(account, now)
@@ -145,7 +145,7 @@ def test_an_invalid_filter_shows_no_requests(
 
 
 def test_pages_have_no_gaps_or_duplicates(browser: Client, account: Account, now: datetime) -> None:
-    """Includes many rows with the same timestamp."""
+    """Many rows have the same timestamp."""
     for number in range(120):
         at = now - timedelta(seconds=number // 40)
         add_log_entry(account, at, request_id=f"req_{number:020}")
@@ -163,14 +163,14 @@ def test_pages_have_no_gaps_or_duplicates(browser: Client, account: Account, now
 
 
 @pytest.mark.parametrize("before", ["x", "1-x", "-1", "9" * 40, "1", "٣-٣", "1-99999", ""])
-def test_an_invalid_cursor_shows_the_first_page(
+def test_invalid_cursor_shows_the_first_page(
     browser: Client, account: Account, now: datetime, before: str
 ) -> None:
     add_log_entry(account, now)
     assert shown_addresses(browser, f"before={before}") == ["j"]
 
 
-def test_a_rare_request_is_found_after_several_limited_scans(
+def test_rare_request_is_found_after_several_limited_scans(
     browser: Client, account: Account, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pagination, "SCAN_LIMIT", 10)
@@ -200,7 +200,7 @@ def test_requests_older_than_the_retention_time_are_hidden(
     assert "keeps no requests" in page_text(browser)
 
 
-def test_an_address_is_found_and_never_appears_in_a_url(
+def test_address_is_found_and_never_appears_in_a_url(
     browser: Client, account: Account, now: datetime
 ) -> None:
     add_log_entry(account, now, "Jane.Doe@Shop.example")
@@ -222,7 +222,7 @@ def test_searching_a_result_id_opens_its_page(
     assert result["id"].encode() in response.content
 
 
-def test_a_request_id_chosen_by_the_client_is_found(browser: Client, caller: ApiClient) -> None:
+def test_request_id_chosen_by_the_client_is_found(browser: Client, caller: ApiClient) -> None:
     for _ in range(2):
         caller.validate("risky@sandbox.test", X_Request_Id="order-4711")
     caller.validate("risky@sandbox.test")
@@ -230,7 +230,7 @@ def test_a_request_id_chosen_by_the_client_is_found(browser: Client, caller: Api
 
 
 @pytest.mark.parametrize("request_id", ["val_of-ours-1234", "deadbeef" * 4, "no-address"])
-def test_a_request_id_that_looks_like_another_kind_of_id_is_found(
+def test_request_id_that_looks_like_another_kind_of_id_is_found(
     browser: Client, caller: ApiClient, request_id: str
 ) -> None:
     caller.validate("risky@sandbox.test", X_Request_Id=request_id)
@@ -246,7 +246,7 @@ def test_other_operations_are_logged_too(browser: Client, caller: ApiClient) -> 
     assert b"Answered" in browser.get(entry.get_absolute_url()).content
 
 
-def test_a_sandbox_error_is_labeled_as_one(browser: Client, caller: ApiClient) -> None:
+def test_sandbox_error_is_labeled_as_one(browser: Client, caller: ApiClient) -> None:
     caller.validate("internal_error@sandbox.test")
     (entry,) = LogEntry.objects.all()
     page = read_page(browser.get(entry.get_absolute_url()))
@@ -269,18 +269,18 @@ def test_a_sandbox_error_is_labeled_as_one(browser: Client, caller: ApiClient) -
         ("", b"No request yet."),
     ],
 )
-def test_a_search_without_a_match_says_so(browser: Client, query: str, words: bytes) -> None:
+def test_search_without_a_match_says_so(browser: Client, query: str, words: bytes) -> None:
     assert words in find(browser, query).content
 
 
-def test_an_api_key_in_the_search_box_is_never_echoed(browser: Client, secret: str) -> None:
+def test_api_key_in_the_search_box_is_never_echoed(browser: Client, secret: str) -> None:
     response = find(browser, secret)
     assert b"That is an API key." in response.content
     assert secret.encode() not in response.content
     assert secret not in str(response.redirect_chain)
 
 
-def test_a_result_of_another_account_is_not_found(
+def test_result_of_another_account_is_not_found(
     browser: Client, stranger: User, now: datetime
 ) -> None:
     entry = add_log_entry(stranger.memberships.get().account, now)
@@ -288,7 +288,7 @@ def test_a_result_of_another_account_is_not_found(
     assert browser.get(entry.get_absolute_url()).status_code == 404
 
 
-def test_the_page_of_a_request_explains_its_verdict(
+def test_page_of_a_request_explains_its_verdict(
     browser: Client, account: Account, now: datetime, key: ApiKey
 ) -> None:
     checks = pack_checks({"syntax": True, "accepts_mail": False}, CHECKS)
@@ -317,14 +317,14 @@ def test_the_page_of_a_request_explains_its_verdict(
         ({"verdict": "unknown", "reason": "dns_timeout", "score": None}, "it could not be told"),
     ],
 )
-def test_a_free_request_says_why_it_was_free(
+def test_free_request_says_why_it_was_free(
     browser: Client, account: Account, now: datetime, fields: dict[str, Any], words: str
 ) -> None:
     entry = add_log_entry(account, now, **fields)
     assert words in browser.get(entry.get_absolute_url()).content.decode()
 
 
-def test_the_page_of_a_refusal_says_what_to_do(
+def test_page_of_a_refusal_says_what_to_do(
     browser: Client, account: Account, now: datetime
 ) -> None:
     entry = add_refusal(account, now, 402, "insufficient_credits")
@@ -346,11 +346,11 @@ def test_every_logged_request_has_a_page(browser: Client, caller: ApiClient) -> 
 
 
 @pytest.mark.parametrize("path", ["req_x", "req_unknown/1/", "req_unknown/" + "9" * 30 + "/"])
-def test_an_unknown_request_is_404(browser: Client, path: str) -> None:
+def test_unknown_request_is_404(browser: Client, path: str) -> None:
     assert browser.get(PAGE + path).status_code == 404
 
 
-def test_a_cursor_is_exact_to_the_microsecond() -> None:
+def test_cursor_is_exact_to_the_microsecond() -> None:
     cursor = Cursor(datetime(2026, 11, 20, 18, 30, 0, 123_457, tzinfo=UTC), 7)
     assert Cursor.parse(str(cursor)) == cursor
 
@@ -369,7 +369,7 @@ def test_no_page_counts_rows_or_needs_more_than_12_queries(
         assert not [query for query in queries.captured_queries if "COUNT(" in query["sql"]]
 
 
-def test_an_unfiltered_page_needs_one_query(
+def test_unfiltered_page_needs_one_query(
     account: Account, now: datetime, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     add_log_entry(account, now)

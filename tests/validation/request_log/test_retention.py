@@ -52,7 +52,7 @@ def test_requests_older_than_the_operators_retention_are_deleted(
     assert ages(account) == [3, 2, 1]
 
 
-def test_an_account_can_choose_a_shorter_retention(
+def test_account_can_choose_a_shorter_retention(
     account: Account, owner: User, stranger: User, small_batches: None
 ) -> None:
     other_account = stranger.memberships.get().account
@@ -120,7 +120,7 @@ def test_nothing_is_logged_with_a_retention_of_0_days(
     assert not LogEntry.objects.exists()
 
 
-def test_a_retention_of_0_days_needs_no_extra_query(
+def test_retention_of_0_days_needs_no_extra_query(
     caller: ApiClient, account: Account, owner: User, django_assert_max_num_queries: Any
 ) -> None:
     change_log_days(account=account, days=0, actor=owner)

@@ -35,23 +35,21 @@ def entry(caller: ApiClient) -> LogEntry:
     return LogEntry.objects.earliest("pk")
 
 
-def test_the_list_is_empty_until_staff_search(support: Client, entry: LogEntry) -> None:
+def test_list_is_empty_until_staff_search(support: Client, entry: LogEntry) -> None:
     page = support.get(LIST)
     assert b"Nothing is shown until you search." in page.content
     assert entry.request_id.encode() not in page.content
 
 
 @pytest.mark.parametrize("field", ["result_id", "request_id", "address_hash"])
-def test_a_request_is_found_by_each_of_its_ids(
-    support: Client, entry: LogEntry, field: str
-) -> None:
+def test_request_is_found_by_each_of_its_ids(support: Client, entry: LogEntry, field: str) -> None:
     page = support.get(LIST, {"q": getattr(entry, field)}).content.decode()
     assert "j***@sandbox.test" in page
     assert page.count('class="field-request_id"') == 1
 
 
 @pytest.mark.parametrize("query", ["", "?q=val_0", "?q=req_0&o=1", "?status=200", "?p=3", "?all="])
-def test_the_list_counts_no_rows(support: Client, entry: LogEntry, query: str) -> None:
+def test_list_counts_no_rows(support: Client, entry: LogEntry, query: str) -> None:
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -94,7 +92,7 @@ def test_customers_cannot_use_the_staff_forms(owner: User, entry: LogEntry) -> N
     assert LogEntry.objects.filter(pk=entry.pk).exists()
 
 
-def test_a_request_is_read_only_in_the_admin(support: Client, entry: LogEntry) -> None:
+def test_request_is_read_only_in_the_admin(support: Client, entry: LogEntry) -> None:
     page = support.get(f"{LIST}{entry.pk}/change/")
     assert page.status_code == 200
     assert entry.address_hash.encode() not in page.content

@@ -1,8 +1,8 @@
-"""Find out where mail to a domain goes, by asking the DNS.
+"""Look up where mail to a domain is delivered.
 
-From the wire up: `sockets` and `streams` carry bytes within a `budget`; `messages` encodes queries
-and parses replies; `exchange` queries servers until one replies; `cache` stores the replies, and
-`resolver` ties these together. `trust` detects dishonest resolvers with the probe names in
-`sentinels`. `policies`, `networks` and `providers` interpret the replies, `slots` limits concurrent
-lookups, and `mail_route_lookup` is the entry point.
+From the wire up: `transport` sends queries to servers until one replies, within a message `budget`;
+`messages` encodes queries and parses replies; `cache` stores the replies, and `resolver` ties these
+together. `trust` detects dishonest resolvers by means of `probe_names`. `policies`, `networks` and
+`providers` interpret the replies, `slots` limits concurrent lookups, and `mail_route_lookup` is the
+entry point.
 """

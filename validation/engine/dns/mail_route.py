@@ -22,7 +22,7 @@ class MailRoute:
     problem: str | None = None
     hosts: tuple[MailHost, ...] = ()
     provider: str | None = None
-    # "a" or "aaaa" if there is no MX record and mail goes to this record of the domain itself.
+    # "a" or "aaaa": without MX records, mail is delivered to this record of the domain itself.
     fallback: str | None = None
     spf: str | None = None
     dmarc: str | None = None

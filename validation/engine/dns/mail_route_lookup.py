@@ -46,8 +46,9 @@ def find_mail_route(
     *,
     for_sign_up: bool = False,
 ) -> MailRoute:
-    """Look up a domain within its message budget. `find_owner` returns the registrable domain,
-    whose DMARC record applies to all names below it.
+    """Look up a domain within its message budget.
+
+    `find_owner` returns the registrable domain, whose DMARC record applies to all names below it.
 
     `for_sign_up` only queries the names of the mail hosts, or the domain's own address if it names
     none. `accepts_mail` then means that the domain names a destination for mail.
@@ -130,8 +131,10 @@ class _RouteFinder:
         return replace(route, domain_exists=exists, spf=self._spf(), dmarc=self._dmarc())
 
     def expires_at(self, route: MailRoute) -> float:
-        """Return when the first conclusive reply expires. Failed queries shorten it only if the
-        route is incomplete."""
+        """Return when the first conclusive reply expires.
+
+        Failed queries shorten it only if the route is incomplete.
+        """
         replies = self.lookup.replies.values()
         expires_at = min(
             (reply.expires_at for reply in replies if reply.is_conclusive),
@@ -190,7 +193,9 @@ class _RouteFinder:
 
     def _resolve_hosts(self, route: MailRoute, names: list[str]) -> MailRoute:
         """Accept mail if any host has a public address, even if queries for other hosts failed.
-        Otherwise a failed query makes the result unknown."""
+
+        Otherwise a failed query makes the result unknown.
+        """
         queries = [Query(name, record_type) for name in names for record_type in ("A", "AAAA")]
         self.lookup.send(*queries)
         if self.lookup.wait(queries, is_enough=_has_public_address):

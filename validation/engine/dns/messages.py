@@ -54,7 +54,7 @@ class Outcome(Enum):
     TIMEOUT = "timeout"
     # The lookup's message budget was exhausted before the query was resolved.
     OVER_BUDGET = "over budget"
-    # The name is an alias, and the reply lacks the target's records.
+    # The name is an alias, and the reply doesn't contain the target's records.
     ALIAS = "alias"
 
 
@@ -145,14 +145,17 @@ def _follow_cnames(
     record_type = _TYPES[query.type]
     ttls: list[int] = []
     for _ in range(_MAX_CNAME_CHAIN + 1):
-        matching = [one for one in answers if one.type == record_type and one.name == name]
+        matching = [
+            record for record in answers if record.type == record_type and record.name == name
+        ]
         if matching:
             # A name that doesn't exist has no records: the reply contradicts itself.
             if is_nxdomain:
                 return FAILURE
             ttl = min([*ttls, *(record.ttl for record in matching)])
             return ParsedReply(Outcome.FOUND, _decode_records(wire, query.type, matching), ttl)
-        alias = next((o for o in answers if o.type == _TYPES["CNAME"] and o.name == name), None)
+        aliases = (record for record in answers if record.type == _TYPES["CNAME"])
+        alias = next((record for record in aliases if record.name == name), None)
         if alias is None:
             return _read_negative(wire, name, ttls, authority, is_nxdomain=is_nxdomain)
         ttls.append(alias.ttl)
@@ -226,7 +229,8 @@ def _skip_name(wire: bytes, position: int) -> int:
 
 def _decode_records(wire: bytes, record_type: str, records: list[_Record]) -> tuple[Any, ...]:
     """Decode a bounded number of records, so that one reply can't exhaust memory or time."""
-    unique = list({wire[one.start : one.end]: one for one in reversed(records)}.values())
+    by_data = {wire[record.start : record.end]: record for record in reversed(records)}
+    unique = list(by_data.values())
     if record_type == "MX":
         # Sorted by preference, the first two bytes. One more than the limit shows there are more.
         unique.sort(key=lambda record: wire[record.start : record.start + 2])

@@ -10,8 +10,10 @@ _POLICIES = ("none", "quarantine", "reject")
 
 
 def classify_spf(texts: Iterable[str]) -> str:
-    """Return none, soft, strict or denies_all. `strict` rejects every sender it doesn't list;
-    `denies_all` lists no sender."""
+    """Return none, soft, strict or denies_all.
+
+    `strict` rejects every sender it doesn't list; `denies_all` lists no sender.
+    """
     terms = _spf_terms(texts)
     if terms is None:
         return "none"

@@ -42,8 +42,10 @@ class Resolver:
         cache_size: int = CACHE_SIZE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take servers such as 127.0.0.1:5353 or [::1]:53, or the system's by default. `seconds`
-        limits all queries of one check together."""
+        """Take servers such as 127.0.0.1:5353 or [::1]:53, or the system's by default.
+
+        `seconds` limits all queries of one check together.
+        """
         self.seconds = seconds
         self.clock = clock
         self.cache_size = cache_size
@@ -57,8 +59,10 @@ class Resolver:
     def start_lookup(
         self, find_owner: Callable[[str], str], deadline: float, budget: MessageBudget | None = None
     ) -> "Lookup":
-        """Return a context manager for the queries of one lookup. `find_owner` returns the owner
-        of a name, whose share of the cache holds the reply."""
+        """Return a context manager for the queries of one lookup.
+
+        `find_owner` returns the owner of a name, whose share of the cache holds the reply.
+        """
         return Lookup(self, find_owner, deadline, budget or MessageBudget())
 
     @property
@@ -148,8 +152,11 @@ class Lookup:
         until: float | None = None,
         is_enough: Callable[[DnsReply], bool] | None = None,
     ) -> bool:
-        """Wait for the replies to all queries, or for one that `is_enough`. Return False when
-        time runs out. Queries without a reply by the deadline are recorded as timeouts."""
+        """Wait for the replies to all queries, or for one that `is_enough`.
+
+        Return False when time runs out. Queries without a reply by the deadline are recorded as
+        timeouts.
+        """
         missing = set(queries)
         replies = [self.replies[query] for query in missing & self.replies.keys()]
         missing -= self.replies.keys()
@@ -198,8 +205,10 @@ class Lookup:
         return reply
 
     def _record_timeouts(self, queries: Iterable[Query]) -> None:
-        """Record timeouts for this lookup only. They are not cached, because the last queries may
-        have been sent just before the deadline."""
+        """Record timeouts for this lookup only.
+
+        They are not cached, because the last queries may have been sent just before the deadline.
+        """
         expires_at = self._resolver.clock() + FAILURE_CACHE_SECONDS
         for query in queries:
             self._resolver.counters.replies[Outcome.TIMEOUT.value] += 1

@@ -31,7 +31,7 @@ class LookupSlots:
     @contextmanager
     def acquire(self, owner: str, seconds: float) -> Iterator[bool]:
         """Hold a slot. Yield False if none became free in time."""
-        with self._slots_of(owner) as owner_slots:
+        with self._slots_for(owner) as owner_slots:
             if not self._acquire(owner_slots, seconds):
                 yield False
                 return
@@ -60,7 +60,7 @@ class LookupSlots:
         return is_acquired
 
     @contextmanager
-    def _slots_of(self, owner: str) -> Iterator[_OwnerSlots]:
+    def _slots_for(self, owner: str) -> Iterator[_OwnerSlots]:
         with self._lock:
             owner_slots = self._by_owner.get(owner)
             if owner_slots is None:

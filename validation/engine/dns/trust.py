@@ -96,8 +96,10 @@ class _Probe:
             self.replies[server][query] = reply
 
     def usable_replies(self) -> dict[Server, dict[Query, ParsedReply]]:
-        """Return the replies that count. As in a lookup, lame replies count only if no server
-        gave any other."""
+        """Return the replies that count.
+
+        As in a lookup, lame replies count only if no server gave any other.
+        """
         usable = {
             server: {query: reply for query, reply in replies.items() if not reply.is_lame}
             for server, replies in self.replies.items()
@@ -106,7 +108,7 @@ class _Probe:
 
 
 class DishonestyMonitor:
-    """Probes for one kind of dishonesty, and records which servers are guilty until they stop."""
+    """Probes for one kind of dishonesty, and records which servers are dishonest."""
 
     def __init__(
         self,
@@ -114,8 +116,10 @@ class DishonestyMonitor:
         clock: Callable[[], float],
         on_change: Callable[[float], None],
     ) -> None:
-        """`on_change` is called when trust is lost or regained, with the last moment at which the
-        servers were known to be honest."""
+        """`on_change` is called when trust is lost or regained.
+
+        Its argument is the last moment at which the servers were known to be honest.
+        """
         self.dishonest_servers: set[Server] = set()
         # Whether any server replied to the last probe.
         self.got_reply = False
@@ -146,8 +150,10 @@ class DishonestyMonitor:
             self._lock.release()
 
     def finish_probe(self, deadline: float) -> None:
-        """Wait for the replies to a running probe. The lookup that started the probe always calls
-        this, which closes its sockets."""
+        """Wait for the replies to a running probe.
+
+        The lookup that started the probe always calls this, which closes its sockets.
+        """
         # Another lookup that holds the lock is starting the probe or evaluating its replies.
         if self._probe is None and not self._lock.locked():
             return
@@ -174,8 +180,8 @@ class DishonestyMonitor:
         if all(is_dishonest is None for is_dishonest in findings.values()):
             return
         was_lost = bool(self.dishonest_servers)
-        guilty = {server for server, is_dishonest in findings.items() if is_dishonest}
-        self.dishonest_servers = guilty | (self.dishonest_servers - findings.keys())
+        dishonest = {server for server, is_dishonest in findings.items() if is_dishonest}
+        self.dishonest_servers = dishonest | (self.dishonest_servers - findings.keys())
         if bool(self.dishonest_servers) is not was_lost:
             self._log_change()
             self._on_change(self._honest_at)
@@ -184,7 +190,9 @@ class DishonestyMonitor:
 
     def _log_change(self) -> None:
         if self.dishonest_servers:
-            servers = ", ".join(sorted(f"{one.host}:{one.port}" for one in self.dishonest_servers))
+            servers = ", ".join(
+                sorted(f"{server.host}:{server.port}" for server in self.dishonest_servers)
+            )
             logger.error(
                 "A resolver %s: %s. Verdicts that depend on it are unknown until it stops.",
                 self._dishonesty.description,
@@ -219,8 +227,10 @@ class ResolverTrust:
         self._fabrication.start_probe(self._servers, budget, ends_at)
 
     def finish_probes(self, route: MailRoute, budget: MessageBudget, ends_at: float) -> None:
-        """Wait for the probes that a lookup's result depends on. Before a verdict relies on
-        missing records, the resolvers must confirm names that exist."""
+        """Wait for the probes that a lookup's result depends on.
+
+        Before a verdict relies on missing records, the resolvers must confirm names that exist.
+        """
         if route.depends_on_absence:
             self._denial.start_probe(self._servers, budget, ends_at)
             self._denial.finish_probe(ends_at)
@@ -232,8 +242,10 @@ class ResolverTrust:
         return bool(is_denial or is_fabrication)
 
     def check(self, seconds: float) -> bool:
-        """Return whether the resolvers reply and none is dishonest. Send probes unless the last
-        ones are recent."""
+        """Return whether the resolvers reply and none is dishonest.
+
+        Send probes unless the last ones are recent.
+        """
         budget, ends_at = MessageBudget(), self._clock() + seconds
         monitors = (self._denial, self._fabrication)
         for monitor in monitors:

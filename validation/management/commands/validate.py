@@ -17,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("addresses", nargs="+", metavar="ADDRESS")
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Treats addresses that start with a hyphen as arguments, not as options."""
+        """Treat addresses that start with a hyphen as arguments, not as options."""
         for index, argument in enumerate(argv):
             if argument.startswith("-") and "@" in argument and "--" not in argv:
                 argv = [*argv[:index], "--", *argv[index:]]

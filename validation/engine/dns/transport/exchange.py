@@ -139,7 +139,7 @@ class Exchange:
     def _retry_due(self, now: float) -> None:
         """Retry the queries that are due, and fail the streams whose time is over."""
         self._streams.expire(now)
-        for pending in [one for one in self._pending if one.next_try_at <= now]:
+        for pending in [query for query in self._pending if query.next_try_at <= now]:
             if pending not in self._pending:
                 # Another query found the server unreachable, which finished this one too.
                 continue

@@ -18,8 +18,7 @@ class Sockets:
         on_packet: Callable[[Server, bytes], None],
         on_unreachable: Callable[[Server], None],
     ) -> None:
-        """`on_unreachable` is called when the kernel reports that no process listens at a
-        server's port."""
+        """`on_unreachable` is called when no process listens at a server's port."""
         self.budget = budget
         self._on_packet = on_packet
         self._on_unreachable = on_unreachable
@@ -28,8 +27,11 @@ class Sockets:
         self._listeners: dict[int, Callable[[], None]] = {}
 
     def send(self, server: Server, packet: bytes) -> None:
-        """Raise BudgetExhausted if no message is left, or OSError, which may report the failure
-        of an earlier packet."""
+        """Send a packet.
+
+        Raise BudgetExhausted if no message is left, or OSError, which may report the failure of an
+        earlier packet.
+        """
         self.budget.consume()
         udp = self._by_server.get(server) or self._open(server)
         udp.send(packet)
@@ -63,8 +65,11 @@ class Sockets:
             udp.close()
 
     def _open(self, server: Server) -> socket.socket:
-        """Open a connected socket: the kernel drops packets from other addresses, and reports
-        when no process listens at the server's port."""
+        """Open a connected socket.
+
+        The kernel then drops packets from other addresses, and reports when no process listens at
+        the server's port.
+        """
         udp = socket.socket(server.family, socket.SOCK_DGRAM)
         self._by_server[server] = udp
         udp.setblocking(False)

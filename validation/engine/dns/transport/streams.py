@@ -38,8 +38,10 @@ class Streams:
         self._waiting[identifier] = (server, wire)
 
     def start_waiting(self) -> None:
-        """Start the streams for which there is room. Must not be called while streams end, since
-        a failed start may cancel others."""
+        """Start the streams for which there is room.
+
+        Must not be called while streams end, since a failed start may cancel others.
+        """
         for identifier, (server, wire) in list(self._waiting.items()):
             running = sum(stream.server == server for stream, _ in self._running.values())
             if identifier in self._waiting and running < _MAX_STREAMS_PER_SERVER:

@@ -1,4 +1,4 @@
-"""Helpers for staff tests: clients of staff groups, and the text of pages without markup."""
+"""Sign in as a staff group, and read the text of staff pages without markup."""
 
 from datetime import datetime
 from html import unescape
@@ -21,7 +21,7 @@ def remove_group_permission(name: str, permission: str) -> None:
     group.permissions.remove(*group.permissions.filter(codename=permission))
 
 
-def text_of(html: str) -> str:
+def visible_text(html: str) -> str:
     text = "".join(piece.partition(">")[2] or " " for piece in f">{html}".split("<"))
     return " ".join(unescape(text).split())
 
@@ -30,7 +30,7 @@ def panel_text(page: str, title: str) -> str:
     """Return the text of one panel."""
     assert page.count(f">{title}</h2>") == 1, title
     _, _, after = page.partition(f">{title}</h2>")
-    return text_of(after.partition("</section>")[0])
+    return visible_text(after.partition("</section>")[0])
 
 
 def front_page(client: Client) -> str:

@@ -1,4 +1,4 @@
-"""The table of a metered call, with its targets."""
+"""The metrics of a metered call, with their targets."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -45,43 +45,56 @@ def _metrics(rounds: list[Round]) -> list[Metric]:
 
     return [
         metric("an empty view: requests/s", lambda measured: measured["empty"].rate),
-        metric("validate, 200 accounts: against it", rate("many accounts"), at_least=0.25),
         metric(
-            "validate, one account: against 200 accounts",
+            "validate, 200 accounts: rate relative to the empty view",
+            rate("many accounts"),
+            at_least=0.25,
+        ),
+        metric(
+            "validate, one account: rate relative to 200 accounts",
             rate("one account", "many accounts"),
             at_least=0.9,
         ),
         metric(
-            "CPU of app, PostgreSQL and Redis: times the empty view's",
+            "CPU of app, PostgreSQL and Redis, relative to the empty view",
             cpu("many accounts"),
             at_most=3.5,
         ),
-        metric("embedded, 200 accounts: against the empty view", rate("embedded"), at_least=0.15),
-        metric("embedded, CPU: times the empty view's", cpu("embedded")),
+        metric(
+            "embedded, 200 accounts: rate relative to the empty view",
+            rate("embedded"),
+            at_least=0.15,
+        ),
+        metric("embedded: CPU relative to the empty view", cpu("embedded")),
         metric("validate: p50, ms", milliseconds("many accounts", 50)),
         metric("validate: p99, ms", milliseconds("many accounts", 99)),
         metric(
-            "at half the rate: p99, times p50",
+            "at half the rate: p99 / p50",
             lambda measured: measured["half the rate"].tail_ratio,
             at_most=5,
         ),
-        *(metric(f"{kind}: against the empty view", rate(kind), at_least=0.5) for kind in REFUSALS),
+        *(
+            metric(f"{kind}: rate relative to the empty view", rate(kind), at_least=0.5)
+            for kind in REFUSALS
+        ),
         *(
             Metric(
-                f"{others}: p99 of all rounds, times what it is without",
+                f"{others}: p99 of all rounds, relative to undisturbed",
                 [_p99(rounds, kind) / _p99(rounds, "alone")],
                 at_most=1.5,
             )
             for others, kind in (
-                ("another's 6,000 calls a minute", "during a burst"),
-                ("others' refused calls at half the top rate", "during a flood"),
+                ("another customer's 6,000 calls per minute", "during a burst"),
+                ("other customers' refused calls at half the top rate", "during a flood"),
             )
         ),
         metric(
-            "64 calls waiting for DNS: rate kept", rate("during DNS", "before DNS"), at_least=0.8
+            "64 calls waiting for DNS: rate relative to undisturbed",
+            rate("during DNS", "before DNS"),
+            at_least=0.8,
         ),
         metric(
-            "the load generator, cores",
+            "CPU of the load generator, cores",
             lambda measured: measured["many accounts"].outcome.generator_share,
         ),
     ]
@@ -98,7 +111,15 @@ def _measure_once(
     print_progress("100,000 calls over 50,000 domains…")
     halfway, at_the_end = endurance.measure(executor, contenders["product"])
     return [
-        Metric("SQL statements a call", [statements], at_most=2),
-        Metric("a worker after 100,000 calls over 50,000 domains, MB", [at_the_end], at_most=120),
-        Metric("the same, times what it was after 50,000", [at_the_end / halfway], at_most=1.1),
+        Metric("SQL statements per call", [statements], at_most=2),
+        Metric(
+            "memory of a worker after 100,000 calls over 50,000 domains, MB",
+            [at_the_end],
+            at_most=120,
+        ),
+        Metric(
+            "the same, relative to its memory after 50,000 calls",
+            [at_the_end / halfway],
+            at_most=1.1,
+        ),
     ]
