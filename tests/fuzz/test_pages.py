@@ -42,8 +42,8 @@ WITH_FORMS = [page for page in PAGES if not page.startswith("/docs/")]
 PLAYGROUND = "/validation/playground/"
 # Forms in the layout of every page.
 LAYOUT_FORMS = {"/accounts/logout/", "/accounts/account/switch/"}
-OWN, ANOTHERS, ODD = "own", "another's", "odd"
-owners = st.sampled_from([OWN, OWN, OWN, ANOTHERS, ODD])
+OWN, OTHER, ODD = "own", "another's", "odd"
+owners = st.sampled_from([OWN, OWN, OWN, OTHER, ODD])
 QUERY_NAMES = ("next", "page", "before", "q", "format", "account", "email", "key", "all")
 
 
@@ -71,7 +71,7 @@ def test_customer_form_changes_only_what_it_shows() -> None:
         first=[
             {"template": page, "owner": owner, "form_index": 0, "filling": UNCHANGED}
             for page in WITH_FORMS
-            for owner in (OWN, ANOTHERS)
+            for owner in (OWN, OTHER)
             if owner == OWN or "<" in page
         ],
         template=st.sampled_from(WITH_FORMS),
@@ -131,7 +131,7 @@ def test_any_query_string_on_any_page_is_answered() -> None:
         any_query,
         quick=20,
         first=[
-            {"template": page, "owner": ANOTHERS, "odd": "", "query": [], "signed_in": True}
+            {"template": page, "owner": OTHER, "odd": "", "query": [], "signed_in": True}
             for page in PAGES
             if "<" in page
         ],
@@ -149,7 +149,7 @@ days = st.dates().map(str) | st.sampled_from(["24h", "12m", "hour", "month", "pl
 
 
 def ids_owned_by(shop: Customer, harbour: Customer, owner: str) -> dict[str, Any]:
-    return {OWN: shop.ids, ANOTHERS: harbour.ids}.get(owner, {})
+    return {OWN: shop.ids, OTHER: harbour.ids}.get(owner, {})
 
 
 def get_form(client: Client, path: str, form_index: int) -> PageForm:

@@ -56,7 +56,7 @@ def render_tables() -> dict[str, str]:
         ),
         "lists": markdown(
             [
-                ["list", "entries", "source", "version", "date", "licence"],
+                ["list", "entries", "source", "version", "date", "license"],
                 *_domain_data(),
             ]
         ),
@@ -69,7 +69,7 @@ def _domain_data() -> list[list[str]]:
         (path.stem for path in DATA_FOLDER.glob("*.txt")), key=lambda n: (n not in updated, n)
     )
     return [
-        [f"`{name}`", f"{len(file.entries):,}", file.source, file.version, file.date, file.licence]
+        [f"`{name}`", f"{len(file.entries):,}", file.source, file.version, file.date, file.license]
         for name, file in ((name, read_data_file(name)) for name in names)
     ]
 

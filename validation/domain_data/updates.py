@@ -33,7 +33,7 @@ class Update:
     name: str
     source: str
     version: str
-    licence: str
+    license: str
     entries: frozenset[str]
 
     def write(self, today: date, folder: Path = DATA_FOLDER) -> None:
@@ -41,7 +41,7 @@ class Update:
             f"# source: {self.source}",
             f"# version: {self.version}",
             f"# date: {today.isoformat()}",
-            f"# licence: {self.licence}",
+            f"# license: {self.license}",
             "# Written by `manage.py update_domain_data`.",
         )
         lines = "\n".join((*header, *sorted(self.entries)))

@@ -20,7 +20,7 @@ class DataFile:
     source: str
     version: str
     date: str
-    licence: str
+    license: str
     # In file order.
     entries: tuple[str, ...]
 
@@ -40,7 +40,7 @@ def read_data_file(name: str, folder: Path = DATA_FOLDER) -> DataFile:
     comments = (line.removeprefix("# ").partition(": ") for line in lines if line.startswith("#"))
     facts = {key: value for key, _, value in comments if value}
     entries = tuple(line for line in lines if line and not line.startswith("#"))
-    return DataFile(facts["source"], facts["version"], facts["date"], facts["licence"], entries)
+    return DataFile(facts["source"], facts["version"], facts["date"], facts["license"], entries)
 
 
 def _load_set(name: str) -> "cached_property[frozenset[str]]":

@@ -20,4 +20,4 @@ def test_each_reason_has_a_meaning_and_an_action() -> None:
 
 
 def test_number_of_hosts_matches_the_code() -> None:
-    assert f"at most {MAX_MAIL_HOSTS} hosts" in DOCUMENT.read_text()
+    assert f"more than {MAX_MAIL_HOSTS} hosts" in DOCUMENT.read_text()

@@ -33,7 +33,7 @@ def test_update_is_written_with_its_source(tmp_path: Path) -> None:
     update.write(date(2026, 12, 1), tmp_path)
     written = read_data_file("disposable", tmp_path)
     assert frozenset(written.entries) == DOMAIN_DATA.disposable
-    assert (written.date, written.version, written.licence) == ("2026-12-01", update.version, "MIT")
+    assert (written.date, written.version, written.license) == ("2026-12-01", update.version, "MIT")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ DATA = DomainData()
 @pytest.mark.parametrize("path", sorted(DATA_FOLDER.glob("*.txt")), ids=lambda path: str(path.stem))
 def test_data_file_states_its_source_and_has_no_duplicates(path: object) -> None:
     file = read_data_file(getattr(path, "stem", ""))
-    assert all((file.source, file.version, file.licence, file.entries))
+    assert all((file.source, file.version, file.license, file.entries))
     assert len(file.date) == len("2026-11-09")
     assert len(set(file.entries)) == len(file.entries)
     assert all(entry == entry.strip().lower() and entry.isascii() for entry in file.entries)
