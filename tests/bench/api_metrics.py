@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 
 from tests.bench import endurance
 from tests.bench.api import (
@@ -31,73 +32,104 @@ def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[M
 
 
 def _metrics(rounds: list[Round]) -> list[Metric]:
-    def metric(label: str, value: Callable[[Round], float], **target: float) -> Metric:
-        return Metric(label, [value(measured) for measured in rounds], **target)
+    """Return the metrics of all rounds, in the order in which docs/performance.md lists them."""
+    return [
+        *_throughput(rounds),
+        *_latency(rounds),
+        *(
+            _metric(rounds, f"{kind}: rate relative to the empty view", _rate(kind), at_least=0.5)
+            for kind in REFUSALS
+        ),
+        *_isolation(rounds),
+        _metric(
+            rounds,
+            "CPU of the load generator, cores",
+            lambda measured: measured["many accounts"].outcome.generator_share,
+        ),
+    ]
 
-    def rate(kind: str, baseline: str = "empty") -> Callable[[Round], float]:
-        return lambda measured: measured[kind].rate / measured[baseline].rate
 
-    def cpu(kind: str) -> Callable[[Round], float]:
-        return lambda measured: measured[kind].cpu_per_request / measured["empty"].cpu_per_request
-
-    def milliseconds(kind: str, percent: int) -> Callable[[Round], float]:
-        return lambda measured: measured[kind].outcome.percentile(percent) * 1000
-
+def _throughput(rounds: list[Round]) -> list[Metric]:
+    metric = partial(_metric, rounds)
     return [
         metric("an empty view: requests/s", lambda measured: measured["empty"].rate),
         metric(
             "validate, 200 accounts: rate relative to the empty view",
-            rate("many accounts"),
+            _rate("many accounts"),
             at_least=0.25,
         ),
         metric(
             "validate, one account: rate relative to 200 accounts",
-            rate("one account", "many accounts"),
+            _rate("one account", "many accounts"),
             at_least=0.9,
         ),
         metric(
             "CPU of app, PostgreSQL and Redis, relative to the empty view",
-            cpu("many accounts"),
+            _cpu("many accounts"),
             at_most=3.5,
         ),
         metric(
             "embedded, 200 accounts: rate relative to the empty view",
-            rate("embedded"),
+            _rate("embedded"),
             at_least=0.15,
         ),
-        metric("embedded: CPU relative to the empty view", cpu("embedded")),
-        metric("validate: p50, ms", milliseconds("many accounts", 50)),
-        metric("validate: p99, ms", milliseconds("many accounts", 99)),
+        metric("embedded: CPU relative to the empty view", _cpu("embedded")),
+    ]
+
+
+def _latency(rounds: list[Round]) -> list[Metric]:
+    metric = partial(_metric, rounds)
+    return [
+        metric("validate: p50, ms", _milliseconds("many accounts", 50)),
+        metric("validate: p99, ms", _milliseconds("many accounts", 99)),
         metric(
             "at half the rate: p99 / p50",
             lambda measured: measured["half the rate"].tail_ratio,
             at_most=5,
         ),
-        *(
-            metric(f"{kind}: rate relative to the empty view", rate(kind), at_least=0.5)
-            for kind in REFUSALS
-        ),
+    ]
+
+
+def _isolation(rounds: list[Round]) -> list[Metric]:
+    """Return how much other customers and slow DNS servers slow down a call."""
+    others = (
+        ("another customer's 6,000 calls per minute", "during a burst"),
+        ("other customers' refused calls at half the top rate", "during a flood"),
+    )
+    return [
         *(
             Metric(
-                f"{others}: p99 of all rounds, relative to undisturbed",
+                f"{label}: p99 of all rounds, relative to undisturbed",
                 [_p99(rounds, kind) / _p99(rounds, "alone")],
                 at_most=1.5,
             )
-            for others, kind in (
-                ("another customer's 6,000 calls per minute", "during a burst"),
-                ("other customers' refused calls at half the top rate", "during a flood"),
-            )
+            for label, kind in others
         ),
-        metric(
+        _metric(
+            rounds,
             "64 calls waiting for DNS: rate relative to undisturbed",
-            rate("during DNS", "before DNS"),
+            _rate("during DNS", "before DNS"),
             at_least=0.8,
         ),
-        metric(
-            "CPU of the load generator, cores",
-            lambda measured: measured["many accounts"].outcome.generator_share,
-        ),
     ]
+
+
+def _metric(
+    rounds: list[Round], label: str, value: Callable[[Round], float], **target: float
+) -> Metric:
+    return Metric(label, [value(measured) for measured in rounds], **target)
+
+
+def _rate(kind: str, baseline: str = "empty") -> Callable[[Round], float]:
+    return lambda measured: measured[kind].rate / measured[baseline].rate
+
+
+def _cpu(kind: str) -> Callable[[Round], float]:
+    return lambda measured: measured[kind].cpu_per_request / measured["empty"].cpu_per_request
+
+
+def _milliseconds(kind: str, percent: int) -> Callable[[Round], float]:
+    return lambda measured: measured[kind].outcome.percentile(percent) * 1000
 
 
 def _p99(rounds: list[Round], kind: str) -> float:
