@@ -4,6 +4,21 @@ import django.utils.timezone
 from django.db import migrations, models
 
 
+class TakeOverOrCreateModel(migrations.CreateModel):
+    """Rename the table that the package accounts has made, or create it in a new database.
+
+    These models were in accounts before runtime existed, and their rows hold queued emails.
+    """
+
+    def database_forwards(self, app_label, schema_editor, from_state, to_state):
+        model = to_state.apps.get_model(app_label, self.name)
+        old_table = f"accounts_{self.name_lower}"
+        if old_table in schema_editor.connection.introspection.table_names():
+            schema_editor.alter_db_table(model, old_table, model._meta.db_table)
+        else:
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
 class Migration(migrations.Migration):
 
     initial = True
@@ -12,7 +27,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
+        TakeOverOrCreateModel(
             name='Lease',
             fields=[
                 ('name', models.CharField(max_length=50, primary_key=True, serialize=False)),
@@ -21,7 +36,7 @@ class Migration(migrations.Migration):
                 ('done_for', models.DateField(null=True)),
             ],
         ),
-        migrations.CreateModel(
+        TakeOverOrCreateModel(
             name='RecipientLimit',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -30,7 +45,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField()),
             ],
         ),
-        migrations.CreateModel(
+        TakeOverOrCreateModel(
             name='Mail',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

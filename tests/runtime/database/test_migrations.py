@@ -5,10 +5,14 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.postgres.operations import AddIndexConcurrently
+from django.core.management import call_command
 from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.state import ProjectState
 
+from runtime.mail.outbox import queue_mail
+from runtime.models import Lease, Mail, RecipientLimit
 from tests.runtime.database.migration_rules import find_mismatches, find_problems
 
 # The last migration of the previous release. Update these with each release.
@@ -163,6 +167,21 @@ def test_concurrent_index_operations_work_on_both_databases() -> None:
         assert "listed_by_reason" in get_index_names(model)
         editor.remove_index(model, index, concurrently=True)
     assert "listed_by_reason" not in get_index_names(model)
+
+
+@pytest.mark.usefixtures("fresh_database")
+def test_tables_from_before_the_package_runtime_are_taken_over_with_their_rows() -> None:
+    queue_mail(to="jane@shop.example", subject="Queued", text="", html="")
+    with connection.schema_editor() as editor:
+        for model in (Lease, Mail, RecipientLimit):
+            old_table = f"accounts_{model._meta.model_name}"
+            editor.alter_db_table(model, model._meta.db_table, old_table)
+    MigrationRecorder(connection).record_unapplied("runtime", "0001_initial")
+    call_command("migrate", verbosity=0)
+    assert Mail.objects.get().subject == "Queued"
+    assert {"mail_waiting", "mail_by_recipient"} <= get_index_names(Mail)
+    tables = connection.introspection.table_names()
+    assert not {"accounts_lease", "accounts_mail", "accounts_recipientlimit"} & set(tables)
 
 
 def get_index_names(model: Any) -> set[str]:
