@@ -1,12 +1,10 @@
-from typing import Any
-
 from django.conf import settings
 from django.http import HttpRequest
 
 from runtime.http.client_ip import is_address
 
 
-def site(request: HttpRequest) -> dict[str, Any]:
+def site(request: HttpRequest) -> dict[str, object]:
     """Add settings that every page can use."""
     return {
         "base_url": settings.BASE_URL,

@@ -1,5 +1,6 @@
 """Forms for sign-up, sign-in, the settings pages, and the team."""
 
+from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -42,7 +43,7 @@ MAX_SIGN_UP_ATTEMPTS = 5
 
 
 class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["login"])
         # The page has its own link to the password reset.
@@ -58,7 +59,7 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
     data: QueryDict
     account_already_exists: bool
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["email"])
         self.fields["password1"].help_text = "At least 10 characters."
@@ -129,7 +130,7 @@ def _opened_invitation(request: HttpRequest, email: str) -> Invitation | None:
 
 
 class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["email"])
 
@@ -141,7 +142,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
             self.users: list[User] = []
         return email
 
-    def save(self, request: SiteRequest, **kwargs: Any) -> str:
+    def save(self, request: SiteRequest, **kwargs: object) -> str:
         """Send the link unless a rate limit is exhausted. The next page is the same either way."""
         if not may_send_reset(request, self.cleaned_data["email"]):
             return str(self.cleaned_data["email"])
@@ -168,7 +169,7 @@ class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):  # type:
 
 
 class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["email"], label="New e-mail")
 
@@ -225,16 +226,13 @@ class OneTimeForm(forms.Form):
 
     form_token = forms.RegexField(
         r"^[A-Za-z0-9]{32}$",
+        initial=partial(get_random_string, 32),
         widget=forms.HiddenInput,
         error_messages={
             "required": "The form came back incomplete. Open this page again.",
             "invalid": "The form came back changed. Open this page again.",
         },
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["form_token"].initial = get_random_string(32)
 
 
 class ProfileForm(forms.ModelForm[User]):
@@ -261,8 +259,8 @@ class AccountForm(forms.ModelForm[Account]):
 class CloseAccountForm(forms.Form):
     name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
 
-    def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, account: Account, data: QueryDict | None = None) -> None:
+        super().__init__(data)
         self.account = account
         self.fields["name"].label = f"Type “{account.name}” to close it"
 
@@ -286,9 +284,10 @@ class RoleForm(forms.Form):
 
 
 class InviteForm(RoleForm):
-    email = forms.EmailField(label="E-mail", max_length=254, validators=[validate_line])
+    email = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        validators=[validate_line],
+        widget=forms.EmailInput({"placeholder": "colleague@company.com"}),
+    )
     field_order = ("email", "role")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["email"].widget.attrs["placeholder"] = "colleague@company.com"

@@ -1,6 +1,6 @@
 """Users, accounts, memberships, and invitations."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -175,13 +175,13 @@ class Account(models.Model):
         return max_days if self.log_days is None else min(self.log_days, max_days)
 
     @property
-    def log_starts_at(self) -> Any:
+    def log_starts_at(self) -> datetime:
         """Return when the visible request log starts. Older entries are deleted within a day."""
         retention_start = timezone.now() - timedelta(days=self.log_retention_days)
         return max(retention_start, self.log_since) if self.log_since else retention_start
 
     @property
-    def erased_after(self) -> Any:
+    def erased_after(self) -> datetime | None:
         return self.closed_at and self.closed_at + timedelta(days=settings.CLOSED_ACCOUNT_DAYS)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, cast
+from typing import cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
@@ -20,7 +20,7 @@ def require_permission(permission: TeamPermission) -> Callable[[AccountView], Ac
 
     def decorate(view: AccountView) -> AccountView:
         @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             account_request = cast(AccountRequest, request)
             if account_request.membership is None:
                 return redirect("accounts:open-account")
@@ -43,7 +43,7 @@ def redirect_get_to(page: str) -> Callable[[AccountView], AccountView]:
     def decorate(view: AccountView) -> AccountView:
         @wraps(view)
         @require_http_methods(["GET", "HEAD", "POST"])
-        def handle_post(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def handle_post(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             if request.method != "POST":
                 return redirect(page)
             return view(request, *args, **kwargs)

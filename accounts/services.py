@@ -1,7 +1,6 @@
 """Create users, and open, rename, suspend, export, close, and reopen accounts."""
 
 from contextlib import suppress
-from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.core.exceptions import ValidationError
@@ -131,10 +130,10 @@ def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> N
 
 
 @transaction.atomic
-def export_account(*, account: Account, actor: User, ip: str | None = None) -> dict[str, Any]:
+def export_account(*, account: Account, actor: User, ip: str | None = None) -> dict[str, object]:
     """Export all data of the account. Upper layers add their sections through a hook."""
     audit.record(account, actor, "account.exported", account.name, ip)
-    export: dict[str, Any] = {
+    export: dict[str, object] = {
         "exported_at": timezone.now(),
         "account": {
             "id": account.public_id,
@@ -156,7 +155,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
     return export
 
 
-def _export_entry(entry: AuditEntry) -> dict[str, Any]:
+def _export_entry(entry: AuditEntry) -> dict[str, object]:
     return {
         "at": entry.at,
         "who": entry.who,
@@ -167,7 +166,7 @@ def _export_entry(entry: AuditEntry) -> dict[str, Any]:
     }
 
 
-def _export_member(membership: Membership) -> dict[str, Any]:
+def _export_member(membership: Membership) -> dict[str, object]:
     user = membership.user
     return {
         "email": user.email,

@@ -1,7 +1,5 @@
 """Record agreement to the terms, and check that the legal pages are filled in."""
 
-from typing import Any
-
 from django.conf import settings
 from django.core.checks import Warning as CheckWarning
 from django.db import transaction
@@ -20,7 +18,7 @@ def agree_to_terms(*, user: User, account: Account | None, ip: str | None = None
     audit.record(account, user, "user.terms_agreed", f"version of {user.terms_version}", ip)
 
 
-def check_legal_pages(**_: Any) -> list[CheckWarning]:
+def check_legal_pages(**_: object) -> list[CheckWarning]:
     """Warn in `manage.py check --deploy` about texts that only the operator can supply."""
     if not settings.MISSING_LEGAL_SETTINGS:
         return []

@@ -1,11 +1,11 @@
-from typing import Any
-
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import audit
+from accounts.staff.request import staff_request
 from validation.domain_data import staff_domains
 from validation.forms import ListedDomainForm
 from validation.models import ListedDomain, LogEntry
@@ -23,15 +23,23 @@ class ListedDomainAdmin(admin.ModelAdmin[ListedDomain]):
     list_filter = ("kind",)
     search_fields = ("domain", "reason")
 
-    def save_model(self, request: Any, obj: ListedDomain, form: Any, change: bool) -> None:
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: ListedDomain,
+        form: ModelForm[ListedDomain],
+        change: bool,
+    ) -> None:
         super().save_model(request, obj, form, change)
+        staff = staff_request(request)
         target = f"{obj.domain}: {obj.get_kind_display()}, {obj.reason}"
-        audit.record(None, request.user, "domain.listed", target, request.ip)
+        audit.record(None, staff.user, "domain.listed", target, staff.ip)
         transaction.on_commit(staff_domains.invalidate)
 
-    def delete_model(self, request: Any, obj: ListedDomain) -> None:
+    def delete_model(self, request: HttpRequest, obj: ListedDomain) -> None:
         super().delete_model(request, obj)
-        audit.record(None, request.user, "domain.unlisted", obj.domain, request.ip)
+        staff = staff_request(request)
+        audit.record(None, staff.user, "domain.unlisted", obj.domain, staff.ip)
         transaction.on_commit(staff_domains.invalidate)
 
     @transaction.atomic

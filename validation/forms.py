@@ -77,7 +77,7 @@ class ListedDomainForm(forms.ModelForm[ListedDomain]):
             )
         return domain
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         data = super().clean() or {}
         well_known = {
             *read_data_file("never_disposable").entries,

@@ -170,7 +170,7 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         window = (at - timedelta(seconds=1), at + MAX_ROW_DELAY)
         return self.filter(at__range=window, result_id=result_id)
 
-    def bulk_insert(self, entries: Iterable[dict[str, Any]]) -> BulkInsert:
+    def bulk_insert(self, entries: Iterable[dict[str, object]]) -> BulkInsert:
         """Return one INSERT for all entries, each a dict of the columns that aren't blank.
 
         Creating model instances takes longer than writing the rows.
@@ -255,7 +255,7 @@ def _log_row_format() -> JsonTable:
 
 
 @cache
-def _blank_log_row() -> dict[str, Any]:
+def _blank_log_row() -> dict[str, object]:
     return {field.column: field.get_default() for field in _log_fields()}
 
 

@@ -1,7 +1,5 @@
 """Sample results for the docs, produced by the engine and the sandbox so that they stay correct."""
 
-from typing import Any
-
 from validation.engine.check import DomainInfo, Engine, LookupLimit
 from validation.engine.dns.mail_route import MailHost, MailRoute
 from validation.engine.sandbox import SANDBOX_DOMAIN, sandbox_finding
@@ -29,17 +27,17 @@ class _FixedRouteEngine(Engine):
 _engine = _FixedRouteEngine()
 
 
-def sandbox_result(word: str) -> dict[str, Any]:
+def sandbox_result(word: str) -> dict[str, object]:
     finding = sandbox_finding(_engine.check_without_dns(f"{word}@{SANDBOX_DOMAIN}"), word)
     return _build_result(finding, sandbox=True)
 
 
-def mistyped_result() -> dict[str, Any]:
+def mistyped_result() -> dict[str, object]:
     """Return the result for a mistyped address outside the sandbox, with all DNS fields."""
     return _build_result(_engine.check("Jane.Doe+news@GMIAL.com"), sandbox=False)
 
 
-def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, Any]:
+def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, object]:
     return {
         "id": "val_01KAHJ8Q6YB3T5W7XNMV0ZRCDE",
         "created_at": "2026-11-20T18:30:00.123Z",

@@ -1,13 +1,11 @@
 """Describe requests and responses for the OpenAPI schema. These serializers validate nothing."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from validation.engine.reasons import Verdict
 from validation.engine.verdict import CHECKS
 
-Described = serializers.Serializer[Any]
+Described = serializers.Serializer[object]
 
 
 class ValidateSerializer(Described):

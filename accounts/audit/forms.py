@@ -1,6 +1,7 @@
 """The filter form of the audit log page. Its fields are the query string of that page."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -28,7 +29,7 @@ _LABELS: dict[str, str] = {
 }
 
 
-def _what_choices() -> list[Any]:
+def _what_choices() -> list[tuple[str, str | list[tuple[str, str]]]]:
     """List each group as a whole, followed by its actions."""
     visible = [group for group in Group if group != Group.SERVICE]
     return [("", "Everything"), *((GROUPS[group], _group_choices(group)) for group in visible)]
@@ -45,7 +46,7 @@ class AuditFilter(QueryForm):
     since = DayField(label="From (UTC)", required=False)
     until = DayField(label="To (UTC)", required=False)
 
-    def __init__(self, data: Any, account: "Account") -> None:
+    def __init__(self, data: Mapping[str, object], account: "Account") -> None:
         super().__init__(data)
         self.members = {m.public_id: m.user for m in account.memberships.select_related("user")}
         self.actors = [
@@ -55,7 +56,7 @@ class AuditFilter(QueryForm):
         ]
         self.fields["who"].choices = [("", "Everybody"), *self.actors]  # type: ignore[attr-defined]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         data = super().clean() or {}
         since, until = data.get("since"), data.get("until")
         if since and until and since > until:

@@ -1,9 +1,10 @@
 """Accounts, members, and invitations in the admin."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import audit, services
@@ -11,6 +12,14 @@ from accounts.models import Account, Membership
 from accounts.staff.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.request import StaffRequest, staff_request
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+
+class MemberCount(TypedDict):
+    member_count: int
 
 
 class MemberInline(ReadOnlyInline):
@@ -23,10 +32,10 @@ class StateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         return [("open", "Open"), ("suspended", "Suspended"), ("closed", "Closed")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Account]) -> QuerySet[Account]:
         if self.value() == "open":
             return queryset.filter(closed_at=None, suspended_at=None)
         if self.value() == "suspended":
@@ -44,7 +53,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "members",
         "created_at",
     )
-    list_filter: ClassVar[tuple[Any, ...]] = (StateFilter, "created_at")
+    list_filter = (StateFilter, "created_at")
     search_fields = ("name", "public_id", "memberships__user__email")
     search_help_text = "Name, acc_… or a member's e-mail"
     date_hierarchy = "created_at"
@@ -66,24 +75,28 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: Any, obj: Account | None = None) -> bool:
-        is_own = obj is not None and bool(own_account_refusal(request.user, obj))
+    def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
+        user = staff_request(request).user
+        is_own = obj is not None and bool(own_account_refusal(user, obj))
         return not is_own and super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         return False
 
-    def save_model(self, request: Any, obj: Account, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: Account, form: ModelForm[Account], change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
+        staff = staff_request(request)
         if changes := describe_changes(form):
-            audit.record(obj, request.user, "account.changed_by_staff", changes, request.ip)
+            audit.record(obj, staff.user, "account.changed_by_staff", changes, staff.ip)
 
     def has_suspend_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("accounts.suspend_account")
 
     @admin.display(ordering="member_count")
-    def members(self, account: Any) -> int:
-        return int(account.member_count)
+    def members(self, account: "WithAnnotations[Account, MemberCount]") -> int:
+        return account.member_count
 
     @admin.display
     def state(self, account: Account) -> str:
@@ -94,21 +107,21 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         return "Suspended" if account.suspended_at else "Open"
 
     @admin.action(description="Suspend: keys answer 403", permissions=["suspend"])
-    def suspend(self, request: Any, accounts: QuerySet[Account]) -> None:
+    def suspend(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.suspend_account(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"Suspended: {_names(accounts)}.")
 
     @admin.action(description="Lift the suspension", permissions=["suspend"])
-    def lift_suspension(self, request: Any, accounts: QuerySet[Account]) -> None:
+    def lift_suspension(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.lift_suspension(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"No longer suspended: {_names(accounts)}.")
 
     @admin.action(description="Reopen what was closed", permissions=["suspend"])
-    def reopen(self, request: Any, accounts: QuerySet[Account]) -> None:
+    def reopen(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.reopen_account(account=account, actor=request.user, ip=request.ip)

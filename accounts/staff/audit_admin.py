@@ -1,7 +1,5 @@
 """The audit log in the admin: entries of all accounts, and entries without an account."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -15,10 +13,12 @@ class GroupFilter(admin.SimpleListFilter):
     title = "what"
     parameter_name = "what"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         return [(group.value, label) for group, label in GROUPS.items()]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[AuditEntry]
+    ) -> QuerySet[AuditEntry]:
         group = self.value()
         return queryset.filter(action__in=codes_in(Group(group))) if group in GROUPS else queryset
 

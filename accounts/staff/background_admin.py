@@ -1,7 +1,5 @@
 """Queued emails and the leases of background jobs in the admin."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
@@ -10,16 +8,18 @@ from django.template.defaultfilters import pluralize
 
 from accounts import audit
 from accounts.staff.read_only import ReadOnlyAdmin
+from accounts.staff.request import StaffRequest
+from runtime.mail.outbox import Mail, MailQuerySet
 
 
 class MailStateFilter(admin.SimpleListFilter):
     title = "state"
     parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         return [("waiting", "Waiting"), ("sent", "Sent"), ("given_up", "Given up")]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Mail]) -> QuerySet[Mail]:
         if self.value() == "waiting":
             return queryset.filter(sent_at=None, given_up_at=None)
         if self.value() == "sent":
@@ -42,8 +42,8 @@ class MailAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Send again what was given up", permissions=["send"])
     @transaction.atomic
-    def send_again(self, request: Any, mails: Any) -> None:
-        count: int = mails.send_again()
+    def send_again(self, request: StaffRequest, mails: MailQuerySet) -> None:
+        count = mails.send_again()
         target = f"{count} mail{pluralize(count)}"
         if count:
             audit.record(None, request.user, "mail.sent_again", target, request.ip)

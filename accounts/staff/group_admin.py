@@ -1,28 +1,33 @@
 """Staff groups in the admin. Every change of a group leaves an audit entry."""
 
-from typing import Any
-
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.models import Group
 from django.db import transaction
 from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
 
 from accounts import audit
 from accounts.staff.form_diff import describe_changes
+from accounts.staff.request import staff_request
 
 
 class GroupAdmin(DjangoGroupAdmin):
-    def save_model(self, request: Any, obj: Group, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: Group, form: ModelForm[Group], change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
+        staff = staff_request(request)
         if changes := describe_changes(form):
             action = "group.changed" if change else "group.added"
-            audit.record(None, request.user, action, f"{obj}: {changes}", request.ip)
+            audit.record(None, staff.user, action, f"{obj}: {changes}", staff.ip)
 
-    def delete_model(self, request: Any, obj: Group) -> None:
-        audit.record(None, request.user, "group.removed", str(obj), request.ip)
+    def delete_model(self, request: HttpRequest, obj: Group) -> None:
+        staff = staff_request(request)
+        audit.record(None, staff.user, "group.removed", str(obj), staff.ip)
         super().delete_model(request, obj)
 
     @transaction.atomic
-    def delete_queryset(self, request: Any, queryset: QuerySet[Group]) -> None:
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Group]) -> None:
         for group in queryset:
             self.delete_model(request, group)

@@ -4,12 +4,15 @@ Every staff action calls this module. The services don't, because members use th
 their own pages.
 """
 
-from typing import Any
+from typing import TypeVar
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from accounts.models import Account, User
+from accounts.staff.request import StaffRequest
+
+Row = TypeVar("Row", bound=Model)
 
 REFUSAL = (
     "You are a member of this account, so you can't take staff actions on it. "
@@ -17,7 +20,7 @@ REFUSAL = (
 )
 
 
-def own_account_refusal(user: User, row: Any) -> str:
+def own_account_refusal(user: User, row: Model) -> str:
     """Return why the user can't act on an account or a row of one, or an empty string.
 
     Rows without an account are open to all staff with the permission.
@@ -28,8 +31,8 @@ def own_account_refusal(user: User, row: Any) -> str:
 
 
 def exclude_own_accounts(
-    model_admin: "admin.ModelAdmin[Any]", request: Any, rows: QuerySet[Any], account: str
-) -> QuerySet[Any]:
+    model_admin: "admin.ModelAdmin[Row]", request: StaffRequest, rows: QuerySet[Row], account: str
+) -> QuerySet[Row]:
     """Exclude rows of the user's own accounts, and show a message that names them.
 
     `account` is the name of the column with the account.

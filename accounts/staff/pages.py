@@ -1,7 +1,6 @@
 """Staff pages outside the model admins: the search, and the usage of an account."""
 
 from datetime import timedelta
-from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_safe
 from accounts import audit
 from accounts.models import Account
 from accounts.staff.panels import SearchResults
+from accounts.staff.request import StaffRequest
 from runtime import hooks
 
 VIEWED = "account.looked_at_by_staff"
@@ -30,7 +30,7 @@ class SearchForm(forms.Form):
 
 
 @sensitive_post_parameters()
-def search(request: Any, site: AdminSite) -> HttpResponse:
+def search(request: StaffRequest, site: AdminSite) -> HttpResponse:
     """Search all layers. Uses POST: the query may be an API key, and URLs end up in logs."""
     form = SearchForm(request.POST)
     text = form.cleaned_data["text"] if form.is_valid() else ""
@@ -51,14 +51,14 @@ def search(request: Any, site: AdminSite) -> HttpResponse:
     return render(request, "admin/search.html", context)
 
 
-def _search_layers(request: Any, text: str, is_secret: bool) -> list[SearchResults]:
+def _search_layers(request: StaffRequest, text: str, is_secret: bool) -> list[SearchResults]:
     hook = "STAFF_SECRET_SEARCHES" if is_secret else "STAFF_SEARCHES"
     searches = hooks.call(hook, user=request.user, text=text)
     return [results for results in searches if results is not None and results.hits]
 
 
 @require_safe
-def show_usage(request: Any, public_id: str, site: AdminSite) -> HttpResponse:
+def show_usage(request: StaffRequest, public_id: str, site: AdminSite) -> HttpResponse:
     """Show what the customer sees, read-only. Staff don't sign in as the customer."""
     if not request.user.has_perm("accounts.view_account"):
         raise PermissionDenied("Your group does not look at accounts. Ask a colleague who may.")
@@ -76,7 +76,7 @@ def show_usage(request: Any, public_id: str, site: AdminSite) -> HttpResponse:
 
 
 @transaction.atomic
-def record_view(account: Account, request: Any) -> None:
+def record_view(account: Account, request: StaffRequest) -> None:
     # The lock makes concurrent views leave one entry.
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     since = timezone.now() - VIEW_ENTRY_INTERVAL

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from django.db.models import Model
 from django.urls import reverse
@@ -121,7 +121,7 @@ def require_staff_permissions(
 
     def decorate(build: Callable[..., Result]) -> Callable[..., Result | None]:
         @wraps(build)
-        def build_if_allowed(*, user: "User", **kwargs: Any) -> Result | None:
+        def build_if_allowed(*, user: "User", **kwargs: object) -> Result | None:
             return build(**kwargs) if user.has_perms(permissions) else None
 
         return build_if_allowed

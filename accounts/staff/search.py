@@ -43,12 +43,13 @@ def find_users(text: str) -> SearchResults:
     exact = Q(email=text.lower())
     similar = Q(email__icontains=text) | Q(name__icontains=text)
     matches = User.objects.filter(similar).annotate(is_exact=_as_boolean(exact))
-    users: Any = matches.order_by("-is_exact", "email").prefetch_related("memberships__account")[
-        :MAX_ROWS
-    ]
+    users = matches.order_by("-is_exact", "email").prefetch_related("memberships__account")
     return SearchResults(
         "Users",
-        [Hit(admin_link(user), user.name, _account_links(user), user.is_exact) for user in users],
+        [
+            Hit(admin_link(user), user.name, _account_links(user), user.is_exact)
+            for user in users[:MAX_ROWS]
+        ],
     )
 
 

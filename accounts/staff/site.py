@@ -14,7 +14,7 @@ from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
@@ -35,7 +35,7 @@ class StaffSite(admin.AdminSite):
     index_title = "Customers and what is theirs"
     enable_nav_sidebar = True
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern | URLResolver]:
         urls = [
             path("search/", self.admin_view(partial(search, site=self)), name="search"),
             path(
@@ -50,7 +50,7 @@ class StaffSite(admin.AdminSite):
         return super().admin_view(_reject_invalid_input(view), cacheable)
 
     def index(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> TemplateResponse:
         panels = hooks.call("STAFF_PANELS", user=request.user)
         visible = [panel for panel in panels if panel is not None]
@@ -61,7 +61,7 @@ class StaffSite(admin.AdminSite):
 
     @method_decorator([never_cache, login_not_required])
     def login(
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         """Redirect users without access to the sign-in or to the second factor."""
         if not request.user.is_authenticated:
@@ -73,12 +73,12 @@ class StaffSite(admin.AdminSite):
         return redirect("admin:index")
 
     def logout(  # type: ignore[override]
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         return redirect("account_logout")
 
     def password_change(  # type: ignore[override]
-        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         return redirect("account_change_password")
 
@@ -96,7 +96,7 @@ def _ask_for_factor(request: HttpRequest) -> HttpResponse:
     return redirect_to_proof(request, request.GET.get("next", reverse("admin:index")))
 
 
-def _reject_invalid_input(view: Callable[..., Any]) -> Callable[..., Any]:
+def _reject_invalid_input(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Respond with 400 to input that the database rejects, instead of a 500.
 
     Django's admin passes such input on: NUL characters, primary keys that aren't numbers, invalid
@@ -104,7 +104,7 @@ def _reject_invalid_input(view: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         filters = [value for _, values in request.GET.lists() for value in values]
         selected = request.POST.getlist("_selected_action")
         if any("\0" in text for text in (request.path_info, *filters)):

@@ -1,12 +1,11 @@
 """Users, their email addresses, and their second factors in the admin."""
 
-from typing import Any
-
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 
 from accounts import audit, emails
@@ -14,6 +13,7 @@ from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import Membership, User
 from accounts.staff.form_diff import describe_changes
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.request import staff_request
 
 
 class MembershipInline(ReadOnlyInline):
@@ -51,18 +51,21 @@ class UserAdmin(DjangoUserAdmin[User]):
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
 
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> tuple[str, ...]:
         """Let only superusers change staff status and permissions, whatever a group allows."""
-        fields = super().get_readonly_fields(request, obj)
+        fields = tuple(map(str, super().get_readonly_fields(request, obj)))
         return fields if request.user.is_superuser else (*fields, *STAFF_FIELDS)
 
-    def save_model(self, request: Any, obj: User, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
+        staff = staff_request(request)
         if changes := describe_changes(form):
             action, target = "user.changed_by_staff", f"{obj.email}: {changes}"
-            audit.record_for_user(obj, request.user, action, target, request.ip)
+            audit.record_for_user(obj, staff.user, action, target, staff.ip)
 
-    def user_change_password(self, *args: Any, **kwargs: Any) -> HttpResponse:
+    def user_change_password(self, *args: object, **kwargs: object) -> HttpResponse:
         """Refuse to set a password: staff who know it could act as the customer."""
         raise PermissionDenied("People set their own password, with a link that is mailed to them.")
 
@@ -85,26 +88,27 @@ class SecondFactorAdmin(ReadOnlyAdmin):
     search_fields = ("user__email",)
     exclude = ("data",)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return request.user.has_perm("mfa.delete_authenticator")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Authenticator]:
         """Exclude the user's own factors: the Security page removes those, after a proof."""
         return super().get_queryset(request).exclude(user=request.user.pk)
 
-    def delete_model(self, request: Any, obj: Authenticator) -> None:
+    def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
         self._record_removal(request, obj)
         super().delete_model(request, obj)
 
     @transaction.atomic
-    def delete_queryset(self, request: Any, queryset: QuerySet[Authenticator]) -> None:
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
         for authenticator in queryset:
             self._record_removal(request, authenticator)
         super().delete_queryset(request, queryset)
 
     @staticmethod
-    def _record_removal(request: Any, authenticator: Authenticator) -> None:
+    def _record_removal(request: HttpRequest, authenticator: Authenticator) -> None:
+        staff = staff_request(request)
         kind, user = authenticator_name(authenticator), authenticator.user
         action, target = "user.second_factor_removed_by_staff", f"{user.email}: {kind}"
-        audit.record_for_user(user, request.user, action, target, request.ip)
+        audit.record_for_user(user, staff.user, action, target, staff.ip)
         emails.queue_second_factor_removed(to=user.email, kind=kind)

@@ -1,7 +1,6 @@
 """Email settings, from EMAIL_URL: a mail server, or files in the data folder."""
 
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from config.settings.environment import TRUE_WORDS, Environment
@@ -18,7 +17,7 @@ SCHEMES = {
 }
 
 
-def mail_settings(env: Environment, folder: Path) -> dict[str, Any]:
+def mail_settings(env: Environment, folder: Path) -> dict[str, object]:
     if not env.is_set("EMAIL_URL"):
         return {"EMAIL_BACKEND": FILE_BACKEND, "EMAIL_FILE_PATH": str(folder)}
     try:
@@ -42,5 +41,5 @@ def mail_settings(env: Environment, folder: Path) -> dict[str, Any]:
     )
 
 
-def _backend(name: str, **settings: Any) -> dict[str, Any]:
+def _backend(name: str, **settings: object) -> dict[str, object]:
     return {"EMAIL_BACKEND": f"django.core.mail.backends.{name}.EmailBackend", **settings}

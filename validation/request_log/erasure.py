@@ -1,7 +1,6 @@
 """Erase one address from the request log and from stored replays."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -57,7 +56,9 @@ def _accounts_with(email: str) -> QuerySet[Account]:
     return Account.objects.filter(Q(pk__in=requests) | Q(pk__in=replays))
 
 
-def _matching_rows(email: str, account: Account | None) -> tuple[QuerySet[Any], QuerySet[Any]]:
+def _matching_rows(
+    email: str, account: Account | None
+) -> tuple[QuerySet[LogEntry], QuerySet[Replay]]:
     # The index on replays starts with the account. Naming the accounts turns the search for a hash
     # into one index lookup per account instead of a scan of all replays.
     accounts = Account.objects.filter(pk=account.pk) if account else Account.objects.all()

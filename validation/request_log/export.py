@@ -1,5 +1,3 @@
-from typing import Any
-
 from accounts.models import Account
 from validation.models import LogEntry
 
@@ -9,7 +7,7 @@ _FIELDS = (
 )
 
 
-def export_requests(*, account: Account) -> dict[str, Any]:
+def export_requests(*, account: Account) -> dict[str, object]:
     """Export the request log, with the addresses masked as stored. A hook."""
     entries = LogEntry.objects.retained_for(account).order_by("at", "pk")
     return {"requests": list(entries.values(*_FIELDS))}

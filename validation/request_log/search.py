@@ -6,7 +6,6 @@ limit (runtime/database/pagination.py).
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -37,7 +36,7 @@ class LogQuery:
     def indexed_conditions(self) -> list[Q]:
         """Return the active filters that have an index, the most selective first."""
         is_refused = bool(self.refusal or (self.status and self.status != 200))
-        conditions: list[tuple[Any, Q]] = [
+        conditions: list[tuple[object, Q]] = [
             (self.request_id, Q(request_id=self.request_id)),
             (self.address_hash, Q(address_hash=self.address_hash)),
             (self.domain, Q(domain=self.domain)),
@@ -48,7 +47,7 @@ class LogQuery:
         return [condition for value, condition in conditions if value]
 
     def unindexed_conditions(self) -> list[Q]:
-        conditions: list[tuple[Any, Q]] = [
+        conditions: list[tuple[object, Q]] = [
             (self.status, Q(status=self.status)),
             (self.refusal, Q(refusal=self.refusal)),
             (self.verdict, Q(verdict=self.verdict)),

@@ -12,10 +12,11 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.functional import cached_property
 
 from accounts.staff.read_only import ReadOnlyAdmin
+from accounts.staff.request import StaffRequest
 from validation.addresses import address_hash
 from validation.forms import AddressForm
 from validation.models import LogEntry
@@ -55,15 +56,15 @@ class LogEntryAdmin(ReadOnlyAdmin):
     show_full_result_count = False
 
     def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
-    ) -> tuple[QuerySet[Any], bool]:
+        self, request: HttpRequest, queryset: QuerySet[LogEntry], search_term: str
+    ) -> tuple[QuerySet[LogEntry], bool]:
         if not search_term:
             return queryset.none(), False
         ids = LogEntry.objects.matching_id(search_term).order_by("-pk").values_list("pk", flat=True)
         # Evaluated here, so that the list sorts and filters only these rows.
         return queryset.filter(pk__in=list(ids[:MAX_SHOWN])), False
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         guard = self.admin_site.admin_view
         return [
             path("find/", guard(self.find_address), name="validation_logentry_find"),
@@ -71,7 +72,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def find_address(self, request: Any) -> HttpResponse:
+    def find_address(self, request: StaffRequest) -> HttpResponse:
         """Show how many rows contain an address, and the button that erases them."""
         if not self.has_view_permission(request):
             raise PermissionDenied("Your group does not look at requests.")
@@ -90,7 +91,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
             context |= {"email": email, "rows": rows, "rows_url": reverse(CHANGELIST, query=query)}
         return render(request, "admin/validation/find_address.html", context)
 
-    def erase_address(self, request: Any) -> HttpResponse:
+    def erase_address(self, request: StaffRequest) -> HttpResponse:
         if not _can_erase(request):
             raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
         form = AddressForm(request.POST or None)
@@ -101,5 +102,5 @@ class LogEntryAdmin(ReadOnlyAdmin):
         return redirect("admin:validation_logentry_find")
 
 
-def _can_erase(request: Any) -> bool:
+def _can_erase(request: StaffRequest) -> bool:
     return bool(request.user.has_perm("validation.erase_address"))

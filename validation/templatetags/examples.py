@@ -1,5 +1,3 @@
-from typing import Any
-
 from django import template
 
 from validation.docs.examples import load_snippets
@@ -8,7 +6,7 @@ register = template.Library()
 
 
 @register.inclusion_tag("docs/example.html", takes_context=True)
-def example(context: template.Context, name: str) -> dict[str, Any]:
+def example(context: template.Context, name: str) -> dict[str, object]:
     """Render `{% example "retry" %}` in each language, with its output."""
-    variables: dict[str, Any] = context.flatten()  # type: ignore[assignment]
+    variables: dict[str, object] = context.flatten()  # type: ignore[assignment]
     return {"name": name, "snippets": load_snippets(name, variables)}

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
@@ -9,7 +7,7 @@ from validation.domain_data.updates import InvalidUpdate, find_updates
 class Command(BaseCommand):
     help = "Updates the engine's domain data from the installed packages, if the new data is valid."
 
-    def handle(self, **_: Any) -> None:
+    def handle(self, **_: object) -> None:
         try:
             updates = find_updates()
         except InvalidUpdate as error:

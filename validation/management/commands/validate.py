@@ -1,6 +1,5 @@
 import time
 from argparse import ArgumentParser
-from typing import Any
 
 import orjson
 from django.core.management.base import BaseCommand
@@ -23,7 +22,7 @@ class Command(BaseCommand):
                 argv = [*argv[:index], "--", *argv[index:]]
         super().run_from_argv(argv)
 
-    def handle(self, *, addresses: list[str], **_: Any) -> None:
+    def handle(self, *, addresses: list[str], **_: object) -> None:
         for address in addresses:
             started = time.perf_counter()
             finding = get_engine().check(address)
