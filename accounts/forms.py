@@ -42,7 +42,7 @@ VERIFIED_EMAIL_SESSION_KEY = "account_verified_email"
 MAX_SIGN_UP_ATTEMPTS = 5
 
 
-class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
+class LoginForm(allauth_forms.LoginForm):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["login"])
@@ -50,7 +50,7 @@ class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
         self.fields["password"].help_text = ""
 
 
-class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]
+class SignupForm(allauth_forms.SignupForm):
     """Creates the user, account, and membership in one transaction."""
 
     # The address for which the form suggested a correction. Submitted again, it is accepted.
@@ -129,7 +129,7 @@ def _opened_invitation(request: HttpRequest, email: str) -> Invitation | None:
     return invitation
 
 
-class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
+class ResetPasswordForm(allauth_forms.ResetPasswordForm):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["email"])
@@ -152,7 +152,7 @@ class ResetPasswordForm(allauth_forms.ResetPasswordForm):  # type: ignore[misc]
         return email
 
 
-class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):  # type: ignore[misc]
+class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):
     """Checks the code sent to a new address, after a sign-up or a change of address."""
 
     def clean_code(self) -> str:
@@ -168,7 +168,7 @@ class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):  # type:
         return cast(str, super().clean_code())
 
 
-class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
+class ChangeEmailForm(allauth_forms.AddEmailForm):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["email"], label="New e-mail")
@@ -182,7 +182,7 @@ class ChangeEmailForm(allauth_forms.AddEmailForm):  # type: ignore[misc]
         return verification
 
 
-class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
+class AddPasskeyForm(AddWebAuthnForm):
     passwordless = forms.BooleanField(
         required=False,
         initial=True,
@@ -200,7 +200,7 @@ class AddPasskeyForm(AddWebAuthnForm):  # type: ignore[misc]
         return credential
 
 
-class RenamePasskeyForm(EditWebAuthnForm):  # type: ignore[misc]
+class RenamePasskeyForm(EditWebAuthnForm):
     instance: Authenticator
 
     @transaction.atomic

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, models
@@ -89,7 +89,7 @@ class Replay(models.Model):
     is_sandbox = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
-    objects: ClassVar[ReplayQuerySet] = ReplayQuerySet.as_manager()  # type: ignore[assignment]
+    objects = ReplayQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -148,7 +148,7 @@ class ListedDomain(models.Model):
     reason = models.CharField(max_length=200, help_text="For your colleagues: how you know.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects: ClassVar[ListedDomainQuerySet] = ListedDomainQuerySet.as_manager()  # type: ignore[assignment]
+    objects = ListedDomainQuerySet.as_manager()
 
     class Meta:
         ordering = ["domain"]
@@ -222,7 +222,7 @@ class LogEntry(models.Model):
     # Packed by validation.addresses.pack_checks.
     checks = models.BigIntegerField(default=0)
 
-    objects: ClassVar[LogEntryQuerySet] = LogEntryQuerySet.as_manager()  # type: ignore[assignment]
+    objects = LogEntryQuerySet.as_manager()
 
     class Meta:
         verbose_name = "request"
