@@ -1,6 +1,6 @@
 """Run by test_sqlite.py in a separate process: greenlets of one web worker write concurrently.
 
-Print how long each of them seconds, and what was written, as JSON.
+Print how many seconds each of them took, and what was written, as JSON.
 """
 
 from gevent import monkey
