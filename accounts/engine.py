@@ -7,32 +7,55 @@ from django.utils.module_loading import import_string
 
 from runtime.database.pool import release_connection
 from runtime.http.load_shedding import concurrency_limit
-from runtime.metrics.registry import Counter, Gauge, Histogram, before_each_flush
+from runtime.metrics.client import (
+    DURATION_BUCKETS,
+    Counter,
+    Gauge,
+    Histogram,
+    before_each_flush,
+    initialize,
+)
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 
 _domain_lookups = Counter(
-    "resolver_domains",
+    "emailvalidation_resolver_domains",
     "Domain lookups: known (served from the cache) or searched.",
     ("lookup",),
-    initial_labels=("known", "searched"),
 )
+initialize(_domain_lookups, ("known", "searched"))
 _dns_queries = Counter(
-    "resolver_questions",
+    "emailvalidation_resolver_questions",
     "DNS queries: known (served from the cache) or asked.",
     ("lookup",),
-    initial_labels=("known", "asked"),
 )
+initialize(_dns_queries, ("known", "asked"))
 _dns_replies = Counter(
-    "resolver_answers",
+    "emailvalidation_resolver_answers",
     "DNS replies by outcome. Failure, timeout, and over_budget make a verdict unknown.",
     ("outcome",),
-    initial_labels=("found", "no_data", "no_name", "failure", "timeout", "over_budget"),
 )
-_reply_seconds = Histogram("resolver_answer_duration_seconds", "Time until a resolver replied.")
-_forging_resolvers = Gauge("resolver_lying", "Web workers that caught a resolver forging replies.")
-_active_lookups = Gauge("resolver_searches", "Domain searches in progress.")
-_waiting_lookups = Gauge("resolver_searches_waiting", "Domain searches waiting for a free slot.")
+initialize(_dns_replies, ("found", "no_data", "no_name", "failure", "timeout", "over_budget"))
+_reply_seconds = Histogram(
+    "emailvalidation_resolver_answer_duration_seconds",
+    "Time until a resolver replied.",
+    buckets=DURATION_BUCKETS,
+)
+_forging_resolvers = Gauge(
+    "emailvalidation_resolver_lying",
+    "Web workers that caught a resolver forging replies.",
+    multiprocess_mode="livesum",
+)
+_active_lookups = Gauge(
+    "emailvalidation_resolver_searches",
+    "Domain searches in progress.",
+    multiprocess_mode="livesum",
+)
+_waiting_lookups = Gauge(
+    "emailvalidation_resolver_searches_waiting",
+    "Domain searches waiting for a free slot.",
+    multiprocess_mode="livesum",
+)
 
 
 @cache
@@ -55,13 +78,14 @@ def get_engine() -> Engine:
 def _export_counters(process_engine: Engine) -> None:
     """Copy the engine's counters to the metrics. The engine itself doesn't import them."""
     counters = process_engine.resolver.take_counters()
-    _domain_lookups.add("known", amount=counters.cached_domains)
-    _domain_lookups.add("searched", amount=counters.lookups)
-    _dns_queries.add("known", amount=counters.cached_replies)
-    _dns_queries.add("asked", amount=counters.queries)
+    _domain_lookups.labels("known").inc(counters.cached_domains)
+    _domain_lookups.labels("searched").inc(counters.lookups)
+    _dns_queries.labels("known").inc(counters.cached_replies)
+    _dns_queries.labels("asked").inc(counters.queries)
     for outcome, count in counters.replies.items():
-        _dns_replies.add(outcome.replace(" ", "_"), amount=count)
-    _reply_seconds.add_all(counters.seconds)
+        _dns_replies.labels(outcome.replace(" ", "_")).inc(count)
+    for seconds in counters.seconds:
+        _reply_seconds.observe(seconds)
     _forging_resolvers.set(int(process_engine.resolver.trust.is_lost))
     _active_lookups.set(process_engine.slots.active)
     _waiting_lookups.set(process_engine.slots.waiting)

@@ -17,6 +17,6 @@ class HasCredits(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         price, balance = view.price(request), get_api_key(request).account.wallet.balance
         if price > balance:
-            charges_refused.add()
+            charges_refused.inc()
             raise insufficient_credits(required=price, balance=balance)
         return True

@@ -2,13 +2,14 @@
 
 import time
 from dataclasses import replace
+from functools import cache
 
 import orjson
 
 from accounts.engine import get_engine
 from apikeys.errors import ApiError
 from credits.wallet.charges import InsufficientCredits, get_balance
-from runtime.metrics.registry import Counter
+from runtime.metrics.client import Counter
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Replay, ReplayExists
@@ -17,10 +18,12 @@ from validation.request_log.writer import Caller
 from validation.settlement import PRICE, Validation, ValidationResponse, charge_and_record
 
 validations = Counter(
-    "validations",
+    "emailvalidation_validations",
     "Completed validations, by verdict, reason and source: api, playground or sandbox.",
     ("verdict", "reason", "source"),
 )
+# Looking up the labels costs as much as counting.
+_validations_by = cache(validations.labels)
 
 
 def price_of(email: str) -> int:
@@ -45,7 +48,7 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
     else:
         finding = sandbox_finding(get_engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)
-    validations.add(finding.verdict, finding.reason, _source(caller, word))
+    _validations_by(finding.verdict, finding.reason, _source(caller, word)).inc()
     validation = Validation(caller, email, finding, word is not None, duration_ms)
     if idempotency_key is None:
         return charge_and_record(validation)

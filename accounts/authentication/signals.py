@@ -62,7 +62,7 @@ def connect() -> None:
 
 def _count_outage(sender: Any, **kwargs: Any) -> None:
     if isinstance(sys.exception(), UNAVAILABLE):
-        times_unavailable.add("page")
+        times_unavailable.labels("page").inc()
 
 
 def _record(

@@ -19,15 +19,17 @@ from apikeys.throttling import limits, refusal_counts
 from runtime import hooks
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
 from runtime.logging.access_log import AccessLog, AccessRecord, add_record, get_route
-from runtime.metrics.registry import Counter
+from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger("api")
 
 authentication_refusals = Counter(
-    "authentication_refusals",
+    "emailvalidation_authentication_refusals",
     "API requests refused with a 401, by error code.",
     ("code",),
-    initial_labels=[code for code, refusal in REFUSALS.items() if refusal.status == 401],
+)
+initialize(
+    authentication_refusals, [code for code, refusal in REFUSALS.items() if refusal.status == 401]
 )
 
 # Logging 429s would turn a flood of requests into a flood of rows. After a 503, the database can't
@@ -70,7 +72,7 @@ class ApiMiddleware:
         if AccessLog.is_enabled:
             add_record(_access_record(api_request, response.status_code, seconds))
         if response.status_code == 401 and not api_request.is_sandbox:
-            authentication_refusals.add(api_request.refusal)
+            authentication_refusals.labels(api_request.refusal).inc()
         if (
             api_request.key
             and not api_request.in_request_log
@@ -90,7 +92,7 @@ class ApiMiddleware:
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))
         except UNAVAILABLE as error:
-            times_unavailable.add("api")
+            times_unavailable.labels("api").inc()
             logger.error("The database is unavailable", exc_info=error)
             charged = None if isinstance(error, OutcomeUnknown) else False
             return self._refuse(request, unavailable(charged=charged))

@@ -9,12 +9,13 @@ import threading
 import time
 from collections.abc import Callable
 
-from runtime.metrics.registry import Counter
+from runtime.metrics.client import Counter
 
 logger = logging.getLogger(__name__)
 
 outages = Counter(
-    "limiter_outages", "Times that a web worker found the rate-limit store unavailable."
+    "emailvalidation_limiter_outages",
+    "Times that a web worker found the rate-limit store unavailable.",
 )
 
 PROBE_SECONDS = 1.0
@@ -34,7 +35,7 @@ class Breaker:
             if self.is_open:
                 return
             self.is_open = True
-        outages.add()
+        outages.inc()
         self._log(type(error).__name__)
         threading.Thread(target=self._close_when_healthy, daemon=True).start()
 

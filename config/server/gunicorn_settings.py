@@ -5,7 +5,6 @@ This module must not import Django, as gevent must patch a worker before that. T
 """
 
 import gc
-import os
 import signal
 import sys
 from typing import Any
@@ -30,8 +29,6 @@ secure_scheme_headers: dict[str, str] = {}
 control_socket_disable = True
 loglevel = "warning"
 logger_class = "config.server.gunicorn_logger.GunicornLogger"
-# The supervisor sets it if metrics are on.
-METRICS_DIR = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 
 
 def on_starting(server: Any) -> None:
@@ -56,14 +53,6 @@ def worker_exit(server: Any, worker: Any) -> None:
         sys.modules["runtime.database.write_behind"].flush_all()
     if hasattr(worker, "flusher"):
         worker.flusher.stop()
-
-
-def child_exit(server: Any, worker: Any) -> None:
-    """Remove the dead worker's gauges from the metrics. Its counters stay."""
-    if METRICS_DIR:
-        from prometheus_client.multiprocess import mark_process_dead
-
-        mark_process_dead(worker.pid)
 
 
 def post_worker_init(worker: Any) -> None:

@@ -23,17 +23,21 @@ from credits import emails
 from credits.latency import BUCKETS, bucket_for
 from credits.models import UseHour, Wallet
 from runtime.database.raw_sql import BulkInsert, Row
-from runtime.metrics.registry import Counter, Histogram, MetricsSwitch
+from runtime.metrics.client import DURATION_BUCKETS, Counter, Histogram
 
 charge_batches = Counter(
-    "charge_batches", "Transactions that charged one or more requests and recorded their usage."
+    "emailvalidation_charge_batches",
+    "Transactions that charged one or more requests and recorded their usage.",
 )
-credits_charged = Counter("credits_charged", "Credits charged.")
+credits_charged = Counter("emailvalidation_credits_charged", "Credits charged.")
 charge_seconds = Histogram(
-    "charge_duration_seconds", "Time the database took to charge a batch of requests."
+    "emailvalidation_charge_duration_seconds",
+    "Time the database took to charge a batch of requests.",
+    buckets=DURATION_BUCKETS,
 )
 charges_refused = Counter(
-    "charges_refused", "Requests refused with 402 because the balance did not cover them."
+    "emailvalidation_charges_refused",
+    "Requests refused with 402 because the balance did not cover them.",
 )
 
 
@@ -80,7 +84,7 @@ def charge_account(charge: Charge) -> int:
     """
     (balance,) = charge_all([charge])
     if balance is None:
-        charges_refused.add()
+        charges_refused.inc()
         raise insufficient_credits(required=charge.cost, balance=get_balance(charge.account))
     return balance
 
@@ -132,15 +136,10 @@ def refund(charge: Charge, charged_at: datetime) -> None:
 def _record_metrics(
     charges: Sequence[Charge], balances: Sequence[int | None], duration: float
 ) -> None:
-    if MetricsSwitch.is_on:
-        charge_batches.add()
-        charge_seconds.add(duration)
-        costs = (
-            charge.cost
-            for charge, balance in zip(charges, balances, strict=True)
-            if balance is not None
-        )
-        credits_charged.add(amount=sum(costs))
+    charge_batches.inc()
+    charge_seconds.observe(duration)
+    charged = zip(charges, balances, strict=True)
+    credits_charged.inc(sum(charge.cost for charge, balance in charged if balance is not None))
 
 
 def _costs_by_account(charges: Iterable[Charge]) -> dict[int, int]:

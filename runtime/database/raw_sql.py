@@ -20,7 +20,7 @@ from django.db import (
     transaction,
 )
 
-from runtime.metrics.registry import Counter
+from runtime.metrics.client import Counter, initialize
 
 Row = Sequence[Any]
 
@@ -34,11 +34,11 @@ class OutcomeUnknown(OperationalError):
 
 
 times_unavailable = Counter(
-    "database_away",
+    "emailvalidation_database_away",
     "Times the database was unavailable to: api, page, background, or later (buffered writes).",
     ("where",),
-    initial_labels=("api", "page", "background", "later"),
 )
+initialize(times_unavailable, ("api", "page", "background", "later"))
 
 
 def execute(statement: str, values: Sequence[Any]) -> list[Any]:

@@ -48,7 +48,7 @@ class WriteBuffer(Generic[Item]):
                 while batches:
                     batches[-1:] = self._write_or_split(batches[-1])
             except UNAVAILABLE as error:
-                times_unavailable.add("later")
+                times_unavailable.labels("later").inc()
                 logger.warning("Database unavailable, keeping buffered rows", exc_info=error)
                 with self._lock:
                     self._items = [*chain(*batches), *self._items][:MAX_BUFFERED]

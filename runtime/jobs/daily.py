@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from runtime.jobs.leases import Lease
-from runtime.metrics.registry import Counter, Gauge
+from runtime.metrics.client import Counter, Gauge
 
 logger = logging.getLogger(__name__)
 
@@ -19,18 +19,18 @@ LEASE_SECONDS = 3600
 RETRY_SECONDS = 900
 
 ran_at = Gauge(
-    "daily_job_run_timestamp_seconds",
+    "emailvalidation_daily_job_run_timestamp_seconds",
     "When each daily job last ended, as a Unix timestamp.",
     ("job",),
-    mode="mostrecent",
+    multiprocess_mode="mostrecent",
 )
 durations = Gauge(
-    "daily_job_duration_seconds",
+    "emailvalidation_daily_job_duration_seconds",
     "Duration of the last run of each daily job.",
     ("job",),
-    mode="mostrecent",
+    multiprocess_mode="mostrecent",
 )
-failures = Counter("daily_job_failures", "Failed runs of daily jobs.", ("job",))
+failures = Counter("emailvalidation_daily_job_failures", "Failed runs of daily jobs.", ("job",))
 
 
 class DailyJobsFailed(Exception):
@@ -49,9 +49,9 @@ def run_daily() -> None:
         except Exception:
             logger.exception("Daily job %s failed", path)
             failed.append(path)
-            failures.add(job)
-        durations.set(time.monotonic() - started, job)
-        ran_at.set(time.time(), job)
+            failures.labels(job).inc()
+        durations.labels(job).set(time.monotonic() - started)
+        ran_at.labels(job).set_to_current_time()
     if failed:
         raise DailyJobsFailed(f"These daily jobs failed: {', '.join(failed)}")
 

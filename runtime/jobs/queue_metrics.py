@@ -12,27 +12,33 @@ from runtime.dates import midnight
 from runtime.jobs.daily import LEASE_NAME
 from runtime.jobs.leases import Lease
 from runtime.mail.outbox import Mail
-from runtime.metrics.registry import Gauge, MetricsSwitch
+from runtime.metrics.client import METRICS_ON, Gauge
 
 INTERVAL_SECONDS = 15.0
 
-waiting = Gauge("mails_waiting", "Emails that are not sent yet.", mode="mostrecent")
-oldest = Gauge("mails_oldest_waiting_seconds", "Age of the oldest unsent email.", mode="mostrecent")
+waiting = Gauge(
+    "emailvalidation_mails_waiting", "Emails that are not sent yet.", multiprocess_mode="mostrecent"
+)
+oldest = Gauge(
+    "emailvalidation_mails_oldest_waiting_seconds",
+    "Age of the oldest unsent email.",
+    multiprocess_mode="mostrecent",
+)
 overdue = Gauge(
-    "mails_overdue_seconds",
+    "emailvalidation_mails_overdue_seconds",
     "How long the longest overdue email is past its next attempt. A retry that isn't due doesn't "
     "count.",
-    mode="mostrecent",
+    multiprocess_mode="mostrecent",
 )
 done = Gauge(
-    "daily_work_done_for_timestamp_seconds",
+    "emailvalidation_daily_work_done_for_timestamp_seconds",
     "Start of the last day whose jobs are done, as a Unix timestamp, or 0.",
-    mode="mostrecent",
+    multiprocess_mode="mostrecent",
 )
 seen = Gauge(
-    "background_worker_seen_timestamp_seconds",
+    "emailvalidation_background_worker_seen_timestamp_seconds",
     "When the background worker last took these measurements, as a Unix timestamp.",
-    mode="mostrecent",
+    multiprocess_mode="mostrecent",
 )
 
 
@@ -41,7 +47,7 @@ class _Schedule:
 
 
 def measure_if_due() -> None:
-    if MetricsSwitch.is_on and time.monotonic() >= _Schedule.next_at:
+    if METRICS_ON and time.monotonic() >= _Schedule.next_at:
         _Schedule.next_at = time.monotonic() + INTERVAL_SECONDS
         measure()
 

@@ -15,7 +15,14 @@ import orjson
 
 from runtime.logging import formatters
 from runtime.logging.handler import StderrWriter
-from runtime.metrics.registry import Counter, Gauge, Histogram, MetricsSwitch
+from runtime.metrics.client import (
+    DURATION_BUCKETS,
+    METRICS_ON,
+    Counter,
+    Gauge,
+    Histogram,
+    before_each_flush,
+)
 
 # More than a worker handles in many seconds.
 MAX_BUFFERED = 20_000
@@ -25,13 +32,22 @@ _NAMED_GROUP = re.compile(r"\(\?P(<\w+>)[^)]*\)")
 _REGEX_SYNTAX = re.compile(r"\(\?:.*|/\?\$|\\Z|[\^$\\]")
 
 requests = Counter(
-    "http_requests",
+    "emailvalidation_http_requests",
     "Requests, by part: api, page, static, or server (refused before Django).",
     ("part", "route", "method", "status", "code"),
 )
-durations = Histogram("http_request_duration_seconds", "Request duration, by part.", ("part",))
+durations = Histogram(
+    "emailvalidation_http_request_duration_seconds",
+    "Request duration, by part.",
+    ("part",),
+    buckets=DURATION_BUCKETS,
+)
+in_progress = Gauge(
+    "emailvalidation_http_requests_in_hand", "Requests in progress.", multiprocess_mode="livesum"
+)
 dropped_records = Counter(
-    "answers_dropped", "Requests missing from access log and metrics because the buffer was full."
+    "emailvalidation_answers_dropped",
+    "Requests missing from access log and metrics because the buffer was full.",
 )
 
 # part, route, method, status, code, is_sandbox
@@ -64,23 +80,19 @@ class AccessLog:
 
     # Whether records are collected: they are needed for log lines or for metrics.
     is_enabled = False
-    # Whether each record becomes a log line.
     writes_lines = False
+    updates_metrics = False
     records: list[AccessRecord] = []
     in_progress = 0
 
 
-Gauge(
-    "http_requests_in_hand",
-    "Requests in progress.",
-    read=lambda: AccessLog.in_progress,
-)
+before_each_flush.append(lambda: in_progress.set(AccessLog.in_progress))
 
 
-def configure(*, writes_lines: bool) -> None:
+def configure(*, writes_lines: bool, updates_metrics: bool = METRICS_ON) -> None:
     """Enable the access log in a process that flushes it (runtime/flusher.py)."""
-    AccessLog.writes_lines = writes_lines
-    AccessLog.is_enabled = writes_lines or MetricsSwitch.is_on
+    AccessLog.writes_lines, AccessLog.updates_metrics = writes_lines, updates_metrics
+    AccessLog.is_enabled = writes_lines or updates_metrics
 
 
 def add_record(record: AccessRecord) -> None:
@@ -88,7 +100,7 @@ def add_record(record: AccessRecord) -> None:
     if len(AccessLog.records) < MAX_BUFFERED:
         AccessLog.records.append(record)
     else:
-        dropped_records.add()
+        dropped_records.inc()
 
 
 def take_records() -> list[AccessRecord]:
@@ -104,7 +116,7 @@ def flush(writer: StderrWriter, *, as_json: bool) -> None:
         batch = records[start : start + BATCH_SIZE]
         if AccessLog.writes_lines:
             writer.write(map(format_line, batch))
-        if MetricsSwitch.is_on:
+        if AccessLog.updates_metrics:
             _update_metrics(batch)
         time.sleep(0)
 
@@ -114,9 +126,10 @@ def _update_metrics(batch: list[AccessRecord]) -> None:
         part, route, method, status, code, is_sandbox = fields
         code = "sandbox" if is_sandbox else code
         method = method if method in METHODS else "other"
-        requests.add(part, route, method, str(status), code, amount=count)
-    for part in {record.part for record in batch}:
-        durations.add_all([record.seconds for record in batch if record.part == part], part)
+        requests.labels(part, route, method, status, code).inc(count)
+    observe = {part: durations.labels(part).observe for part in {record.part for record in batch}}
+    for record in batch:
+        observe[record.part](record.seconds)
 
 
 def json_line(record: AccessRecord) -> bytes:

@@ -17,17 +17,11 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from runtime.metrics.registry import Counter
-
 # POSIX writes up to PIPE_BUF bytes to a pipe atomically, so lines of several workers don't mix.
 CHUNK_BYTES = 4096
 MAX_BUFFERED_BYTES = 4 * 1024 * 1024
 # How long a worker that stops waits for a slow reader.
 CLOSE_TIMEOUT = 1.0
-
-dropped_records = Counter(
-    "log_records_dropped", "Log records dropped because standard error was not read."
-)
 
 
 class StderrWriter:
@@ -37,7 +31,7 @@ class StderrWriter:
         weakref.finalize(self, close).atexit = False
         self._lock = threading.RLock()
         self._chunks: deque[bytes] = deque()
-        self._buffered_bytes = self._dropped = 0
+        self._buffered_bytes = self._dropped = self._uncounted = 0
 
     def write(self, lines: Iterable[bytes]) -> None:
         """Write lines, each of which ends with a newline."""
@@ -55,6 +49,11 @@ class StderrWriter:
             if is_writable and self._dropped:
                 dropped, self._dropped = self._dropped, 0
                 logger.warning("Dropped %s log records: standard error was not read", dropped)
+
+    def take_dropped(self) -> int:
+        """Return how many lines were dropped since the last call."""
+        dropped, self._uncounted = self._uncounted, 0
+        return dropped
 
     def close(self) -> None:
         deadline = time.monotonic() + CLOSE_TIMEOUT
@@ -88,7 +87,7 @@ class StderrWriter:
     def _drop(self, chunk: bytes) -> None:
         lines = chunk.count(b"\n")
         self._dropped += lines
-        dropped_records.add(amount=lines)
+        self._uncounted += lines
 
 
 class StderrHandler(logging.Handler):

@@ -18,16 +18,16 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from runtime.metrics.registry import Counter
+from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger(__name__)
 
 attempts = Counter(
-    "mail_attempts",
+    "emailvalidation_mail_attempts",
     "Attempts to send an email, by outcome: sent, failed (will be retried), given_up.",
     ("outcome",),
-    initial_labels=("sent", "failed", "given_up"),
 )
+initialize(attempts, ("sent", "failed", "given_up"))
 
 LEASE = timedelta(minutes=2)
 # The delay after the nth failed attempt. After the last retry fails, the email is given up.
@@ -180,12 +180,12 @@ def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
     # Whatever happens to one email, the worker continues.
     except Exception as error:
         mail.record_failure(error)
-        attempts.add("given_up" if mail.given_up_at else "failed")
+        attempts.labels("given_up" if mail.given_up_at else "failed").inc()
         logger.warning("Email %s was not sent (attempt %s): %s", mail.pk, mail.attempts, error)
         connection.close()
         return _is_about_this_email(error)
     mail.mark_sent()
-    attempts.add("sent")
+    attempts.labels("sent").inc()
     return True
 
 

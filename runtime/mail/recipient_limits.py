@@ -14,7 +14,7 @@ from django.db import models, transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from runtime.metrics.registry import Counter
+from runtime.metrics.client import Counter
 from validation.engine.aliases import canonical_address, strip_plus_tag
 from validation.engine.syntax import AddressParts, parse_address
 
@@ -24,7 +24,7 @@ PER_HOUR, PER_DAY = 3, 10
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 dropped = Counter(
-    "emails_dropped",
+    "emailvalidation_emails_dropped",
     "Emails not sent because the recipient's limit was reached, by kind.",
     ("kind",),
 )
@@ -41,7 +41,7 @@ class RecipientLimitQuerySet(models.QuerySet["RecipientLimit"]):
         ages = [age for age in ages if -HOUR.total_seconds() < age < DAY.total_seconds()]
         in_this_hour = sum(age < HOUR.total_seconds() for age in ages)
         if in_this_hour >= PER_HOUR or len(ages) >= PER_DAY:
-            dropped.add(kind)
+            dropped.labels(kind).inc()
             logger.warning("Dropped an email (%s) to %s: recipient limit reached", kind, email)
             return False
         limit.sent_at = [now.timestamp() - age for age in ages] + [now.timestamp()]

@@ -18,14 +18,13 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from runtime.metrics.process_files import merge_dead_process_files
-from runtime.metrics.registry import PREFIX
+from runtime.metrics.process_files import merge_ended_processes
 
 CLIENT_TIMEOUT = 10
 
 
 class BuildInfo:
-    name = f"{PREFIX}_build_info"
+    name = "emailvalidation_build_info"
     help_text = "Always 1; labels identify the running version."
 
     def collect(self) -> Iterable[Metric]:
@@ -46,7 +45,7 @@ class MetricsExporter(ThreadingHTTPServer):
         self._registry = CollectorRegistry()
         self._registry.register(BuildInfo())
         MultiProcessCollector(self._registry, str(folder))
-        # Only one request at a time may merge the files of dead processes.
+        # Only one request at a time may merge files.
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -56,7 +55,7 @@ class MetricsExporter(ThreadingHTTPServer):
         """Return the metrics and their content type, for a client's Accept header."""
         encode, content_type = choose_encoder(accept)
         with self._lock:
-            merge_dead_process_files(self._folder)
+            merge_ended_processes(self._folder)
             return encode(self._registry), content_type
 
     def handle_error(self, request: object, client_address: object) -> None:

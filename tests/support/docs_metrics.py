@@ -5,10 +5,12 @@ import os
 import pkgutil
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import django
+from prometheus_client import REGISTRY
+from prometheus_client.metrics import MetricWrapperBase
 
-from runtime.metrics.registry import Metric, all_metrics
 from tests.bench.table import markdown, write_between_markers
 from tests.servers.product import ROOT
 
@@ -17,12 +19,31 @@ BUILD_INFO = ("emailvalidation_build_info", ("version", "python", "django"))
 SAMPLES = {"counter": ("_total",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 
 
-def load_all_metrics() -> list[Metric]:
+@dataclass(frozen=True)
+class DefinedMetric:
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    help_text: str
+    # How the values of several processes are combined, for gauges.
+    multiprocess_mode: str
+
+
+def load_all_metrics() -> list[DefinedMetric]:
     """Import every module, because importing one registers its metrics, and return all metrics."""
     for app in ("runtime", "accounts", "apikeys", "credits", "validation"):
         for module in pkgutil.walk_packages([str(ROOT / app)], f"{app}."):
             importlib.import_module(module.name)
-    return list(all_metrics)
+    # prometheus_client's own collectors, which the product doesn't export, are of other classes.
+    collectors = [c for c in REGISTRY._collector_to_names if isinstance(c, MetricWrapperBase)]
+    return [_describe(collector) for collector in collectors]
+
+
+def _describe(collector: MetricWrapperBase) -> DefinedMetric:
+    (family,) = collector.describe()
+    mode = getattr(collector, "_multiprocess_mode", "")
+    labels = tuple(collector._labelnames)
+    return DefinedMetric(family.name, family.type, labels, family.documentation, mode)
 
 
 def sample_names() -> set[str]:

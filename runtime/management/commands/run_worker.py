@@ -57,6 +57,6 @@ class Command(DatabaseCommand):
             measure_if_due()
             return sent
         except DatabaseError as error:
-            times_unavailable.add("background")
+            times_unavailable.labels("background").inc()
             logger.warning("Database unavailable, trying again: %s", error)
             return 0

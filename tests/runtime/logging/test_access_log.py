@@ -27,10 +27,10 @@ from runtime.logging.access_log import (
     text_line,
 )
 from runtime.logging.handler import StderrWriter
-from runtime.metrics.registry import MetricsSwitch
 from tests.conftest import signed_in
 from tests.support.api_client import ApiClient
 from tests.support.log_records import LogCapture
+from tests.support.metrics import Increases
 
 RECORD = AccessRecord(
     time.time(), "page", "req_1", None, None, "192.0.2.1", "GET", "/x/", 200, 0.0123, "", False
@@ -38,16 +38,12 @@ RECORD = AccessRecord(
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(MetricsSwitch, "is_on", True)
-    access_log.configure(writes_lines=False)
+def increases() -> Iterator[Increases]:
+    access_log.configure(writes_lines=False, updates_metrics=True)
     # Discard what earlier tests left.
     access_log.take_records()
-    access_log.dropped_records.take()
-    yield
+    yield Increases()
     access_log.take_records()
-    access_log.requests.take(), access_log.durations.take()
-    monkeypatch.undo()
     access_log.configure(writes_lines=False)
 
 
@@ -169,46 +165,49 @@ def test_unknown_host_is_one_record_without_the_host(
 
 
 @pytest.mark.django_db
-def test_text_chosen_by_callers_is_not_a_label(caller: ApiClient, measured: None) -> None:
+def test_text_chosen_by_callers_is_not_a_label(caller: ApiClient, increases: Increases) -> None:
     paths = ["/v1/validate", "/v1/nothing/1", "/nothing/2", "/docs/3/", "/static/4", "/v1/me"]
     for path in paths:
         for method in ("GET", "BREW", "SVC", "GET"):
             caller.call(method, path)
     flush_all()
-    labels = set(access_log.requests.take())
+    labels = set(increases.of("http_requests_total"))
     assert {method for _, _, method, _, _ in labels} == {"GET", "other"}
     routes = {route for _, route, *_ in labels}
     assert routes == {"/v1/validate", "/v1", "/v1/me", ""}
 
 
 @pytest.mark.django_db
-def test_sandbox_error_is_counted_as_sandbox(caller: ApiClient, measured: None) -> None:
+def test_sandbox_error_is_counted_as_sandbox(caller: ApiClient, increases: Increases) -> None:
     caller.validate("internal_error@sandbox.test")
     flush_all()
-    assert access_log.requests.take() == {("api", "/v1/validate", "POST", "500", "sandbox"): 1}
+    assert increases.of("http_requests_total") == {
+        ("api", "/v1/validate", "POST", "500", "sandbox"): 1
+    }
 
 
-def test_requests_are_counted_and_timed_by_part(measured: None) -> None:
+def test_requests_are_counted_and_timed_by_part(increases: Increases) -> None:
     for _ in range(BATCH_SIZE + 3):
         add_record(RECORD)
     add_record(RECORD._replace(part="api", seconds=20.0))
     flush_all()
-    assert access_log.requests.take() == {
+    assert increases.of("http_requests_total") == {
         ("page", "/x/", "GET", "200", ""): BATCH_SIZE + 3,
         ("api", "/x/", "GET", "200", ""): 1,
     }
-    times = access_log.durations.take()
-    assert sum(times["page",].counts) == BATCH_SIZE + 3
-    assert times["page",].counts[access_log.durations.bounds.index(0.025)] == BATCH_SIZE + 3
-    assert times["api",].counts[-1] == 1
-    assert times["api",].sum == 20.0
+    buckets = increases.of("http_request_duration_seconds_bucket")
+    assert ("page", "0.01") not in buckets
+    assert buckets["page", "0.025"] == buckets["page", "+Inf"] == BATCH_SIZE + 3
+    assert {bound for part, bound in buckets if part == "api"} == {"+Inf"}
+    assert buckets["api", "+Inf"] == 1
+    assert increases.of("http_request_duration_seconds_sum")["api",] == pytest.approx(20.0)
 
 
-def test_full_buffer_drops_and_counts_further_records(measured: None) -> None:
+def test_full_buffer_drops_and_counts_further_records(increases: Increases) -> None:
     for _ in range(MAX_BUFFERED + 5):
         add_record(RECORD)
     assert len(access_log.take_records()) == MAX_BUFFERED
-    assert access_log.dropped_records.take() == {(): 5}
+    assert increases.of("answers_dropped_total") == {(): 5}
 
 
 def test_disabled_access_log_collects_no_records(records: LogCapture) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from runtime.logging import handler
 from runtime.logging.handler import CHUNK_BYTES, MAX_BUFFERED_BYTES, StderrWriter
-from runtime.metrics.registry import MetricsSwitch
 
 LINE = b"x" * 299 + b"\n"
 
@@ -59,9 +58,8 @@ def test_full_pipe_does_not_block(
 
 
 def test_records_beyond_the_buffer_are_dropped_counted_and_reported(
-    pipe: tuple[int, int], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    pipe: tuple[int, int], caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(MetricsSwitch, "is_on", True)
     stderr = StderrWriter(pipe[1])
     lines = 2 * MAX_BUFFERED_BYTES // len(LINE)
     for _ in range(lines // 100):
@@ -74,7 +72,7 @@ def test_records_beyond_the_buffer_are_dropped_counted_and_reported(
         stderr.flush()
     dropped = lines // 100 * 100 - read // len(LINE)
     assert dropped > 0
-    assert handler.dropped_records.take() == {(): dropped}
+    assert stderr.take_dropped() == dropped
     assert caplog.messages == [f"Dropped {dropped} log records: standard error was not read"]
 
 
@@ -94,10 +92,7 @@ def test_full_socket_does_not_block() -> None:
         assert reader.recv(300) == LINE
 
 
-def test_records_for_a_closed_pipe_are_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(MetricsSwitch, "is_on", True)
+def test_records_for_a_closed_pipe_are_counted() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     stderr = StderrWriter(writer)
@@ -105,7 +100,7 @@ def test_records_for_a_closed_pipe_are_counted(
         stderr.write([LINE])
     stderr.close()
     os.close(writer)
-    assert handler.dropped_records.take() == {(): 3}
+    assert stderr.take_dropped() == 3
 
 
 def test_lines_are_written_in_chunks_that_a_pipe_takes_whole(pipe: tuple[int, int]) -> None:

@@ -1,7 +1,6 @@
 """Strangers can trigger three emails per hour and ten per day to one mailbox."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,12 @@ from django.utils import timezone
 from accounts import emails, team
 from accounts.models import Account, Invitation, User
 from accounts.roles import Role
-from runtime.mail import recipient_limits, retention
-from runtime.metrics.registry import MetricsSwitch
+from runtime.mail import retention
 from runtime.models import Mail, RecipientLimit
 from tests.conftest import PASSWORD, make_user
 from tests.support.fresh_database import run_concurrently
 from tests.support.log_records import LogCapture
+from tests.support.metrics import Increases
 
 VICTIM = "victim@shop.example"
 
@@ -43,16 +42,6 @@ def get_account(user: User) -> Account:
 def links() -> list[str]:
     matches = (re.search(r"/accounts/invitations/\S+", mail.text) for mail in Mail.objects.all())
     return [match[0] for match in matches if match]
-
-
-@pytest.fixture
-def counting() -> Iterator[None]:
-    """Record metrics. It must be torn down before `records`, which reads the switch then."""
-    recipient_limits.dropped.take()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MetricsSwitch, "is_on", True)
-        yield
-    recipient_limits.dropped.take()
 
 
 @pytest.mark.django_db
@@ -173,11 +162,12 @@ def test_each_kind_of_email_is_classified_as_limited_or_not() -> None:
 
 @pytest.mark.django_db
 def test_a_dropped_email_is_counted_and_logged_without_its_address(
-    account: Account, owner: User, records: LogCapture, counting: None
+    account: Account, owner: User, records: LogCapture
 ) -> None:
+    increases = Increases()
     for _ in range(5):
         invite(account, owner)
-    assert recipient_limits.dropped.take() == {("invitation",): 2}
+    assert increases.of("emails_dropped_total") == {("invitation",): 2}
     assert "v…@shop.example" in records.text
     assert VICTIM not in records.text
 

@@ -4,7 +4,14 @@ import re
 
 import pytest
 
-from tests.support.docs_metrics import DOCUMENT, load_all_metrics, render_table, sample_names
+from runtime.metrics.process_files import FILE_BYTES
+from tests.support.docs_metrics import (
+    DOCUMENT,
+    DefinedMetric,
+    load_all_metrics,
+    render_table,
+    sample_names,
+)
 
 pytestmark = pytest.mark.anywhere
 
@@ -24,11 +31,16 @@ def test_alerts_use_only_existing_metrics() -> None:
 
 
 @pytest.mark.parametrize("metric", load_all_metrics(), ids=lambda metric: metric.name)
-def test_metric_has_a_unit_and_a_help_text(metric: object) -> None:
-    name, help_text, labels = (getattr(metric, field) for field in ("name", "help_text", "labels"))
-    assert re.fullmatch("emailvalidation_[a-z_]+", name)
-    assert not name.endswith("_total")
-    assert help_text.endswith(".") or ":" in help_text
-    if getattr(metric, "kind", "") == "histogram":
-        assert name.endswith("_seconds")
-    assert not {"account", "key", "ip", "path", "domain", "email"} & set(labels)
+def test_metric_has_a_unit_and_a_help_text(metric: DefinedMetric) -> None:
+    assert re.fullmatch("emailvalidation_[a-z_]+", metric.name)
+    assert not metric.name.endswith("_total")
+    assert metric.help_text.endswith(".") or ":" in metric.help_text
+    if metric.kind == "histogram":
+        assert metric.name.endswith("_seconds")
+    assert not {"account", "key", "ip", "path", "domain", "email"} & set(metric.labels)
+
+
+def test_each_file_is_created_in_full_before_it_is_used() -> None:
+    """Otherwise, prometheus_client creates it, and a full disk kills the process."""
+    gauges = {m.multiprocess_mode for m in load_all_metrics() if m.kind == "gauge"}
+    assert {"counter", "histogram", *(f"gauge_{mode}" for mode in gauges)} == set(FILE_BYTES)
