@@ -1,5 +1,7 @@
 """Emails about keys, for the account's owners and admins and for the key's creator."""
 
+from django.utils.formats import date_format
+
 from accounts.emails import link, queue_email
 from accounts.models import User
 from accounts.names import format_for_email
@@ -14,11 +16,12 @@ def queue_key_created(*, key: ApiKey, actor: User | None) -> None:
 
 
 def queue_key_changed(*, key: ApiKey, actor: User | None) -> None:
-    _queue("apikeys/mails/key_changed", key, actor)
+    _queue("apikeys/mails/key_changed", key, actor, sentence=describe_access(key))
 
 
 def queue_key_rotated(*, key: ApiKey, replacement: ApiKey, actor: User | None) -> None:
-    _queue("apikeys/mails/key_rotated", key, actor, replacement=replacement)
+    sentence = describe_old_key(key)
+    _queue("apikeys/mails/key_rotated", key, actor, replacement=replacement, sentence=sentence)
 
 
 def queue_key_revoked(*, key: ApiKey, actor: User | None) -> None:
@@ -26,7 +29,30 @@ def queue_key_revoked(*, key: ApiKey, actor: User | None) -> None:
 
 
 def queue_key_expires(*, key: ApiKey) -> None:
-    _queue("apikeys/mails/key_expires", key, None)
+    _queue("apikeys/mails/key_expires", key, None, sentence=describe_need(key))
+
+
+def describe_access(key: ApiKey) -> str:
+    networks = ", ".join(key.allowed_networks)
+    where = f"only from {networks}" if networks else "from anywhere"
+    return f"It can now be used {where}, for {key.request_limit:,} requests per minute."
+
+
+def describe_old_key(key: ApiKey) -> str:
+    """Say until when a rotated key works."""
+    if key.is_revoked or key.expires_at is None:
+        return f"The old key, {key.display}, no longer works."
+    end = date_format(key.expires_at, "DATETIME_FORMAT")
+    return f"The old key, {key.display}, works until {end} UTC."
+
+
+def describe_need(key: ApiKey) -> str:
+    """Say whether a key that expires soon is in use, and how to replace it."""
+    if key.last_used_at:
+        advice = "It is in use. Rotate it before that day"
+    else:
+        advice = "It was never used. If you need it, rotate it before that day"
+    return f"{advice}: both keys then work while you update your servers."
 
 
 def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> None:

@@ -182,7 +182,7 @@ def test_changed_settings_apply_to_the_next_request(
     assert 'value="Renamed"' in page
     assert "203.0.113.0/24</textarea>" in page
     assert AuditEntry.objects.latest("pk").action == "key.changed"
-    assert "from 203.0.113.0/24 only, for 7 requests a minute" in Mail.objects.latest("pk").text
+    assert "only from 203.0.113.0/24, for 7 requests per minute" in Mail.objects.latest("pk").text
 
 
 def test_invalid_settings_change_nothing(client: Client, key: ApiKey, owner: User) -> None:

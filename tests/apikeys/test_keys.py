@@ -123,7 +123,7 @@ def test_rotated_key_without_a_grace_period_is_revoked(
 ) -> None:
     services.rotate_key(key=key, grace=timedelta(0), actor=owner)
     assert error_code(ApiClient(secret).get("/v1/me")) == "api_key_revoked"
-    assert "stopped working at once" in Mail.objects.latest("pk").text
+    assert "no longer works" in Mail.objects.latest("pk").text
 
 
 def test_grace_period_does_not_extend_an_expiry(account: Account, owner: User) -> None:
