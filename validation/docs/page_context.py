@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +19,7 @@ from credits.models import Pack, Plan
 from validation.api import MAX_EMAIL_LENGTH
 from validation.docs.changelog import FOR_OPERATORS, read_changelog
 from validation.docs.pages import Page
+from validation.docs.sentences import describe_details, describe_result, describe_tax, list_codes
 from validation.engine.dns.providers import HOST_PATTERNS, OTHER
 from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
@@ -60,7 +62,7 @@ def _validate() -> Context:
         "max_email_length": MAX_EMAIL_LENGTH,
         "max_depth": MAX_DEPTH,
         "mistakes": MESSAGES.items(),
-        "providers": [*(name for name, _ in HOST_PATTERNS), OTHER],
+        "providers": list_codes([*(name for name, _ in HOST_PATTERNS), OTHER]),
     }
 
 
@@ -94,6 +96,7 @@ def _credits() -> Context:
         **_offers(),
         "default_days": DEFAULT_DAYS,
         "max_days": MAX_DAYS,
+        "tax_note": describe_tax(Decimal(str(settings.TAX_RATE))),
         "free_accounts_per_domain": settings.SIGN_UP_CREDITS_PER_DOMAIN,
     }
 
@@ -108,8 +111,9 @@ def _idempotency() -> Context:
 
 def _sandbox() -> Context:
     words = [*(verdict.value for verdict in Verdict), *PRECEDENCE]
+    results = [(word, sandbox_result(word)) for word in words]
     return {
-        "results": [(word, sandbox_result(word)) for word in words],
+        "results": [(word, describe_result(word, result), result) for word, result in results],
         "refusals": _refusals(),
         "max_sandbox_replays": MAX_SANDBOX_REPLAYS,
     }
@@ -124,7 +128,10 @@ def _reference() -> Context:
 
 def _errors() -> Context:
     return {
-        "entries": [(*entry, SAMPLE_DETAILS.get(entry[0], {}).items()) for entry in _refusals()]
+        "entries": [
+            (code, refusal, describe_details(SAMPLE_DETAILS.get(code, {})))
+            for code, refusal in _refusals()
+        ]
     }
 
 

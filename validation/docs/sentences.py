@@ -1,0 +1,45 @@
+"""Build the sentences of docs pages that depend on the code's facts. Pure.
+
+Text between `backticks` is rendered as code by the template filter `ticks`.
+"""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from credits.money import format_percent
+
+# The value of a sample detail that is too long to show.
+OMITTED = "…"
+
+
+def describe_tax(tax_rate: Decimal) -> str:
+    if not tax_rate:
+        return "Prices are net."
+    return f"Prices are net; {format_percent(tax_rate)} tax is added."
+
+
+def list_codes(codes: Iterable[str]) -> str:
+    return ", ".join(f"`{code}`" for code in codes)
+
+
+def describe_details(details: Mapping[str, object]) -> str:
+    """Name the fields of an error's `details`, with their sample values. Empty if it has none."""
+    if not details:
+        return ""
+    fields = [f"`{name}`{_sample(value)}" for name, value in details.items()]
+    return f"`details` has {', '.join(fields)}."
+
+
+def _sample(value: object) -> str:
+    return "" if value == OMITTED else f" ({value}, for instance)"
+
+
+def describe_result(word: str, result: Mapping[str, object]) -> str:
+    """Describe the result of a sandbox word: its verdict, its reason, and what is special."""
+    parts = [str(result["verdict"])]
+    if result["reason"] != word:
+        parts.append(f"`{result['reason']}`")
+    if result["retry_after_s"]:
+        parts.append(f"ask again after {result['retry_after_s']} s")
+    parts += [f"with `{field}`" for field in ("did_you_mean", "syntax_error") if result[field]]
+    return ", ".join(parts)
