@@ -15,6 +15,8 @@ from accounts.authentication import failed_attempts
 from accounts.authentication.second_factor import one_time_codes, passkeys
 from accounts.authentication.second_factor.factors import authenticator_name
 
+NO_PASSKEY_USED = "Your browser did not use a passkey. Try again, or enter a code."
+
 
 class SingleUseCodeMixin:
     """Record used codes in the database. allauth's form relies on the cache, which may be down."""
@@ -69,7 +71,11 @@ def _accept_once(authenticator: Authenticator, response: Any) -> None:
 
 
 class PasskeyForm(SingleUseAssertionMixin, passkey_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
-    pass
+    @property
+    def notice(self) -> str:
+        """Return why the passkey was refused, or what to show if the browser used none."""
+        refusals: list[str] = self.errors.get("credential", [])
+        return refusals[0] if refusals else NO_PASSKEY_USED
 
 
 class PasskeySignInForm(SingleUseAssertionMixin, passkey_forms.LoginWebAuthnForm):  # type: ignore[misc]
