@@ -2,7 +2,7 @@
 
 import logging
 from datetime import timedelta
-from typing import Any, cast
+from typing import Protocol
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
@@ -51,8 +51,15 @@ REAUTHENTICATION_LABELS = {
 SIGN_IN_PROOF_KEY = "sign_in_proven_with"
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+class PasswordForm(Protocol):
+    """A form that has hashed its password outside the transaction."""
+
+    cleaned_data: dict[str, str]
+    hashed_password: str
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         emails.queue_sign_in_email(
             template=template_prefix,
             to=email,
@@ -61,7 +68,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             is_known=rate_limits.is_known(self.request, email),
         )
 
-    def save_user(self, request: HttpRequest, user: User, form: Any, commit: bool = True) -> User:
+    def save_user(
+        self, request: HttpRequest, user: User, form: PasswordForm, commit: bool = True
+    ) -> User:
         """Save the user with the hash that the form has computed outside the transaction."""
         user.email = form.cleaned_data["email"]
         user.password = form.hashed_password
@@ -76,7 +85,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             self.request.password_reset_user = user
         failed_attempts.save_password(user=user, action=action, ip=self.request.ip)
 
-    def pre_authenticate(self, request: SiteRequest, **credentials: Any) -> None:
+    def pre_authenticate(self, request: SiteRequest, **credentials: str) -> None:
         """Count the attempt with our rate limits.
 
         allauth's own limit lets strangers lock the owner of an address out.
@@ -87,11 +96,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         # allauth rolls this usage back when the password is right.
         self._login_failed_rl_usage = usage
 
-    def _get_login_attempts_cache_key(self, request: SiteRequest, **credentials: Any) -> str:
+    def _get_login_attempts_cache_key(self, request: SiteRequest, **credentials: str) -> str:
         """Return the key under which allauth clears failed attempts after a password reset."""
         return str(credentials.get("email", "")).lower()
 
-    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+    def post_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse:
         response: HttpResponse = super().post_login(request, user, **kwargs)
         remember_browser(request, response, user)
         return response
@@ -106,7 +115,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             self.add_message(request, messages.ERROR, template, {"email": email_address.email})
             return False
 
-    def authentication_failed(self, request: SiteRequest, **credentials: Any) -> None:
+    def authentication_failed(self, request: SiteRequest, **credentials: str) -> None:
         """Record a wrong password, at sign-in or at reauthentication."""
         failed_attempts.record_wrong_password(email=credentials.get("email", ""), ip=request.ip)
 
@@ -117,7 +126,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         uid, _, token = key.partition("-")
         return emails.link("account_reset_password_from_key", uidb36=uid, key=token)
 
-    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+    def is_reauthentication_required(self, *, app: str, **kwargs: object) -> bool:
         """Return whether the session is too old for a sensitive page.
 
         A recent sign-in is enough. A user with a second factor must have used it since.
@@ -130,7 +139,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             return False
         return bool(super().is_reauthentication_required(app=app, **kwargs))
 
-    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, str]]:
         """Return the reauthentication pages, the preferred one first.
 
         Users with a second factor can't reauthenticate with their password.
@@ -145,7 +154,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             {**method, "description": REAUTHENTICATION_LABELS[method["id"]]} for method in methods
         ]
 
-    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
+    def pre_login(self, request: HttpRequest, user: User, **kwargs: object) -> HttpResponse | None:
         """Store the digest of the current password. allauth calls this after the first step."""
         request.session[SIGN_IN_PROOF_KEY] = user.get_session_auth_hash()
         return self._refusal_response(request, user)
@@ -168,10 +177,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         clear_login(request)
         if user.is_active:
             return redirect("accounts:show-closed")
-        return cast(HttpResponse, self.respond_user_inactive(request, user))
+        response: HttpResponse = self.respond_user_inactive(request, user)
+        return response
 
 
-class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+class SecondFactorAdapter(DefaultMFAAdapter):
     def encrypt(self, text: str) -> str:
         return encrypt(text)
 
@@ -186,7 +196,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             return str(generate_totp_secret())
 
 
-class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
+class SessionsAdapter(DefaultUserSessionsAdapter):
     @transaction.atomic
     def end_sessions(self, sessions: list[UserSession]) -> None:
         super().end_sessions(sessions)

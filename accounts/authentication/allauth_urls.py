@@ -7,7 +7,7 @@ entry in one transaction.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, cast
+from typing import cast
 
 from allauth.urls import urlpatterns as allauth_urlpatterns
 from django.db import transaction
@@ -51,7 +51,7 @@ FACTOR_VIEWS = {
 
 def _atomic_post(view: View) -> View:
     @wraps(view)
-    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if request.method != "POST":
             return view(request, *args, **kwargs)
         with transaction.atomic():
@@ -67,7 +67,7 @@ def _remembering_browser(view: View) -> View:
     """
 
     @wraps(view)
-    def wrapper(request: SiteRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: SiteRequest, *args: object, **kwargs: object) -> HttpResponse:
         response = cast(HttpResponse, view(request, *args, **kwargs))
         user = getattr(request, "password_reset_user", None)
         if user is not None:

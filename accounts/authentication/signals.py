@@ -1,9 +1,9 @@
 """Handle the signals of allauth and Django. Most are recorded in the user's audit logs."""
 
 import sys
-from typing import Any
 
 from allauth.account import signals as account_signals
+from allauth.account.models import EmailAddress
 from allauth.mfa import signals as mfa_signals
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
@@ -60,48 +60,54 @@ def connect() -> None:
     )
 
 
-def _count_outage(sender: Any, **kwargs: Any) -> None:
+def _count_outage(sender: object, **kwargs: object) -> None:
     if isinstance(sys.exception(), UNAVAILABLE):
         times_unavailable.labels("page").inc()
 
 
 def _record(
-    sender: Any,
+    sender: object,
     signal: Signal,
     request: HttpRequest | None = None,
     user: User | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> None:
-    if "email_address" in kwargs:
-        user = kwargs["email_address"].user
+    address = kwargs.get("email_address")
+    if isinstance(address, EmailAddress):
+        user = address.user
     if user is None or _is_first_address(kwargs):
         return
     target = _target(signal, request, kwargs)
     audit.record_for_user(user, user, ACTIONS[signal], target, getattr(request, "ip", None))
 
 
-def _is_first_address(arguments: dict[str, Any]) -> bool:
+def _is_first_address(arguments: dict[str, object]) -> bool:
     """Return whether the address is a new user's first. allauth signals that as a change too."""
     return "to_email_address" in arguments and arguments.get("from_email_address") is None
 
 
-def _target(signal: Signal, request: HttpRequest | None, arguments: dict[str, Any]) -> str:
+def _target(signal: Signal, request: HttpRequest | None, arguments: dict[str, object]) -> str:
     if signal is auth_signals.user_logged_in and request is not None:
         return describe_browser(request.headers.get("User-Agent", ""))
-    if "authenticator" in arguments:
-        return authenticator_name(arguments["authenticator"])
-    if "to_email_address" in arguments:
-        return f"{arguments['from_email_address'].email} → {arguments['to_email_address'].email}"
-    address = arguments.get("email_address")
-    return str(address.email) if address else ""
+    match arguments:
+        case {"authenticator": Authenticator() as authenticator}:
+            return authenticator_name(authenticator)
+        case {
+            "from_email_address": EmailAddress() as old,
+            "to_email_address": EmailAddress() as new,
+        }:
+            return f"{old.email} → {new.email}"
+        case {"email_address": EmailAddress() as address}:
+            return str(address.email)
+    return ""
 
 
-def _handle_email_confirmed(sender: Any, email_address: Any, **kwargs: Any) -> None:
+def _handle_email_confirmed(sender: object, email_address: EmailAddress, **kwargs: object) -> None:
     run_email_confirmed_hooks(user=email_address.user)
 
 
 def _renew_session(
-    sender: Any, request: HttpRequest, reauthenticated: bool = False, **kwargs: Any
+    sender: object, request: HttpRequest, reauthenticated: bool = False, **kwargs: object
 ) -> None:
     """Change the session id at reauthentication, as at sign-in.
 
@@ -115,7 +121,7 @@ def _renew_session(
 
 
 def _handle_factor_added(
-    sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
+    sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
 ) -> None:
     """Count adding a factor as its proof. After the first one, end the user's other sessions."""
     if authenticator.type not in FACTORS:
@@ -125,7 +131,7 @@ def _handle_factor_added(
         messages.info(request, "You were signed out everywhere else.")
 
 
-def _mark_codes_as_viewed(sender: Any, authenticator: Authenticator, **kwargs: Any) -> None:
+def _mark_codes_as_viewed(sender: object, authenticator: Authenticator, **kwargs: object) -> None:
     """Mark new recovery codes as viewed.
 
     Otherwise allauth writes the whole row without a lock on the first view. If a request uses a
@@ -136,7 +142,7 @@ def _mark_codes_as_viewed(sender: Any, authenticator: Authenticator, **kwargs: A
 
 
 def _record_wrong_code(
-    sender: Any, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
+    sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: object
 ) -> None:
     record_wrong_code(
         user=user, kind=authenticator_name(authenticator), ip=getattr(request, "ip", None)

@@ -1,7 +1,6 @@
 """Refuse passwords that are easy to guess. Pure."""
 
 import re
-from typing import Any
 
 from django.contrib.auth.password_validation import CommonPasswordValidator
 from django.core.exceptions import ValidationError
@@ -23,7 +22,7 @@ class GuessablePasswordValidator(CommonPasswordValidator):
     of any characters.
     """
 
-    def validate(self, password: str, user: Any = None) -> None:
+    def validate(self, password: str, user: object = None) -> None:
         plain = password.lower().strip()
         core = re.sub(r"[\W_]", "", _PADDING.sub("", plain))
         candidates = {plain, core} if 3 * len(core) > len(plain) else {plain}

@@ -15,14 +15,24 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from argon2 import low_level
 from argon2.exceptions import VerificationError
 
 LOWEST_PRIORITY = 19
 
-Job = dict[str, Any]
+
+class Job(TypedDict):
+    """A secret to hash, or to compare with `hash`."""
+
+    secret: str
+    hash: NotRequired[str]
+    salt: NotRequired[str]
+    time_cost: NotRequired[int]
+    memory_cost: NotRequired[int]
+    parallelism: NotRequired[int]
+    hash_len: NotRequired[int]
 
 
 def compute(job: Job) -> str | bool:

@@ -3,6 +3,7 @@
 from django.contrib.auth import hashers
 
 from accounts.authentication.passwords import hash_queue
+from accounts.authentication.passwords.hash_process import Job
 
 
 class Argon2PasswordHasher(hashers.Argon2PasswordHasher):
@@ -18,7 +19,7 @@ class Argon2PasswordHasher(hashers.Argon2PasswordHasher):
 
     def encode(self, password: str, salt: str) -> str:
         params = self.params()
-        job = {
+        job: Job = {
             "secret": password,
             "salt": salt,
             "time_cost": params.time_cost,

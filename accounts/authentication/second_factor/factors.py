@@ -1,7 +1,5 @@
 """Name second factors, find out whether a user has one, and encrypt their secrets."""
 
-from typing import Any
-
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
@@ -39,7 +37,7 @@ def reencrypt_secrets() -> None:
                 factor.save(update_fields=["data"])
 
 
-def _reencrypt(data: dict[str, Any]) -> bool:
+def _reencrypt(data: dict[str, str]) -> bool:
     """Encrypt outdated fields and return whether there were any."""
     outdated = [name for name in _ENCRYPTED_FIELDS if name in data and not is_encrypted(data[name])]
     try:

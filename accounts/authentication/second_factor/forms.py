@@ -1,7 +1,5 @@
 """allauth's forms for second factors, which accept each code and assertion only once."""
 
-from typing import Any
-
 from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as code_forms
@@ -10,48 +8,50 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as passkey_forms
 from allauth.mfa.webauthn.internal import auth
 from django.core.exceptions import ValidationError
+from fido2.webauthn import AuthenticationResponse
 
 from accounts.authentication import failed_attempts
 from accounts.authentication.second_factor import one_time_codes, passkeys
 from accounts.authentication.second_factor.factors import authenticator_name
+from accounts.models import User
 
 NO_PASSKEY_USED = "Your browser did not use a passkey. Try again, or enter a code."
 
 
-class SingleUseCodeMixin:
+class SingleUseCodeMixin(code_forms.BaseAuthenticateForm):
     """Record used codes in the database. allauth's form relies on the cache, which may be down."""
 
-    user: Any
+    user: User
     authenticator: Authenticator
 
     def clean_code(self) -> str:
-        code: str = super().clean_code()  # type: ignore[misc]
+        code: str = super().clean_code()
         if not one_time_codes.mark_used(self.authenticator, code):
             # Count a failure again: allauth has cleared the count because the code was right.
             check_rate_limit(self.user)
-            self._emit_authentication_failed(self.authenticator)  # type: ignore[attr-defined]
+            self._emit_authentication_failed(self.authenticator)
             raise get_adapter().validation_error("incorrect_code")
         return code
 
 
-class CodeForm(SingleUseCodeMixin, code_forms.AuthenticateForm):  # type: ignore[misc]
+class CodeForm(SingleUseCodeMixin, code_forms.AuthenticateForm):
     pass
 
 
-class ConfirmCodeForm(SingleUseCodeMixin, code_forms.ReauthenticateForm):  # type: ignore[misc]
+class ConfirmCodeForm(SingleUseCodeMixin, code_forms.ReauthenticateForm):
     pass
 
 
-class SingleUseAssertionMixin:
+class SingleUseAssertionMixin(passkey_forms.AuthenticateWebAuthnForm):
     """Check the origin and the counter. allauth's form verifies the challenge and the signature."""
 
-    cleaned_data: dict[str, Any]
+    cleaned_data: dict[str, str]
 
     def clean_credential(self) -> Authenticator:
         response = auth.parse_authentication_response(self.cleaned_data["credential"])
         try:
             passkeys.check_origin(response.response.client_data.origin)
-            authenticator: Authenticator = super().clean_credential()  # type: ignore[misc]
+            authenticator: Authenticator = super().clean_credential()
             _accept_once(authenticator, response)
         except passkeys.PasskeyRefused as error:
             raise ValidationError(str(error)) from error
@@ -61,7 +61,7 @@ class SingleUseAssertionMixin:
         return authenticator
 
 
-def _accept_once(authenticator: Authenticator, response: Any) -> None:
+def _accept_once(authenticator: Authenticator, response: AuthenticationResponse) -> None:
     try:
         passkeys.accept_once(authenticator, response)
     except passkeys.CounterDidNotIncrease:
@@ -70,7 +70,7 @@ def _accept_once(authenticator: Authenticator, response: Any) -> None:
         raise
 
 
-class PasskeyForm(SingleUseAssertionMixin, passkey_forms.AuthenticateWebAuthnForm):  # type: ignore[misc]
+class PasskeyForm(SingleUseAssertionMixin, passkey_forms.AuthenticateWebAuthnForm):
     @property
     def notice(self) -> str:
         """Return why the passkey was refused, or what to show if the browser used none."""
@@ -78,9 +78,9 @@ class PasskeyForm(SingleUseAssertionMixin, passkey_forms.AuthenticateWebAuthnFor
         return refusals[0] if refusals else NO_PASSKEY_USED
 
 
-class PasskeySignInForm(SingleUseAssertionMixin, passkey_forms.LoginWebAuthnForm):  # type: ignore[misc]
+class PasskeySignInForm(SingleUseAssertionMixin, passkey_forms.LoginWebAuthnForm):
     pass
 
 
-class ConfirmPasskeyForm(SingleUseAssertionMixin, passkey_forms.ReauthenticateWebAuthnForm):  # type: ignore[misc]
+class ConfirmPasskeyForm(SingleUseAssertionMixin, passkey_forms.ReauthenticateWebAuthnForm):
     pass

@@ -8,7 +8,7 @@ reauthentication. For users without one, see accounts/authentication/adapter.py.
 import time
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, cast
+from typing import TypedDict, cast
 from urllib.parse import urlencode
 
 from allauth.account.adapter import get_adapter
@@ -25,6 +25,16 @@ from accounts.authentication.second_factor.factors import FACTORS, has_second_fa
 from accounts.models import User
 
 View = Callable[..., HttpResponseBase]
+
+
+class SessionRecord(TypedDict):
+    """allauth's record of how and when a session was authenticated."""
+
+    method: str
+    type: str
+    id: int
+    at: float
+
 
 # Methods in allauth's authentication records of a session. USED is allauth's: a factor was used.
 # ADDED is ours: a factor was added in this session.
@@ -75,7 +85,7 @@ def factor_required(*, back_to: str = "", recovery_codes: bool = True) -> Callab
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             user = cast(User, request.user)
             if not has_second_factor(user):
                 return view(request, *args, **kwargs)
@@ -101,7 +111,7 @@ def redirect_to_proof(request: HttpRequest, page: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(f"{url}?{urlencode({REDIRECT_FIELD_NAME: page})}")
 
 
-def _records(request: HttpRequest, user: User, *methods: str) -> list[dict[str, Any]]:
+def _records(request: HttpRequest, user: User, *methods: str) -> list[SessionRecord]:
     """Return the session's records of these methods, without removed authenticators."""
     records = [
         record
