@@ -28,7 +28,7 @@ from credits.models import (
     Wallet,
 )
 from credits.money import format_money
-from credits.plans import subscriptions
+from credits.plans import changes
 from credits.staff.action_admin import StaffActionsAdmin
 from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS, ORDER_ACTIONS
 from credits.staff.panels import usage_window_start
@@ -229,7 +229,7 @@ class PlanAdmin(CatalogAdmin):
     def save_model(self, request: Any, obj: Plan, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
         new_terms = {"requests_per_minute", "monthly_credits"} & {*form.changed_data}
-        account_count = subscriptions.apply_plan_changes(obj) if change and new_terms else 0
+        account_count = changes.apply_plan_changes(obj) if change and new_terms else 0
         if account_count:
             self.message_user(
                 request,

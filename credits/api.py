@@ -1,5 +1,6 @@
 """GET /v1/me and GET /v1/credits: free requests about the account of an API key."""
 
+from django.utils import timezone
 from rest_framework.request import Request
 
 from apikeys.crypto import PREFIX
@@ -8,7 +9,8 @@ from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
 from apikeys.throttling.limits import WINDOW_SECONDS
-from credits.plans.subscriptions import next_grant
+from credits.plans.periods import period_containing
+from credits.plans.upcoming import next_grant
 from credits.serializers import CreditsSerializer, MeSerializer
 from credits.wallet.totals import credits_used_since
 from runtime.dates import midnight
@@ -75,12 +77,11 @@ class CreditsView(ApiView):
         account = get_api_key(request).account
         wallet, subscription = account.wallet, account.subscription
         amount, day = next_grant(subscription)
+        period = period_containing(timezone.now().date(), subscription.started_on)
         return json_response(
             {
                 "balance": wallet.balance,
-                "used_this_period": credits_used_since(
-                    account, midnight(subscription.period.start)
-                ),
+                "used_this_period": credits_used_since(account, midnight(period.start)),
                 "plan": subscription.plan.code,
                 "next_grant": amount,
                 "next_grant_at": day and midnight(day),

@@ -1,17 +1,33 @@
-from typing import Any
+from collections.abc import Mapping
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from accounts.forms import OneTimeForm
 from credits.models import Plan
 from credits.models.catalog import MAX_CREDITS
-from credits.orders.lifecycle import Buyer
+from credits.orders.placement import Buyer
+from credits.orders.quotes import Quote, QuoteChanged
 from runtime.unicode import validate_line
 
 
-class OrderForm(OneTimeForm):
-    """Asks whom to invoice. The URL of the page names the pack or plan, never the form."""
+class TermsField(forms.CharField):
+    """Carries the terms of the quote that the page shows, whatever was posted before."""
 
+    widget = forms.HiddenInput
+
+    def bound_data(self, data: object, initial: object) -> object:
+        return initial
+
+
+class OrderForm(OneTimeForm):
+    """Asks whom to invoice, and carries the terms that the customer agrees to.
+
+    The URL of the page names the pack or plan, and the price comes from the quote. The posted terms
+    are only compared with it.
+    """
+
+    terms = TermsField(required=False)
     name = forms.CharField(
         max_length=200,
         label="Name or company",
@@ -31,6 +47,15 @@ class OrderForm(OneTimeForm):
         validators=[validate_line],
         widget=forms.TextInput({"autocomplete": "off"}),
     )
+
+    def __init__(self, quote: Quote, buyer: Buyer, data: Mapping[str, object] | None) -> None:
+        buyer_fields = {"name": buyer.name, "address": buyer.address, "tax_id": buyer.tax_id}
+        super().__init__(data, initial={**buyer_fields, "terms": quote.terms})
+
+    def clean(self) -> None:
+        super().clean()
+        if self.cleaned_data.get("terms") != self.initial["terms"]:
+            raise ValidationError(str(QuoteChanged()))
 
     def clean_address(self) -> str:
         lines = self.cleaned_data["address"].splitlines()
@@ -52,8 +77,13 @@ class ThresholdForm(forms.Form):
         widget=forms.NumberInput({"inputmode": "numeric"}),
     )
 
-    def __init__(self, plan_default: int, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        plan_default: int,
+        data: Mapping[str, object] | None = None,
+        initial: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(data, initial=dict(initial or {}))
         field = self.fields["threshold"]
         field.help_text = (
             f"Credits. Empty: {plan_default:,}, as usual for your plan. Owners and Billing get the "

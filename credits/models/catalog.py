@@ -1,7 +1,5 @@
 """Plans and packs, edited by staff. An order stores a copy of the terms it was placed under."""
 
-from typing import ClassVar
-
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
@@ -47,7 +45,7 @@ class Plan(models.Model):
         "offered", default=True, help_text="Who has it keeps it, offered or not"
     )
 
-    objects: ClassVar[PlanQuerySet] = PlanQuerySet.as_manager()  # type: ignore[assignment]
+    objects = PlanQuerySet.as_manager()
 
     class Meta:
         ordering = ["price_cents", "pk"]
@@ -99,7 +97,7 @@ class Pack(models.Model):
     requests_per_minute = models.PositiveIntegerField("requests a minute", validators=_RATE)
     is_offered = models.BooleanField("offered", default=True)
 
-    objects: ClassVar[PackQuerySet] = PackQuerySet.as_manager()  # type: ignore[assignment]
+    objects = PackQuerySet.as_manager()
 
     class Meta:
         ordering = ["credits"]

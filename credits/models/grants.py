@@ -1,7 +1,6 @@
 """Grants by staff, and requests for them. The ledger records those that took effect."""
 
 from datetime import timedelta
-from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q, Sum
@@ -48,7 +47,7 @@ class StaffGrant(models.Model):
     decided_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     decided_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[StaffGrantQuerySet] = StaffGrantQuerySet.as_manager()  # type: ignore[assignment]
+    objects = StaffGrantQuerySet.as_manager()
 
     class Meta:
         ordering = ["-requested_at", "-pk"]

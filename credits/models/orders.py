@@ -1,7 +1,7 @@
 """Orders, the invoice counter, and the events of the payment provider."""
 
 from datetime import date, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import models
 from django.db.models import F, Q, Sum
@@ -106,7 +106,7 @@ class Order(models.Model):
     provider_invoice = models.CharField(max_length=200, blank=True, editable=False)
     provider_url = models.URLField(max_length=2000, blank=True, editable=False)
 
-    objects: ClassVar[OrderQuerySet] = OrderQuerySet.as_manager()  # type: ignore[assignment]
+    objects = OrderQuerySet.as_manager()
 
     class Meta:
         ordering = ["-placed_at", "-pk"]
@@ -168,6 +168,12 @@ class Order(models.Model):
     def ends_after(self, day: date) -> bool:
         """Return whether this is a plan order whose period ends after the day."""
         return self.period_end is not None and self.period_end > day
+
+    def assign_invoice_number(self) -> None:
+        """Set the next number unless there is one. The caller saves the order."""
+        if self.invoice_number is None:
+            self.invoice_number = InvoiceCounter.next()
+            self.invoiced_on = timezone.now().date()
 
     @property
     def was_paid_by_card(self) -> bool:

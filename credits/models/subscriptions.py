@@ -1,7 +1,7 @@
 """Subscriptions, and those that the payment provider still has to cancel."""
 
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from accounts.models import Account
 from credits.models.catalog import FREE, Plan
-from credits.periods import Period, period_containing
 
 # No month is longer than this.
 MAX_MONTH = timedelta(days=31)
@@ -67,7 +66,7 @@ class Subscription(models.Model):
     provider_plan = models.CharField(max_length=30, blank=True, editable=False)
     provider_cents = models.PositiveIntegerField(default=0, editable=False)
 
-    objects: ClassVar[SubscriptionQuerySet] = SubscriptionQuerySet.as_manager()  # type: ignore[assignment]
+    objects = SubscriptionQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"{self.plan} since {self.started_on}"
@@ -76,20 +75,6 @@ class Subscription(models.Model):
     def renews_automatically(self) -> bool:
         """Return whether the payment provider renews the plan and reports each payment."""
         return bool(self.provider_subscription)
-
-    @property
-    def period(self) -> Period:
-        """Return the current period."""
-        return period_containing(timezone.now().date(), self.started_on)
-
-    @property
-    def is_top_up_due(self) -> bool:
-        """Return whether the month of the last top-up is over.
-
-        Also true if it ends implausibly late, because the top-up ran while the clock was ahead.
-        """
-        today = timezone.now().date()
-        return not today < self.topped_up_until <= today + MAX_MONTH
 
     @property
     def gets_top_ups(self) -> bool:

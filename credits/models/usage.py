@@ -58,8 +58,6 @@ class Use(models.Model):
     up_to_1000_ms = models.BigIntegerField(default=0)
     slower = models.BigIntegerField(default=0)
 
-    objects: ClassVar[UseQuerySet] = UseQuerySet.as_manager()  # type: ignore[assignment]
-
     class Meta:
         abstract = True
 
@@ -76,7 +74,7 @@ class UseHour(Use):
     # Whether the total of its day includes it. Usage added later inserts a new row.
     summed = models.BooleanField(default=False, db_default=False)
 
-    objects: ClassVar[UseHourQuerySet] = UseHourQuerySet.as_manager()  # type: ignore[assignment]
+    objects = UseHourQuerySet.as_manager()
 
     class Meta:
         verbose_name = "hour of use"
@@ -96,6 +94,8 @@ class UseHour(Use):
 class UseDay(Use):
     TIME_FIELD = "day"
     day = models.DateField()
+
+    objects = UseQuerySet.as_manager()
 
     class Meta:
         verbose_name = "day of use"

@@ -6,7 +6,7 @@ Credits are recorded in two books, the ledger and the usage totals, and at any t
 
 from datetime import date
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import connection, models
 from django.db.models import F, FloatField, OuterRef, Q, Subquery, Sum, Value
@@ -99,7 +99,7 @@ class Wallet(models.Model):
     low_balance_threshold = models.BigIntegerField(null=True, blank=True)
     usual_threshold = models.BigIntegerField(default=10)
 
-    objects: ClassVar[WalletQuerySet] = WalletQuerySet.as_manager()  # type: ignore[assignment]
+    objects = WalletQuerySet.as_manager()
 
     class Meta:
         permissions = [

@@ -1,1 +1,1 @@
-"""Place, pay, cancel, refund, and renew orders."""
+"""Quote, place, fulfill, cancel, refund, and renew orders."""

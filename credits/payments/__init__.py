@@ -1,6 +1,6 @@
 """Payment methods, one module each. Other packages don't know the provider.
 
-An order stores its method. A method that learns of a payment calls `lifecycle.fulfill_order`.
+An order stores its method. A method that learns of a payment calls `fulfillment.fulfill_order`.
 """
 
 import logging

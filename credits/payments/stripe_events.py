@@ -12,7 +12,7 @@ from django.db import transaction
 from accounts import audit
 from credits import emails
 from credits.models import Order, Plan, ProviderCancellation, ProviderEvent, Subscription
-from credits.orders import lifecycle, refunds
+from credits.orders import fulfillment, placement, refunds
 from credits.payments import sync_with_provider
 from credits.payments.stripe_payloads import (
     Payload,
@@ -85,7 +85,7 @@ def _on_session_paid(session: Payload) -> None:
         logger.error("Stripe: payment doesn't match order %s: %s", order.public_id, paid)
         return
     payment, invoice = get_text(session, "payment_intent"), get_text(session, "invoice")
-    if lifecycle.fulfill_order(order=order, provider_payment=payment, provider_invoice=invoice):
+    if fulfillment.fulfill_order(order=order, provider_payment=payment, provider_invoice=invoice):
         _store_subscription(order, session)
     elif order.is_paid and (payment, invoice) != (order.provider_payment, order.provider_invoice):
         _record_double_payment(order, session)
@@ -120,7 +120,7 @@ def _on_session_ended(session: Payload) -> None:
     # A renewal stays pending: the customer can open another session for it.
     order = pending.exclude(kind=Order.Kind.RENEWAL).first()
     if order is not None:
-        lifecycle.cancel_order(order=order)
+        placement.cancel_order(order=order)
 
 
 def _on_invoice_paid(invoice: Payload) -> None:
@@ -137,10 +137,10 @@ def _on_invoice_paid(invoice: Payload) -> None:
         audit.record(account, None, "order.odd_payment", f"{invoice_id}: {cents}")
         return
     month = subscriptions.assign_paid_month(subscription)
-    order = lifecycle.place_renewal(
+    order = placement.place_renewal(
         subscription=subscription, plan=plan, month=month, paid_cents=cents
     )
-    lifecycle.fulfill_order(
+    fulfillment.fulfill_order(
         order=order, provider_invoice=invoice_id, provider_payment=get_payment_intent(invoice)
     )
 

@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from credits.models.catalog import Plan
-from credits.periods import Period, period_containing
 
 # How long a plan continues after the end of the paid months.
 GRACE_PERIOD = timedelta(days=7)
-# How long before that end the renewal is ordered.
-RENEWAL_LEAD_TIME = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -24,6 +21,9 @@ class PaidMonth:
     start: date
     end: date
     is_upgrade: bool = False
+    # What was paid for and granted, from which the price of an upgrade follows.
+    net_cents: int = 0
+    credits: int = 0
 
     def covers(self, day: date) -> bool:
         return self.start <= day < self.end
@@ -75,6 +75,10 @@ class Coverage:
                 return start, plan
         return None
 
+    def months_between(self, start: date, end: date) -> list[PaidMonth]:
+        """Return the months that have a day in this range. `end` is exclusive."""
+        return [month for month in self.months if month.end > start and month.start < end]
+
     def _base_months(self) -> list[PaidMonth]:
         return [month for month in self.months if not month.is_upgrade]
 
@@ -89,11 +93,18 @@ class PlanStatus:
     is_due: bool = False
 
 
+def grace_period_end(ended_on: date, notified_on: date) -> date:
+    """Return the day on which a plan ends whose coverage ended and was not renewed.
+
+    The grace period begins no earlier than the notice, so that a late one leaves as many days.
+    """
+    return max(ended_on, notified_on) + GRACE_PERIOD
+
+
 def plan_status(coverage: Coverage, *, next_plan: Plan, day: date, notified_on: date) -> PlanStatus:
     """Return the plan on a day, the end of its coverage, and whether payment is due.
 
-    `notified_on` is when the customer was first asked to pay for the time after the coverage. The
-    grace period begins no earlier, so that a late notice leaves as many days to pay.
+    `notified_on` is when the customer was first asked to pay for the time after the coverage.
     """
     plan = coverage.plan_on(day)
     if plan is not None:
@@ -101,14 +112,8 @@ def plan_status(coverage: Coverage, *, next_plan: Plan, day: date, notified_on: 
     ended_on, last_plan = coverage.ended_on(day), coverage.last_plan(day)
     if ended_on is None or last_plan is None or next_plan.is_free:
         return PlanStatus(None, ended_on)
-    if day >= max(ended_on, notified_on) + GRACE_PERIOD:
+    if day >= grace_period_end(ended_on, notified_on):
         return PlanStatus(None, ended_on)
     # A scheduled lower plan begins when the paid one ends.
     plan = min(last_plan, next_plan, key=lambda plan: plan.price_cents)
     return PlanStatus(plan, ended_on, is_due=True)
-
-
-def month_starting(day: date, started_on: date) -> Period:
-    """Return the month from this day until the subscription's day of the next month."""
-    period = period_containing(day, started_on)
-    return period if period.start == day else period_containing(day, day)

@@ -1,19 +1,17 @@
-"""Compute the offer for a pack or a plan to an account: price, credits, and period."""
+"""What a pack, a plan, an upgrade and a renewal cost and bring. Pure, apart from the settings."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
 from django.conf import settings
-from django.utils import timezone
 
-from credits.models import Order, Pack, Plan, Subscription
+from credits.models import Order, Pack, Plan
 from credits.money import with_tax
-from credits.periods import Period
-from credits.plans import subscriptions
-from credits.plans.coverage import month_starting
+from credits.plans.coverage import Coverage, PlanStatus
+from credits.plans.periods import Period, month_starting
 
-Kind, State, Method = Order.Kind, Order.State, Order.Method
+Kind = Order.Kind
 
 
 class OrderRefused(Exception):
@@ -22,65 +20,64 @@ class OrderRefused(Exception):
 
 @dataclass(frozen=True)
 class Offer:
-    """The terms on which an account can order a pack or a plan today."""
-
     kind: Order.Kind
     description: str
     credits: int
     net_cents: int
-    # Upgrades and renewals only: the period they are sold for.
-    month: Period | None = None
+    # Upgrades and renewals only: the days they are sold for.
+    period: Period | None = None
 
 
-def make_offer(item: Pack | Plan, subscription: Subscription) -> Offer:
-    if isinstance(item, Pack):
-        return Offer(Kind.PACK, str(item), item.credits, item.price_cents)
-    status = subscriptions.current_status(subscription)
-    if item.is_free:
+def offer_pack(pack: Pack) -> Offer:
+    return Offer(Kind.PACK, str(pack), pack.credits, pack.price_cents)
+
+
+def offer_plan(
+    plan: Plan, *, coverage: Coverage, status: PlanStatus, started_on: date, day: date
+) -> Offer:
+    """Offer a first month, the next month in the grace period, or an upgrade."""
+    if plan.is_free:
         raise OrderRefused("Free is not bought: it begins when what you paid for ends.")
     if status.plan is None or status.covered_until is None:
-        return Offer(Kind.PLAN, f"{item} plan, one month", item.monthly_credits, item.price_cents)
+        return Offer(Kind.PLAN, f"{plan} plan, one month", plan.monthly_credits, plan.price_cents)
     if status.is_due:
-        month = month_starting(status.covered_until, subscription.started_on)
-        return make_renewal_offer(item, month)
-    if item == status.plan:
-        raise OrderRefused(f"You have {item} already.")
-    if item.price_cents <= status.plan.price_cents:
-        raise OrderRefused(f"You have {status.plan}: {item} is chosen for when that ends.")
-    return _make_upgrade_offer(item, subscription)
+        return offer_renewal(plan, month_starting(status.covered_until, started_on))
+    if plan == status.plan:
+        raise OrderRefused(f"You have {plan} already.")
+    if plan.price_cents <= status.plan.price_cents:
+        raise OrderRefused(f"You have {status.plan}: {plan} is chosen for when that ends.")
+    return _offer_upgrade(plan, status.plan, coverage, day)
 
 
-def _make_upgrade_offer(item: Plan, subscription: Subscription) -> Offer:
-    """Offer the difference to a higher plan, for all months that a lower plan covers.
-
-    Price and credits are those of the higher plan less what was paid for and granted.
-    """
-    today, account = timezone.now().date(), subscription.account
-    until = subscriptions.load_coverage(account).lower_until(today, item)
-    paid = account.orders.filter(state=State.PAID, period_end__gt=today, period_start__lt=until)
-    covering = list(paid.for_plans())
-    months = sum(order.kind != Kind.UPGRADE for order in covering)
-    net_cents = item.price_cents * months - sum(order.net_cents for order in covering)
-    credits = item.monthly_credits * months - sum(order.credits for order in covering)
-    if net_cents <= 0:
-        raise OrderRefused(f"{item} costs no more than you paid. Write to support to change to it.")
-    start = min(order.period_start for order in covering if order.period_start)
-    return Offer(
-        Kind.UPGRADE,
-        f"Upgrade from {subscription.plan} to {item} until {_format_last_day(until)}",
-        max(0, credits),
-        net_cents,
-        Period(start, until),
-    )
-
-
-def make_renewal_offer(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
+def offer_renewal(plan: Plan, month: Period, net_cents: int | None = None) -> Offer:
+    """Offer a further month. `net_cents` is what a provider was paid that renews automatically."""
     return Offer(
         Kind.RENEWAL,
         f"{plan} plan, {month.start:%d %b %Y} to {_format_last_day(month.end)}",
         plan.monthly_credits,
         plan.price_cents if net_cents is None else net_cents,
         month,
+    )
+
+
+def _offer_upgrade(plan: Plan, current: Plan, coverage: Coverage, day: date) -> Offer:
+    """Offer the difference to a higher plan, for all months that a lower plan covers.
+
+    Price and credits are those of the higher plan less what was paid for and granted.
+    """
+    until = coverage.lower_until(day, plan)
+    covering = coverage.months_between(day, until)
+    count = sum(not month.is_upgrade for month in covering)
+    net_cents = plan.price_cents * count - sum(month.net_cents for month in covering)
+    credits = plan.monthly_credits * count - sum(month.credits for month in covering)
+    if net_cents <= 0:
+        raise OrderRefused(f"{plan} costs no more than you paid. Write to support to change to it.")
+    return Offer(
+        Kind.UPGRADE,
+        f"Upgrade from {current} to {plan} until {_format_last_day(until)}",
+        max(0, credits),
+        net_cents,
+        Period(min(month.start for month in covering), until),
     )
 
 
@@ -91,11 +88,6 @@ def _format_last_day(end: date) -> str:
 
 def price_with_tax(plan: Plan) -> int:
     return with_tax(plan.price_cents, tax_rate()).total_cents
-
-
-def default_payment_method() -> str:
-    """Return the payment method of new orders."""
-    return Method.STRIPE if settings.STRIPE_SECRET_KEY else Method.INVOICE
 
 
 def tax_rate() -> Decimal:

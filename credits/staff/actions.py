@@ -15,9 +15,9 @@ from accounts.models import Account
 from credits import services
 from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
 from credits.models import Order, StaffGrant, Wallet
-from credits.orders import lifecycle, refunds
+from credits.orders import fulfillment, placement, refunds
 from credits.payments import PaymentUnavailable, get_payment_method, sync_with_provider
-from credits.plans import offers, subscriptions
+from credits.plans import changes, offers
 from credits.staff import grants
 from credits.staff.action_admin import StaffAction, StaffActionRefused
 from credits.wallet.charges import format_count
@@ -74,10 +74,10 @@ def _describe_balance(account: Account) -> str:
 def _change_plan(account: Account, data: dict[str, Any], request: Any) -> str:
     plan, reason = data["plan"], data["reason"]
     try:
-        subscriptions.assign_plan(
+        changes.assign_plan(
             account=account, plan=plan, reason=reason, actor=request.user, ip=request.ip
         )
-    except subscriptions.PlanRefused as error:
+    except changes.PlanRefused as error:
         raise StaffActionRefused(str(error)) from error
     _try_sync(account)
     return f"The plan is {plan}. No credits were granted."
@@ -94,7 +94,7 @@ def _lift(account: Account, data: dict[str, Any], request: Any) -> str:
 
 
 def _mark_paid(order: Order, data: dict[str, Any], request: Any) -> str:
-    if not lifecycle.fulfill_order(order=order, actor=request.user, ip=request.ip):
+    if not fulfillment.fulfill_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} was paid before: nothing was granted again.")
     balance = _describe_balance(order.account)
     return f"{order.number} is paid. {order.credits:,} credits are granted. {balance}"
@@ -120,7 +120,7 @@ def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
 
 
 def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
-    if not lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
+    if not placement.cancel_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} does not wait for payment any more.")
     with suppress(PaymentUnavailable):
         get_payment_method(order).withdraw(order)

@@ -2,7 +2,6 @@
 
 import re
 from datetime import date
-from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
@@ -17,7 +16,7 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.forms import ThresholdForm
 from credits.models import Subscription, Wallet
-from credits.plans import sign_up_credits, subscriptions
+from credits.plans import sign_up_credits, subscriptions, upcoming
 from credits.wallet import statement
 from runtime.dates import next_month, previous_month
 
@@ -76,11 +75,11 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
     )
     coverage = subscriptions.load_coverage(account)
     month = statement.monthly_statement(account, timezone.now().date().replace(day=1))
-    threshold: dict[str, Any] = {"threshold": wallet.low_balance_threshold}
+    threshold = {"threshold": wallet.low_balance_threshold}
     context = {
         "wallet": wallet,
         "subscription": subscription,
-        "coming": subscriptions.upcoming_change(subscription, coverage),
+        "coming": upcoming.upcoming_change(subscription, coverage),
         "is_due": subscriptions.current_status(subscription, coverage).is_due,
         "domain_without_credits": sign_up_credits.domain_without_credits(account),
         "days_left": statement.days_left(account, wallet.balance),

@@ -1,21 +1,20 @@
-"""Choose and order a pack or a plan. Prices come from the database, never from the form."""
+"""Choose and order a pack or a plan: a quote, a form that carries its terms, and an order."""
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.models import Account
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.forms import ConfirmForm, OrderForm
-from credits.models import Order, Pack, Plan
-from credits.money import with_tax
-from credits.orders import lifecycle
-from credits.payments import PaymentUnavailable, get_payment_method, sync_with_provider
-from credits.plans import offers, subscriptions
+from credits.models import Pack, Plan
+from credits.orders import placement, quotes
+from credits.payments import PaymentUnavailable, sync_with_provider
+from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
+from credits.views.orders import redirect_to_payment
 
 
 @require_safe
@@ -32,7 +31,7 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.BUY)
 def order_pack(request: AccountRequest, pack_id: str) -> HttpResponse:
-    return _place_order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
+    return _order(request, get_object_or_404(Pack.objects.offered(), public_id=pack_id))
 
 
 @require_safe
@@ -44,7 +43,7 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
     context = {
         "plans": offered,
         "subscription": subscription,
-        "coming": subscriptions.upcoming_change(subscription, coverage),
+        "coming": upcoming.upcoming_change(subscription, coverage),
         "is_due": subscriptions.current_status(subscription, coverage).is_due,
         "waiting": request.account.orders.pending().for_plans(),
     }
@@ -54,7 +53,7 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.BUY)
 def order_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
-    return _place_order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
+    return _order(request, get_object_or_404(Plan.objects.offered(), code=plan_code))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,11 +79,11 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
     account = request.account
     try:
-        subscription = subscriptions.schedule_plan(
+        subscription = changes.schedule_plan(
             account=account, plan=plan, actor=request.user, ip=request.ip
         )
         sync_with_provider(account)
-    except subscriptions.PlanRefused as error:
+    except changes.PlanRefused as error:
         messages.error(request, str(error))
     except PaymentUnavailable:
         messages.success(
@@ -96,59 +95,29 @@ def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
         messages.success(request, f"Saved: your plan is {plan} {when}. Your credits stay.")
 
 
-def _place_order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
-    account = request.account
+def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
+    """Show the quote for an item. Order it if the posted form carries the same terms."""
     try:
-        offer = offers.make_offer(item, account.subscription)
+        quote = quotes.quote(request.account, item)
     except OrderRefused as error:
         messages.error(request, str(error))
         return redirect("credits:choose-plan")
-    buyer = lifecycle.last_buyer(account)
-    replaced = _orders_to_replace(account, item)
-    form = OrderForm(
-        request.POST or None,
-        initial={"name": buyer.name, "address": buyer.address, "tax_id": buyer.tax_id},
-    )
-    if form.is_valid():
-        try:
-            order = lifecycle.place_order(
-                account=account,
-                item=item,
-                buyer=form.buyer(),
-                actor=request.user,
-                form_token=form.cleaned_data["form_token"],
-                ip=request.ip,
-            )
-        except OrderRefused as error:
-            form.add_error(None, str(error))
-        else:
-            for old_order in replaced:
-                messages.info(request, f"{old_order} is cancelled: this order takes its place.")
-            return _redirect_to_payment(request, order)
-    context = {
-        "item": item,
-        "offer": offer,
-        "amount": with_tax(offer.net_cents, offers.tax_rate()),
-        "tax_rate": offers.tax_rate(),
-        "method": offers.default_payment_method(),
-        "form": form,
-        "replaced": replaced,
-    }
-    return render(request, "credits/place_order.html", context)
-
-
-def _orders_to_replace(account: Account, item: Pack | Plan) -> list[Order]:
-    """Return the pending plan orders that ordering this item cancels."""
-    if isinstance(item, Pack):
-        return []
-    pending = account.orders.pending().filter(kind__in=(Order.Kind.PLAN, Order.Kind.UPGRADE))
-    return list(pending.exclude(plan=item))
-
-
-def _redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
+    form = OrderForm(quote, placement.last_buyer(request.account), request.POST or None)
+    if not form.is_valid():
+        context = {"quote": quote, "form": form}
+        return render(request, "credits/place_order.html", context)
     try:
-        if order.is_pending:
-            get_payment_method(order).begin(order)
-    except PaymentUnavailable as error:
+        order = placement.place_order(
+            quote=quote,
+            buyer=form.buyer(),
+            actor=request.user,
+            form_token=form.cleaned_data["form_token"],
+            ip=request.ip,
+        )
+    except OrderRefused as error:
+        # Shows the page again, with a new quote if that is the reason.
         messages.error(request, str(error))
-    return redirect("credits:show-order", order_id=order.public_id)
+        return redirect(request.path)
+    for old_order in quote.replaced:
+        messages.info(request, f"{old_order} is cancelled: this order takes its place.")
+    return redirect_to_payment(request, order)

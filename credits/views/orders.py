@@ -12,7 +12,7 @@ from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.models import Order
-from credits.orders import lifecycle
+from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_payment_method
 
 PAGE = "credits:show-orders"
@@ -47,14 +47,8 @@ def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.BUY)
 def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
-    """Prepare the payment again, and show the order, which links to the payment page."""
-    order = _get_order(request, order_id)
-    try:
-        if order.is_pending:
-            get_payment_method(order).begin(order)
-    except PaymentUnavailable as error:
-        messages.error(request, str(error))
-    return redirect("credits:show-order", order_id=order.public_id)
+    """Prepare the payment again."""
+    return redirect_to_payment(request, _get_order(request, order_id))
 
 
 @redirect_get_to(PAGE)
@@ -64,13 +58,23 @@ def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     if order.kind == Order.Kind.RENEWAL:
         messages.info(request, "A renewal ends with the plan: choose Free to end it.")
         return redirect("credits:choose-plan")
-    if lifecycle.cancel_order(order=order, actor=request.user, ip=request.ip):
+    if placement.cancel_order(order=order, actor=request.user, ip=request.ip):
         with suppress(PaymentUnavailable):
             # The payment page expires on its own. A payment that arrives anyway is fulfilled.
             get_payment_method(order).withdraw(order)
         messages.success(request, f"{order.number} is cancelled. Nothing is to be paid.")
     else:
         messages.info(request, f"{order.number} does not wait for payment any more.")
+    return redirect("credits:show-order", order_id=order.public_id)
+
+
+def redirect_to_payment(request: AccountRequest, order: Order) -> HttpResponse:
+    """Prepare the payment, and redirect to the order's page, which links to the payment page."""
+    try:
+        if order.is_pending:
+            get_payment_method(order).begin(order)
+    except PaymentUnavailable as error:
+        messages.error(request, str(error))
     return redirect("credits:show-order", order_id=order.public_id)
 
 

@@ -14,7 +14,8 @@ from accounts.roles import ROLES_BY_PERMISSION, Role, TeamPermission
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, place_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in
 from validation.models import LogEntry
@@ -103,7 +104,7 @@ def invitation(account: Account, owner: User) -> Invitation:
     """Create one row of each kind that URLs contain."""
     create_key(account=account, name="The Shop's key", actor=owner)
     pack, buyer = Pack.objects.earliest("credits"), Buyer("The Shop Ltd")
-    place_order(account=account, item=pack, buyer=buyer, actor=owner)
+    place_order(quote=quote(account, pack), buyer=buyer, actor=owner)
     LogEntry.objects.create(
         account=account,
         request_id="req_00000000000000000000",

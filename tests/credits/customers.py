@@ -2,9 +2,10 @@
 
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
-from credits.orders import lifecycle
-from credits.orders.lifecycle import Buyer
-from credits.plans import subscriptions
+from credits.orders import fulfillment, placement
+from credits.orders.placement import Buyer
+from credits.orders.quotes import quote
+from credits.plans import changes
 from credits.wallet.charges import Charge, charge_account
 from tests.credits.time_travel import on
 
@@ -18,16 +19,19 @@ def get_buyer(shop: Account) -> User:
 
 
 def place_order(shop: Account, item: Pack | str) -> Order:
-    return lifecycle.place_order(
-        account=shop,
-        item=plan(item) if isinstance(item, str) else item,
-        buyer=Buyer("The Shop Ltd"),
-        actor=get_buyer(shop),
-    )
+    offered = quote(shop, plan(item) if isinstance(item, str) else item)
+    buyer = Buyer("The Shop Ltd")
+    return placement.place_order(quote=offered, buyer=buyer, actor=get_buyer(shop))
+
+
+def order_form(account: Account, item: Pack | str) -> dict[str, str]:
+    """Return the form of an order's page, which carries the terms that the page shows."""
+    terms = quote(account, plan(item) if isinstance(item, str) else item).terms
+    return {"name": "The Shop Ltd", "form_token": "a" * 32, "terms": terms}
 
 
 def pay(order: Order) -> None:
-    lifecycle.fulfill_order(order=order)
+    fulfillment.fulfill_order(order=order)
 
 
 def subscribe(shop: Account, code: str, day: str = "2026-11-25") -> Order:
@@ -38,7 +42,7 @@ def subscribe(shop: Account, code: str, day: str = "2026-11-25") -> Order:
 
 
 def schedule_lower_plan(shop: Account, code: str) -> None:
-    subscriptions.schedule_plan(account=shop, plan=plan(code), actor=get_buyer(shop))
+    changes.schedule_plan(account=shop, plan=plan(code), actor=get_buyer(shop))
 
 
 def use_credits(shop: Account, amount: int) -> None:

@@ -7,8 +7,10 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from credits.models import Plan, Subscription, Wallet
-from credits.orders.lifecycle import Buyer, fulfill_order, place_order
-from credits.plans.subscriptions import schedule_plan
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
+from credits.plans.changes import schedule_plan
 from tests.credits.time_travel import on
 from tests.support.api_client import ApiClient
 
@@ -16,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def subscribe(account: Account, owner: User, plan: Plan) -> None:
-    fulfill_order(order=place_order(account=account, item=plan, buyer=Buyer("Shop"), actor=owner))
+    fulfill_order(order=place_order(quote=quote(account, plan), buyer=Buyer("Shop"), actor=owner))
 
 
 def test_new_account_on_free_has_its_first_credits(caller: ApiClient, account: Account) -> None:

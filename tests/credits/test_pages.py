@@ -1,22 +1,27 @@
 """The billing pages: their states and permissions."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Order, Pack, Plan, Wallet
-from credits.orders.lifecycle import Buyer, fulfill_order, place_order
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
 from credits.services import deduct, grant
 from credits.wallet.charges import Charge, charge_account
 from credits.wallet.statement import monthly_statement
 from tests.conftest import make_member, signed_in
+from tests.credits.customers import order_form
 from tests.credits.time_travel import on
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +37,7 @@ def browser(owner: User) -> Client:
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    return place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    return place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
 
 
 def text(response: Any) -> str:
@@ -86,7 +91,7 @@ def test_invalid_threshold_shows_an_error(browser: Client, value: str) -> None:
 def test_pack_is_ordered_by_invoice(browser: Client, account: Account, pack: Pack) -> None:
     page = text(browser.get(f"/credits/packs/{pack.public_id}/"))
     assert "USD 5.00" in page
-    form = {"form_token": TOKEN, "name": "Shop Ltd", "address": "A\n\nB", "tax_id": "X1"}
+    form = {**order_form(account, pack), "name": "Shop Ltd", "address": "A\n\nB", "tax_id": "X1"}
     response = browser.post(f"/credits/packs/{pack.public_id}/", form)
     order = account.orders.get()
     assert response.headers["Location"] == f"/credits/orders/{order.public_id}/"
@@ -99,28 +104,95 @@ def test_pack_is_ordered_by_invoice(browser: Client, account: Account, pack: Pac
 def test_order_form_cannot_change_price_or_credits(
     browser: Client, account: Account, pack: Pack
 ) -> None:
-    form = {"form_token": TOKEN, "name": "Shop", "credits": "9999999", "net_cents": "1"}
-    browser.post(f"/credits/packs/{pack.public_id}/", {**form, "state": "paid", "account": "1"})
+    form = {**order_form(account, pack), "credits": "9999999", "net_cents": "1", "state": "paid"}
+    browser.post(f"/credits/packs/{pack.public_id}/", {**form, "account": "1"})
     order = account.orders.get()
     assert (order.credits, order.net_cents, order.state) == (1_000, 500, "pending")
     assert Wallet.objects.get(account=account).balance == 100
 
 
+def test_changed_price_shows_the_new_quote_instead_of_ordering(
+    browser: Client, account: Account, pack: Pack
+) -> None:
+    path, form = f"/credits/packs/{pack.public_id}/", order_form(account, pack)
+    Pack.objects.filter(pk=pack.pk).update(price_cents=700)
+    page = text(browser.post(path, {**form, "name": "Shop Ltd"}))
+    assert "so nothing was ordered" in page
+    assert "USD 7.00" in page
+    assert 'value="Shop Ltd"' in page
+    assert not account.orders.exists()
+    terms = re.search(r'name="terms" value="([^"]+)"', page)
+    assert terms
+    browser.post(path, {**form, "terms": terms[1]})
+    assert account.orders.get().net_cents == 700
+
+
+@pytest.mark.parametrize("change", [{"credits": 900}, {"requests_per_minute": 299}])
+def test_changed_content_of_a_pack_shows_the_new_quote(
+    browser: Client, account: Account, pack: Pack, change: dict[str, int]
+) -> None:
+    form = order_form(account, pack)
+    Pack.objects.filter(pk=pack.pk).update(**change)
+    page = text(browser.post(f"/credits/packs/{pack.public_id}/", form))
+    assert "so nothing was ordered" in page
+    assert not account.orders.exists()
+
+
+def test_changed_tax_rate_shows_the_new_quote(
+    browser: Client, account: Account, pack: Pack, settings: Settings
+) -> None:
+    form = order_form(account, pack)
+    settings.TAX_RATE = "0.19"
+    page = text(browser.post(f"/credits/packs/{pack.public_id}/", form))
+    assert "so nothing was ordered" in page
+    assert "USD 5.95" in page
+    assert not account.orders.exists()
+
+
+def test_plan_paid_for_since_the_page_was_shown_is_quoted_as_an_upgrade(
+    browser: Client, account: Account, plans: dict[str, Plan]
+) -> None:
+    form = order_form(account, "growth")
+    buyer = User.objects.get(email="owner@shop.example")
+    starter = place_order(quote=quote(account, plans["starter"]), buyer=SHOP, actor=buyer)
+    fulfill_order(order=starter)
+    page = text(browser.post("/credits/plans/growth/", form))
+    assert "so nothing was ordered" in page
+    assert "USD 84.00" in page
+    assert account.orders.get() == starter
+
+
+def test_page_names_the_order_that_the_new_one_replaces(
+    browser: Client, account: Account, owner: User, plans: dict[str, Plan]
+) -> None:
+    old = place_order(quote=quote(account, plans["starter"]), buyer=SHOP, actor=owner)
+    assert "waits for payment" not in text(browser.get("/credits/plans/starter/"))
+    assert f"{old.number} (Starter plan, one month) waits for payment" in text(
+        browser.get("/credits/plans/growth/")
+    )
+    path, form = "/credits/plans/growth/", order_form(account, "growth")
+    assert "this order takes its place" in text(browser.post(path, form, follow=True))
+    old.refresh_from_db()
+    assert old.state == "cancelled"
+
+
 @pytest.mark.parametrize(
     "form",
     [
-        {"name": "Shop"},
-        {"name": "", "form_token": TOKEN},
-        {"name": "x" * 201, "form_token": TOKEN},
-        {"name": "a\u202eb", "form_token": TOKEN},
-        {"name": "Shop", "address": "a\u202eb", "form_token": TOKEN},
-        {"name": "Shop", "form_token": "short"},
+        {"form_token": ""},
+        {"name": ""},
+        {"name": "x" * 201},
+        {"name": "a\u202eb"},
+        {"address": "a\u202eb"},
+        {"form_token": "short"},
+        {"terms": ""},
     ],
 )
 def test_incomplete_or_invalid_order_shows_an_error(
     browser: Client, account: Account, pack: Pack, form: dict[str, str]
 ) -> None:
-    assert "errorlist" in text(browser.post(f"/credits/packs/{pack.public_id}/", form))
+    posted = {**order_form(account, pack), **form}
+    assert "errorlist" in text(browser.post(f"/credits/packs/{pack.public_id}/", posted))
     assert not account.orders.exists()
 
 
@@ -136,7 +208,7 @@ def test_buyer_names_are_escaped(
     browser: Client, account: Account, owner: User, pack: Pack
 ) -> None:
     buyer = Buyer("<script>alert(1)</script>", "<b>1</b>\n2", "<i>")
-    order = place_order(account=account, item=pack, buyer=buyer, actor=owner)
+    order = place_order(quote=quote(account, pack), buyer=buyer, actor=owner)
     for path in ("", "invoice/"):
         page = text(browser.get(f"/credits/orders/{order.public_id}/{path}"))
         assert "&lt;script&gt;alert(1)" in page
@@ -175,7 +247,7 @@ def test_ledger_describes_every_movement_with_the_balance_after_it(
     in_november: None, account: Account, owner: User, staff: User, pack: Pack
 ) -> None:
     with on("2026-11-22"):
-        order = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        order = place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
         fulfill_order(order=order, actor=staff)
     with on("2026-11-23"):
         use_credits(account, 40)
@@ -218,8 +290,7 @@ def test_staff_are_not_named_to_customers(browser: Client, account: Account, sta
 def test_plan_can_be_ordered_and_scheduled_on_the_pages(
     browser: Client, account: Account, plans: dict[str, Plan]
 ) -> None:
-    form = {"form_token": TOKEN, "name": "Shop"}
-    browser.post("/credits/plans/growth/", form)
+    browser.post("/credits/plans/growth/", order_form(account, "growth"))
     fulfill_order(order=account.orders.get())
     assert "Growth" in text(browser.get("/credits/"))
     browser.post("/credits/plans/starter/later/", {"form_token": TOKEN})

@@ -20,7 +20,7 @@ from accounts.roles import Role
 from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
-from credits.orders import lifecycle
+from credits.orders import fulfillment, placement, quotes
 from credits.wallet.books import find_discrepancies
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in
@@ -49,14 +49,13 @@ def create_customer(name: str, host: str) -> Customer:
     make_member(account, Role.DEVELOPER, f"dev@{host}")
     invited = team.invite_member(account=account, email=f"new@{host}", role=Role.VIEWER, actor=user)
     for is_paid in (True, False):
-        order = lifecycle.place_order(
-            account=account,
-            item=Pack.objects.earliest("credits"),
-            buyer=lifecycle.Buyer(f"{name} Ltd"),
+        order = placement.place_order(
+            quote=quotes.quote(account, Pack.objects.earliest("credits")),
+            buyer=placement.Buyer(f"{name} Ltd"),
             actor=user,
         )
         if is_paid:
-            lifecycle.fulfill_order(order=order)
+            fulfillment.fulfill_order(order=order)
     account.refresh_from_db()
     for email in ("no address", f"jane@{host}.example"):
         caller = Caller(account, key, f"req_{account.pk:020}")

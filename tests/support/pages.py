@@ -29,7 +29,8 @@ from accounts.models import Account, Invitation, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, place_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
@@ -95,8 +96,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
     """Create one row of each kind in the account; return values for the pages' placeholders."""
     key, secret = create_key(account=account, name="The Shop's key", actor=owner)
     order = place_order(
-        account=account,
-        item=Pack.objects.earliest("credits"),
+        quote=quote(account, Pack.objects.earliest("credits")),
         buyer=Buyer("The Shop Ltd"),
         actor=owner,
     )

@@ -13,7 +13,9 @@ from accounts.models import Account, User
 from accounts.services import close_account, open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import LedgerEntry, Order, Pack, Plan, UseDay, UseHour, Wallet
-from credits.orders.lifecycle import Buyer, fulfill_order, place_order
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
 from credits.services import grant
 from credits.wallet.charges import Charge, charge_account
@@ -59,7 +61,7 @@ def use_credits(account: Account, amount: int) -> None:
 
 
 def order_item(account: Account, buyer: User, item: Pack | Plan) -> Order:
-    return place_order(account=account, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer)
+    return place_order(quote=quote(account, item), buyer=Buyer("The Shop Ltd"), actor=buyer)
 
 
 def refuse(account: Account, code: str, calls: int, *, hours_ago: int = 1) -> None:

@@ -13,7 +13,8 @@ from accounts.staff import panels
 from apikeys import crypto
 from apikeys.models import ApiKey
 from credits.models import Order, Pack
-from credits.orders.lifecycle import Buyer, place_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from tests.accounts.staff.staff_pages import client_in_group, remove_group_permission, visible_text
 from tests.conftest import make_user, signed_in
 from validation.models import LogEntry
@@ -31,7 +32,7 @@ def staff_client(staff: User) -> Client:
 @pytest.fixture
 def order(account: Account, owner: User) -> Order:
     pack = Pack.objects.earliest("credits")
-    return place_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
+    return place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
 
 
 def search(client: Client, text: str) -> Any:

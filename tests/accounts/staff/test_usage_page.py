@@ -11,7 +11,8 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, place_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from credits.wallet.charges import Charge, charge_account
 from tests.accounts.staff.staff_pages import (
     client_in_group,
@@ -53,7 +54,7 @@ def busy(account: Account, owner: User, key: ApiKey) -> Account:
             duration_ms=14,
         )
     pack = Pack.objects.earliest("credits")
-    place_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
+    place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
     return account
 
 

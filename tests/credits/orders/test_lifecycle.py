@@ -9,13 +9,9 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from accounts.roles import Role
 from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
-from credits.orders.lifecycle import (
-    MAX_PENDING_ORDERS,
-    Buyer,
-    cancel_order,
-    fulfill_order,
-    place_order,
-)
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import MAX_PENDING_ORDERS, Buyer, cancel_order, place_order
+from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
 from credits.plans.offers import OrderRefused
 from credits.wallet.books import find_discrepancies
@@ -30,7 +26,7 @@ SHOP = Buyer("The Shop Ltd", "1 Market Street\nShopton", "SH123")
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    return place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    return place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
 
 
 def balance_and_debt(account: Account) -> tuple[int, int]:
@@ -58,7 +54,7 @@ def test_tax_is_added_in_whole_cents(
     account: Account, owner: User, pack: Pack, settings: Settings
 ) -> None:
     settings.TAX_RATE = 0.077
-    order = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    order = place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
     assert (order.net_cents, order.tax_cents, order.total_cents) == (500, 39, 539)
 
 
@@ -114,7 +110,7 @@ def test_refund_of_spent_credits_is_a_debt_that_the_next_purchase_pays(
     use_credits(account, 900)
     refund_order(order=order)
     assert balance_and_debt(account) == (0, 800)
-    fulfill_order(order=place_order(account=account, item=pack, buyer=SHOP, actor=owner))
+    fulfill_order(order=place_order(quote=quote(account, pack), buyer=SHOP, actor=owner))
     assert balance_and_debt(account) == (200, 0)
     assert not list(find_discrepancies())
 
@@ -154,9 +150,9 @@ def test_part_refunded_before_the_payment_is_reported_is_not_granted(
 def test_refunding_a_plan_restores_the_previous_one(
     account: Account, owner: User, plans: dict[str, Plan]
 ) -> None:
-    starter = place_order(account=account, item=plans["starter"], buyer=SHOP, actor=owner)
+    starter = place_order(quote=quote(account, plans["starter"]), buyer=SHOP, actor=owner)
     fulfill_order(order=starter)
-    upgrade = place_order(account=account, item=plans["growth"], buyer=SHOP, actor=owner)
+    upgrade = place_order(quote=quote(account, plans["growth"]), buyer=SHOP, actor=owner)
     fulfill_order(order=upgrade)
     assert (current_plan(account), balance_and_debt(account)) == ("growth", (50_100, 0))
     refund_order(order=upgrade)
@@ -174,9 +170,9 @@ def test_invoice_numbers_have_no_gaps_after_a_rollback(
     order: Order, account: Account, owner: User, pack: Pack
 ) -> None:
     with pytest.raises(ZeroDivisionError), transaction.atomic():
-        place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
         raise ZeroDivisionError
-    following = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    following = place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
     assert following.number == "INV-000002"
     assert InvoiceCounter.objects.get().last == 2
     assert not list(find_discrepancies())
@@ -198,9 +194,9 @@ def test_account_can_have_ten_pending_orders(
     order: Order, account: Account, owner: User, pack: Pack
 ) -> None:
     for _ in range(MAX_PENDING_ORDERS - 1):
-        place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
     with pytest.raises(OrderRefused, match="10 orders wait for payment"):
-        place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+        place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +212,7 @@ def test_emails_about_money_go_to_owners_and_billing(
 ) -> None:
     for role in Role:
         make_member(account, role)
-    order = place_order(account=account, item=pack, buyer=SHOP, actor=owner)
+    order = place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
     fulfill_order(order=order)
     refund_order(order=order)
     recipients = {owner.email, "owner@team.example", "billing@team.example"}

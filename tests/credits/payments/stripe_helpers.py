@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan, Subscription, Wallet
-from credits.orders import lifecycle
+from credits.orders import placement, quotes
 from credits.payments import get_payment_method
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 
@@ -37,9 +37,9 @@ def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
 
 
 def place_order(account: Account, item: Pack | Plan) -> Order:
-    buyer = lifecycle.Buyer("The Shop Ltd")
-    order = lifecycle.place_order(
-        account=account, item=item, buyer=buyer, actor=User.objects.earliest("pk")
+    buyer = placement.Buyer("The Shop Ltd")
+    order = placement.place_order(
+        quote=quotes.quote(account, item), buyer=buyer, actor=User.objects.earliest("pk")
     )
     get_payment_method(order).begin(order)
     return order

@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.models import Account, User
 from credits.models import Order, Pack
-from credits.orders import lifecycle, refunds
+from credits.orders import fulfillment, placement, quotes, refunds
 from credits.payments import PaymentUnavailable, get_payment_method, stripe_events
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
@@ -250,8 +250,8 @@ def test_order_stays_pending_while_stripe_is_down(
     stripe: FakeStripe, account: Account, owner: User, pack: Pack
 ) -> None:
     stripe.is_down = True
-    order = lifecycle.place_order(
-        account=account, item=pack, buyer=lifecycle.Buyer("Shop"), actor=owner
+    order = placement.place_order(
+        quote=quotes.quote(account, pack), buyer=placement.Buyer("Shop"), actor=owner
     )
     with pytest.raises(PaymentUnavailable, match="Nothing was charged"):
         get_payment_method(order).begin(order)
@@ -296,12 +296,12 @@ def test_paid_page_is_not_replaced_before_its_event_arrives(
 def test_order_cancelled_while_its_page_opens_leaves_no_open_page(
     stripe: FakeStripe, account: Account, pack: Pack, owner: User
 ) -> None:
-    order = lifecycle.place_order(
-        account=account, item=pack, buyer=lifecycle.Buyer("Shop"), actor=owner
+    order = placement.place_order(
+        quote=quotes.quote(account, pack), buyer=placement.Buyer("Shop"), actor=owner
     )
     stale = Order.objects.get(pk=order.pk)
     get_payment_method(order).begin(order)
-    lifecycle.cancel_order(order=order)
+    placement.cancel_order(order=order)
     # `stale` was read before the page was opened.
     get_payment_method(stale).withdraw(stale)
     get_payment_method(stale).begin(stale)
@@ -337,7 +337,7 @@ def test_order_marked_paid_by_staff_is_not_refunded_at_stripe(
     stripe: FakeStripe, account: Account, pack: Pack, staff: User
 ) -> None:
     order = place_order(account, pack)
-    lifecycle.fulfill_order(order=order, actor=staff)
+    fulfillment.fulfill_order(order=order, actor=staff)
     get_payment_method(order).refund(order)
     assert not stripe.refunds
 

@@ -8,7 +8,7 @@ from accounts.models import Account, User
 from accounts.services import close_account
 from credits.models import Plan
 from credits.payments import get_payment_method, sync_with_provider
-from credits.plans import subscriptions
+from credits.plans import changes
 from credits.wallet.books import find_discrepancies
 from runtime.jobs.daily import run_daily
 from runtime.models import Mail
@@ -144,7 +144,7 @@ def test_lower_plan_is_charged_from_the_next_month_on(
 ) -> None:
     with on("2026-11-25"):
         stripe_id = subscribe(stripe, account, plans["growth"])
-        subscriptions.schedule_plan(account=account, plan=plans["starter"], actor=owner)
+        changes.schedule_plan(account=account, plan=plans["starter"], actor=owner)
         sync_with_provider(account)
     request = stripe.subscriptions[stripe_id]["asked"]
     assert request["items"][0]["price_data"]["unit_amount"] == "1500"
@@ -161,7 +161,7 @@ def test_account_that_chose_free_is_not_charged_again(
 ) -> None:
     with on("2026-11-25"):
         stripe_id = subscribe(stripe, account, plans["starter"])
-        subscriptions.schedule_plan(account=account, plan=plans["free"], actor=owner)
+        changes.schedule_plan(account=account, plan=plans["free"], actor=owner)
         sync_with_provider(account)
     assert stripe.subscriptions[stripe_id]["asked"] == {"cancel_at_period_end": "true"}
     run_daily_jobs("2026-12-25")

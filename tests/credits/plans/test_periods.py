@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from credits.money import format_money, format_percent, with_tax, without_tax
-from credits.periods import Period, period_containing
+from credits.plans.periods import Period, period_containing
 
 DAYS = st.dates(date(2020, 1, 1), date(2090, 1, 1))
 

@@ -11,9 +11,9 @@ from accounts.services import (
     run_email_confirmed_hooks,
 )
 from credits.models import Order, Plan
-from credits.orders import lifecycle, refunds
-from credits.orders.renewals import RenewalsFailed, renew_subscriptions
-from credits.plans import subscriptions
+from credits.orders import placement, refunds
+from credits.orders.daily_jobs import RenewalsFailed, renew_subscriptions
+from credits.plans import changes
 from credits.plans.offers import OrderRefused
 from credits.services import grant, set_opening_balance
 from credits.wallet.books import find_discrepancies
@@ -242,7 +242,7 @@ def test_cancelled_renewal_and_its_replacement_both_paid_are_two_months(
     run_daily_jobs("2026-12-18")
     first = pending_order(shop)
     with on("2026-12-19"):
-        lifecycle.cancel_order(order=first)
+        placement.cancel_order(order=first)
     run_daily_jobs("2026-12-20")
     second = pending_order(shop)
     with on("2026-12-21"):
@@ -266,9 +266,7 @@ def test_grace_period_cannot_be_extended(shop: Account) -> None:
 def test_staff_can_end_a_paid_month(shop: Account, staff: User) -> None:
     subscribe(shop, "growth")
     with on("2026-12-01"):
-        subscriptions.assign_plan(
-            account=shop, plan=plan("free"), reason="Asked for it", actor=staff
-        )
+        changes.assign_plan(account=shop, plan=plan("free"), reason="Asked for it", actor=staff)
     assert (plan_and_balance(shop)[0], get_rate_limit(shop)) == ("free", 60)
     run_daily_jobs("2026-12-20")
     assert not shop.orders.pending().exists()
@@ -276,7 +274,7 @@ def test_staff_can_end_a_paid_month(shop: Account, staff: User) -> None:
 
 def test_plan_assigned_by_staff_is_upgraded_at_full_price(shop: Account, staff: User) -> None:
     with on("2026-12-01"):
-        subscriptions.assign_plan(account=shop, plan=plan("starter"), reason="A pilot", actor=staff)
+        changes.assign_plan(account=shop, plan=plan("starter"), reason="A pilot", actor=staff)
         upgrade = place_order(shop, "growth")
         assert (upgrade.net_cents, upgrade.credits) == (9_900, 50_000)
         pay(upgrade)

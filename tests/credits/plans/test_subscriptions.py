@@ -6,7 +6,7 @@ from accounts.models import Account, User
 from accounts.services import close_account, open_account, run_email_confirmed_hooks
 from credits.models import Order, Pack, Plan, Wallet
 from credits.orders import refunds
-from credits.plans import subscriptions
+from credits.plans import changes
 from credits.plans.offers import OrderRefused
 from credits.services import grant
 from credits.wallet.books import find_discrepancies
@@ -305,7 +305,7 @@ def test_scheduled_lower_plan_can_be_undone(shop: Account) -> None:
 
 
 def test_higher_plan_cannot_be_scheduled(shop: Account) -> None:
-    with pytest.raises(subscriptions.PlanRefused, match="not lower than your plan Free"):
+    with pytest.raises(changes.PlanRefused, match="not lower than your plan Free"):
         schedule_lower_plan(shop, "growth")
 
 
@@ -356,7 +356,7 @@ def test_rate_limit_set_by_staff_overrides_plan_and_packs(shop: Account) -> None
 def test_changed_plan_updates_the_limits_of_its_accounts(shop: Account) -> None:
     subscribe(shop, "starter")
     Plan.objects.filter(code="starter").update(requests_per_minute=450, monthly_credits=9_000)
-    assert subscriptions.apply_plan_changes(Plan.objects.get(code="starter")) == 1
+    assert changes.apply_plan_changes(Plan.objects.get(code="starter")) == 1
     assert (get_rate_limit(shop), Wallet.objects.get(account=shop).threshold) == (450, 900)
 
 
@@ -371,7 +371,7 @@ def test_closed_account_is_neither_topped_up_nor_renewed(shop: Account) -> None:
 
 def test_staff_change_a_plan_immediately_and_without_credits(shop: Account, staff: User) -> None:
     with on("2026-12-01"):
-        subscriptions.assign_plan(
+        changes.assign_plan(
             account=shop, plan=plan("scale"), reason="Pilot", actor=staff, ip="198.51.100.9"
         )
     assert (plan_and_balance(shop), get_rate_limit(shop)) == (("scale", 100), 6_000)

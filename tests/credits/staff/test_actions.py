@@ -8,7 +8,9 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders.lifecycle import Buyer, fulfill_order, place_order
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from tests.conftest import make_user, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +41,7 @@ def superuser(staff: User) -> Client:
 
 @pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
-    return place_order(account=account, item=pack, buyer=Buyer("The Shop Ltd"), actor=owner)
+    return place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
 
 
 def admin_url(obj: Account | Order, slug: str = "change") -> str:
@@ -215,8 +217,7 @@ def test_staff_must_refund_an_upgrade_before_its_month(
 ) -> None:
     base, upgrade = (
         place_order(
-            account=account,
-            item=Plan.objects.get(code=code),
+            quote=quote(account, Plan.objects.get(code=code)),
             buyer=Buyer("The Shop Ltd"),
             actor=owner,
         )

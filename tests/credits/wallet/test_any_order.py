@@ -21,9 +21,9 @@ from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits import services
 from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
-from credits.orders import lifecycle, refunds
-from credits.orders.renewals import renew_subscriptions
-from credits.plans import offers, subscriptions
+from credits.orders import fulfillment, placement, quotes, refunds
+from credits.orders.daily_jobs import renew_subscriptions
+from credits.plans import changes, offers
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import InsufficientCredits
 from tests.conftest import make_user
@@ -86,7 +86,7 @@ class BooksMachine(RuleBasedStateMachine):
     @rule(index=INDEX)
     def order_a_pack(self, index: int) -> None:
         pack = Pack.objects.all()[index % 2]
-        if self.account.orders.pending().count() < lifecycle.MAX_PENDING_ORDERS:
+        if self.account.orders.pending().count() < placement.MAX_PENDING_ORDERS:
             self._order(pack)
 
     @rule(code=st.sampled_from(["starter", "growth", "scale"]))
@@ -100,8 +100,8 @@ class BooksMachine(RuleBasedStateMachine):
     def choose_a_lower_plan(self, code: str) -> None:
         plan = Plan.objects.get(code=code)
         try:
-            subscriptions.schedule_plan(account=self.account, plan=plan, actor=self.user)
-        except subscriptions.PlanRefused:
+            changes.schedule_plan(account=self.account, plan=plan, actor=self.user)
+        except changes.PlanRefused:
             assert plan.price_cents > self._plan().price_cents
 
     @precondition(lambda self: self.account.orders.exists())
@@ -110,14 +110,14 @@ class BooksMachine(RuleBasedStateMachine):
         order = self._any_order(index)
         is_unpaid = order.state in ("pending", "cancelled")
         credits = order.credits - order.credits * order.refunded_cents // order.total_cents
-        assert lifecycle.fulfill_order(order=order) is is_unpaid
+        assert fulfillment.fulfill_order(order=order) is is_unpaid
         self.net += credits if is_unpaid else 0
 
     @precondition(lambda self: self.account.orders.exists())
     @rule(index=INDEX)
     def cancel(self, index: int) -> None:
         order = self._any_order(index)
-        assert lifecycle.cancel_order(order=order) is order.is_pending
+        assert placement.cancel_order(order=order) is order.is_pending
 
     @precondition(lambda self: self.account.orders.exists())
     @rule(index=INDEX, percent=st.integers(1, 100))
@@ -169,8 +169,8 @@ class BooksMachine(RuleBasedStateMachine):
         return Caller(self.account, self.key, "req_any")
 
     def _order(self, item: Any) -> None:
-        buyer = lifecycle.Buyer("The Shop Ltd")
-        lifecycle.place_order(account=self.account, item=item, buyer=buyer, actor=self.user)
+        buyer = placement.Buyer("The Shop Ltd")
+        placement.place_order(quote=quotes.quote(self.account, item), buyer=buyer, actor=self.user)
 
     def _any_order(self, index: int) -> Order:
         orders = list(self.account.orders.order_by("pk"))

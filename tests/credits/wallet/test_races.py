@@ -16,12 +16,13 @@ from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits import services
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
-from credits.orders import lifecycle, refunds
-from credits.orders.lifecycle import Buyer
+from credits.orders import fulfillment, placement, quotes, refunds
+from credits.orders.placement import Buyer
 from credits.payments import get_payment_method
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in
+from tests.credits.customers import order_form
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
@@ -63,8 +64,8 @@ def count_emails(subject: str) -> int:
 
 
 def place_order(shop: Account, buyer: User, item: Pack | Plan, token: str | None = None) -> Order:
-    return lifecycle.place_order(
-        account=shop, item=item, buyer=Buyer("The Shop Ltd"), actor=buyer, form_token=token
+    return placement.place_order(
+        quote=quotes.quote(shop, item), buyer=Buyer("The Shop Ltd"), actor=buyer, form_token=token
     )
 
 
@@ -125,7 +126,7 @@ def test_order_form_submitted_10_times_places_one_order(shop: Account, buyer: Us
 def test_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> None:
     order = place_order(shop, buyer, Pack.objects.earliest("credits"))
     fulfilled = run_concurrently(
-        10, lambda _: lifecycle.fulfill_order(order=Order.objects.get(pk=order.pk))
+        10, lambda _: fulfillment.fulfill_order(order=Order.objects.get(pk=order.pk))
     )
     assert Counter(fulfilled) == {True: 1, False: 9}
     assert get_wallet(shop).balance == 1_000
@@ -134,7 +135,7 @@ def test_order_marked_paid_10_times_grants_once(shop: Account, buyer: User) -> N
 
 def test_refund_recorded_10_times_deducts_once(shop: Account, buyer: User) -> None:
     order = place_order(shop, buyer, Pack.objects.earliest("credits"))
-    lifecycle.fulfill_order(order=order)
+    fulfillment.fulfill_order(order=order)
     refunded = run_concurrently(
         10, lambda _: refunds.refund_order(order=Order.objects.get(pk=order.pk))
     )
@@ -191,12 +192,13 @@ def test_stripe_event_received_10_times_concurrently_grants_once(
 def test_20_concurrent_posts_of_one_order_form_leave_one_payment_page_open(
     shop: Account, buyer: User, settings: Settings
 ) -> None:
-    path = f"/credits/packs/{Pack.objects.earliest('credits').public_id}/"
-    form = {"name": "The Shop Ltd", "address": "1 Example Street", "form_token": "z" * 32}
+    pack = Pack.objects.earliest("credits")
+    path = f"/credits/packs/{pack.public_id}/"
     cookies = signed_in(buyer).cookies
     with fake_stripe() as stripe:
         settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
         settings.STRIPE_API_URL, stripe.delay = stripe.url, 0.2
+        form = order_form(shop, pack)
 
         def send(_: int) -> tuple[int, str]:
             client = Client()

@@ -10,13 +10,14 @@ from accounts import team
 from accounts.models import Invitation, User
 from accounts.roles import Role
 from credits.models import Pack
-from credits.orders.lifecycle import Buyer, fulfill_order, place_order
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from tests.conftest import make_member, make_user, signed_in
-from tests.credits.customers import plan
+from tests.credits.customers import order_form, plan
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
 
-BUYER = {"name": "The Shop Ltd", "address": "1 Example Street", "form_token": TOKEN}
 KEY = {"name": "Server", "expires_at": "", "allowed_networks": "", "requests_per_minute": ""}
 
 
@@ -79,12 +80,18 @@ def _send_for_key(page: str, **form: Any) -> Any:
 
 def _order_pack(scene: Scene) -> Any:
     pack = Pack.objects.earliest("credits")
-    return scene.send(scene.browser, "credits:order-pack", pack.public_id, **BUYER)
+    form = order_form(scene.account, pack)
+    return scene.send(scene.browser, "credits:order-pack", pack.public_id, **form)
+
+
+def _order_plan(scene: Scene) -> Any:
+    form = order_form(scene.account, "starter")
+    return scene.send(scene.browser, "credits:order-plan", "starter", **form)
 
 
 def _choose_lower_plan(scene: Scene) -> Any:
     buyer = Buyer("The Shop Ltd")
-    order = place_order(account=scene.account, item=plan("starter"), buyer=buyer, actor=scene.owner)
+    order = place_order(quote=quote(scene.account, plan("starter")), buyer=buyer, actor=scene.owner)
     fulfill_order(order=order)
     return scene.send(scene.browser, "credits:choose-later-plan", "free", form_token=TOKEN)
 
@@ -92,7 +99,8 @@ def _choose_lower_plan(scene: Scene) -> Any:
 def _pay_by_card(scene: Scene) -> Any:
     """Pay through Stripe's event, which credits the order; the return page doesn't."""
     assert scene.stripe
-    scene.browser.post(f"/credits/packs/{Pack.objects.earliest('credits').public_id}/", BUYER)
+    pack = Pack.objects.earliest("credits")
+    scene.browser.post(f"/credits/packs/{pack.public_id}/", order_form(scene.account, pack))
     order = scene.account.orders.get()
     payload = json.dumps(scene.stripe.pay(scene.stripe.find_session(order.public_id)))
     headers = {"Stripe-Signature": sign(payload.encode())}
@@ -150,9 +158,7 @@ CASES = [
         _send_form("credits:change-threshold", threshold="7"),
     ),
     ActionCase("credits:order-pack", "order.placed", _order_pack),
-    ActionCase(
-        "credits:order-plan", "order.placed", _send_form("credits:order-plan", "starter", **BUYER)
-    ),
+    ActionCase("credits:order-plan", "order.placed", _order_plan),
     ActionCase("credits:choose-later-plan", "plan.chosen", _choose_lower_plan),
     ActionCase(
         "credits:cancel-order",

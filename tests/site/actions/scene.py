@@ -15,7 +15,8 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Order, Pack
-from credits.orders.lifecycle import Buyer, place_order
+from credits.orders.placement import Buyer, place_order
+from credits.orders.quotes import quote
 from tests.conftest import make_user, signed_in
 from tests.servers.stripe import FakeStripe
 
@@ -50,7 +51,7 @@ class Scene:
     def order(self) -> Order:
         item = Pack.objects.earliest("credits")
         buyer = Buyer("The Shop Ltd")
-        return place_order(account=self.account, item=item, buyer=buyer, actor=self.owner)
+        return place_order(quote=quote(self.account, item), buyer=buyer, actor=self.owner)
 
     def send(self, client: Client, page: str, *args: Any, **form: Any) -> Any:
         return self.send_to(client, reverse(page, args=args), form)

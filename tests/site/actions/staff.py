@@ -9,7 +9,7 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.services import close_account, suspend_account
 from credits.models import Pack, Plan, StaffGrant
-from credits.orders.lifecycle import fulfill_order
+from credits.orders.fulfillment import fulfill_order
 from runtime.mail import outbox
 from runtime.models import Mail
 from tests.conftest import make_user

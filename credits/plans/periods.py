@@ -27,3 +27,9 @@ def period_containing(day: date, started_on: date) -> Period:
 def _start_of_period(started_on: date, months: int) -> date:
     year, month = divmod(started_on.year * 12 + started_on.month - 1 + months, 12)
     return date(year, month + 1, min(started_on.day, monthrange(year, month + 1)[1]))
+
+
+def month_starting(day: date, started_on: date) -> Period:
+    """Return the month from this day until the subscription's day of the next month."""
+    period = period_containing(day, started_on)
+    return period if period.start == day else period_containing(day, day)

@@ -1,0 +1,163 @@
+"""Place orders: on the terms of a quote, which is made again under the account's lock.
+
+Each operation on orders locks the account (`lock_subscription`), so that changes of an account's
+orders and plan serialize. Payments are in fulfillment.py, refunds in refunds.py.
+"""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from credits import emails
+from credits.models import Order, Pack, Plan, Subscription
+from credits.orders.quotes import Quote, quote_again, quote_renewal
+from credits.plans import subscriptions
+from credits.plans.offers import OrderRefused
+from credits.plans.periods import Period
+
+Kind, Method = Order.Kind, Order.Method
+
+DAYS_TO_PAY = 14
+# Stripe Checkout sessions expire after 24 hours.
+CARD_DAYS_TO_PAY = 1
+MAX_PENDING_ORDERS = 10
+
+
+@dataclass(frozen=True)
+class Buyer:
+    """The name, address, and tax number on an invoice."""
+
+    name: str
+    address: str = ""
+    tax_id: str = ""
+
+
+def last_buyer(account: Account) -> Buyer:
+    """Return the buyer of the account's last order, or the account itself if it has none."""
+    order = account.orders.first()
+    if order is None:
+        return Buyer(account.name)
+    return Buyer(order.buyer_name, order.buyer_address, order.buyer_tax_id)
+
+
+@transaction.atomic
+def place_order(
+    *,
+    quote: Quote,
+    buyer: Buyer,
+    actor: User,
+    form_token: str | None = None,
+    ip: str | None = None,
+) -> Order:
+    """Place an order, or return the one that this form has already placed.
+
+    Raises QuoteChanged if the terms are no longer those of the quote.
+    """
+    account = quote.account
+    subscription = subscriptions.lock_subscription(account)
+    existing = account.orders.filter(form_token=form_token).first() if form_token else None
+    if existing is not None:
+        return existing
+    if not subscription.account.is_open:
+        raise OrderRefused("The account is closed.")
+    current = quote_again(quote)
+    if current.pending is not None:
+        return current.pending
+    if isinstance(current.item, Pack):
+        _refuse_too_many_pending(account)
+    elif current.kind == Kind.RENEWAL:
+        # Within the grace period, ordering a plan also makes it the next plan.
+        subscription.next_plan = current.item
+        subscription.save(update_fields=["next_plan"])
+    order = _create_order(current, subscription, buyer, actor.email, form_token)
+    audit.record(account, actor, "order.placed", str(order), ip)
+    return order
+
+
+@transaction.atomic
+def place_renewal(
+    *, subscription: Subscription, plan: Plan, month: Period, paid_cents: int | None = None
+) -> Order:
+    """Place a renewal order, replacing a pending one. The caller has locked the account.
+
+    `paid_cents` is what a provider that renews automatically was paid. The daily job omits it.
+    """
+    account = subscription.account
+    quote = quote_renewal(account, plan, month, paid_cents)
+    order = _create_order(quote, subscription, last_buyer(account), placed_by="system")
+    if order.method == Method.STRIPE and paid_cents is None:
+        emails.queue_invoice(order=order)
+    return order
+
+
+@transaction.atomic
+def cancel_order(*, order: Order, actor: User | None = None, ip: str | None = None) -> bool:
+    """Cancel a pending order. Returns False if it is no longer pending."""
+    subscriptions.lock_subscription(order.account)
+    if not Order.objects.pending().filter(pk=order.pk).cancel():
+        return False
+    audit.record(order.account, actor, "order.cancelled", str(order), ip)
+    return True
+
+
+def _refuse_too_many_pending(account: Account) -> None:
+    if account.orders.pending().count() >= MAX_PENDING_ORDERS:
+        raise OrderRefused(
+            f"{MAX_PENDING_ORDERS} orders wait for payment, which is the most an account may have. "
+            "Pay or cancel one first."
+        )
+
+
+def _create_order(
+    quote: Quote,
+    subscription: Subscription,
+    buyer: Buyer,
+    placed_by: str,
+    form_token: str | None = None,
+) -> Order:
+    """Create the order and cancel those that it replaces."""
+    Order.objects.pending().filter(pk__in=[order.pk for order in quote.replaced]).cancel()
+    item, period, is_invoice = quote.item, quote.period, quote.method == Method.INVOICE
+    order = Order(
+        account=quote.account,
+        kind=quote.kind,
+        method=quote.method,
+        pack=item if isinstance(item, Pack) else None,
+        plan=item if isinstance(item, Plan) else None,
+        requests_per_minute=quote.requests_per_minute if isinstance(item, Pack) else None,
+        description=quote.description,
+        credits=quote.credits,
+        period_start=period.start if period else None,
+        period_end=period.end if period else None,
+        net_cents=quote.amount.net_cents,
+        tax_cents=quote.amount.tax_cents,
+        tax_rate=quote.tax_rate,
+        currency=quote.currency,
+        buyer_name=buyer.name,
+        buyer_address=buyer.address,
+        buyer_tax_id=buyer.tax_id,
+        seller_name=settings.SELLER_NAME,
+        seller_address=settings.SELLER_ADDRESS,
+        seller_tax_id=settings.SELLER_TAX_ID,
+        payment_details=settings.INVOICE_PAYMENT_DETAILS if is_invoice else "",
+        placed_by=placed_by,
+        due_on=_due_on(quote, subscription),
+        form_token=form_token,
+    )
+    if is_invoice:
+        order.assign_invoice_number()
+        emails.queue_invoice(order=order)
+    order.save()
+    return order
+
+
+def _due_on(quote: Quote, subscription: Subscription) -> date:
+    if quote.kind == Kind.RENEWAL and quote.period:
+        return subscriptions.renewal_due_date(subscription, quote.period.start)
+    days = DAYS_TO_PAY if quote.method == Method.INVOICE else CARD_DAYS_TO_PAY
+    return timezone.now().date() + timedelta(days=days)

@@ -1,0 +1,145 @@
+"""Quote a pack or a plan: the terms that its page shows, and that an order placed from it has."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.models import Account
+from credits.models import Order, Pack, Plan, Subscription
+from credits.money import Amount, with_tax, without_tax
+from credits.plans.offers import (
+    Offer,
+    OrderRefused,
+    offer_pack,
+    offer_plan,
+    offer_renewal,
+    tax_rate,
+)
+from credits.plans.periods import Period
+from credits.plans.subscriptions import current_status, load_coverage
+
+Kind, Method = Order.Kind, Order.Method
+
+
+@dataclass(frozen=True)
+class Quote:
+    account: Account
+    item: Pack | Plan
+    kind: Order.Kind
+    description: str
+    credits: int
+    requests_per_minute: int
+    amount: Amount
+    tax_rate: Decimal
+    currency: str
+    method: Order.Method
+    # Upgrades and renewals only: the days they are sold for.
+    period: Period | None
+    # The pending orders that ordering this cancels.
+    replaced: tuple[Order, ...]
+    # The pending order for this plan on the same terms, which isn't placed a second time.
+    pending: Order | None = None
+
+    @property
+    def terms(self) -> str:
+        """Return what the customer agrees to. The order form carries it."""
+        days = f"{self.period.start} {self.period.end}" if self.period else "none"
+        amount = f"{self.amount.net_cents} + {self.amount.tax_cents} {self.currency}"
+        limit = self.requests_per_minute
+        return f"{self.kind}: {self.credits}, {limit}, {amount}, {self.method}, {days}"
+
+
+class QuoteChanged(OrderRefused):
+    """Raised if the terms are no longer those that the page showed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The terms changed since you opened this page, so nothing was ordered. "
+            "Check them, then order again."
+        )
+
+
+def quote(account: Account, item: Pack | Plan) -> Quote:
+    """Return the terms on which the account can buy the item now, or raise OrderRefused."""
+    if isinstance(item, Pack):
+        return _quote(account, item, offer_pack(item))
+    subscription = Subscription.objects.with_plans().get(account=account)
+    offer = _offer_plan(item, subscription)
+    new = _quote(account, item, offer, _orders_to_replace(account, offer.kind))
+    pending = _find_pending(new, item)
+    return replace(new, pending=pending, replaced=()) if pending else new
+
+
+def quote_again(shown: Quote) -> Quote:
+    """Quote the same item from its current row, or raise QuoteChanged if the terms differ."""
+    packs, plans = Pack.objects.offered(), Plan.objects.offered()
+    rows = packs if isinstance(shown.item, Pack) else plans
+    item = rows.filter(pk=shown.item.pk).first()
+    if item is None:
+        raise OrderRefused(f"{shown.item} is no longer offered.")
+    current = quote(shown.account, item)
+    if current.terms != shown.terms:
+        raise QuoteChanged
+    return current
+
+
+def quote_renewal(
+    account: Account, plan: Plan, month: Period, paid_cents: int | None = None
+) -> Quote:
+    """Quote a further month. `paid_cents` is what a provider was paid that renews automatically."""
+    net_cents = without_tax(paid_cents, tax_rate()) if paid_cents is not None else None
+    renewals = account.orders.pending().filter(kind=Kind.RENEWAL)
+    return _quote(account, plan, offer_renewal(plan, month, net_cents), renewals)
+
+
+def _offer_plan(plan: Plan, subscription: Subscription) -> Offer:
+    coverage = load_coverage(subscription.account)
+    return offer_plan(
+        plan,
+        coverage=coverage,
+        status=current_status(subscription, coverage),
+        started_on=subscription.started_on,
+        day=timezone.now().date(),
+    )
+
+
+def _orders_to_replace(account: Account, kind: Order.Kind) -> Iterable[Order]:
+    """Return the pending plan orders. A renewal stays pending until an upgrade is paid."""
+    pending = account.orders.pending().for_plans()
+    return pending if kind == Kind.RENEWAL else pending.exclude(kind=Kind.RENEWAL)
+
+
+def _find_pending(quote: Quote, plan: Plan) -> Order | None:
+    same_terms = quote.account.orders.pending().filter(
+        plan=plan,
+        kind=quote.kind,
+        credits=quote.credits,
+        net_cents=quote.amount.net_cents,
+        tax_cents=quote.amount.tax_cents,
+        currency=quote.currency,
+        method=quote.method,
+    )
+    return same_terms.first()
+
+
+def _quote(
+    account: Account, item: Pack | Plan, offer: Offer, replaced: Iterable[Order] = ()
+) -> Quote:
+    rate = tax_rate()
+    return Quote(
+        account=account,
+        item=item,
+        kind=offer.kind,
+        description=offer.description,
+        credits=offer.credits,
+        requests_per_minute=item.requests_per_minute,
+        amount=with_tax(offer.net_cents, rate),
+        tax_rate=rate,
+        currency=settings.CURRENCY,
+        method=Method.STRIPE if settings.STRIPE_SECRET_KEY else Method.INVOICE,
+        period=offer.period,
+        replaced=tuple(replaced),
+    )

@@ -1,0 +1,99 @@
+"""Change the plan of an account: by its customer for later, by staff immediately."""
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from credits.models import Order, Plan, Subscription
+from credits.plans.periods import Period, period_containing
+from credits.plans.subscriptions import (
+    cancel_pending_plan_orders,
+    lock_subscription,
+    recompute_plan,
+    update_limits,
+)
+
+Kind, State = Order.Kind, Order.State
+
+
+class PlanRefused(Exception):
+    """Raised if a plan change isn't allowed. The text is shown to the user."""
+
+
+@transaction.atomic
+def schedule_plan(
+    *, account: Account, plan: Plan, actor: User, ip: str | None = None
+) -> Subscription:
+    """Switch to a plan that costs no more than the current one when the paid months end."""
+    subscription = lock_subscription(account)
+    if plan.price_cents > subscription.plan.price_cents:
+        raise PlanRefused(f"{plan} is not lower than your plan {subscription.plan}: order it.")
+    subscription.next_plan = plan
+    subscription.save(update_fields=["next_plan"])
+    # Cancels a renewal of another plan. The daily job places one for this plan.
+    account.orders.pending().filter(kind=Kind.RENEWAL).exclude(plan=plan).cancel()
+    recompute_plan(subscription)
+    audit.record(account, actor, "plan.chosen", f"{plan} after {subscription.covered_until}", ip)
+    return subscription
+
+
+@transaction.atomic
+def assign_plan(
+    *, account: Account, plan: Plan, reason: str, actor: User, ip: str | None = None
+) -> Subscription:
+    """Switch to a plan immediately, for one month and without credits, on behalf of staff.
+
+    Ends the months that are paid for. Staff grant credits separately.
+    """
+    subscription = lock_subscription(account)
+    previous, today = subscription.plan, timezone.now().date()
+    if previous == plan:
+        raise PlanRefused(f"{account} has the plan {plan} already.")
+    cancel_pending_plan_orders(account)
+    paid = account.orders.filter(state=State.PAID, period_end__gt=today)
+    paid.filter(period_start__gt=today).update(period_start=today)
+    paid.update(period_end=today)
+    subscription.started_on, subscription.next_plan = today, plan
+    if not plan.is_free:
+        _create_gift_order(account, plan, period_containing(today, today), actor)
+    recompute_plan(subscription)
+    audit.record(account, actor, "plan.given_by_staff", f"{previous} → {plan}: {reason}", ip)
+    return subscription
+
+
+def _create_gift_order(account: Account, plan: Plan, month: Period, actor: User) -> None:
+    now = timezone.now()
+    Order.objects.create(
+        account=account,
+        kind=Kind.GIFT,
+        state=State.PAID,
+        method=Order.Method.NONE,
+        plan=plan,
+        description=f"{plan} plan, given by our staff",
+        credits=0,
+        net_cents=0,
+        tax_cents=0,
+        tax_rate=0,
+        currency=settings.CURRENCY,
+        buyer_name=account.name,
+        placed_by="our staff",
+        due_on=now.date(),
+        paid_at=now,
+        period_start=month.start,
+        period_end=month.end,
+    )
+
+
+def apply_plan_changes(plan: Plan) -> int:
+    """Update the limits of all accounts on a plan that staff changed. Return their number.
+
+    Each account is a separate transaction, so that no lock is held for long.
+    """
+    accounts = Account.objects.filter(subscription__plan=plan).order_by("pk")
+    for account in accounts:
+        with transaction.atomic():
+            lock_subscription(account)
+            update_limits(account)
+    return len(accounts)

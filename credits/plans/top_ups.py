@@ -1,0 +1,60 @@
+"""The monthly credits of the Free plan, up to which its balance is topped up. Called daily."""
+
+from django.utils import timezone
+
+from accounts.models import Account
+from credits import services
+from credits.models import LedgerEntry, Subscription, Wallet
+from credits.models.subscriptions import MAX_MONTH
+from credits.plans.periods import Period, period_containing
+from runtime.dates import midnight
+
+
+def top_up_if_due(subscription: Subscription) -> None:
+    """Raise the balance to the monthly credits, once even if several months were missed.
+
+    A balance above them stays unchanged. The caller has locked the account.
+    """
+    if not subscription.plan.is_free or not _is_due(subscription):
+        return
+    period = period_containing(timezone.now().date(), subscription.started_on)
+    if subscription.gets_top_ups and not _had_sign_up_credits(subscription.account, period):
+        _raise_balance(subscription, period)
+    subscription.topped_up_until = period.end
+    subscription.save(update_fields=["topped_up_until"])
+
+
+def _is_due(subscription: Subscription) -> bool:
+    """Return whether the month of the last top-up is over.
+
+    Also true if it ends implausibly late, because the top-up ran while the clock was ahead.
+    """
+    today = timezone.now().date()
+    return not today < subscription.topped_up_until <= today + MAX_MONTH
+
+
+def _raise_balance(subscription: Subscription, period: Period) -> None:
+    account, plan = subscription.account, subscription.plan
+    wallet = Wallet.objects.select_for_update().get(account=account)
+    if wallet.balance < plan.monthly_credits:
+        services.post_entry(
+            account=account,
+            kind=LedgerEntry.Kind.PLAN,
+            amount=plan.monthly_credits - wallet.balance,
+            source=f"plan:{plan.code}:{account.public_id}:{period.start}",
+            actor=None,
+            reason=f"{plan} plan: topped up to {plan.monthly_credits:,}",
+        )
+
+
+def _had_sign_up_credits(account: Account, period: Period) -> bool:
+    """Return whether the account's sign-up credits were those of this period.
+
+    The first top-up is due after that period, so this only matters if the clock was ahead.
+    """
+    signed_up = account.ledger.filter(
+        kind=LedgerEntry.Kind.SIGNUP,
+        at__gte=midnight(period.start),
+        at__lt=midnight(period.end),
+    )
+    return period.start <= account.created_at.date() < period.end or signed_up.exists()
