@@ -1,6 +1,7 @@
 """Back up the database to one zip file, with a note on the secrets that the data depends on.
 
-The file is either complete or absent, and its checksums detect damage.
+The file is either complete or absent, and its checksums detect damage. A CommandError's message is
+for the operator; nothing was changed.
 """
 
 import hmac
@@ -8,20 +9,26 @@ import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TypedDict
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from django.conf import settings
+from django.core.management.base import CommandError
 
-from runtime.database.dumps import Dump, get_dump
+from runtime.database import dumps
 
 NOTE = "note.json"
 # The database contains values that were hashed or encrypted with these.
 SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "API_KEY_PEPPER_PREVIOUS", "ADDRESS_HASH_KEY")
 
 
-class BackupRefused(Exception):
-    """The message explains why, for the operator. Nothing was changed."""
+class Note(TypedDict):
+    # The dump's file name.
+    database: str
+    made_at: str
+    # Fingerprints by setting.
+    secrets: dict[str, str]
 
 
 def write_backup(path: Path) -> Path:
@@ -30,66 +37,71 @@ def write_backup(path: Path) -> Path:
     if path.is_dir():
         path /= f"email-validation-{now:%Y%m%dT%H%M%SZ}.backup"
     if path.exists():
-        raise BackupRefused(f"{path} already exists.")
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+        raise CommandError(f"{path} already exists.")
+    note: Note = {
+        "database": dumps.dump_name(),
+        "made_at": now.isoformat(),
+        "secrets": _fingerprints(),
+    }
     try:
-        _write(draft, get_dump(), now)
-        read_note(draft)
-        draft.rename(path)
+        # Only its owner can read the folder.
+        with TemporaryDirectory(prefix=".backup-", dir=path.parent) as folder:
+            draft = _write(Path(folder), note)
+            read_note(draft)
+            draft.rename(path)
     except OSError as error:
-        raise BackupRefused(f"Can't write {path}: {error.strerror}.") from error
-    finally:
-        draft.unlink(missing_ok=True)
+        raise CommandError(f"Can't write {path}: {error.strerror}.") from error
     return path
 
 
-def _write(draft: Path, dump: Dump, now: datetime) -> None:
-    with os.fdopen(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
-        with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=1) as archive:
-            with archive.open(dump.name, "w", force_zip64=True) as target:
-                dump.write(target, temporary_dir=draft.parent)
-            secrets = _fingerprints()
-            note = {"database": dump.name, "made_at": now.isoformat(), "secrets": secrets}
-            archive.writestr(NOTE, json.dumps(note, indent=2))
-        file.flush()
+def _write(folder: Path, note: Note) -> Path:
+    draft, dump = folder / "draft", folder / note["database"]
+    dumps.dump(dump)
+    with ZipFile(draft, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.write(dump, dump.name)
+        archive.writestr(NOTE, json.dumps(note, indent=2))
+    draft.chmod(0o600)
+    with draft.open("rb") as file:
         os.fsync(file.fileno())
+    return draft
 
 
-def read_note(path: Path) -> dict[str, Any]:
+def read_note(path: Path) -> Note:
     """Return the backup's note, after checking the whole file: a restore must not fail halfway."""
     try:
         with ZipFile(path) as archive:
             damaged_name = archive.testzip()
-            note: dict[str, Any] = json.loads(archive.read(NOTE))
+            note: Note = json.loads(archive.read(NOTE))
             archive.getinfo(note["database"])
     except FileNotFoundError:
-        raise BackupRefused(f"There is no file {path}.") from None
+        raise CommandError(f"There is no file {path}.") from None
     # A damaged file can make zipfile and zlib raise almost anything.
     except Exception as error:
-        raise BackupRefused(f"{path} is damaged, or not a backup: {error}") from error
+        raise CommandError(f"{path} is damaged, or not a backup: {error}") from error
     if damaged_name:
-        raise BackupRefused(f"{path} is damaged: the checksum of {damaged_name} is wrong.")
+        raise CommandError(f"{path} is damaged: the checksum of {damaged_name} is wrong.")
     return note
 
 
-def restore_backup(path: Path, *, other_secrets: bool = False) -> None:
+def restore_backup(path: Path, note: Note, *, other_secrets: bool = False) -> None:
     """Restore a backup into an empty database.
 
     `other_secrets`: restore even if secrets that the backup depends on aren't configured.
     """
-    note, dump = read_note(path), get_dump()
-    if note["database"] != dump.name:
-        raise BackupRefused(
-            f"{path} contains {note['database']}, but DATABASE_URL needs {dump.name}."
-        )
+    name = dumps.dump_name()
+    if note["database"] != name:
+        raise CommandError(f"{path} contains {note['database']}, but DATABASE_URL needs {name}.")
     if not other_secrets:
         _require_same_secrets(note["secrets"])
-    dump.require_empty_target()
+    dumps.require_empty_database()
     try:
-        with ZipFile(path) as archive, archive.open(dump.name) as source:
-            dump.restore(source)
+        with (
+            TemporaryDirectory(prefix=".restore-", dir=dumps.restore_folder()) as folder,
+            ZipFile(path) as archive,
+        ):
+            dumps.restore(Path(archive.extract(name, folder)))
     except OSError as error:
-        raise BackupRefused(f"Can't restore {path}: {error.strerror}.") from error
+        raise CommandError(f"Can't restore {path}: {error.strerror}.") from error
 
 
 def _require_same_secrets(fingerprints: dict[str, str]) -> None:
@@ -97,7 +109,7 @@ def _require_same_secrets(fingerprints: dict[str, str]) -> None:
     configured = {*_fingerprints().values(), *previous}
     missing = [name for name, value in fingerprints.items() if value not in configured]
     if missing:
-        raise BackupRefused(
+        raise CommandError(
             f"First, set the secrets this backup was made with: {', '.join(missing)}. Without "
             "them, no API key and no second factor works. If they are lost, use "
             "--with-other-secrets."
@@ -105,9 +117,8 @@ def _require_same_secrets(fingerprints: dict[str, str]) -> None:
 
 
 def _fingerprints() -> dict[str, str]:
-    return {
-        name: _fingerprint(getattr(settings, name)) for name in SECRETS if getattr(settings, name)
-    }
+    secrets = {name: getattr(settings, name) for name in SECRETS}
+    return {name: _fingerprint(secret) for name, secret in secrets.items() if secret}
 
 
 def _fingerprint(secret: str) -> str:

@@ -1,163 +1,115 @@
-"""Dump the whole database to a stream and restore it, with the database's own tools."""
+"""Dump the database to a file and restore it, with SQLite's VACUUM INTO or PostgreSQL's pg_dump.
+
+A dump is a snapshot of one moment, even while other processes write. A restore loads everything or
+nothing. The messages of CommandError are for the operator.
+"""
 
 import os
-import shutil
 import sqlite3
 import subprocess
-from abc import ABC, abstractmethod
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, Any
 
-from django.db import OperationalError, connection
-
-# Another user on another server may restore the dump.
-PORTABLE = ("--no-owner", "--no-privileges")
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.db import connection
 
 
-class DumpFailed(Exception):
-    """The message explains why, for the operator. Nothing was changed."""
+def is_postgresql() -> bool:
+    return connection.vendor == "postgresql"
 
 
-class Dump(ABC):
-    # The dump's file name in a backup. Common tools recognize its extension.
-    name: str
-
-    @abstractmethod
-    def write(self, target: IO[bytes], *, temporary_dir: Path) -> None:
-        """Write a consistent snapshot, even while other processes write to the database."""
-
-    @abstractmethod
-    def require_empty_target(self) -> None:
-        """Raise DumpFailed if there is a database that a restore would overwrite."""
-
-    @abstractmethod
-    def restore(self, source: IO[bytes]) -> None:
-        """Restore everything, or nothing."""
+def dump_name() -> str:
+    """Return the dump's file name in a backup. Common tools recognize its extension."""
+    return "database.pgdump" if is_postgresql() else "db.sqlite3"
 
 
-class SqliteDump(Dump):
-    name = "db.sqlite3"
-
-    def __init__(self) -> None:
-        self.file = Path(connection.settings_dict["NAME"])
-
-    def write(self, target: IO[bytes], *, temporary_dir: Path) -> None:
-        if not self.file.exists():
-            raise DumpFailed(f"There is no database at {self.file}.")
-        with TemporaryDirectory(prefix=".backup-", dir=temporary_dir) as folder:
-            copy = Path(folder) / self.name
-            try:
-                # Unlike a page-by-page copy, VACUUM INTO leaves deleted rows out.
-                with closing(sqlite3.connect(self.file, timeout=60)) as database:
-                    database.execute("VACUUM INTO ?", [str(copy)])
-            except sqlite3.Error as error:
-                raise DumpFailed(f"SQLite could not copy {self.file}: {error}.") from error
-            _check_integrity(copy)
-            with copy.open("rb") as stream:
-                shutil.copyfileobj(stream, target)
-
-    def require_empty_target(self) -> None:
-        # SQLite would replay an old -wal file into the new database.
-        existing = [path for path in self._files() if path.exists()]
-        if existing:
-            names = " ".join(str(path) for path in existing)
-            raise DumpFailed(f"A database already exists. Stop the service, then move: {names}")
-
-    def restore(self, source: IO[bytes]) -> None:
-        with TemporaryDirectory(prefix=".restore-", dir=self.file.parent) as folder:
-            copy = Path(folder) / self.name
-            with os.fdopen(os.open(copy, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as target:
-                shutil.copyfileobj(source, target)
-                target.flush()
-                os.fsync(target.fileno())
-            _check_integrity(copy)
-            self.require_empty_target()
-            # Unlike a rename, this fails if another process has created the file by now.
-            self.file.hardlink_to(copy)
-
-    def _files(self) -> list[Path]:
-        return [Path(f"{self.file}{suffix}") for suffix in ("", "-wal", "-shm", "-journal")]
+def dump(copy: Path) -> None:
+    if is_postgresql():
+        _run("pg_dump", "--format=custom", "--compress=1", f"--file={copy}")
+        return
+    # Unlike a page-by-page copy, VACUUM INTO leaves deleted rows out.
+    _run_sqlite(connection.settings_dict["NAME"], "VACUUM INTO ?", str(copy))
+    _check_integrity(copy)
 
 
-class PostgresDump(Dump):
-    name = "database.pgdump"
+def restore_folder() -> Path:
+    """Return where `restore` needs its file: SQLite's becomes the database."""
+    return settings.DATA_DIR if is_postgresql() else Path(connection.settings_dict["NAME"]).parent
 
-    def write(self, target: IO[bytes], *, temporary_dir: Path) -> None:
-        # The backup's zip file compresses it.
-        command = ["pg_dump", "--format=custom", "--compress=0", *PORTABLE]
-        with _start(command, stdout=subprocess.PIPE) as process:
-            shutil.copyfileobj(_pipe(process.stdout), target)
-        _check_exit_status(process)
 
-    def require_empty_target(self) -> None:
-        name = connection.settings_dict["NAME"]
-        try:
-            tables = connection.introspection.table_names()
-        except OperationalError as error:
-            raise DumpFailed(f"Can't connect to the database {name}: {error}") from error
-        if tables:
-            raise DumpFailed(
+def restore(copy: Path) -> None:
+    """Load a dump, which may be moved, into a database that require_empty_database() accepts."""
+    if is_postgresql():
+        connection.close()
+        # Without --dbname, pg_restore prints the dump.
+        name = connection.get_connection_params()["dbname"]
+        _run("pg_restore", "--single-transaction", f"--dbname={name}", str(copy))
+        return
+    _check_integrity(copy)
+    copy.chmod(0o600)
+    with copy.open("rb") as file:
+        os.fsync(file.fileno())
+    # Unlike a rename, this fails if another process has created the file by now.
+    Path(connection.settings_dict["NAME"]).hardlink_to(copy)
+
+
+def require_empty_database() -> None:
+    name = connection.settings_dict["NAME"]
+    if is_postgresql():
+        if connection.introspection.table_names():
+            raise CommandError(
                 f"The database {name} is not empty. Create a new one and set DATABASE_URL to it."
             )
-
-    def restore(self, source: IO[bytes]) -> None:
-        self.require_empty_target()
-        connection.close()
-        name = str(connection.get_connection_params()["dbname"])
-        command = ["pg_restore", "--single-transaction", "--dbname", name, *PORTABLE]
-        # If pg_restore gives up, it closes the pipe. Its exit status then reports the failure.
-        with suppress(BrokenPipeError), _start(command, stdin=subprocess.PIPE) as process:
-            shutil.copyfileobj(source, _pipe(process.stdin))
-        _check_exit_status(process)
-
-
-def get_dump() -> Dump:
-    """Return the dump class for the configured database."""
-    return PostgresDump() if connection.vendor == "postgresql" else SqliteDump()
+        return
+    # SQLite would replay an old -wal file into the new database.
+    files = [f"{name}{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+    if existing := [file for file in files if Path(file).exists()]:
+        raise CommandError(
+            f"A database already exists. Stop the service, then move: {' '.join(existing)}"
+        )
 
 
 def _check_integrity(file: Path) -> None:
-    try:
-        with closing(sqlite3.connect(file)) as database:
-            results = [str(row[0]) for row in database.execute("PRAGMA integrity_check")]
-    except sqlite3.DatabaseError as error:
-        results = [str(error)]
-    if results != ["ok"]:
-        raise DumpFailed(f"This SQLite database is damaged: {results[0]}")
+    if (result := _run_sqlite(file, "PRAGMA integrity_check(1)")) != ("ok",):
+        raise CommandError(f"This SQLite database is damaged: {result}")
 
 
-def _start(command: list[str], **pipes: int) -> "subprocess.Popen[bytes]":
+def _run_sqlite(file: str | Path, statement: str, *values: str) -> object:
+    """Return the statement's first row."""
     try:
-        return subprocess.Popen(command, env={**os.environ, **_connection_variables()}, **pipes)  # type: ignore[call-overload, no-any-return]
+        with closing(sqlite3.connect(file, timeout=60)) as database:
+            return database.execute(statement, values).fetchone()
+    except sqlite3.Error as error:
+        raise CommandError(f"SQLite failed to read {file}: {error}") from error
+
+
+def _run(program: str, *options: str) -> None:
+    """Run one of PostgreSQL's client programs."""
+    # Another user on another server may restore the dump.
+    command = [program, "--no-owner", "--no-privileges", *options]
+    try:
+        subprocess.run(command, env={**os.environ, **_connection_variables()}, check=True)
     except FileNotFoundError:
-        raise DumpFailed(
-            f"{command[0]} was not found. Install PostgreSQL's client programs, in the server's "
+        raise CommandError(
+            f"{program} was not found. Install PostgreSQL's client programs, in the server's "
             "version."
         ) from None
+    except subprocess.CalledProcessError as error:
+        raise CommandError(f"{program} failed with status {error.returncode}.") from None
 
 
 def _connection_variables() -> dict[str, str]:
-    """Return libpq's environment variables. Every user of the machine can read a command line."""
-    import psycopg  # Not at the top, so that instances on SQLite don't load the driver.
+    """Return libpq's environment variables. Every user of the machine can read a command line.
+
+    Django's own, for dbshell, leave out options of DATABASE_URL, such as ?host=/run/postgresql.
+    """
+    from psycopg.pq import Conninfo  # Not at the top, so that SQLite's instances don't load it.
 
     parameters = connection.get_connection_params()
-    options = [
-        (option.keyword.decode(), option.envvar) for option in psycopg.pq.Conninfo.get_defaults()
-    ]
+    names = {option.keyword.decode(): option.envvar for option in Conninfo.get_defaults()}
     return {
         variable.decode(): str(parameters[keyword])
-        for keyword, variable in options
+        for keyword, variable in names.items()
         if variable and parameters.get(keyword)
     }
-
-
-def _pipe(stream: Any) -> IO[bytes]:
-    pipe: IO[bytes] = stream
-    return pipe
-
-
-def _check_exit_status(process: "subprocess.Popen[bytes]") -> None:
-    if process.returncode:
-        raise DumpFailed(f"PostgreSQL's client program failed with status {process.returncode}.")

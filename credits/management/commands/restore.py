@@ -3,10 +3,9 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from runtime.database.backups import BackupRefused, read_note, restore_backup
-from runtime.database.dumps import DumpFailed
+from runtime.database.backups import read_note, restore_backup
 
 
 class Command(BaseCommand):
@@ -24,12 +23,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, path: Path, check: bool, with_other_secrets: bool, **_: Any) -> None:
-        try:
-            note = read_note(path)
-            if not check:
-                restore_backup(path, other_secrets=with_other_secrets)
-        except (BackupRefused, DumpFailed) as error:
-            raise CommandError(str(error)) from error
+        note = read_note(path)
+        if not check:
+            restore_backup(path, note, other_secrets=with_other_secrets)
         self.stdout.write(f"{path} is complete. It was made at {note['made_at']}.")
         if not check:
             call_command("migrate", verbosity=0, interactive=False)
