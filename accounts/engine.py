@@ -1,11 +1,12 @@
 """Build the validation engine of this process from the settings, and export its counters."""
 
 from functools import cache
+from typing import Protocol
 
 from django.conf import settings
-from django.utils.module_loading import import_string
 
 from runtime.database.pool import release_connection
+from runtime.hooks import Hook
 from runtime.http.load_shedding import concurrency_limit
 from runtime.metrics.client import (
     DURATION_BUCKETS,
@@ -17,6 +18,7 @@ from runtime.metrics.client import (
 )
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
+from validation.engine.domain_data import StaffDomains
 
 _domain_lookups = Counter(
     "emailvalidation_resolver_domains",
@@ -58,6 +60,14 @@ _waiting_lookups = Gauge(
 )
 
 
+class ReadStaffDomains(Protocol):
+    def __call__(self) -> StaffDomains:
+        """Return the domains that staff listed, the same object until they change."""
+
+
+staff_domains = Hook[ReadStaffDomains]("STAFF_DOMAINS")
+
+
 @cache
 def get_engine() -> Engine:
     """Return the engine of this process. All threads share its DNS cache."""
@@ -66,9 +76,10 @@ def get_engine() -> Engine:
         seconds=settings.DNS_TIMEOUT,
         cache_size=settings.DNS_CACHE_SIZE,
     )
+    (read_staff_domains,) = staff_domains
     process_engine = Engine(
         resolver,
-        staff_domains=import_string(settings.STAFF_DOMAINS),
+        staff_domains=read_staff_domains,
         before_waiting=_release_capacity,
     )
     before_each_flush.append(lambda: _export_counters(process_engine))

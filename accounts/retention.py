@@ -9,9 +9,9 @@ from django.db import transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
+from accounts import hooks
 from accounts.audit.models import ERASED, UNKNOWN_ACTOR
 from accounts.models import Account, AuditEntry, Invitation, User
-from runtime import hooks
 from runtime.models import Mail
 
 
@@ -27,7 +27,8 @@ def erase_account(*, account: Account) -> None:
     if due is None:
         # Since the query for due accounts, it was reopened, or another worker erased it.
         return
-    hooks.call("ON_ACCOUNT_ERASED", account=due)
+    for erase in hooks.on_account_erased:
+        erase(account=due)
     other_accounts = Account.objects.exclude(pk=due.pk)
     members = User.objects.filter(memberships__account=due, is_staff=False)
     for user in members.exclude(memberships__account__in=other_accounts):

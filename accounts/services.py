@@ -7,12 +7,11 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, emails
+from accounts import audit, emails, hooks
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.names import validate_name
 from accounts.roles import Role
 from accounts.sessions import end_sessions
-from runtime import hooks
 
 MAX_OWNED_ACCOUNTS = 5
 
@@ -26,7 +25,8 @@ def open_account(*, user: User, name: str = "", ip: str | None = None) -> Accoun
     account = Account.objects.create(name=name or _default_account_name(user))
     Membership.objects.create(account=account, user=user, role=Role.OWNER)
     audit.record(account, user, "account.opened", account.name, ip)
-    hooks.call("ON_ACCOUNT_OPENED", account=account, user=user)
+    for set_up in hooks.on_account_opened:
+        set_up(account=account, user=user)
     return account
 
 
@@ -66,7 +66,8 @@ def run_email_confirmed_hooks(*, user: User, by_operator: bool = False) -> None:
 
     `by_operator`: the operator created the user, who did not sign up.
     """
-    hooks.call("ON_EMAIL_CONFIRMED", user=user, by_operator=by_operator)
+    for handle in hooks.on_email_confirmed:
+        handle(user=user, by_operator=by_operator)
 
 
 @transaction.atomic
@@ -112,7 +113,8 @@ def close_account(*, account: Account, actor: User, ip: str | None = None) -> No
         return
     account.refresh_from_db()
     audit.record(account, actor, "account.closed", account.name, ip)
-    hooks.call("ON_ACCOUNT_CLOSED", account=account, actor=actor)
+    for clean_up in hooks.on_account_closed:
+        clean_up(account=account, actor=actor)
     account.invitations.pending().delete()
     for membership in account.memberships.select_related("user"):
         if membership.role == Role.OWNER:
@@ -126,7 +128,8 @@ def reopen_account(*, account: Account, actor: User, ip: str | None = None) -> N
     closed = Account.objects.filter(pk=account.pk, erased_at=None).exclude(closed_at=None)
     if closed.update(closed_at=None):
         audit.record(account, actor, "account.reopened", account.name, ip)
-        hooks.call("ON_ACCOUNT_REOPENED", account=account)
+        for handle in hooks.on_account_reopened:
+            handle(account=account)
 
 
 @transaction.atomic
@@ -150,8 +153,8 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
         ),
         "audit_log": [_export_entry(entry) for entry in account.audit_entries.iterator()],
     }
-    for section in hooks.call("ON_ACCOUNT_EXPORTED", account=account):
-        export.update(section)
+    for export_sections in hooks.on_account_exported:
+        export.update(export_sections(account=account))
     return export
 
 

@@ -5,7 +5,6 @@ add a key lock the account first, so that concurrent calls can't exceed the maxi
 """
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -159,7 +158,7 @@ def erase_personal_data(*, account: Account) -> None:
     account.api_keys.update(name="erased", created_by=None, last_used_ip=None, allowed_networks=[])
 
 
-def export_keys(*, account: Account) -> dict[str, Any]:
+def export_keys(*, account: Account) -> dict[str, object]:
     """Return the keys for the account's data export: ON_ACCOUNT_EXPORTED."""
     return {
         "api_keys": [

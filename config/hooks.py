@@ -1,6 +1,8 @@
 """Hooks: how a lower layer calls functions of the layers above. Part of the settings.
 
-Each line is the dotted path of a function. docs/architecture.md lists the arguments.
+Each line is the dotted path of a function. The layer that calls a hook defines its signature
+(accounts/hooks.py, accounts/staff/hooks.py, accounts/engine.py, apikeys/hooks.py,
+runtime/jobs/daily.py).
 """
 
 # --- Events of a lower layer, handled inside its transaction --------------------------------------
@@ -22,8 +24,8 @@ ON_ACCOUNT_EXPORTED: list[str] = [
     "validation.request_log.export.export_requests",
 ]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
-# Returns the domains that staff have listed, for the engine.
-STAFF_DOMAINS = "validation.domain_data.staff_domains.current"
+# Exactly one. Returns the domains that staff have listed, for the engine.
+STAFF_DOMAINS: list[str] = ["validation.domain_data.staff_domains.current"]
 ON_API_RESPONSE: list[str] = ["validation.request_log.writer.write_response"]
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",

@@ -1,7 +1,5 @@
 """Credits, orders, and usage in the export of an account."""
 
-from typing import Any
-
 from accounts.models import Account
 from credits.models import UseDay, UseHour
 
@@ -13,7 +11,7 @@ _ORDER_FIELDS = (
 _USAGE_FIELDS = ("key__public_id", "verdict", "calls", "credits")
 
 
-def export_billing(*, account: Account) -> dict[str, Any]:
+def export_billing(*, account: Account) -> dict[str, object]:
     """Return the billing data of an account for its export. A hook."""
     wallet, subscription = account.wallet, account.subscription
     entries = account.ledger.order_by("at", "pk")

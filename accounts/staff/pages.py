@@ -16,9 +16,9 @@ from django.views.decorators.http import require_safe
 
 from accounts import audit
 from accounts.models import Account
+from accounts.staff import hooks
 from accounts.staff.panels import SearchResults
 from accounts.staff.request import StaffRequest
-from runtime import hooks
 
 VIEWED = "account.looked_at_by_staff"
 # Repeated views within this time leave one entry.
@@ -52,8 +52,8 @@ def search(request: StaffRequest, site: AdminSite) -> HttpResponse:
 
 
 def _search_layers(request: StaffRequest, text: str, is_secret: bool) -> list[SearchResults]:
-    hook = "STAFF_SECRET_SEARCHES" if is_secret else "STAFF_SEARCHES"
-    searches = hooks.call(hook, user=request.user, text=text)
+    hook = hooks.staff_secret_searches if is_secret else hooks.staff_searches
+    searches = [find(user=request.user, text=text) for find in hook]
     return [results for results in searches if results is not None and results.hits]
 
 
@@ -65,7 +65,8 @@ def show_usage(request: StaffRequest, public_id: str, site: AdminSite) -> HttpRe
     accounts = Account.objects.select_related("wallet", "subscription__plan")
     account = get_object_or_404(accounts, public_id=public_id)
     record_view(account, request)
-    panels = hooks.call("STAFF_ACCOUNT_PANELS", user=request.user, account=account)
+    hook = hooks.staff_account_panels
+    panels = [build_panel(user=request.user, account=account) for build_panel in hook]
     context = {
         **site.each_context(request),
         "title": account.name,

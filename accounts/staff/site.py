@@ -21,8 +21,8 @@ from django.views.decorators.cache import never_cache
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.authentication.second_factor.proof import has_used_factor, redirect_to_proof
 from accounts.models import User
+from accounts.staff import hooks
 from accounts.staff.pages import search, show_usage
-from runtime import hooks
 
 _PRIMARY_KEY = re.compile(r"[0-9]{1,18}")
 # Raised by Django and the database for filter values that a column can't have.
@@ -52,7 +52,8 @@ class StaffSite(admin.AdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> TemplateResponse:
-        panels = hooks.call("STAFF_PANELS", user=request.user)
+        user = cast(User, request.user)
+        panels = [build_panel(user=user) for build_panel in hooks.staff_panels]
         visible = [panel for panel in panels if panel is not None]
         return super().index(request, {"panels": visible, **(extra_context or {})})
 

@@ -11,12 +11,12 @@ from django.http.response import HttpResponseBase
 from django.urls import resolve
 
 from accounts.request import SiteRequest
+from apikeys import hooks
 from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.request import ApiHttpRequest
 from apikeys.rest.paths import is_api_path
 from apikeys.rest.responses import error_response, hsts_header, rate_limit_headers
 from apikeys.throttling import limits, refusal_counts
-from runtime import hooks
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
 from runtime.logging.access_log import AccessLog, AccessRecord, add_record, get_route
 from runtime.metrics.client import Counter, initialize
@@ -79,8 +79,9 @@ class ApiMiddleware:
             and response.status_code not in NOT_IN_REQUEST_LOG
         ):
             duration = round(seconds * 1000)
-            call = {"request": api_request, "key": api_request.key, "duration_ms": duration}
-            hooks.call("ON_API_RESPONSE", status=response.status_code, **call)
+            status, key = response.status_code, api_request.key
+            for handle in hooks.on_api_response:
+                handle(request=api_request, key=key, status=status, duration_ms=duration)
         return response
 
     def _get_response(self, request: ApiHttpRequest) -> HttpResponseBase:

@@ -3,12 +3,12 @@
 import logging
 import time
 from datetime import date
+from typing import Protocol
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
+from runtime.hooks import Hook
 from runtime.jobs.leases import Lease
 from runtime.metrics.client import Counter, Gauge
 
@@ -33,6 +33,14 @@ durations = Gauge(
 failures = Counter("emailvalidation_daily_job_failures", "Failed runs of daily jobs.", ("job",))
 
 
+class DailyJob(Protocol):
+    def __call__(self) -> None:
+        """Do the work of a day. Safe to repeat."""
+
+
+on_every_day = Hook[DailyJob]("ON_EVERY_DAY")
+
+
 class DailyJobsFailed(Exception):
     """Lists the jobs that failed; the others succeeded."""
 
@@ -40,12 +48,12 @@ class DailyJobsFailed(Exception):
 def run_daily() -> None:
     """Run every job, including those after one that fails."""
     failed = []
-    for path in settings.ON_EVERY_DAY:
+    for path in on_every_day.paths:
         # The metrics' label is the function's name, which stays the same when its module moves.
         job = path.rpartition(".")[2]
         started = time.monotonic()
         try:
-            import_string(path)()
+            on_every_day.load(path)()
         except Exception:
             logger.exception("Daily job %s failed", path)
             failed.append(path)

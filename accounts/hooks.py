@@ -1,0 +1,40 @@
+"""What the layers above do when an account is opened, closed, reopened, exported, or erased."""
+
+from typing import Protocol
+
+from accounts.models import Account, User
+from runtime.hooks import Hook
+
+
+class AccountOpened(Protocol):
+    def __call__(self, *, account: Account, user: User) -> None: ...
+
+
+class AccountClosed(Protocol):
+    def __call__(self, *, account: Account, actor: User) -> None: ...
+
+
+class AccountReopened(Protocol):
+    def __call__(self, *, account: Account) -> None: ...
+
+
+class AccountErased(Protocol):
+    def __call__(self, *, account: Account) -> None: ...
+
+
+class AccountExported(Protocol):
+    def __call__(self, *, account: Account) -> dict[str, object]:
+        """Return sections of the export, by name."""
+
+
+class EmailConfirmed(Protocol):
+    def __call__(self, *, user: User, by_operator: bool) -> None:
+        """`by_operator`: the operator created the user, who did not sign up."""
+
+
+on_account_opened = Hook[AccountOpened]("ON_ACCOUNT_OPENED")
+on_account_closed = Hook[AccountClosed]("ON_ACCOUNT_CLOSED")
+on_account_reopened = Hook[AccountReopened]("ON_ACCOUNT_REOPENED")
+on_account_erased = Hook[AccountErased]("ON_ACCOUNT_ERASED")
+on_account_exported = Hook[AccountExported]("ON_ACCOUNT_EXPORTED")
+on_email_confirmed = Hook[EmailConfirmed]("ON_EMAIL_CONFIRMED")

@@ -1,0 +1,25 @@
+"""What each layer adds to the admin. `None` is for users who may not see it."""
+
+from typing import Protocol
+
+from accounts.models import Account, User
+from accounts.staff.panels import Panel, SearchResults
+from runtime.hooks import Hook
+
+
+class BuildPanel(Protocol):
+    def __call__(self, *, user: User) -> Panel | None: ...
+
+
+class BuildAccountPanel(Protocol):
+    def __call__(self, *, user: User, account: Account) -> Panel | None: ...
+
+
+class Search(Protocol):
+    def __call__(self, *, user: User, text: str) -> SearchResults | None: ...
+
+
+staff_panels = Hook[BuildPanel]("STAFF_PANELS")
+staff_account_panels = Hook[BuildAccountPanel]("STAFF_ACCOUNT_PANELS")
+staff_searches = Hook[Search]("STAFF_SEARCHES")
+staff_secret_searches = Hook[Search]("STAFF_SECRET_SEARCHES")

@@ -1,0 +1,103 @@
+"""Each function of the hooks table has the signature of its hook, and the docs list the same."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import pytest
+
+import accounts.engine
+import accounts.hooks
+import accounts.staff.hooks
+import apikeys.hooks
+import config.hooks
+import runtime.jobs.daily
+from runtime.hooks import Hook
+
+pytestmark = pytest.mark.anywhere
+
+MODULES = (
+    *(accounts.engine, accounts.hooks, accounts.staff.hooks),
+    *(apikeys.hooks, runtime.jobs.daily),
+)
+HOOKS: dict[str, Hook[Any]] = {
+    value.setting: value
+    for module in MODULES
+    for value in vars(module).values()
+    if isinstance(value, Hook)
+}
+TABLE = {name: paths for name, paths in vars(config.hooks).items() if name.isupper()}
+FUNCTIONS = [(name, path) for name, paths in TABLE.items() for path in paths]
+ARCHITECTURE = Path(__file__).parents[2] / "docs/architecture.md"
+
+
+def protocol_of(hook: Hook[Any]) -> type:
+    """Return the Protocol in `Hook[Protocol]("NAME")`."""
+    (protocol,) = get_args(vars(hook)["__orig_class__"])
+    assert isinstance(protocol, type)
+    return protocol
+
+
+def signature_of(hook: Hook[Any]) -> inspect.Signature:
+    """Return the signature of the hook's functions, without `self`."""
+    call = inspect.signature(protocol_of(hook).__call__)
+    return call.replace(parameters=list(call.parameters.values())[1:])
+
+
+def outer_parameters(function: Callable[..., Any]) -> list[str]:
+    """Return the parameters that decorators add, as `require_staff_permissions` adds `user`."""
+    if not hasattr(function, "__wrapped__"):
+        return []
+    parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
+
+
+def accepts(expected: object, actual: object) -> bool:
+    """Return whether a function that returns `actual` may be used where `expected` is."""
+    if get_origin(expected) in (Union, UnionType):
+        return actual in get_args(expected)
+    return actual == expected
+
+
+def test_every_hook_is_in_the_table() -> None:
+    assert HOOKS.keys() == TABLE.keys()
+
+
+@pytest.mark.parametrize(("name", "path"), FUNCTIONS, ids=[path for _, path in FUNCTIONS])
+def test_function_has_the_signature_of_its_hook(name: str, path: str) -> None:
+    hook = HOOKS[name]
+    function, expected = hook.load(path), signature_of(hook)
+    added = outer_parameters(function)
+    assert [*added, *inspect.signature(function).parameters] == list(expected.parameters)
+    inspect.signature(function).bind(**dict.fromkeys(expected.parameters.keys() - {*added}))
+    # Decorators keep the function's own hints.
+    hints = get_type_hints(inspect.unwrap(function))
+    types = get_type_hints(protocol_of(hook).__call__)
+    assert accepts(types.pop("return"), hints.pop("return"))
+    assert hints == {parameter: types[parameter] for parameter in types.keys() - {*added}}
+
+
+def test_staff_domains_have_one_source() -> None:
+    assert len(TABLE["STAFF_DOMAINS"]) == 1
+
+
+def test_docs_list_each_hook_with_its_arguments() -> None:
+    section = ARCHITECTURE.read_text().partition("\n## Hooks\n")[2].partition("\n## ")[0]
+    documented = {
+        name: re.findall(r"\w+", arguments)
+        for names, arguments in re.findall(r"^\| (`[^|]*) \| ([^|]*)\|", section, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", names)
+    }
+    assert documented == {name: list(signature_of(hook).parameters) for name, hook in HOOKS.items()}
+
+
+def test_functions_run_in_the_order_of_the_setting(settings: Any) -> None:
+    settings.ON_EVERY_DAY = [f"{__name__}.first", f"{__name__}.second"]
+    assert [job() for job in Hook[Callable[[], str]]("ON_EVERY_DAY")] == ["first", "second"]
+
+
+first, second = partial(str, "first"), partial(str, "second")
