@@ -30,7 +30,7 @@ def signed(number: int) -> str:
     return f"+{number:,}" if number > 0 else signed_balance(number)
 
 
-@register.inclusion_tag("credits/meter.html", takes_context=True)
+@register.inclusion_tag("credits/fragments/meter.html", takes_context=True)
 def balance_meter(context: dict[str, Any]) -> dict[str, Any]:
     """Show the balance of the account in the navigation. Costs one query per page."""
     account = getattr(context.get("request"), "account", None)

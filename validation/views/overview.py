@@ -38,7 +38,7 @@ def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
     arrival = overview.find_arrival(request.account, key, timezone.now())
     if arrival is None:
         return HttpResponse(status=204)
-    return render(request, "validation/arrival.html", {"arrival": arrival, "key": key})
+    return render(request, "validation/fragments/arrival.html", {"arrival": arrival, "key": key})
 
 
 def _show_first_steps(request: AccountRequest) -> HttpResponse:
