@@ -70,6 +70,18 @@ def user_has_second_factor(user: User) -> bool:
 
 
 @register.filter
+def message_icon(level: str) -> str:
+    """Return the icon of a message by Django's tag for its level."""
+    return {"success": "circle-check", "info": "info"}.get(level, "triangle-alert")
+
+
+@register.filter
+def message_role(level: str) -> str:
+    """Return the ARIA role of a message: errors interrupt a screen reader."""
+    return "alert" if level == "error" else "status"
+
+
+@register.filter
 def split(text: str) -> list[str]:
     return text.split()
 

@@ -10,12 +10,18 @@ from django.views.decorators.http import require_safe
 from accounts.audit import queries
 from accounts.audit.forms import AuditFilter
 from accounts.permissions import redirect_get_to, require_permission
+from accounts.presenters.elements import EmptyState
+from accounts.presenters.log_pages import empty_log, log_links
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 
 PAGE = "accounts:show-audit-log"
+NO_ENTRY_YET = EmptyState(
+    "No entries yet.",
+    "Sign-ins and changes of keys, team, billing, and settings will appear here.",
+)
 
 
 @require_safe
@@ -23,10 +29,15 @@ PAGE = "accounts:show-audit-log"
 def show_audit_log(request: AccountRequest) -> HttpResponse:
     form = AuditFilter(request.GET, request.account)
     before = Cursor.parse(request.GET.get("before", ""))
-    page = None
+    context: dict[str, object] = {"form": form}
     if form.is_valid():
         page = queries.audit_page(request.account, form.audit_query, before)
-    context = {"form": form, "page": page, "is_first": before is None}
+        is_filtered = bool(form.query or before)
+        context |= {
+            "page": page,
+            "links": log_links(page, form.query, is_first=before is None),
+            "empty": empty_log(page, noun="entries", is_filtered=is_filtered, never=NO_ENTRY_YET),
+        }
     return render(request, "accounts/show_audit_log.html", context)
 
 

@@ -12,6 +12,7 @@ from accounts import team
 from accounts.forms import INVITATION_SESSION_KEY
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import Invitation
+from accounts.presenters.team import invitation_lead
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role
 
@@ -30,7 +31,8 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
         _expect_sign_up(request, invitation)
     context = {
         "invitation": invitation,
-        "invited": is_invited,
+        "lead": invitation_lead(invitation),
+        "is_invited": is_invited,
         "description": ROLE_DESCRIPTIONS[Role(invitation.role)],
     }
     return render(request, "accounts/accept_invitation.html", context)

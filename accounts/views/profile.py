@@ -15,6 +15,7 @@ from accounts.forms import AccountForm, CloseAccountForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import User
 from accounts.permissions import redirect_get_to, require_permission
+from accounts.presenters.team import open_account_head
 from accounts.request import AccountRequest, SiteRequest
 from accounts.roles import TeamPermission
 
@@ -102,7 +103,8 @@ def open_account(request: SiteRequest) -> HttpResponse:
         else:
             request.session[CURRENT_ACCOUNT_SESSION_KEY] = account.public_id
             return redirect("validation:show-overview")
-    return render(request, "accounts/open_account.html", {"form": form})
+    context = {"form": form, "head": open_account_head(request.account)}
+    return render(request, "accounts/open_account.html", context)
 
 
 def _profile_page(

@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
+from accounts.presenters.security import SignInState, security_intro, security_rows
 
 
 @require_safe
@@ -19,12 +20,13 @@ def show_security(request: HttpRequest) -> HttpResponse:
     authenticators = Authenticator.objects.filter(user=user)
     types = Authenticator.Type
     codes = authenticators.filter(type=types.RECOVERY_CODES).first()
-    context = {
-        "totp": authenticators.filter(type=types.TOTP).first(),
-        "passkeys": authenticators.filter(type=types.WEBAUTHN),
-        "unused_codes": len(codes.wrap().get_unused_codes()) if codes else None,
-        "sessions": UserSession.objects.purge_and_list(user),
-    }
+    state = SignInState(
+        has_app=authenticators.filter(type=types.TOTP).exists(),
+        unused_codes=len(codes.wrap().get_unused_codes()) if codes else None,
+        passkeys=authenticators.filter(type=types.WEBAUTHN).count(),
+        sessions=len(UserSession.objects.purge_and_list(user)),
+    )
+    context = {"intro": security_intro(user.email, state), "rows": security_rows(state)}
     return render(request, "accounts/show_security.html", context)
 
 

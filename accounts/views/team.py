@@ -10,6 +10,7 @@ from accounts.authentication.second_factor.proof import require_factor
 from accounts.forms import InviteForm, RoleForm
 from accounts.models import Membership
 from accounts.permissions import redirect_get_to, require_permission
+from accounts.presenters.team import describe_removal, member_rows
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role, TeamPermission, roles_assignable_by
 
@@ -83,7 +84,8 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
     membership = _get_member(request, membership_id)
     is_leaving = membership == request.membership
     if request.method != "POST":
-        context = {"member": membership, "leaving": is_leaving}
+        removal = describe_removal(membership, is_leaving=is_leaving)
+        context = {"member": membership, "removal": removal}
         return render(request, "accounts/remove_member.html", context)
     try:
         team.remove_member(membership=membership, actor=request.user, ip=request.ip)
@@ -100,8 +102,9 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
 def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
     assignable_roles = roles_assignable_by(Role(request.membership.role))
     form.limit_choices(assignable_roles)
+    members = request.account.memberships.select_related("user")
     context = {
-        "members": request.account.memberships.select_related("user"),
+        "members": member_rows(members, request.membership, assignable_roles),
         "invitations": request.account.invitations.pending(),
         "form": form,
         "may_manage": request.membership.has_permission(TeamPermission.MANAGE_TEAM),

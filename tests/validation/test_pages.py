@@ -30,5 +30,5 @@ def test_landing_page_links_signed_in_users_to_the_dashboard(owner: User) -> Non
 
 def test_navigation_marks_the_current_page(owner: User) -> None:
     page = signed_in(owner).get("/accounts/team/").content.decode()
-    marked = set(re.findall(r'<a href="([^"]+)" aria-current="page">', page))
+    marked = set(re.findall(r'<a\s+href="([^"]+)"\s+aria-current="page"', page))
     assert marked == {"/accounts/team/"}

@@ -177,11 +177,11 @@ def test_page_shows_where_the_scan_limit_stopped(
     for number in range(10):
         add_entry(account, owner, "user.renamed", at=timezone.now() - timedelta(minutes=number))
     shown = page(browser, what="keys")
-    assert "None fits so far." in shown
+    assert "No matching entries so far." in shown
     assert "Look further back" in shown
     cursor = shown.partition("before=")[2].partition('"')[0]
     further = page(browser, what="keys", before=cursor)
-    assert "None fits so far." in further
+    assert "No matching entries so far." in further
     cursor = further.partition("before=")[2].partition('"')[0]
     assert "<strong>Created an API key" in page(browser, what="keys", before=cursor)
 
@@ -197,13 +197,13 @@ def test_page_runs_no_count_query(browser: Client, account: Account, owner: User
 
 
 def test_page_shows_its_empty_states(browser: Client, account: Account) -> None:
-    assert "No entry fits." in page(browser, what="team")
+    assert "No matching entries." in page(browser, what="team")
     assert "Export as CSV" not in page(browser, what="team")
     assert "Export as CSV" in page(browser)
     account.erased_at = timezone.now()
     account.save()
     account.audit_entries.all().delete()
-    assert "No entry yet." in page(browser)
+    assert "No entries yet." in page(browser)
 
 
 @pytest.mark.parametrize("role", Role)

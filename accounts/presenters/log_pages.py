@@ -1,0 +1,55 @@
+"""Links and empty states of the audit log and the request log. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.utils.formats import date_format
+
+from accounts.presenters.elements import EmptyState
+from runtime.database.pagination import Page, Row
+
+
+@dataclass(frozen=True)
+class LogLinks:
+    """Query strings of the links below a log, each None without a link."""
+
+    newest: str | None
+    older: str | None
+    older_label: str
+    note: str
+
+
+def log_links(page: Page[Row], query: str, *, is_first: bool) -> LogLinks:
+    older = urlencode({"before": str(page.older)}) if page.older else ""
+    nothing_yet = page.looked_back_to and not page.entries
+    return LogLinks(
+        newest=None if is_first else query,
+        older="&".join(filter(None, (query, older))) if older else None,
+        older_label="Look further back" if nothing_yet else "Older",
+        note=_scan_note(page),
+    )
+
+
+def empty_log(
+    page: Page[Row], *, noun: str, is_filtered: bool, never: EmptyState
+) -> EmptyState | None:
+    """Return what a log without entries says: nothing matches, or, if unfiltered, `never`."""
+    if page.entries:
+        return None
+    if page.looked_back_to:
+        searched = f"All {noun} back to {_format_time(page.looked_back_to)} were searched"
+        return EmptyState(f"No matching {noun} so far.", f"{searched}; there are older ones.")
+    if is_filtered:
+        return EmptyState(f"No matching {noun}.", "Remove a filter or pick another day.")
+    return never
+
+
+def _scan_note(page: Page[Row]) -> str:
+    if page.looked_back_to and page.entries:
+        return f"Searched back to {_format_time(page.looked_back_to)}"
+    return ""
+
+
+def _format_time(moment: datetime) -> str:
+    return date_format(moment, "j M Y, H:i:s")

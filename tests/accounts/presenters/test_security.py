@@ -1,0 +1,56 @@
+"""The rows of the security page."""
+
+import pytest
+
+from accounts.presenters.elements import Badge
+from accounts.presenters.security import (
+    SecurityRow,
+    SignInState,
+    security_intro,
+    security_rows,
+)
+
+
+def state(
+    *,
+    has_app: bool = False,
+    unused_codes: int | None = None,
+    passkeys: int = 0,
+    sessions: int = 1,
+) -> SignInState:
+    return SignInState(has_app, unused_codes, passkeys, sessions)
+
+
+def rows(shown: SignInState) -> dict[str, SecurityRow]:
+    return {row.title: row for row in security_rows(shown)}
+
+
+@pytest.mark.parametrize(
+    ("shown", "has_factor"),
+    [(state(), False), (state(has_app=True), True), (state(passkeys=2), True)],
+)
+def test_second_factor_is_announced_only_to_those_who_have_one(
+    shown: SignInState, has_factor: bool
+) -> None:
+    assert ("second factor again" in security_intro("a@b.example", shown)) is has_factor
+
+
+def test_authenticator_app_is_suggested_until_it_is_set_up() -> None:
+    missing = rows(state())["Authenticator app"]
+    assert (missing.action, missing.is_suggested) == ("Set up", True)
+    assert missing.badge == Badge("Off")
+    active = rows(state(has_app=True))["Authenticator app"]
+    assert (active.action, active.is_suggested) == ("Turn off", False)
+    assert active.badge == Badge("On", "deliverable", "check")
+
+
+def test_recovery_codes_are_a_warning_when_few_are_left() -> None:
+    assert "Recovery codes" not in rows(state())
+    assert rows(state(unused_codes=3))["Recovery codes"].badge == Badge("3 left")
+    assert rows(state(unused_codes=2))["Recovery codes"].badge == Badge("2 left", "risky")
+
+
+def test_passkeys_and_sessions_are_counted() -> None:
+    shown = rows(state(passkeys=2, sessions=4))
+    assert shown["Passkeys"].badge == Badge("2")
+    assert shown["Signed in"].badge == Badge("4")
