@@ -13,7 +13,7 @@ from accounts.staff.panels import (
 )
 from credits.models import LedgerEntry, Order
 from credits.money import format_money
-from credits.templatetags.money import signed
+from credits.presenters.balance import format_signed
 from credits.wallet.statement import days_left
 
 
@@ -50,7 +50,7 @@ def _entry_row(entry: LedgerEntry) -> list[Cell]:
     return [
         Cell(entry.at),
         link_cell(entry, entry.get_kind_display()),
-        Cell(signed(entry.amount), is_amount=True),
+        Cell(format_signed(entry.amount), is_amount=True),
         Cell(entry.actor),
         Cell(entry.reason),
     ]

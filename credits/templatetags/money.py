@@ -4,8 +4,14 @@ from typing import Any
 from django import template
 
 from credits import money as formats
+from credits.presenters.balance import format_balance, format_credits, format_signed
+from credits.presenters.prices import pack_prices, tax_note
 
 register = template.Library()
+register.filter("credits", format_credits)
+register.filter("signed_balance", format_balance)
+register.filter("signed", format_signed)
+register.filter(pack_prices)
 
 
 @register.filter
@@ -18,16 +24,9 @@ def percent(rate: object) -> str:
     return formats.format_percent(Decimal(str(rate)))
 
 
-@register.filter
-def signed_balance(number: int) -> str:
-    """Format a balance with a proper minus sign. A debt is a negative balance."""
-    return f"{number:,}".replace("-", formats.MINUS)
-
-
-@register.filter
-def signed(number: int) -> str:
-    """Format a movement with a plus or a minus sign."""
-    return f"+{number:,}" if number > 0 else signed_balance(number)
+@register.filter(name="tax_note")
+def tax_note_for(rate: object) -> str:
+    return tax_note(Decimal(str(rate)))
 
 
 @register.inclusion_tag("credits/fragments/meter.html", takes_context=True)

@@ -16,7 +16,10 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.forms import ThresholdForm
 from credits.models import Subscription, Wallet
-from credits.plans import sign_up_credits, subscriptions, upcoming
+from credits.plans import sign_up_credits, subscriptions
+from credits.plans.upcoming import upcoming_change
+from credits.presenters.balance import balance_warning, forecast, summarize_month
+from credits.presenters.plans import included_credits, next_dates
 from credits.wallet import statement
 from runtime.dates import next_month, previous_month
 
@@ -53,11 +56,12 @@ def show_ledger(request: AccountRequest) -> HttpResponse:
     account, this_month = request.account, timezone.now().date().replace(day=1)
     oldest = account.created_at.date().replace(day=1)
     first = min(max(_parse_month(request.GET.get("month", ""), this_month), oldest), this_month)
+    month = statement.monthly_statement(account, first)
     context = {
-        "month": statement.monthly_statement(account, first),
+        "month": month,
+        "summary": summarize_month(month, is_over=first < this_month),
         "before": previous_month(first) if first > oldest else None,
         "after": next_month(first) if first < this_month else None,
-        "wallet": account.wallet,
     }
     return render(request, "credits/show_ledger.html", context)
 
@@ -76,13 +80,16 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
     coverage = subscriptions.load_coverage(account)
     month = statement.monthly_statement(account, timezone.now().date().replace(day=1))
     threshold = {"threshold": wallet.low_balance_threshold}
+    upcoming = upcoming_change(subscription, coverage)
+    is_due = subscriptions.current_status(subscription, coverage).is_due
     context = {
         "wallet": wallet,
-        "subscription": subscription,
-        "coming": upcoming.upcoming_change(subscription, coverage),
-        "is_due": subscriptions.current_status(subscription, coverage).is_due,
+        "warning": balance_warning(wallet),
+        "forecast": forecast(wallet.balance, statement.days_left(account, wallet.balance)),
+        "plan": subscription.plan,
+        "included_credits": included_credits(subscription),
+        "next_dates": next_dates(subscription, upcoming, is_due=is_due),
         "domain_without_credits": sign_up_credits.domain_without_credits(account),
-        "days_left": statement.days_left(account, wallet.balance),
         "lines": month.lines[:MAX_LINES],
         "waiting": account.orders.pending(),
         "form": form or ThresholdForm(wallet.usual_threshold, initial=threshold),

@@ -14,6 +14,7 @@ from accounts.roles import TeamPermission
 from credits.models import Order
 from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_payment_method
+from credits.presenters.orders import invoice_stamp, order_outcome, payment_page_action
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
@@ -31,7 +32,13 @@ def show_orders(request: AccountRequest) -> HttpResponse:
 @require_permission(TeamPermission.BUY)
 def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
     """Show an order. The payment provider redirects here; only its event says that it was paid."""
-    return render(request, "credits/show_order.html", {"order": _get_order(request, order_id)})
+    order = _get_order(request, order_id)
+    context = {
+        "order": order,
+        "outcome": order_outcome(order),
+        "payment_page_action": payment_page_action(order),
+    }
+    return render(request, "credits/show_order.html", context)
 
 
 @require_safe
@@ -41,7 +48,8 @@ def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     if order.invoice_number is None:
         messages.info(request, "The invoice is written when the order is paid.")
         return redirect("credits:show-order", order_id=order.public_id)
-    return render(request, "credits/show_invoice.html", {"order": order})
+    context = {"order": order, "stamp": invoice_stamp(order)}
+    return render(request, "credits/show_invoice.html", context)
 
 
 @redirect_get_to(PAGE)

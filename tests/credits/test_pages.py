@@ -52,11 +52,13 @@ def use_credits(account: Account, amount: int) -> None:
 def test_billing_page_estimates_how_long_the_balance_lasts(
     browser: Client, account: Account
 ) -> None:
-    assert "Nothing was used in the last 7 days." in text(browser.get("/credits/"))
+    assert "No credits were used in the last 7 days." in text(browser.get("/credits/"))
     use_credits(account, 10)
-    assert "Lasts about 9 days at this pace." in text(browser.get("/credits/"))
+    assert "Lasts about 9 days at the pace of the last 7 days." in text(browser.get("/credits/"))
     grant(account=account, amount=10_000, reason="Gift", actor=None)
-    assert "Lasts more than a year at this pace." in text(browser.get("/credits/"))
+    assert "Lasts more than a year at the pace of the last 7 days." in text(
+        browser.get("/credits/")
+    )
 
 
 def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: Account) -> None:
@@ -64,12 +66,12 @@ def test_estimate_uses_the_pace_since_the_first_usage(browser: Client, account: 
         use_credits(account, 30)
     with on("2026-11-21", hour=10):
         page = text(signed_in(User.objects.get(email="owner@shop.example")).get("/credits/"))
-    assert "Lasts about 7 days at this pace." in page
+    assert "Lasts about 7 days at the pace of the last 7 days." in page
 
 
 def test_billing_page_shows_an_empty_balance_and_a_debt(browser: Client, account: Account) -> None:
     use_credits(account, 100)
-    assert "refused with 402 until there are credits again" in text(browser.get("/credits/"))
+    assert "refused with 402 until you add credits" in text(browser.get("/credits/"))
     deduct(account=account, amount=5, reason="Error", actor=None)
     assert "You owe 5 credits" in text(browser.get("/credits/"))
 
@@ -221,7 +223,7 @@ def test_order_is_cancelled_by_its_buyer(browser: Client, order: Order, account:
     page = text(browser.post(f"{path}cancel/", follow=True))
     assert "INV-000001 is cancelled. Nothing is to be paid." in page
     assert "does not wait for payment any more" in text(browser.post(f"{path}cancel/", follow=True))
-    assert "Cancelled on" in text(browser.get(f"{path}invoice/"))
+    assert "Canceled on" in text(browser.get(f"{path}invoice/"))
 
 
 def test_order_page_shows_each_state(browser: Client, order: Order) -> None:
@@ -230,10 +232,10 @@ def test_order_page_shows_each_state(browser: Client, order: Order) -> None:
     fulfill_order(order=order)
     assert "1,000 credits were added to your balance" in text(browser.get(path))
     refund_order(order=order, cents=100)
-    assert "those of the USD 1.00 that were refunded were taken back" in text(browser.get(path))
-    assert "Refunded of it: USD 1.00" in text(browser.get(f"{path}invoice/"))
+    assert "Those for the refunded USD 1.00 were deducted again." in text(browser.get(path))
+    assert "USD 1.00 of it was refunded." in text(browser.get(f"{path}invoice/"))
     refund_order(order=order)
-    assert "Its credits were taken back." in text(browser.get(path))
+    assert "Its credits were deducted." in text(browser.get(path))
     assert "Refunded" in text(browser.get("/credits/orders/"))
 
 
@@ -294,9 +296,9 @@ def test_plan_can_be_ordered_and_scheduled_on_the_pages(
     fulfill_order(order=account.orders.get())
     assert "Growth" in text(browser.get("/credits/"))
     browser.post("/credits/plans/starter/later/", {"form_token": TOKEN})
-    assert "on your plan is Starter" in text(browser.get("/credits/plans/"))
+    assert "Your plan changes to Starter on" in text(browser.get("/credits/plans/"))
     browser.post("/credits/plans/growth/later/", {"form_token": TOKEN})
-    assert "on your plan is" not in text(browser.get("/credits/plans/"))
+    assert "Your plan changes to" not in text(browser.get("/credits/plans/"))
 
 
 def test_plan_that_cannot_be_ordered_redirects_with_the_reason(browser: Client) -> None:

@@ -262,7 +262,7 @@ def test_order_stays_pending_while_stripe_is_down(
 
 def test_order_page_has_no_card_number_field(stripe: FakeStripe, owner: User, pack: Pack) -> None:
     page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
-    assert "Go on to the payment" in page
+    assert "Continue to payment" in page
     assert "cc-number" not in page
     assert "we never see your card" in page
 

@@ -100,7 +100,7 @@ def test_mailbox_that_already_had_credits_takes_no_place() -> None:
     accounts += [sign_up("jane@firm.example")]
     assert [Wallet.objects.get(account=account).balance for account in accounts] == [100, 0]
     assert SignUpPlace.objects.count() == 1
-    assert "yours has them in another account" in billing_page(accounts[1])
+    assert "already gets them in another account" in billing_page(accounts[1])
 
 
 @pytest.mark.django_db

@@ -1,0 +1,83 @@
+"""Say how much an account has, how long it lasts, and what happens when it runs out. Pure."""
+
+from dataclasses import dataclass
+
+from django.template.defaultfilters import pluralize
+
+from credits.models import Wallet
+from credits.money import MINUS
+from credits.wallet.statement import MonthlyStatement
+
+UNTIL_REFILL = "Requests are refused with 402 until you add credits."
+DAYS_OF_A_YEAR = 365
+
+
+@dataclass(frozen=True)
+class LowBalance:
+    headline: str
+    text: str
+
+
+def format_credits(number: int) -> str:
+    """Format a number of credits as in `1 credit` or `1,200 credits`."""
+    return f"{number:,} credit{pluralize(number)}"
+
+
+def format_balance(number: int) -> str:
+    """Format a balance with a proper minus sign. A debt is a negative balance."""
+    return f"{number:,}".replace("-", MINUS)
+
+
+def format_signed(number: int) -> str:
+    """Format a change with a plus or a minus sign."""
+    return f"+{number:,}" if number > 0 else format_balance(number)
+
+
+def describe_duration(days: int) -> str:
+    """Return how long the balance lasts, as in `about 3 days`."""
+    if days > DAYS_OF_A_YEAR:
+        return "more than a year"
+    return f"about {days} day{pluralize(days)}" if days else "less than a day"
+
+
+def forecast(balance: int, days_left: int | None) -> str:
+    """Estimate in a sentence how long the balance lasts at the pace of the last 7 days."""
+    if days_left is None:
+        return "No credits were used in the last 7 days."
+    if not balance:
+        return "No credits are left."
+    return f"Lasts {describe_duration(days_left)} at the pace of the last 7 days."
+
+
+def short_forecast(days_left: int | None) -> str:
+    if days_left is None:
+        return "No credits used in 7 days"
+    return f"Lasts {describe_duration(days_left)}"
+
+
+def balance_warning(wallet: Wallet) -> str:
+    """Return what keeps the account from using the API, or nothing."""
+    if wallet.debt:
+        owed = format_credits(wallet.debt)
+        return f"You owe {owed} that you used before they were refunded. New credits pay it first."
+    return "" if wallet.balance else UNTIL_REFILL
+
+
+def low_balance(wallet: Wallet, days_left: int | None) -> LowBalance | None:
+    """Return a warning if the balance has reached the threshold."""
+    if wallet.balance > wallet.threshold:
+        return None
+    if not wallet.balance:
+        return LowBalance("No credits left.", UNTIL_REFILL)
+    lasts = "" if days_left is None else f"Enough for {describe_duration(days_left)}. "
+    headline = f"{format_credits(wallet.balance)} left."
+    return LowBalance(headline, f"{lasts}At 0, requests are refused with 402.")
+
+
+def summarize_month(month: MonthlyStatement, *, is_over: bool) -> str:
+    end = "closing" if is_over else "current"
+    summary = f"Opening balance {format_balance(month.opening)}, {end} balance "
+    summary += f"{format_balance(month.closing)}."
+    if month.closing < 0:
+        summary += " You owe what is below 0: new credits pay it first."
+    return summary

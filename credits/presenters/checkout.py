@@ -1,0 +1,74 @@
+"""Say on which terms a pack or a plan is ordered, before the customer agrees. Pure."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from django.urls import reverse
+from django.utils.formats import date_format
+
+from credits.models import Order
+from credits.presenters.balance import format_credits
+from credits.presenters.prices import format_price, limit_after_purchase
+
+Kind, Method = Order.Kind, Order.Method
+ANY_TIME = "You can change or end the plan at any time."
+
+
+@dataclass(frozen=True)
+class OrderTerms:
+    intro: str
+    facts: list[str]
+    # The label of the amount.
+    total: str
+    action: str
+    payment: str
+    back_url: str
+
+
+def order_terms(
+    *,
+    kind: str,
+    credits: int,
+    # Of the pack, or of the plan per month, net.
+    price_cents: int,
+    limits: tuple[int, int],
+    method: str,
+    begins_on: date | None = None,
+) -> OrderTerms:
+    """Describe an order. `limits`: requests per minute of the item, and of the account today."""
+    is_monthly = kind in (Kind.PLAN, Kind.RENEWAL)
+    amount = format_credits(credits)
+    overview = "credits:choose-pack" if kind == Kind.PACK else "credits:choose-plan"
+    by_invoice = method == Method.INVOICE
+    return OrderTerms(
+        intro=_intro(kind, price_cents, begins_on),
+        facts=[
+            f"{amount} each month" if is_monthly else amount,
+            limit_after_purchase(*limits),
+        ],
+        total="To pay each month" if is_monthly else "To pay",
+        action="Order by invoice" if by_invoice else "Continue to payment",
+        payment=_payment(by_invoice=by_invoice, is_monthly=is_monthly),
+        back_url=reverse(overview),
+    )
+
+
+def _intro(kind: str, price_cents: int, begins_on: date | None) -> str:
+    if kind == Kind.UPGRADE:
+        price = format_price(price_cents)
+        return f"You pay the difference to what you paid already; then {price} per month."
+    if kind == Kind.RENEWAL and begins_on:
+        return f"Your month begins on {date_format(begins_on)}. {ANY_TIME}"
+    if kind == Kind.PLAN:
+        return f"Your month begins when you pay. {ANY_TIME}"
+    return "Credits never expire."
+
+
+def _payment(*, by_invoice: bool, is_monthly: bool) -> str:
+    if by_invoice:
+        return (
+            "You get an invoice to pay by bank transfer. "
+            "We'll add your credits once payment arrives."
+        )
+    card = "You pay by card at Stripe; we never see your card."
+    return f"{card} The plan renews each month until you choose Free." if is_monthly else card

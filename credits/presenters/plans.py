@@ -1,0 +1,147 @@
+"""Say what a subscription includes, what changes next, and what each plan would change."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from django.urls import reverse
+from django.utils.formats import date_format
+
+from credits.models import Plan, Subscription
+from credits.presenters.balance import format_credits
+from credits.presenters.prices import format_price, plan_credits
+
+NO_FREE_CREDITS = (
+    "No monthly credits: your mailbox already gets them in another account. "
+    "Your first purchase adds them here, too."
+)
+
+Change = tuple[date, Plan]
+
+
+def included_credits(subscription: Subscription) -> str:
+    plan = subscription.plan
+    amount = format_credits(plan.monthly_credits)
+    if not plan.is_free:
+        return f"{amount} each month."
+    if subscription.gets_top_ups:
+        return f"Your balance is topped up to {amount} each month."
+    return NO_FREE_CREDITS
+
+
+def next_dates(subscription: Subscription, upcoming: Change | None, *, is_due: bool) -> list[str]:
+    """Say until when the plan is paid for or topped up, and to which plan it changes."""
+    dates = []
+    if not subscription.plan.is_free:
+        dates.append(_paid_until(subscription, is_due=is_due))
+    elif subscription.gets_top_ups:
+        dates.append(f"Next top-up on {date_format(subscription.topped_up_until)}.")
+    if upcoming:
+        dates.append(f"Changes to {upcoming[1]} on {date_format(upcoming[0])}.")
+    return dates
+
+
+def _paid_until(subscription: Subscription, *, is_due: bool) -> str:
+    paid = f"Paid until {_covered_until(subscription)}"
+    if is_due:
+        return f"{paid}. Pay for the next month to keep it."
+    if subscription.renews_automatically and subscription.next_plan == subscription.plan:
+        return f"{paid}, then it renews automatically."
+    return f"{paid}."
+
+
+def plan_notice(subscription: Subscription, upcoming: Change | None, *, is_due: bool) -> str:
+    """Say above the plans what happens next, or nothing if the plan simply continues."""
+    if is_due:
+        return (
+            f"{subscription.plan} was paid until {_covered_until(subscription)}. "
+            "Choose a plan and pay for the next month, or your plan becomes Free."
+        )
+    return f"Your plan changes to {upcoming[1]} on {date_format(upcoming[0])}." if upcoming else ""
+
+
+@dataclass(frozen=True)
+class PlanCard:
+    """A plan as one account can choose it: with a link, or with a status in its place."""
+
+    plan: Plan
+    is_current: bool
+    credits: str
+    status: str = ""
+    action: str = ""
+    url: str = ""
+
+
+def plan_cards(
+    plans: Iterable[Plan], subscription: Subscription, *, is_due: bool
+) -> list[PlanCard]:
+    return [_plan_card(plan, subscription, is_due=is_due) for plan in plans]
+
+
+def _plan_card(plan: Plan, subscription: Subscription, *, is_due: bool) -> PlanCard:
+    is_current = plan == subscription.plan
+    verb = _order_verb(plan, subscription, is_due=is_due)
+    status = "" if verb else _plan_status(plan, subscription)
+    action = url = ""
+    if verb:
+        action, url = f"{verb} {plan}", reverse("credits:order-plan", args=[plan.code])
+    elif not is_current and plan != subscription.next_plan:
+        action, url = f"Change to {plan}", reverse("credits:choose-later-plan", args=[plan.code])
+    return PlanCard(plan, is_current, plan_credits(plan), status, action, url)
+
+
+def _order_verb(plan: Plan, subscription: Subscription, *, is_due: bool) -> str:
+    """Return what paying for the plan does, or nothing if it can't be ordered now."""
+    current = subscription.plan
+    if is_due and not plan.is_free:
+        return "Renew" if plan == current else "Choose"
+    if plan.price_cents <= current.price_cents:
+        return ""
+    return "Choose" if current.is_free else "Upgrade to"
+
+
+def _plan_status(plan: Plan, subscription: Subscription) -> str:
+    if plan != subscription.plan:
+        is_next = plan == subscription.next_plan
+        return f"Starts on {_covered_until(subscription)}" if is_next else ""
+    if not plan.is_free:
+        return f"Paid until {_covered_until(subscription)}"
+    if subscription.gets_top_ups:
+        return f"Next top-up on {date_format(subscription.topped_up_until)}"
+    return ""
+
+
+@dataclass(frozen=True)
+class PlanChange:
+    """The question whether to keep a plan, or to change to a lower one."""
+
+    # On the button, and in the heading with a question mark.
+    action: str
+    intro: str
+    consequences: list[str]
+
+
+def describe_plan_change(plan: Plan, subscription: Subscription) -> PlanChange:
+    if plan == subscription.plan:
+        intro = f"It continues as before, for {format_price(plan.price_cents)} per month."
+        return PlanChange(f"Keep {plan}", intro, [])
+    until = _covered_until(subscription)
+    consequences = [
+        _credits_after_change(plan),
+        f"Your limit is then {plan.requests_per_minute:,} requests per minute, unless a pack you "
+        "bought allows more.",
+        "You keep the credits you have.",
+    ]
+    intro = f"You keep {subscription.plan} as long as it's paid for: until {until}."
+    return PlanChange(f"Change to {plan}", intro, consequences)
+
+
+def _credits_after_change(plan: Plan) -> str:
+    amount = format_credits(plan.monthly_credits)
+    if plan.is_free:
+        return f"From then on, your balance is topped up to {amount} each month."
+    return f"From then on, you get {amount} for {format_price(plan.price_cents)} each month."
+
+
+def _covered_until(subscription: Subscription) -> str:
+    return date_format(subscription.covered_until) if subscription.covered_until else ""

@@ -1,0 +1,78 @@
+"""What pages say about the balance."""
+
+from datetime import date
+
+import pytest
+
+from credits.models import Wallet
+from credits.presenters.balance import (
+    balance_warning,
+    forecast,
+    format_credits,
+    format_signed,
+    low_balance,
+    short_forecast,
+    summarize_month,
+)
+from credits.wallet.statement import MonthlyStatement
+
+
+def wallet(balance: int, *, debt: int = 0) -> Wallet:
+    return Wallet(balance=balance, debt=debt, usual_threshold=10)
+
+
+def test_numbers_have_separators_units_and_signs() -> None:
+    assert [format_credits(n) for n in (0, 1, 1_200)] == ["0 credits", "1 credit", "1,200 credits"]
+    minus = "\N{MINUS SIGN}"
+    assert [format_signed(n) for n in (1_200, 0, -1_200)] == ["+1,200", "0", f"{minus}1,200"]
+
+
+@pytest.mark.parametrize(
+    ("days", "duration"),
+    [
+        (0, "less than a day"),
+        (1, "about 1 day"),
+        (2, "about 2 days"),
+        (365, "about 365 days"),
+        (366, "more than a year"),
+    ],
+)
+def test_forecast_rounds_the_duration(days: int, duration: str) -> None:
+    assert forecast(50, days) == f"Lasts {duration} at the pace of the last 7 days."
+    assert short_forecast(days) == f"Lasts {duration}"
+
+
+def test_forecast_without_usage_or_credits() -> None:
+    assert forecast(50, None) == "No credits were used in the last 7 days."
+    assert short_forecast(None) == "No credits used in 7 days"
+    assert forecast(0, 0) == "No credits are left."
+
+
+def test_balance_page_warns_of_debt_and_of_an_empty_balance() -> None:
+    assert balance_warning(wallet(1)) == ""
+    assert "refused with 402" in balance_warning(wallet(0))
+    assert balance_warning(wallet(0, debt=1)).startswith("You owe 1 credit that")
+
+
+def test_low_balance_warns_at_the_threshold() -> None:
+    assert low_balance(wallet(11), 3) is None
+    low = low_balance(wallet(10), 3)
+    assert low is not None
+    assert low.headline == "10 credits left."
+    assert low.text == "Enough for about 3 days. At 0, requests are refused with 402."
+    unused = low_balance(wallet(1), None)
+    assert unused is not None
+    assert unused.headline == "1 credit left."
+    assert unused.text == "At 0, requests are refused with 402."
+    empty = low_balance(wallet(0), 0)
+    assert empty is not None
+    assert empty.headline == "No credits left."
+
+
+def test_month_is_summarized_by_its_balances() -> None:
+    month = MonthlyStatement(date(2026, 11, 1), [], 100, 1_058)
+    over = "Opening balance 100, closing balance 1,058."
+    assert summarize_month(month, is_over=True) == over
+    assert "current balance 1,058." in summarize_month(month, is_over=False)
+    debt = summarize_month(MonthlyStatement(date(2026, 11, 1), [], 0, -5), is_over=False)
+    assert "current balance \N{MINUS SIGN}5. You owe" in debt

@@ -1,0 +1,52 @@
+"""The terms on the page that orders a pack or a plan."""
+
+from datetime import date
+
+import pytest
+
+from credits.models import Order
+from credits.presenters.checkout import OrderTerms, order_terms
+
+Kind, Method = Order.Kind, Order.Method
+
+
+def terms(kind: Order.Kind, method: Order.Method = Method.INVOICE) -> OrderTerms:
+    return order_terms(
+        kind=kind,
+        credits=5_000,
+        price_cents=1_900,
+        limits=(600, 60),
+        method=method,
+        begins_on=date(2026, 12, 1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Kind.PACK, "Credits never expire."),
+        (Kind.PLAN, "Your month begins when you pay."),
+        (Kind.RENEWAL, "Your month begins on 1 Dec 2026."),
+        (Kind.UPGRADE, "then USD 19.00 per month."),
+    ],
+)
+def test_intro_says_when_the_order_begins(kind: Order.Kind, words: str) -> None:
+    assert words in terms(kind).intro
+
+
+def test_monthly_orders_say_so() -> None:
+    plan, pack = terms(Kind.PLAN), terms(Kind.PACK)
+    assert (plan.facts[0], plan.total) == ("5,000 credits each month", "To pay each month")
+    assert (pack.facts[0], pack.total) == ("5,000 credits", "To pay")
+    assert pack.facts[1] == "Raises your limit to 600 requests per minute."
+    assert (plan.back_url, pack.back_url) == ("/credits/plans/", "/credits/packs/")
+
+
+def test_payment_by_invoice_and_by_card_read_differently() -> None:
+    invoice = terms(Kind.PLAN)
+    assert invoice.action == "Order by invoice"
+    assert "once payment arrives" in invoice.payment
+    card = terms(Kind.PLAN, Method.STRIPE)
+    assert card.action == "Continue to payment"
+    assert card.payment.endswith("The plan renews each month until you choose Free.")
+    assert terms(Kind.PACK, Method.STRIPE).payment.endswith("we never see your card.")

@@ -1,0 +1,95 @@
+"""What pages say about orders and on invoices."""
+
+from datetime import UTC, date, datetime
+
+import pytest
+import time_machine
+
+from accounts.presenters.elements import Badge
+from credits.models import Order
+from credits.presenters.orders import (
+    due_date,
+    invoice_stamp,
+    order_badge,
+    order_outcome,
+    payment_page_action,
+)
+
+State = Order.State
+MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def order(
+    state: Order.State, *, cents: int = 500, credits: int = 1_000, refunded_cents: int = 0
+) -> Order:
+    return Order(
+        state=state,
+        net_cents=cents,
+        tax_cents=0,
+        credits=credits,
+        refunded_cents=refunded_cents,
+        currency="USD",
+        due_on=date(2026, 11, 27),
+        paid_at=MOMENT,
+        cancelled_at=MOMENT,
+        refunded_at=MOMENT,
+    )
+
+
+def test_overdue_order_is_marked() -> None:
+    pending = order(State.PENDING)
+    with time_machine.travel(datetime(2026, 11, 27, tzinfo=UTC)):
+        assert order_badge(pending) == Badge("Waiting for payment")
+        assert due_date(pending) == "due on 27 Nov 2026"
+    with time_machine.travel(datetime(2026, 11, 28, tzinfo=UTC)):
+        assert order_badge(pending) == Badge("Overdue", "risky", "triangle-alert")
+        assert due_date(pending) == "was due on 27 Nov 2026"
+
+
+@pytest.mark.parametrize(
+    ("shown", "verb", "text"),
+    [
+        (order(State.PAID), "Paid", "1,000 credits were added to your balance."),
+        (order(State.PAID, credits=1), "Paid", "1 credit was added to your balance."),
+        (order(State.PAID, cents=0, credits=0), "Given", ""),
+        (
+            order(State.PAID, refunded_cents=100),
+            "Paid",
+            "1,000 credits were added to your balance. "
+            "Those for the refunded USD 1.00 were deducted again.",
+        ),
+        (order(State.REFUNDED), "Refunded", "Its credits were deducted."),
+        (order(State.CANCELLED), "Canceled", "Nothing is due."),
+    ],
+)
+def test_outcome_says_what_happened_to_the_credits(shown: Order, verb: str, text: str) -> None:
+    outcome = order_outcome(shown)
+    assert outcome is not None
+    assert (outcome.verb, outcome.at, outcome.text) == (verb, MOMENT, text)
+
+
+def test_order_waiting_for_payment_has_no_outcome() -> None:
+    assert order_outcome(order(State.PENDING)) is None
+    assert invoice_stamp(order(State.PENDING)) == ""
+
+
+@pytest.mark.parametrize(
+    ("shown", "stamp"),
+    [
+        (order(State.PAID), "Paid on 20 Nov 2026."),
+        (
+            order(State.PAID, refunded_cents=100),
+            "Paid on 20 Nov 2026. USD 1.00 of it was refunded.",
+        ),
+        (order(State.REFUNDED), "Refunded on 20 Nov 2026."),
+        (order(State.CANCELLED), "Canceled on 20 Nov 2026. Nothing is due."),
+    ],
+)
+def test_invoice_is_stamped_once_the_order_has_ended(shown: Order, stamp: str) -> None:
+    assert invoice_stamp(shown) == stamp
+
+
+def test_payment_page_is_opened_once_and_renewed_later() -> None:
+    assert payment_page_action(Order()) == "Open the payment page"
+    opened = Order(provider_url="https://pay.example/1")
+    assert payment_page_action(opened) == "Renew an expired payment page"

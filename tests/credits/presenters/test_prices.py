@@ -1,0 +1,51 @@
+"""What pages say about prices and limits."""
+
+from decimal import Decimal
+
+import pytest
+
+from credits.models import Pack, Plan
+from credits.presenters.prices import (
+    limit_after_purchase,
+    pack_prices,
+    plan_credits,
+    plan_price,
+    tax_note,
+)
+
+PACKS = [Pack(credits=1_000, price_cents=500), Pack(credits=9_000, price_cents=3_000)]
+FREE = Plan(code="free", name="Free", price_cents=0, monthly_credits=100)
+GROWTH = Plan(code="growth", name="Growth", price_cents=1_900, monthly_credits=5_000)
+
+
+def test_free_plan_is_topped_up_and_paid_plans_add_credits() -> None:
+    assert (plan_price(FREE), plan_price(GROWTH)) == ("no charge", "USD 19.00 per month")
+    assert plan_credits(FREE) == "Topped up to 100 credits each month"
+    assert plan_credits(GROWTH) == "5,000 credits each month"
+
+
+def test_item_raises_the_limit_or_leaves_it() -> None:
+    assert limit_after_purchase(600, 60) == "Raises your limit to 600 requests per minute."
+    assert limit_after_purchase(60, 600) == "Your limit stays at 600 requests per minute."
+
+
+def test_tax_is_mentioned_only_where_there_is_one() -> None:
+    assert tax_note(Decimal(0)) == ""
+    assert tax_note(Decimal("0.19")) == "Prices are net; 19 % tax is added."
+
+
+@pytest.mark.parametrize(
+    ("packs", "text"),
+    [
+        ([], ""),
+        (PACKS[:1], "1,000 credits for USD 5.00"),
+        (PACKS, "1,000 credits for USD 5.00 or 9,000 credits for USD 30.00"),
+        (
+            [*PACKS, Pack(credits=50_000, price_cents=9_900)],
+            "1,000 credits for USD 5.00, 9,000 credits for USD 30.00 or 50,000 credits for "
+            "USD 99.00",
+        ),
+    ],
+)
+def test_packs_are_listed_in_a_sentence(packs: list[Pack], text: str) -> None:
+    assert pack_prices(packs) == text
