@@ -10,6 +10,11 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from accounts.services import change_log_days as change_days
 from validation.forms import AddressForm, LogDaysForm
+from validation.presenters.retention import (
+    erasure_summary,
+    format_retention,
+    retention_sentence,
+)
 from validation.request_log.erasure import count_rows, parse_and_mask
 from validation.request_log.erasure import erase_address as erase
 
@@ -42,7 +47,9 @@ def confirm_erasure(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
-    context = {"email": email, "rows": count_rows(email=email, account=request.account)}
+    rows = count_rows(email=email, account=request.account)
+    summary = erasure_summary(request.account, rows)
+    context = {"email": email, "rows": rows, "summary": summary}
     return render(request, "validation/confirm_erasure.html", context)
 
 
@@ -63,8 +70,10 @@ def _data_page(
     days_form: LogDaysForm | None = None,
     address_form: AddressForm | None = None,
 ) -> HttpResponse:
+    days = request.account.log_retention_days
     context = {
-        "days": request.account.log_retention_days,
+        "retention": format_retention(days),
+        "retention_sentence": retention_sentence(days),
         "days_form": days_form or LogDaysForm(request.account),
         "address_form": address_form or AddressForm(),
     }

@@ -8,7 +8,11 @@ from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.plans.sign_up_credits import domain_without_credits
+from credits.presenters.balance import low_balance
 from credits.wallet.statement import days_left
+from validation.presenters.first_steps import arrival_notice, create_key_hint, paste_hint
+from validation.presenters.requests import no_latest_requests
+from validation.presenters.stats import overview_stats
 from validation.reports import overview
 from validation.reports.charts import draw_chart
 
@@ -21,10 +25,14 @@ def show_overview(request: AccountRequest) -> HttpResponse:
     now = timezone.now()
     summary = overview.build_overview(request.account, now)
     titles = [f"{day.of:%d %b}: {day.requests:,}" for day in summary.days]
+    wallet = request.account.wallet
+    lasts = days_left(request.account, wallet.balance)
     context = {
         "overview": summary,
+        "stats": overview_stats(summary, wallet.balance, lasts),
+        "low_balance": low_balance(wallet, lasts),
         "chart": draw_chart([day.calls for day in summary.days], titles),
-        "days_left": days_left(request.account, request.account.wallet.balance),
+        "no_requests": no_latest_requests(request.account.log_retention_days),
         **_pending_steps(request),
     }
     return render(request, "validation/show_overview.html", context)
@@ -38,13 +46,17 @@ def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
     arrival = overview.find_arrival(request.account, key, timezone.now())
     if arrival is None:
         return HttpResponse(status=204)
-    return render(request, "validation/fragments/arrival.html", {"arrival": arrival, "key": key})
+    context = {"notice": arrival_notice(arrival)}
+    return render(request, "validation/fragments/arrival.html", context)
 
 
 def _show_first_steps(request: AccountRequest) -> HttpResponse:
+    may_create_keys = request.membership.has_permission(TeamPermission.MANAGE_KEYS)
     context = {
         "key": request.account.api_keys.active().first(),
-        "may_create_keys": request.membership.has_permission(TeamPermission.MANAGE_KEYS),
+        "may_create_keys": may_create_keys,
+        "create_key_hint": create_key_hint(request.account.name, may_create_keys=may_create_keys),
+        "paste_hint": paste_hint(may_create_keys=may_create_keys),
         "domain_without_credits": domain_without_credits(request.account),
     }
     return render(request, "validation/show_first_steps.html", context)

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.permissions import redirect_get_to, require_permission
+from accounts.presenters.log_pages import empty_log, log_links
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.crypto import contains_secret
@@ -18,6 +19,14 @@ from validation.engine.reason_texts import MEANINGS
 from validation.engine.verdict import CHECKS
 from validation.ids import normalize_result_id, result_created_at
 from validation.models import LogEntry
+from validation.presenters.requests import (
+    format_cost,
+    format_score,
+    never_logged,
+    request_intro,
+    search_notice,
+)
+from validation.presenters.retention import format_days
 from validation.reports.filters import REQUEST_ID, LogFilter
 from validation.request_log import search
 from validation.serializers import CHECK_MEANINGS
@@ -28,10 +37,21 @@ from validation.serializers import CHECK_MEANINGS
 def show_requests(request: AccountRequest) -> HttpResponse:
     form = LogFilter(request.GET, request.account)
     before = Cursor.parse(request.GET.get("before", ""))
-    page = None
+    days = request.account.log_retention_days
+    context = {
+        "form": form,
+        "days": days,
+        "retention": format_days(days),
+        "notice": search_notice(form),
+    }
     if form.is_valid():
         page = search.log_page(request.account, form.log_query, before)
-    context = {"form": form, "page": page, "is_first": before is None}
+        is_filtered, never = bool(form.query or before), never_logged(days)
+        context |= {
+            "page": page,
+            "links": log_links(page, form.query, is_first=before is None),
+            "empty": empty_log(page, noun="requests", is_filtered=is_filtered, never=never),
+        }
     return render(request, "validation/show_requests.html", context)
 
 
@@ -66,6 +86,9 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         raise Http404("No such request, or it is no longer kept.")
     context = {
         "entry": entry,
+        "intro": request_intro(entry),
+        "score": format_score(entry),
+        "cost": format_cost(entry),
         "meaning": MEANINGS.get(entry.reason),
         "refusal": REFUSALS.get(entry.refusal),
         "checks": _checks(entry),

@@ -13,6 +13,8 @@ from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from runtime.csv_download import csv_response
+from validation.presenters.stats import usage_page_stats
+from validation.presenters.usage import interval_heading, time_zone_note
 from validation.reports import usage_stats
 from validation.reports.charts import draw_chart
 from validation.reports.date_ranges import DateRange
@@ -27,9 +29,11 @@ def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
     zone = viewer_time_zone(request)
-    context: dict[str, Any] = {"form": form, "zone": zone, "date_range": form.date_range}
-    if form.date_range:
-        context |= _stats(request.account, form.date_range, form.key_filter, zone)
+    date_range = form.date_range
+    note = time_zone_note(date_range.unit if date_range else None, zone)
+    context: dict[str, Any] = {"form": form, "time_zone_note": note, "date_range": date_range}
+    if date_range:
+        context |= _stats(request.account, date_range, form.key_filter, zone)
     return render(request, "validation/show_usage.html", context)
 
 
@@ -51,8 +55,11 @@ def _stats(
     stats = usage_stats.by_interval(account, date_range, **key_filter)
     intervals = list(zip(date_range.labels(zone, timezone.now()), stats, strict=True))
     titles = [f"{label}: {interval.requests:,}" for label, interval in intervals]
+    total = usage_stats.sum_stats(stats)
     return {
-        "total": usage_stats.sum_stats(stats),
+        "total": total,
+        "stats": usage_page_stats(total),
+        "interval_heading": interval_heading(date_range.unit, zone),
         "intervals": intervals,
         "chart": draw_chart([interval.calls for interval in stats], titles),
         "by_key": usage_stats.by_key(account, date_range, **key_filter),

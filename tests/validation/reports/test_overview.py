@@ -50,7 +50,7 @@ def test_with_a_key_the_page_polls_for_the_first_request(browser: Client, key: A
 
 def test_viewer_sees_which_roles_can_create_keys(account: Account) -> None:
     page = page_text(signed_in(make_member(account, Role.VIEWER)))
-    assert "Owners, admins and developers" in page
+    assert "Ask an owner, admin, or developer of The Shop" in page
     assert "/apikeys/create/" not in page
 
 
@@ -125,7 +125,7 @@ def test_page_shows_today_the_last_7_days_and_the_last_30_days(
     page = page_text(browser)
     for title, number in (("Requests today", 3), ("Last 7 days", 13), ("Last 30 days", 39)):
         assert f"<dt>{title}</dt><dd>{number}</dd>" in page
-    assert "\N{MINUS SIGN}50 % to the week before" in page
+    assert "\N{MINUS SIGN}50% vs previous 7 days" in page
     assert "66.7 %" in page
 
 
@@ -143,19 +143,19 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
 
 def test_low_balance_is_shown_with_a_link_to_buy_credits(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now())
-    assert "At 0 requests are refused" not in page_text(browser)
+    assert "At 0, requests are refused" not in page_text(browser)
     Wallet.objects.filter(account=account).update(balance=10)
-    assert "<strong>10 credits left</strong>" in page_text(browser)
+    assert "<strong>10 credits left.</strong>" in page_text(browser)
     assert "Buy credits</a>" in page_text(browser)
     Wallet.objects.filter(account=account).update(balance=0)
-    assert "No credits are left" in page_text(browser)
+    assert "No credits left." in page_text(browser)
 
 
 def test_viewer_sees_which_roles_can_buy_credits(account: Account) -> None:
     add_usage(account, timezone.now())
     Wallet.objects.filter(account=account).update(balance=0)
     page = page_text(signed_in(make_member(account, Role.VIEWER)))
-    assert "Owners, admins and Billing may buy more" in page
+    assert "Ask an owner, admin, or billing member to buy credits." in page
 
 
 def test_security_suggestions_disappear_once_they_are_done(

@@ -66,4 +66,6 @@ def add_refusal(account: Account, at: datetime, status: int, code: str, **fields
 def read_page(response: Any) -> str:
     """Return the page with collapsed white space and unescaped entities."""
     page = " ".join(response.content.decode().split())
+    page = re.sub(r"(<(?:t[dh]|d[dt])(?: [^>]*)?>) ", r"\1", page)
+    page = re.sub(r" (?=</(?:t[dh]|d[dt])>)", "", page)
     return unescape(re.sub(r"> <(?=/?(?:t[dhr]|tbody|d[dt]))", "><", page))

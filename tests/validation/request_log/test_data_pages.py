@@ -69,7 +69,7 @@ def test_confirmation_page_shows_what_an_erasure_deletes(
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "Jane.Doe@sandbox.test"})
     assert "Jane.Doe@sandbox.test" in page.content.decode()
-    assert b"holds it in 1 request in the log and 1 answer to repeat." in page.content
+    assert b"in 1 request in the log and 1 answer to repeat." in page.content
     assert LogEntry.objects.exists()
 
 
@@ -84,7 +84,7 @@ def test_address_is_erased(browser: Client, caller: ApiClient, account: Account)
 
 def test_address_without_requests_has_no_erase_button(browser: Client) -> None:
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "nobody@shop.example"})
-    assert b"Nothing of The Shop holds it now." in page.content
+    assert b"The Shop stores nothing about it now." in page.content
     assert b"Erase the address" not in page.content
 
 

@@ -180,7 +180,7 @@ def test_rare_request_is_found_after_several_limited_scans(
     query, scans = "verdict=risky", 0
     while not shown_addresses(browser, query):
         page = page_text(browser, query)
-        assert "None fits so far." in page
+        assert "No matching requests so far." in page
         older = re.search(r'href="\?([^"]*before=[^"]+)">Look further back', page)
         assert older
         query, scans = older[1].replace("&amp;", "&"), scans + 1
@@ -259,14 +259,14 @@ def test_sandbox_error_is_labeled_as_one(browser: Client, caller: ApiClient) -> 
     ("query", "words"),
     [
         ("val_" + "0" * 26, b"No request with the result val_0"),
-        ("val_0", b"No request fits."),
-        ("val_" + "Z" * 26, b"No request fits."),
-        ("two words", b"No request fits."),
-        ("x" * 500, b"No request fits."),
-        ("\0", b"No request fits."),
-        ("nobody@shop.example", b"No request fits."),
-        ("req_unknown", b"No request fits."),
-        ("", b"No request yet."),
+        ("val_0", b"No matching requests."),
+        ("val_" + "Z" * 26, b"No matching requests."),
+        ("two words", b"No matching requests."),
+        ("x" * 500, b"No matching requests."),
+        ("\0", b"No matching requests."),
+        ("nobody@shop.example", b"No matching requests."),
+        ("req_unknown", b"No matching requests."),
+        ("", b"No requests yet."),
     ],
 )
 def test_search_without_a_match_says_so(browser: Client, query: str, words: bytes) -> None:
@@ -311,10 +311,16 @@ def test_page_of_a_request_explains_its_verdict(
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"sandbox": True}, "nothing: the sandbox"),
-        ({"replayed": True}, "nothing: a repeated answer"),
-        ({"verdict": "unknown", "reason": "dns_timeout", "score": None}, "unknown is free"),
-        ({"verdict": "unknown", "reason": "dns_timeout", "score": None}, "it could not be told"),
+        ({"sandbox": True}, "Free: the sandbox"),
+        ({"replayed": True}, "Free: a repeated response"),
+        (
+            {"verdict": "unknown", "reason": "dns_timeout", "score": None},
+            "Free: an unknown verdict",
+        ),
+        (
+            {"verdict": "unknown", "reason": "dns_timeout", "score": None},
+            "it couldn&#x27;t be determined",
+        ),
     ],
 )
 def test_free_request_says_why_it_was_free(

@@ -1,0 +1,54 @@
+"""What a new account reads until its first request has arrived."""
+
+from django.utils import timezone
+
+from validation.models import LogEntry
+from validation.presenters.first_steps import (
+    arrival_notice,
+    create_key_hint,
+    first_request,
+    paste_hint,
+)
+from validation.reports.overview import Arrival
+
+
+def entry(**fields: str) -> LogEntry:
+    return LogEntry(
+        at=timezone.now(), request_id="req_1234567", status=200, duration_ms=1_200, **fields
+    )
+
+
+def test_validated_request_shows_its_verdict() -> None:
+    notice = arrival_notice(Arrival(entry(address="<i>***@shop.example", verdict="risky")))
+    assert (notice.tone, notice.is_preliminary) == ("success", False)
+    assert "&lt;i&gt;***@shop.example</strong> is risky, validated in 1,200 ms." in notice.text
+    assert notice.link_text == "See the details"
+
+
+def test_refusal_links_to_its_entry_or_to_the_docs() -> None:
+    logged = arrival_notice(Arrival(entry(refusal="missing_field")))
+    assert logged.link_url.startswith("/validation/requests/req_1234567/")
+    notice = arrival_notice(Arrival(None, "api_key_revoked"))
+    assert (notice.tone, notice.is_preliminary) == ("warning", True)
+    assert "refused: 401 <code>api_key_revoked</code>" in notice.text
+    assert notice.link_url == "/docs/errors/#api_key_revoked"
+
+
+def test_other_requests_have_only_arrived() -> None:
+    for arrival in (Arrival(), Arrival(entry())):
+        notice = arrival_notice(arrival)
+        assert (notice.text, notice.is_preliminary) == ("It arrived.", True)
+
+
+def test_hints_depend_on_who_may_create_keys() -> None:
+    assert create_key_hint("Shop", may_create_keys=True) == "Your server uses it to authenticate."
+    assert "developer of Shop" in create_key_hint("Shop", may_create_keys=False)
+    assert "key filled in" in paste_hint(may_create_keys=True)
+    assert "from a teammate" in paste_hint(may_create_keys=False)
+
+
+def test_first_request_is_two_lines_with_the_key() -> None:
+    lines = first_request("svc_live_x", "https://api.example").splitlines()
+    assert lines[0] == "export SVC_API_KEY=svc_live_x"
+    assert lines[1].startswith("curl https://api.example/v1/validate ")
+    assert len(lines) == 2

@@ -1,0 +1,62 @@
+"""What the request log and the page of a request say."""
+
+import pytest
+
+from validation.models import LogEntry
+from validation.presenters.requests import (
+    format_cost,
+    format_score,
+    never_logged,
+    no_latest_requests,
+    outcome_notes,
+    request_intro,
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "cost"),
+    [
+        (LogEntry(cost=1), "1 credit"),
+        (LogEntry(replayed=True, sandbox=True), "Free: a repeated response"),
+        (LogEntry(sandbox=True), "Free: the sandbox"),
+        (LogEntry(verdict="unknown"), "Free: an unknown verdict"),
+    ],
+)
+def test_free_request_says_why_it_is_free(entry: LogEntry, cost: str) -> None:
+    assert format_cost(entry) == cost
+
+
+def test_score_may_be_missing() -> None:
+    assert format_score(LogEntry(score=0)) == "0 of 100"
+    assert format_score(LogEntry()) == "None: it couldn't be determined"
+
+
+@pytest.mark.parametrize(
+    ("entry", "intro"),
+    [
+        (LogEntry(verdict="risky"), "Why it got this verdict, and what to do."),
+        (LogEntry(refusal="missing_field"), "Why it was refused, and what to do."),
+        (LogEntry(), "What was asked, and how long it took."),
+    ],
+)
+def test_intro_depends_on_the_outcome(entry: LogEntry, intro: str) -> None:
+    assert request_intro(entry) == intro
+
+
+@pytest.mark.parametrize(
+    ("entry", "notes"),
+    [
+        (LogEntry(verdict="risky"), []),
+        (LogEntry(verdict="risky", sandbox=True, replayed=True), ["sandbox", "replay"]),
+        (LogEntry(refusal="missing_field", sandbox=True, replayed=True), ["sandbox"]),
+    ],
+)
+def test_sandbox_and_replays_are_marked(entry: LogEntry, notes: list[str]) -> None:
+    assert outcome_notes(entry) == notes
+
+
+def test_account_that_stores_no_requests_is_not_promised_any() -> None:
+    assert never_logged(0).headline == "Requests aren't stored."
+    assert never_logged(30).headline == "No requests yet."
+    assert no_latest_requests(0).headline == "Requests aren't stored."
+    assert no_latest_requests(1).text == "There were none in the last 1 day."

@@ -1,0 +1,52 @@
+"""The key numbers of the overview and the usage page."""
+
+from datetime import date
+
+import pytest
+
+from validation.presenters.stats import Stat, overview_stats, usage_page_stats
+from validation.reports.overview import Overview
+from validation.reports.usage_stats import UsageStats
+
+
+def day(number: int, calls: int) -> UsageStats:
+    stats = UsageStats(date(2026, 11, number), credits=calls)
+    stats.calls["risky"] = calls
+    return stats
+
+
+def overview(before: int, since: int) -> Overview:
+    days = [day(number, before if number <= 7 else since) for number in range(1, 15)]
+    return Overview(days, [], [])
+
+
+def test_overview_shows_balance_and_usage() -> None:
+    balance, today, week, month = overview_stats(overview(2, 1), 1, 3)
+    assert (balance.text, balance.unit, balance.note) == ("1", "credit", "Lasts about 3 days")
+    assert (today.label, today.value, today.note) == ("Requests today", 1, "1 credit")
+    assert (week.value, week.note) == (7, "\N{MINUS SIGN}50% vs previous 7 days")
+    assert (month.value, month.note) == (21, "21 credits")
+
+
+def test_first_week_has_nothing_to_compare_with() -> None:
+    week = overview_stats(overview(0, 2), 5, None)[2]
+    assert week.note == "14 credits"
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "is_long"),
+    [
+        (1_200, "1,200", False),
+        (999_999_999, "999,999,999", False),
+        (1_000_000_000, "1,000,000,000", True),
+        ("over 8,000 ms", "over 8,000 ms", False),
+    ],
+)
+def test_long_numbers_are_marked(value: int | str, text: str, is_long: bool) -> None:
+    stat = Stat("Requests", value)
+    assert (stat.text, stat.is_long) == (text, is_long)
+
+
+def test_usage_page_shows_percentiles() -> None:
+    stats = usage_page_stats(UsageStats())
+    assert [stat.text for stat in stats] == ["0", "0", "no calls", "no calls"]

@@ -1,0 +1,52 @@
+"""Time zones of the usage page, and how long requests are kept."""
+
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from accounts.models import Account
+from validation.presenters.retention import (
+    erasure_summary,
+    format_retention,
+    retention_sentence,
+)
+from validation.presenters.usage import interval_heading, time_zone_note
+from validation.reports.date_ranges import Unit
+from validation.request_log.erasure import ErasureCount
+
+KOLKATA = ZoneInfo("Asia/Kolkata")
+
+
+@pytest.mark.parametrize(
+    ("unit", "zone", "note"),
+    [
+        (None, KOLKATA, "Days are in UTC."),
+        (Unit.DAY, KOLKATA, "Days are in UTC."),
+        (Unit.HOUR, UTC, "Hours are in UTC."),
+        (Unit.HOUR, KOLKATA, "Hours are in Asia/Kolkata, your time zone; dates are days of UTC."),
+    ],
+)
+def test_only_hours_are_in_the_viewers_time_zone(
+    unit: Unit | None, zone: tzinfo, note: str
+) -> None:
+    assert time_zone_note(unit, zone) == note
+
+
+def test_heading_of_intervals_names_the_time_zone() -> None:
+    assert interval_heading(Unit.HOUR, KOLKATA) == "Hour (Asia/Kolkata)"
+    assert interval_heading(Unit.DAY, KOLKATA) == "Day (UTC)"
+    assert interval_heading(Unit.MONTH, KOLKATA) == "Month (UTC)"
+
+
+def test_retention_of_zero_days_means_not_at_all() -> None:
+    assert [format_retention(days) for days in (0, 1, 30)] == ["Not at all", "1 day", "30 days"]
+    assert retention_sentence(0).startswith("Requests aren't kept. An owner")
+    assert retention_sentence(30).startswith("Requests are kept for 30 days. An owner")
+
+
+def test_erasure_says_where_the_address_is() -> None:
+    account = Account(name="The Shop")
+    found = erasure_summary(account, ErasureCount(2, 1))
+    assert found == "It's in 2 requests in the log and 1 answer to repeat."
+    assert erasure_summary(account, ErasureCount(0, 0)) == "The Shop stores nothing about it now."

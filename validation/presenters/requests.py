@@ -1,0 +1,69 @@
+"""Say what the request log contains, and how a request ended. Pure."""
+
+from django.urls import reverse
+
+from accounts.presenters.elements import EmptyState
+from credits.presenters.balance import format_credits
+from validation.models import LogEntry
+from validation.presenters.retention import format_days
+from validation.reports.filters import LogFilter
+
+
+def never_logged(retention_days: int) -> EmptyState:
+    """Return what a request log without rows or filters says."""
+    if not retention_days:
+        text = "They're processed and counted, but leave no row here."
+        return EmptyState("Requests aren't stored.", text)
+    return EmptyState(
+        "No requests yet.",
+        "Calls with your keys will appear here, each with its verdict and reason.",
+        "How the API is called",
+        reverse("docs:show-guide"),
+    )
+
+
+def no_latest_requests(retention_days: int) -> EmptyState:
+    """Return what the overview shows in place of the latest requests."""
+    if retention_days:
+        period = format_days(retention_days)
+        return EmptyState("No requests.", f"There were none in the last {period}.")
+    return EmptyState("Requests aren't stored.", "They're only counted, as shown above.")
+
+
+def search_notice(form: LogFilter) -> str:
+    """Say what the search box searched for, with `ticks` around ids."""
+    if _is_valid(form, "address"):
+        return "Only requests for the address you searched for."
+    if _is_valid(form, "request"):
+        return f"Only requests with the id `{form['request'].value()}`."
+    return ""
+
+
+def _is_valid(form: LogFilter, name: str) -> bool:
+    return bool(form[name].value()) and not form[name].errors
+
+
+def request_intro(entry: LogEntry) -> str:
+    if entry.verdict:
+        return "Why it got this verdict, and what to do."
+    if entry.refusal:
+        return "Why it was refused, and what to do."
+    return "What was asked, and how long it took."
+
+
+def outcome_notes(entry: LogEntry) -> list[str]:
+    """Return what makes the request an exception, shown next to its verdict or status."""
+    notes = {"sandbox": entry.sandbox, "replay": entry.replayed and bool(entry.verdict)}
+    return [note for note, applies in notes.items() if applies]
+
+
+def format_score(entry: LogEntry) -> str:
+    return "None: it couldn't be determined" if entry.score is None else f"{entry.score} of 100"
+
+
+def format_cost(entry: LogEntry) -> str:
+    if entry.cost:
+        return format_credits(entry.cost)
+    if entry.replayed:
+        return "Free: a repeated response"
+    return "Free: the sandbox" if entry.sandbox else "Free: an unknown verdict"

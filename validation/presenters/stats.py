@@ -1,0 +1,58 @@
+"""Key numbers above the charts. Pure."""
+
+from dataclasses import dataclass
+
+from django.template.defaultfilters import pluralize
+
+from credits.presenters.balance import format_credits, format_signed, short_forecast
+from validation.reports.overview import Overview
+from validation.reports.usage_stats import UsageStats
+
+# Larger numbers get a smaller font.
+MAX_WIDE_NUMBER = 999_999_999
+
+
+@dataclass(frozen=True)
+class Stat:
+    label: str
+    value: int | str
+    unit: str = ""
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.value:,}" if isinstance(self.value, int) else self.value
+
+    @property
+    def is_long(self) -> bool:
+        return isinstance(self.value, int) and self.value > MAX_WIDE_NUMBER
+
+
+def overview_stats(overview: Overview, balance: int, days_left: int | None) -> list[Stat]:
+    unit = f"credit{pluralize(balance)}"
+    week = overview.week
+    return [
+        Stat("Balance", balance, unit, short_forecast(days_left)),
+        _usage_stat("Requests today", overview.today),
+        Stat("Last 7 days", week.requests, note=_week_note(week, overview.change)),
+        _usage_stat("Last 30 days", overview.month),
+    ]
+
+
+def usage_page_stats(total: UsageStats) -> list[Stat]:
+    return [
+        Stat("Requests", total.requests),
+        Stat("Credits", total.credits),
+        Stat("Median validation time (p50)", total.p50),
+        Stat("95th percentile (p95)", total.p95),
+    ]
+
+
+def _usage_stat(label: str, stats: UsageStats) -> Stat:
+    return Stat(label, stats.requests, note=format_credits(stats.credits))
+
+
+def _week_note(week: UsageStats, change: int | None) -> str:
+    if change is None:
+        return format_credits(week.credits)
+    return f"{format_signed(change)}% vs previous 7 days"

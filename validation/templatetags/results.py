@@ -1,0 +1,22 @@
+"""Present verdicts and log entries: `{% load results %}`."""
+
+from django import template
+
+from validation.engine.reasons import Verdict
+from validation.presenters import first_steps, requests
+
+register = template.Library()
+register.filter(requests.outcome_notes)
+register.filter(first_steps.first_request)
+
+_ICONS = {
+    Verdict.DELIVERABLE: "circle-check",
+    Verdict.RISKY: "triangle-alert",
+    Verdict.UNDELIVERABLE: "circle-x",
+    Verdict.UNKNOWN: "circle-question-mark",
+}
+
+
+@register.filter
+def verdict_icon(verdict: str) -> str:
+    return _ICONS[Verdict(verdict)]
