@@ -12,6 +12,7 @@ from accounts.roles import TeamPermission
 from apikeys import services
 from apikeys.forms import CreateKeyForm, KeySettingsForm, RotateKeyForm
 from apikeys.models import MAX_ACTIVE_KEYS, AlreadyRotated, ApiKey, KeyChangeRefused
+from apikeys.presenters import ActiveKeyRow, InactiveKeyRow
 from apikeys.services import KeyIsNotActive
 
 PAGE = "apikeys:show-keys"
@@ -23,9 +24,10 @@ MAX_INACTIVE_SHOWN = 20
 def show_keys(request: AccountRequest) -> HttpResponse:
     keys = request.account.api_keys.select_related("created_by", "replaced_by", "account")
     active = list(keys.active())
+    inactive = keys.exclude(pk__in=[key.pk for key in active])[:MAX_INACTIVE_SHOWN]
     context = {
-        "keys": active,
-        "inactive": keys.exclude(pk__in=[key.pk for key in active])[:MAX_INACTIVE_SHOWN],
+        "active": [ActiveKeyRow(key) for key in active],
+        "inactive": [InactiveKeyRow(key) for key in inactive],
         "shown_inactive": MAX_INACTIVE_SHOWN,
         "most": MAX_ACTIVE_KEYS,
         "may_create": len(active) < MAX_ACTIVE_KEYS,

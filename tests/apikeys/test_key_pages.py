@@ -165,7 +165,7 @@ def test_rotation_shows_the_new_key_once_and_keeps_the_old_one_for_the_grace_per
     assert new not in again
     assert ApiKey.objects.count() == 2
     listed = client.get("/apikeys/").content.decode()
-    assert "Rotated:" in listed
+    assert "Replaced by" in listed
     assert "in 1\xa0hour" in listed
 
 
