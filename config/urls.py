@@ -7,11 +7,15 @@ from django.urls import include, path, re_path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
+import config.lean_imports  # noqa: F401  (before the views)
 from apikeys.rest.view import UnknownView
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
 from validation.reports.api import UsageView
+
+# The app's configuration leaves this to the URL table: config/apps.py.
+admin.autodiscover()
 
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 

@@ -3,12 +3,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
 
 from runtime.database.backups import read_note, restore_backup
+from runtime.management.base import ProductCommand
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Restore a backup into an empty database, then run migrate and check_books."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

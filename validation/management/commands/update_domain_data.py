@@ -1,10 +1,11 @@
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
+from runtime.management.base import ProductCommand
 from validation.domain_data.updates import InvalidUpdate, find_updates
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = "Updates the engine's domain data from the installed packages, if the new data is valid."
 
     def handle(self, **_: object) -> None:

