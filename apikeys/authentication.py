@@ -9,7 +9,7 @@ from accounts.models import Account
 from apikeys import crypto
 from apikeys.errors import unauthorized
 from apikeys.models import ApiKey, KeyLookup
-from apikeys.request import http_request
+from apikeys.request import ApiRequest
 from runtime.logging import formatters
 
 
@@ -19,14 +19,16 @@ class BearerAuthentication(BaseAuthentication):
         self.lookup = lookup_for(account_relations)
 
     def authenticate(self, request: Request) -> tuple[Account, ApiKey] | None:
+        call = ApiRequest.of(request).call
         scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
         secret = secret.strip(" ")
         if scheme.lower() != "bearer" or not secret:
             return None
         key = find_key(secret, self.lookup)
-        http_request(request).known_key = key
+        call.sent_key = key
         formatters.current_account_id.set(key.account.public_id)
         refuse_inactive(key)
+        call.valid_key = key
         return key.account, key
 
 

@@ -209,6 +209,8 @@ class ApiError(APIException):
     param: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
+    # The sandbox simulates it.
+    is_sandbox: bool = False
 
     def __str__(self) -> str:
         return self.code

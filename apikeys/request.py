@@ -1,35 +1,92 @@
-"""The attributes that the middleware and the base view set on an API request."""
+"""What a request under /v1 learns on its way, and the types of these requests."""
 
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rest_framework.request import Request
 
 from accounts.request import SiteRequest
+from apikeys.errors import ApiError
+from runtime.logging.access_log import AccessRecord, get_route
 
 if TYPE_CHECKING:
     from apikeys.models import ApiKey
     from apikeys.throttling.limits import BucketState
 
 
-class ApiHttpRequest(SiteRequest):
-    # For the X-RateLimit headers; None until the throttle has run.
-    usage: "BucketState | None"
-    key: "ApiKey | None"
+@dataclass(slots=True)
+class ApiCall:
+    """What a request under /v1 learns on its way. ApiMiddleware creates it as `request.call`."""
+
+    request_id: str
+    # The client's address, as seen by the outermost trusted proxy.
+    ip: str
     # The key whose secret was sent, even if it's revoked or expired.
-    known_key: "ApiKey | None"
-    # Sandbox requests ask for a certain error, so they don't count as refused.
-    is_sandbox: bool
-    # The view has written the request log itself.
-    in_request_log: bool
+    sent_key: "ApiKey | None" = None
+    # The same key, unless authentication refused it.
+    valid_key: "ApiKey | None" = None
+    # The bucket that the call consumed from; None until the throttle has run.
+    rate_limit: "BucketState | None" = None
+    # The credits that the account must have: set by the view before the 402 is checked.
+    price: int = 0
+    # The error code of a refusal, or "".
+    refusal: str = ""
+    # The sandbox simulates the refusal, so it doesn't count as one.
+    is_sandbox: bool = False
     # Only for validations.
-    verdict: str | None
+    verdict: str | None = None
+    # The view has written the row itself, in the transaction of the charge.
+    is_in_request_log: bool = False
+
+    @property
+    def key(self) -> "ApiKey":
+        """Return the key of a call that passed HasApiKey."""
+        if self.valid_key is None:
+            raise RuntimeError("The call has no valid key.")
+        return self.valid_key
+
+    def refuse(self, error: ApiError) -> None:
+        self.refusal, self.is_sandbox = error.code, error.is_sandbox
+
+    def access_record(
+        self, request: "ApiHttpRequest", *, at: float, status: int, seconds: float
+    ) -> AccessRecord:
+        key = self.sent_key
+        return AccessRecord(
+            at,
+            "api",
+            self.request_id,
+            key.account.public_id if key else None,
+            key.public_id if key else None,
+            self.ip,
+            request.method or "",
+            get_route(request.resolver_match),
+            status,
+            seconds,
+            self.refusal,
+            self.is_sandbox,
+            self.verdict,
+        )
 
 
-def http_request(request: Request) -> ApiHttpRequest:
-    """Return the Django request inside Django REST framework's."""
-    return cast(ApiHttpRequest, request._request)
+class ApiHttpRequest(SiteRequest):
+    """Django's request under /v1."""
+
+    call: ApiCall
 
 
-def get_api_key(request: Request) -> "ApiKey":
-    """Return the key of a request that passed the permission checks."""
-    return cast("ApiKey", request.auth)
+class ApiRequest(Request):
+    """Django REST framework's request, as the views under /v1 get it."""
+
+    _request: ApiHttpRequest
+
+    @property
+    def call(self) -> ApiCall:
+        return self._request.call
+
+    @classmethod
+    def of(cls, request: Request) -> "ApiRequest":
+        """Return the request with its type, for the methods that the framework calls."""
+        if not isinstance(request, cls):
+            raise TypeError("Only views that inherit from ApiView may use this.")
+        return request

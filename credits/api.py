@@ -1,10 +1,9 @@
 """GET /v1/me and GET /v1/credits: free requests about the account of an API key."""
 
 from django.utils import timezone
-from rest_framework.request import Request
 
 from apikeys.crypto import PREFIX
-from apikeys.request import get_api_key
+from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe
 from apikeys.rest.view import ApiView
@@ -46,8 +45,8 @@ class MeView(ApiView):
         MeSerializer,
         examples={"A key without a last day": ME_EXAMPLE},
     )
-    def get(self, request: Request) -> ApiResponse:
-        key = get_api_key(request)
+    def get(self, request: ApiRequest) -> ApiResponse:
+        key = request.call.key
         return json_response(
             {
                 "account": {"id": key.account.public_id, "name": key.account.name},
@@ -73,8 +72,8 @@ class CreditsView(ApiView):
         CreditsSerializer,
         examples={"On the plan Starter": CREDITS_EXAMPLE},
     )
-    def get(self, request: Request) -> ApiResponse:
-        account = get_api_key(request).account
+    def get(self, request: ApiRequest) -> ApiResponse:
+        account = request.call.key.account
         wallet, subscription = account.wallet, account.subscription
         amount, day = next_grant(subscription)
         period = period_containing(timezone.now().date(), subscription.started_on)

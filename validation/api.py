@@ -3,10 +3,9 @@
 import re
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
-from rest_framework.request import Request
 
 from apikeys.errors import REFUSALS, ApiError
-from apikeys.request import ApiHttpRequest, get_api_key, http_request
+from apikeys.request import ApiCall, ApiRequest
 from apikeys.rest.request_body import read_object, read_string, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
 from apikeys.rest.schema import describe
@@ -62,22 +61,22 @@ class ValidateView(ApiView):
     idempotency_key: str | None
     replay: ValidationResponse | None = None
 
-    def prepare(self, request: Request) -> None:
-        document = read_object(request)
+    def prepare(self) -> None:
+        document = read_object(self.request)
         self.email = read_string(document, "email", min_length=1, max_length=MAX_EMAIL_LENGTH)
-        self.idempotency_key = _read_idempotency_key(request)
+        self.idempotency_key = _read_idempotency_key(self.request)
         refuse_unknown_fields(document, "email")
-        key = get_api_key(request)
-        self.caller = Caller(key.account, key, http_request(request).id)
+        call = self.request.call
+        self.caller = Caller(call.key.account, call.key, call.request_id)
+        call.price = services.price_of(self.email)
 
-    def find_replay(self, request: Request) -> None:
+    def find_replay(self) -> None:
         if self.idempotency_key is not None:
             self.replay = services.find_replay(
                 caller=self.caller, idempotency_key=self.idempotency_key, email=self.email
             )
-
-    def price(self, request: Request) -> int:
-        return 0 if self.replay else services.price_of(self.email)
+        if self.replay is not None:
+            self.request.call.price = 0
 
     @describe(
         "validate",
@@ -92,10 +91,10 @@ class ValidateView(ApiView):
         examples=EXAMPLES,
         refusals=REFUSALS,
     )
-    def post(self, request: Request) -> ApiResponse:
-        response = self._validate(http_request(request))
-        http_request(request).in_request_log = True
-        http_request(request).verdict = response.verdict
+    def post(self, request: ApiRequest) -> ApiResponse:
+        response = self._validate(request.call)
+        request.call.is_in_request_log = True
+        request.call.verdict = response.verdict
         headers = {
             "X-Credits-Cost": str(response.cost),
             "X-Credits-Remaining": str(response.balance),
@@ -104,18 +103,18 @@ class ValidateView(ApiView):
             headers["Idempotent-Replayed"] = "true"
         return ApiResponse(response.body, headers=headers)
 
-    def _validate(self, request: ApiHttpRequest) -> ValidationResponse:
+    def _validate(self, call: ApiCall) -> ValidationResponse:
         if self.replay is not None:
             return services.replay_response(
                 caller=self.caller, email=self.email, response=self.replay
             )
-        raise_sandbox_error(request, self.email)
+        raise_sandbox_error(self.email, call.rate_limit)
         return services.validate(
             caller=self.caller, email=self.email, idempotency_key=self.idempotency_key
         )
 
 
-def _read_idempotency_key(request: Request) -> str | None:
+def _read_idempotency_key(request: ApiRequest) -> str | None:
     key: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         message = "An Idempotency-Key has 1 to 255 visible ASCII characters."

@@ -5,17 +5,16 @@ It consumes the account's rate limit and credits, and is recorded without a key.
 
 import json
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
-from accounts.models import Account
 from accounts.request import AccountRequest
 from apikeys.errors import ApiError
-from apikeys.request import ApiHttpRequest
 from apikeys.rest.responses import JSON, rate_limit_headers
-from apikeys.rest.view import rate_limit_exceeded
 from apikeys.throttling import limits, refusal_counts
+from apikeys.throttling.limits import BucketState
+from apikeys.throttling.throttles import rate_limit_exceeded
 from credits.wallet.charges import get_balance, insufficient_credits
 from runtime.unicode import INVISIBLE
 from validation import services
@@ -60,14 +59,12 @@ class PlaygroundResponse:
 
 
 def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
-    api_request = cast(ApiHttpRequest, request)
-    api_request.is_sandbox = False
-    api_request.usage = limits.consume(request, limits.account_bucket(request.account))
+    usage = limits.consume(request, limits.account_bucket(request.account))
     try:
-        response = _validate(api_request, request.account, email)
+        response = _validate(Caller(request.account, None, request.id), email, usage)
     except ApiError as error:
         status, body, extra = error.status, error.body(request.id), error.headers
-        if not api_request.is_sandbox:
+        if not error.is_sandbox:
             refusal_counts.count_refusal(request.account.pk, None, error.code)
     else:
         status, body = 200, response.body
@@ -80,21 +77,20 @@ def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
     headers = {
         "Content-Type": JSON,
         **extra,
-        **rate_limit_headers(api_request.usage, status),
+        **rate_limit_headers(usage, status),
         "X-Request-Id": request.id,
     }
     return PlaygroundResponse(email, status, headers, orjson.loads(body))
 
 
-def _validate(request: ApiHttpRequest, account: Account, email: str) -> ValidationResponse:
+def _validate(caller: Caller, email: str, usage: BucketState) -> ValidationResponse:
     """Run the same checks as the API, in the same order."""
-    if request.usage is not None and request.usage.refused:
-        raise rate_limit_exceeded(request)
-    if account.suspended_at is not None:
+    if usage.refused:
+        raise rate_limit_exceeded(usage)
+    if caller.account.suspended_at is not None:
         raise ApiError("account_suspended")
-    price, balance = services.price_of(email), get_balance(account)
+    price, balance = services.price_of(email), get_balance(caller.account)
     if price > balance:
         raise insufficient_credits(required=price, balance=balance)
-    raise_sandbox_error(request, email)
-    caller = Caller(account, None, request.id)
+    raise_sandbox_error(email, usage)
     return services.validate(caller=caller, email=email, idempotency_key=None)

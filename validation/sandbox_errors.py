@@ -1,31 +1,29 @@
 """Raise the error that `<error code>@sandbox.test` selects, with its headers."""
 
-from dataclasses import replace
-from typing import Any
-
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS, ApiError, unauthorized, unavailable
-from apikeys.request import ApiHttpRequest
-from apikeys.rest.view import rate_limit_exceeded
+from apikeys.throttling.limits import BucketState
+from apikeys.throttling.throttles import rate_limit_exceeded
 from credits.wallet.charges import insufficient_credits
 from validation.engine.sandbox import sandbox_word
 
 
-def raise_sandbox_error(request: ApiHttpRequest, email: str) -> None:
+def raise_sandbox_error(email: str, usage: BucketState | None) -> None:
+    """Raise the error, if the address selects one. `usage` is shown by rate_limit_exceeded."""
     code = sandbox_word(email)
     if code in REFUSALS:
-        request.is_sandbox = True
-        raise _build_error(code, request)
+        error = _build_error(code, usage)
+        error.is_sandbox = True
+        raise error
 
 
-def _build_error(code: str, request: ApiHttpRequest) -> ApiError:
-    if code == "rate_limit_exceeded":
-        request.usage = request.usage and replace(request.usage, remaining=0)
-        return rate_limit_exceeded(request)
-    errors: dict[str, Any] = {
+def _build_error(code: str, usage: BucketState | None) -> ApiError:
+    if code == "rate_limit_exceeded" and usage is not None:
+        return rate_limit_exceeded(usage)
+    if REFUSALS[code].status == 401:
+        return unauthorized(code)
+    errors = {
         "insufficient_credits": insufficient_credits(required=1, balance=0),
         "service_unavailable": unavailable(),
         "method_not_allowed": ApiError(code, headers={"Allow": "POST"}),
     }
-    if REFUSALS[code].status == 401:
-        return unauthorized(code)
     return errors.get(code) or ApiError(code, param=SAMPLE_PARAMS.get(code))

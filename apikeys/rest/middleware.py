@@ -2,7 +2,6 @@ import logging
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import cast
 
 from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
@@ -10,15 +9,14 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import resolve
 
-from accounts.request import SiteRequest
 from apikeys import hooks
 from apikeys.errors import REFUSALS, ApiError, unavailable
-from apikeys.request import ApiHttpRequest
+from apikeys.request import ApiCall, ApiHttpRequest
 from apikeys.rest.paths import is_api_path
 from apikeys.rest.responses import error_response, hsts_header, rate_limit_headers
 from apikeys.throttling import limits, refusal_counts
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
-from runtime.logging.access_log import AccessLog, AccessRecord, add_record, get_route
+from runtime.logging.access_log import AccessLog, add_record
 from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger("api")
@@ -45,43 +43,28 @@ class ApiMiddleware:
     response, including the one to a crash, has the documented shape and headers.
     """
 
-    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[ApiHttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         # Matching all URL patterns takes longer than looking up a key.
         self._resolve = lru_cache(maxsize=64)(resolve)
         self._hsts = hsts_header()
 
-    def __call__(self, request: SiteRequest) -> HttpResponseBase:
+    def __call__(self, request: ApiHttpRequest) -> HttpResponseBase:
         if not is_api_path(request.path_info):
             return self.get_response(request)
         started = time.perf_counter()
-        api_request = cast(ApiHttpRequest, request)
-        api_request.usage = api_request.verdict = None
-        api_request.key = api_request.known_key = None
-        api_request.is_sandbox = api_request.in_request_log = False
-        response = self._get_response(api_request)
-        for name, value in self._rate_limit_headers(api_request, response.status_code).items():
-            response.headers[name] = value
-        if self._hsts and request.is_secure():
-            response.headers["Strict-Transport-Security"] = self._hsts
-        if api_request.refusal and api_request.known_key and not api_request.is_sandbox:
-            key = api_request.known_key
-            refusal_counts.count_refusal(key.account_id, key, api_request.refusal)
+        call = request.call = ApiCall(request.id, request.ip)
+        response = self._get_response(request)
+        self._set_headers(request, response)
         seconds = time.perf_counter() - started
         request.in_access_log = True
         if AccessLog.is_enabled:
-            add_record(_access_record(api_request, response.status_code, seconds))
-        if response.status_code == 401 and not api_request.is_sandbox:
-            authentication_refusals.labels(api_request.refusal).inc()
-        if (
-            api_request.key
-            and not api_request.in_request_log
-            and response.status_code not in NOT_IN_REQUEST_LOG
-        ):
-            duration = round(seconds * 1000)
-            status, key = response.status_code, api_request.key
-            for handle in hooks.on_api_response:
-                handle(request=api_request, key=key, status=status, duration_ms=duration)
+            status = response.status_code
+            add_record(call.access_record(request, at=time.time(), status=status, seconds=seconds))
+        if call.refusal:
+            _count_refusal(call, response.status_code)
+        if not call.is_in_request_log:
+            _run_hooks(request, response.status_code, seconds)
         return response
 
     def _get_response(self, request: ApiHttpRequest) -> HttpResponseBase:
@@ -106,30 +89,32 @@ class ApiMiddleware:
 
     @staticmethod
     def _refuse(request: ApiHttpRequest, error: ApiError) -> HttpResponseBase:
-        request.refusal = error.code
-        return error_response(error, request.id)
+        request.call.refuse(error)
+        return error_response(error, request.call.request_id)
 
-    @staticmethod
-    def _rate_limit_headers(request: ApiHttpRequest, status: int) -> dict[str, str]:
-        """Return the headers, from the address's bucket if the view consumed none."""
-        usage = request.usage or limits.peek(request, limits.address_bucket(request.ip))
-        return rate_limit_headers(usage, status)
+    def _set_headers(self, request: ApiHttpRequest, response: HttpResponseBase) -> None:
+        """Set the headers that depend on the request."""
+        # A call that failed before the throttle has consumed from no bucket.
+        bucket = request.call.rate_limit or limits.peek(
+            request, limits.address_bucket(request.call.ip)
+        )
+        for name, value in rate_limit_headers(bucket, response.status_code).items():
+            response.headers[name] = value
+        if self._hsts and request.is_secure():
+            response.headers["Strict-Transport-Security"] = self._hsts
 
 
-def _access_record(request: ApiHttpRequest, status: int, seconds: float) -> AccessRecord:
-    key = request.known_key
-    return AccessRecord(
-        time.time(),
-        "api",
-        request.id,
-        key.account.public_id if key else None,
-        key.public_id if key else None,
-        request.ip,
-        request.method or "",
-        get_route(request.resolver_match),
-        status,
-        seconds,
-        request.refusal,
-        request.is_sandbox,
-        request.verdict,
-    )
+def _count_refusal(call: ApiCall, status: int) -> None:
+    if call.is_sandbox:
+        return
+    if key := call.sent_key:
+        refusal_counts.count_refusal(key.account_id, key, call.refusal)
+    if status == 401:
+        authentication_refusals.labels(call.refusal).inc()
+
+
+def _run_hooks(request: ApiHttpRequest, status: int, seconds: float) -> None:
+    key = request.call.valid_key
+    if key and status not in NOT_IN_REQUEST_LOG:
+        for handle in hooks.on_api_response:
+            handle(request=request, key=key, status=status, duration_ms=round(seconds * 1000))

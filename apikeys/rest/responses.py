@@ -10,7 +10,7 @@ from django.http.response import ResponseHeaders
 from rest_framework.exceptions import NotFound
 
 from apikeys.errors import ApiError
-from apikeys.request import http_request
+from apikeys.request import ApiRequest
 from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
 
 JSON = "application/json"
@@ -78,20 +78,22 @@ def handle_exception(error: Exception, context: dict[str, Any]) -> ApiResponse |
         error = ApiError("not_found", "There is nothing with this id in your account.")
     if not isinstance(error, ApiError):
         return None
-    request = http_request(context["request"])
-    request.refusal = error.code
-    return error_response(error, request.id)
+    request: ApiRequest = context["request"]
+    request.call.refuse(error)
+    return error_response(error, request.call.request_id)
 
 
 def rate_limit_headers(usage: BucketState, status: int) -> dict[str, str]:
     """Return the X-RateLimit headers and the IETF draft's RateLimit headers."""
     policy = f'"{usage.policy}"'
+    # Also in the sandbox's 429.
+    remaining = 0 if status == 429 else usage.remaining
     headers = {
         "X-RateLimit-Limit": str(usage.limit),
-        "X-RateLimit-Remaining": str(usage.remaining),
+        "X-RateLimit-Remaining": str(remaining),
         "X-RateLimit-Reset": str(usage.reset),
         "RateLimit-Policy": f"{policy};q={usage.limit};w={WINDOW_SECONDS}",
-        "RateLimit": f"{policy};r={usage.remaining};t={usage.seconds_left}",
+        "RateLimit": f"{policy};r={remaining};t={usage.seconds_left}",
     }
     if status == 429:
         headers["Retry-After"] = str(usage.seconds_left)

@@ -1,12 +1,12 @@
-from typing import Any
-
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
+from rest_framework.views import APIView
 
+from apikeys.errors import ApiError
 from apikeys.models import ApiKey
-from apikeys.request import ApiHttpRequest, http_request
+from apikeys.request import ApiRequest
 from apikeys.throttling import limits
-from apikeys.throttling.limits import BucketState
+from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
 
 
 class CallerThrottle(BaseThrottle):
@@ -15,24 +15,38 @@ class CallerThrottle(BaseThrottle):
     A key used from a network it doesn't allow consumes from the address's bucket.
     """
 
-    def allow_request(self, request: Request, view: Any) -> bool:
-        api_request = http_request(request)
-        key = api_request.key
-        if key is not None and key.allows(api_request.ip):
-            usage = self._consume_for_key(api_request, key)
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        call = ApiRequest.of(request).call
+        if call.valid_key is not None and call.valid_key.allows(call.ip):
+            call.rate_limit = _consume_for_key(request, call.valid_key)
         else:
-            usage = limits.consume(api_request, limits.address_bucket(api_request.ip))
-        api_request.usage = usage
-        return not usage.refused
+            call.rate_limit = limits.consume(request, limits.address_bucket(call.ip))
+        if call.rate_limit.refused:
+            raise rate_limit_exceeded(call.rate_limit)
+        return True
 
-    @staticmethod
-    def _consume_for_key(request: ApiHttpRequest, key: ApiKey) -> BucketState:
-        """Consume from the key's bucket, then, unless that is exhausted, from the account's."""
-        own_bucket = limits.key_bucket(key)
-        own = limits.consume(request, own_bucket) if own_bucket else None
-        if own is not None and own.refused:
-            return own
-        shared = limits.consume(request, limits.account_bucket(key.account))
-        if own is None or shared.refused or shared.remaining < own.remaining:
-            return shared
+
+def _consume_for_key(request: Request, key: ApiKey) -> BucketState:
+    """Consume from the key's bucket, then, unless that is exhausted, from the account's."""
+    own_bucket = limits.key_bucket(key)
+    own = limits.consume(request, own_bucket) if own_bucket else None
+    if own is not None and own.refused:
         return own
+    shared = limits.consume(request, limits.account_bucket(key.account))
+    if own is None or shared.refused or shared.remaining < own.remaining:
+        return shared
+    return own
+
+
+def rate_limit_exceeded(usage: BucketState) -> ApiError:
+    wait = usage.seconds_left
+    return ApiError(
+        "rate_limit_exceeded",
+        f"Too many requests: {usage.limit} a minute are allowed. Try again in {wait} s.",
+        details={
+            "limit": usage.limit,
+            "window": WINDOW_SECONDS,
+            "retry_after": wait,
+            "reset": usage.reset,
+        },
+    )

@@ -6,12 +6,11 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.request import Request
 
 from accounts.models import Account
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
-from apikeys.request import get_api_key
+from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import COMMON_ERRORS, describe
 from apikeys.rest.view import ApiView
@@ -46,7 +45,8 @@ class UsageView(ApiView):
     last: date
     key: ApiKey | None
 
-    def prepare(self, request: Request) -> None:
+    def prepare(self) -> None:
+        request = self.request
         today = timezone.now().date()
         self.last = _parse_day(request, "to") or today
         self.first = _parse_day(request, "from") or self.last - timedelta(days=DEFAULT_DAYS - 1)
@@ -72,9 +72,9 @@ class UsageView(ApiView):
         ],
         refusals=(*COMMON_ERRORS, "invalid_field"),
     )
-    def get(self, request: Request) -> ApiResponse:
+    def get(self, request: ApiRequest) -> ApiResponse:
         key_filter = {"key": self.key} if self.key else {}
-        account = get_api_key(request).account
+        account = request.call.key.account
         days = list_daily_usage(account, self.first, self.last, **key_filter)
         return json_response({"from": f"{self.first}", "to": f"{self.last}", "days": days})
 
@@ -105,7 +105,7 @@ def _empty_day(day: date) -> dict[str, Any]:
     }
 
 
-def _parse_day(request: Request, name: str) -> date | None:
+def _parse_day(request: ApiRequest, name: str) -> date | None:
     text = _single_value(request, name)
     if text is None:
         return None
@@ -119,11 +119,12 @@ def _refuse_date(name: str) -> date:
     raise _invalid_field(name, f"{name} must be a date such as 2026-11-20.")
 
 
-def _find_key(request: Request) -> ApiKey | None:
+def _find_key(request: ApiRequest) -> ApiKey | None:
     text = _single_value(request, "key")
     if text is None:
         return None
-    key = get_api_key(request).account.api_keys.filter(public_id=text.replace("\0", "")).first()
+    account = request.call.key.account
+    key = account.api_keys.filter(public_id=text.replace("\0", "")).first()
     if key is None:
         raise _invalid_field(
             "key", "There is no key with this id in your account. Ids start with key_."
@@ -131,7 +132,7 @@ def _find_key(request: Request) -> ApiKey | None:
     return key
 
 
-def _single_value(request: Request, name: str) -> str | None:
+def _single_value(request: ApiRequest, name: str) -> str | None:
     values = request.query_params.getlist(name)
     if len(values) > 1:
         raise _invalid_field(name, f"{name} was given more than once.")

@@ -100,10 +100,10 @@ def write_response(*, request: ApiHttpRequest, key: ApiKey, status: int, duratio
         "account_id": key.account_id,
         "key_id": key.pk,
         "at": timezone.now(),
-        "request_id": request.id,
+        "request_id": request.call.request_id,
         "status": status,
-        "refusal": request.refusal,
-        "sandbox": request.is_sandbox,
+        "refusal": request.call.refusal,
+        "sandbox": request.call.is_sandbox,
         # A client may put an API key into the URL, and the whole team can read the request log.
         "path": mask_secrets(request.path_info.replace("\0", ""))[:100],
         "duration_ms": duration_ms,
