@@ -53,7 +53,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "members",
         "created_at",
     )
-    list_filter = (StateFilter, "created_at")
+    list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (StateFilter, "created_at")
     search_fields = ("name", "public_id", "memberships__user__email")
     search_help_text = "Name, acc_… or a member's e-mail"
     date_hierarchy = "created_at"

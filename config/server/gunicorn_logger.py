@@ -9,7 +9,7 @@ from runtime.logging.dict_config import log_settings
 from runtime.logging.formatters import log_uncaught
 
 
-class GunicornLogger(Logger):  # type: ignore[misc]
+class GunicornLogger(Logger):
     """Send gunicorn's records to the application log, as supervisor.py configures it."""
 
     def setup(self, cfg: Any) -> None:

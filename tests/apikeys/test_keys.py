@@ -1,6 +1,7 @@
 """Creating, rotating and revoking keys, with audit entries and emails."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -198,7 +199,7 @@ def test_erasing_an_account_removes_personal_data_from_its_keys(
 
 
 def test_export_contains_keys_without_digests(account: Account, owner: User, key: ApiKey) -> None:
-    export = accounts.export_account(account=account, actor=owner)
+    export: dict[str, Any] = accounts.export_account(account=account, actor=owner)
     (exported,) = export["api_keys"]
     assert (exported["id"], exported["display"]) == (key.public_id, key.display)
     assert key.digest not in repr(export)

@@ -1,13 +1,12 @@
 """Requests are refused with 402 after the body was read, and before any work."""
 
-from typing import Any
-
 import pytest
 from django.test import override_settings
 from django.urls import re_path
 from rest_framework.permissions import BasePermission
 
 from accounts.models import Account
+from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.view import ApiView
@@ -22,13 +21,10 @@ class PricedView(ApiView):
     account_relations = ("wallet",)
     billing_classes = [HasCredits]
 
-    def prepare(self, request: Any) -> None:
-        self.document = read_object(request)
+    def prepare(self) -> None:
+        self.request.call.price = int(read_object(self.request)["price"])
 
-    def price(self, request: Any) -> int:
-        return int(self.document["price"])
-
-    def post(self, request: Any) -> ApiResponse:
+    def post(self, request: ApiRequest) -> ApiResponse:
         return json_response({"done": True})
 
 

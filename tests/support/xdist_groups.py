@@ -44,7 +44,7 @@ def find_group(node_id: str) -> str:
     return str(path) if str(path) in OWN_PRODUCT else node_id
 
 
-class GroupScheduler(LoadScopeScheduling):  # type: ignore[misc]
+class GroupScheduler(LoadScopeScheduling):
     """A scheduler that starts the largest groups first."""
 
     def _split_scope(self, nodeid: str) -> str:

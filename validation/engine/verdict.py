@@ -1,6 +1,7 @@
 """The result of a check. Pure."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.reasons import VERDICT_BY_REASON, Verdict
@@ -79,7 +80,7 @@ class Finding:
             return REFUSED_LOOKUP_RETRY_SECONDS
         return RETRY_AFTER_SECONDS.get(self.reason)
 
-    def document(self) -> dict[str, object]:
+    def document(self) -> dict[str, Any]:
         """Return the engine's part of the API result, in the order of the documentation."""
         parts, problem, route = self.parts, self.syntax_problem, self.route
         return {
