@@ -47,6 +47,8 @@ class Flusher:
         """`role`: the value of the `process` label, such as "web" or "background"."""
         self._role = role
         self._cpu_seconds = 0.0
+        # How many dropped records the metric includes, and how many the log reports.
+        self._counted = self._reported = 0
         access_log.configure(writes_lines=logging.getLogger().isEnabledFor(logging.INFO))
 
     def start(self) -> None:
@@ -57,8 +59,7 @@ class Flusher:
         # An error must not end the thread: the next flush may succeed.
         try:
             access_log.flush(stderr_writer, as_json=settings.LOG_FORMAT == "json")
-            stderr_writer.flush()
-            dropped_records.inc(stderr_writer.take_dropped())
+            self._report_dropped_records()
             if METRICS_ON:
                 self._measure_process()
                 for collect in before_each_flush:
@@ -69,12 +70,21 @@ class Flusher:
     def stop(self) -> None:
         """Flush one last time before the process exits."""
         self.flush()
-        stderr_writer.close()
 
     def _flush_forever(self) -> None:
         while True:
             time.sleep(INTERVAL_SECONDS)
             self.flush()
+
+    def _report_dropped_records(self) -> None:
+        dropped = stderr_writer.dropped_lines
+        dropped_records.inc(dropped - self._counted)
+        self._counted = dropped
+        if dropped > self._reported and not stderr_writer.is_blocked:
+            logger.warning(
+                "Dropped %s log records: standard error was not read", dropped - self._reported
+            )
+            self._reported = dropped
 
     def _measure_process(self) -> None:
         memory_bytes = _resident_memory()

@@ -17,6 +17,7 @@ from apikeys.models import ApiKey
 from apikeys.services import create_key
 from apikeys.throttling import limits
 from apikeys.throttling.refusal_counts import refusals
+from runtime.logging.handler import stderr_writer
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
@@ -41,6 +42,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         uses_database = fixtures & {"db", "fresh_database"} or item.get_closest_marker("django_db")
         if not uses_database:
             item.add_marker(pytest.mark.anywhere)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Write queued log lines while pytest still captures the test's standard error."""
+    try:
+        yield
+    finally:
+        stderr_writer.flush()
 
 
 @pytest.fixture(scope="session")
