@@ -1,8 +1,8 @@
 import logging
 import os
 from logging.config import dictConfig
-from typing import Any
 
+from gunicorn.config import Config
 from gunicorn.glogging import Logger
 
 from runtime.logging.dict_config import log_settings
@@ -12,7 +12,7 @@ from runtime.logging.formatters import log_uncaught
 class GunicornLogger(Logger):
     """Send gunicorn's records to the application log, as supervisor.py configures it."""
 
-    def setup(self, cfg: Any) -> None:
+    def setup(self, cfg: Config) -> None:
         super().setup(cfg)
         if cfg.errorlog != "-":
             return

@@ -9,9 +9,10 @@ import re
 import time
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
+from django.urls import ResolverMatch
 
 from runtime.logging import formatters
 from runtime.logging.handler import StderrWriter
@@ -136,7 +137,7 @@ def json_line(record: AccessRecord) -> bytes:
     # Unpacking is faster than attribute access, and this runs for every request.
     at, part, request, account, key, ip, method, route, status, seconds, code, *others = record
     is_sandbox, verdict, message = others
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "time": formatters.iso_timestamp(at),
         "level": "info",
         "logger": part,
@@ -172,7 +173,7 @@ def text_line(record: AccessRecord) -> bytes:
     return f"{' '.join(words)}\n".encode()
 
 
-def get_route(match: Any) -> str:
+def get_route(match: ResolverMatch | None) -> str:
     """Return the URL pattern that matched, in readable form.
 
     There are only as many routes as patterns, so they can be metric labels.

@@ -14,7 +14,6 @@ from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import orjson
 
@@ -62,7 +61,7 @@ class JsonFormatter(logging.Formatter):
     """Format records as JSON, one object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        fields: dict[str, Any] = {
+        fields: dict[str, object] = {
             "time": iso_timestamp(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -117,7 +116,7 @@ def error_locations(error: BaseException) -> list[str]:
 def log_uncaught() -> None:
     """Log uncaught exceptions and warnings. Python would print their messages."""
 
-    def log_thread_crash(arguments: Any) -> None:
+    def log_thread_crash(arguments: threading.ExceptHookArgs) -> None:
         log_crash(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
 
     sys.excepthook, threading.excepthook = log_crash, log_thread_crash
