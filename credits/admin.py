@@ -4,10 +4,11 @@ Balances and the ledger are read-only. Staff change them through staff actions: 
 calls one service, which writes the ledger and the audit log and queues the emails.
 """
 
-from typing import Any
+from typing import TypeVar
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 
@@ -15,6 +16,7 @@ from accounts import audit
 from accounts.models import Account
 from accounts.staff.account_admin import AccountAdmin
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.request import staff_request
 from credits.models import (
     LedgerEntry,
     Order,
@@ -27,11 +29,14 @@ from credits.models import (
     UseHour,
     Wallet,
 )
+from credits.models.wallets import WalletQuerySet
 from credits.money import format_money
 from credits.plans import changes
 from credits.staff.action_admin import StaffActionsAdmin
 from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS, ORDER_ACTIONS
 from credits.staff.panels import usage_window_start
+
+Item = TypeVar("Item", bound=Model)
 
 ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")
 
@@ -53,7 +58,7 @@ class LatestInline(ReadOnlyInline):
 
     MAX_ROWS = 10
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         rows = super().get_queryset(request)
         account = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
         latest = rows.filter(account=account).values_list("pk", flat=True)[: self.MAX_ROWS]
@@ -78,7 +83,7 @@ admin.site.unregister(Account)
 
 
 @admin.register(Account)
-class CustomerAdmin(StaffActionsAdmin, AccountAdmin):
+class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
     """Adds balance, plan, orders, and ledger to the account page of the accounts package."""
 
     list_display = ("name", "public_id", "state", "plan", "balance", "members", "created_at")
@@ -104,7 +109,7 @@ class CustomerAdmin(StaffActionsAdmin, AccountAdmin):
 
 
 @admin.register(Order)
-class OrderAdmin(StaffActionsAdmin, ReadOnlyAdmin):
+class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
     list_display = ("number", "account", "description", "state", "total", "method", "placed_at")
     list_filter = ("state", "method", "kind", "placed_at")
     list_select_related = ("account",)
@@ -135,7 +140,7 @@ class LedgerAdmin(ReadOnlyAdmin):
 
 
 @admin.register(StaffGrant)
-class StaffGrantAdmin(StaffActionsAdmin, ReadOnlyAdmin):
+class StaffGrantAdmin(StaffActionsAdmin[StaffGrant], ReadOnlyAdmin):
     list_display = ("requested_at", "account", "credits", "reason", "state", "requested_by")
     list_filter = ("state", "requested_at")
     list_select_related = ("account", "requested_by")
@@ -156,11 +161,15 @@ class LowBalanceFilter(admin.SimpleListFilter):
     title = "running dry"
     parameter_name = "dry"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+    def lookups(
+        self, request: HttpRequest, model_admin: admin.ModelAdmin[Wallet]
+    ) -> list[tuple[str, str]]:
         return [("week", "Within a week, or below the threshold")]
 
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        return queryset.running_low(usage_window_start()) if self.value() else queryset
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Wallet]) -> QuerySet[Wallet]:
+        if self.value() and isinstance(queryset, WalletQuerySet):
+            return queryset.running_low(usage_window_start())
+        return queryset
 
 
 @admin.register(Wallet)
@@ -195,26 +204,29 @@ class UsageDayAdmin(UsageAdmin):
     list_display = ("day", "account", "key", "verdict", "calls", "credits")
 
 
-class CatalogAdmin(admin.ModelAdmin[Any]):
+class CatalogAdmin(admin.ModelAdmin[Item]):
     """Edits plans and packs. Orders refer to them, so staff withdraw a row and never delete it."""
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Item | None = None) -> bool:
         return False
 
-    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: Item, form: ModelForm[Item], change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
         if not form.changed_data:
             return
+        staff = staff_request(request)
         changes = ", ".join(
             f"{name}: {form.initial.get(name, 'new')} → {form.cleaned_data[name]}"
             for name in form.changed_data
         )
         action = f"{obj._meta.model_name}.{'changed' if change else 'added'}_by_staff"
-        audit.record(None, request.user, action, f"{obj}: {changes}", request.ip)
+        audit.record(None, staff.user, action, f"{obj}: {changes}", staff.ip)
 
 
 @admin.register(Plan)
-class PlanAdmin(CatalogAdmin):
+class PlanAdmin(CatalogAdmin[Plan]):
     list_display = (
         *("name", "code", "price_cents", "monthly_credits", "requests_per_minute"),
         "is_offered",
@@ -226,7 +238,9 @@ class PlanAdmin(CatalogAdmin):
             return ()
         return ("code", "price_cents", "is_offered") if obj.is_free else ("code",)
 
-    def save_model(self, request: Any, obj: Plan, form: Any, change: bool) -> None:
+    def save_model(
+        self, request: HttpRequest, obj: Plan, form: ModelForm[Plan], change: bool
+    ) -> None:
         super().save_model(request, obj, form, change)
         new_terms = {"requests_per_minute", "monthly_credits"} & {*form.changed_data}
         account_count = changes.apply_plan_changes(obj) if change and new_terms else 0
@@ -239,7 +253,7 @@ class PlanAdmin(CatalogAdmin):
 
 
 @admin.register(Pack)
-class PackAdmin(CatalogAdmin):
+class PackAdmin(CatalogAdmin[Pack]):
     list_display = ("__str__", "price_cents", "requests_per_minute", "is_offered")
 
 

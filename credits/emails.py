@@ -4,7 +4,6 @@ They go to the owners of an account and to its members with the role Billing.
 """
 
 from datetime import date
-from typing import Any
 
 from accounts.emails import link, queue_email
 from accounts.models import Account
@@ -52,7 +51,7 @@ def queue_zero_balance(*, account: Account) -> None:
     _queue("zero_balance", account, link=link("credits:choose-pack"))
 
 
-def _order_context(order: Order) -> dict[str, Any]:
+def _order_context(order: Order) -> dict[str, object]:
     return {
         "order": order,
         "amount": format_money(order.total_cents, order.currency),
@@ -60,7 +59,7 @@ def _order_context(order: Order) -> dict[str, Any]:
     }
 
 
-def _queue(template: str, account: Account, **context: Any) -> None:
+def _queue(template: str, account: Account, **context: object) -> None:
     members = account.memberships.select_related("user").order_by("pk")
     for member in members:
         if member.role in RECIPIENT_ROLES:

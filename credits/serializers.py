@@ -1,10 +1,8 @@
 """Describe the responses of the credits API for the OpenAPI schema. Never used to validate data."""
 
-from typing import Any
-
 from rest_framework import serializers
 
-SchemaSerializer = serializers.Serializer[Any]
+SchemaSerializer = serializers.Serializer[object]
 PLAN_HELP_TEXT = "The code of its plan: `free`, `starter`, `growth`, `scale`, or one made for you"
 
 

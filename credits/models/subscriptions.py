@@ -1,7 +1,7 @@
 """Subscriptions, and those that the payment provider still has to cancel."""
 
 from datetime import timedelta
-from typing import Any
+from typing import NamedTuple
 
 from django.db import models
 from django.db.models import Q
@@ -26,11 +26,20 @@ class SubscriptionQuerySet(models.QuerySet["Subscription"]):
         paid_ahead = Q(account__orders__state="paid", account__orders__period_end__gt=today)
         return self.filter(~only_free | paid_ahead, account__closed_at=None).distinct()
 
-    def by_paid_plan(self) -> Any:
-        """Return one row per paid plan with the number of open accounts on it."""
+    def count_by_paid_plan(self) -> list["PlanCount"]:
+        """Count the open accounts on each paid plan that has any, the most expensive first."""
         paid = self.filter(plan__in=Plan.objects.exclude(code=FREE), account__closed_at=None)
-        rows: Any = paid.values("plan", "plan__name", "plan__price_cents")
-        return rows.annotate(accounts=models.Count("pk")).order_by("-plan__price_cents", "plan")
+        fields = ("plan", "plan__name", "plan__price_cents")
+        counts = paid.values(*fields).annotate(accounts=models.Count("pk"))
+        rows = counts.order_by("-plan__price_cents", "plan").values_list(*fields, "accounts")
+        return [PlanCount(*row) for row in rows]
+
+
+class PlanCount(NamedTuple):
+    plan_id: int
+    name: str
+    price_cents: int
+    accounts: int
 
 
 class Subscription(models.Model):

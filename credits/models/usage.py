@@ -29,7 +29,7 @@ class UseQuerySet(models.QuerySet[Any]):
             insert.run()
 
     def bulk_inserts(self, rows: Iterable[Row]) -> list[BulkInsert]:
-        model: Any = self.model
+        model = self.model
         names = ("account", "key", model.TIME_FIELD, "verdict", *COUNTERS)
         condition = " AND NOT summed" if model.IS_ROLLED_UP else ""
         return build_increments(model, names, len(COUNTERS), rows, condition)

@@ -6,7 +6,6 @@ Credits are recorded in two books, the ledger and the usage totals, and at any t
 
 from datetime import date
 from functools import cache
-from typing import Any
 
 from django.db import connection, models
 from django.db.models import F, FloatField, OuterRef, Q, Subquery, Sum, Value
@@ -14,7 +13,7 @@ from django.db.models.functions import Cast, Coalesce, Least
 
 from accounts.models import Account
 from credits.models.ledger import LedgerEntry
-from credits.models.usage import UseDay, UseHour
+from credits.models.usage import UseDay, UseHour, UseQuerySet
 from runtime.database.raw_sql import BulkInsert, JsonTable, decide_and_insert, execute
 from runtime.dates import midnight
 
@@ -151,7 +150,7 @@ def _charge_sql(*, fast_path: bool) -> str:
     """  # noqa: S608 - our own names
 
 
-def _total(rows: Any, field: str) -> Coalesce:
+def _total(rows: UseQuerySet | models.QuerySet[LedgerEntry], field: str) -> Coalesce:
     rows = rows.filter(account=OuterRef("account")).order_by()
     total = rows.values("account").annotate(total=Sum(field)).values("total")
     return Coalesce(Subquery(total), Value(0), output_field=models.BigIntegerField())

@@ -3,17 +3,23 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Model
 from django.forms import Form
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 
 from accounts.models import User
 from accounts.staff.own_accounts import own_account_refusal
+from accounts.staff.request import StaffRequest, staff_request
+
+Row = TypeVar("Row", bound=Model)
+# As Django types a form's cleaned data.
+FormData = dict[str, Any]
 
 
 class StaffActionRefused(Exception):
@@ -21,28 +27,28 @@ class StaffActionRefused(Exception):
 
 
 @dataclass(frozen=True)
-class StaffAction:
+class StaffAction(Generic[Row]):
     slug: str
     label: str
     permission: str
     form: type[Form]
     # Shown above the form.
     description: str
-    # Takes the object, the form's data, and the request; returns a message that says what happened.
-    run: Callable[[Any, dict[str, Any], Any], str]
+    # Returns a message that says what happened.
+    run: Callable[[Row, FormData, StaffRequest], str]
     # Whether the action makes sense in the object's current state.
-    is_available: Callable[[Any], bool] = lambda _: True
+    is_available: Callable[[Row], bool] = lambda _: True
     # Why this user can't do it although it is available. Empty if they can.
-    refusal: Callable[[Any, User], str] = lambda _object, _user: ""
+    refusal: Callable[[Row, User], str] = lambda _object, _user: ""
     # Whether the page shows that reason in place of the button.
     shows_refusal: bool = True
 
 
-class StaffActionsAdmin(admin.ModelAdmin[Any]):
-    staff_actions: tuple[StaffAction, ...] = ()
+class StaffActionsAdmin(admin.ModelAdmin[Row]):
+    staff_actions: tuple[StaffAction[Row], ...] = ()
     change_form_template = "admin/credits/with_actions.html"
 
-    def get_urls(self) -> list[Any]:
+    def get_urls(self) -> list[URLPattern]:
         urls = [
             path(
                 f"<path:object_id>/{action.slug}/",
@@ -54,48 +60,50 @@ class StaffActionsAdmin(admin.ModelAdmin[Any]):
         return urls + super().get_urls()
 
     def change_view(
-        self, request: Any, object_id: str, form_url: str = "", extra_context: Any = None
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         obj = self.get_object(request, object_id)
         if obj is None:
             return super().change_view(request, object_id, form_url, extra_context)
-        own_refusal = own_account_refusal(request.user, obj)
+        user = staff_request(request).user
+        own_refusal = own_account_refusal(user, obj)
         if own_refusal and request.method == "POST":
             messages.error(request, own_refusal)
             return redirect(self._change_url(object_id))
-        actions = [
-            action
-            for action in self.staff_actions
-            if request.user.has_perm(action.permission) and action.is_available(obj)
-        ]
-        refusals = {
-            action.slug: own_refusal or action.refusal(obj, request.user) for action in actions
-        }
-        links = [
-            (reverse(f"admin:{self._url_name(action)}", args=[object_id]), action.label)
-            for action in actions
-            if not refusals[action.slug]
-        ]
-        # In the order of the buttons, without duplicates.
-        shown = [
-            own_refusal,
-            *(refusals[action.slug] for action in actions if action.shows_refusal),
-        ]
-        reasons = [reason for reason in dict.fromkeys(shown) if reason]
-        context = {**(extra_context or {}), "action_links": links, "action_refusals": reasons}
+        links, refusals = self._offer_actions(obj, user, own_refusal)
+        context = {**(extra_context or {}), "action_links": links, "action_refusals": refusals}
         return super().change_view(request, object_id, form_url, context)
 
-    def perform(self, request: Any, object_id: str, action: StaffAction) -> HttpResponse:
+    def _offer_actions(
+        self, obj: Row, user: User, own_refusal: str
+    ) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return the links of the buttons, and the reasons shown in place of the others."""
+        links, reasons = [], [own_refusal]
+        for action in self.staff_actions:
+            if not (user.has_perm(action.permission) and action.is_available(obj)):
+                continue
+            refusal = own_refusal or action.refusal(obj, user)
+            if not refusal:
+                url = reverse(f"admin:{self._url_name(action)}", args=[obj.pk])
+                links.append((url, action.label))
+            elif action.shows_refusal:
+                reasons.append(refusal)
+        # In the order of the buttons, without duplicates.
+        return links, [reason for reason in dict.fromkeys(reasons) if reason]
+
+    def perform(
+        self, request: StaffRequest, object_id: str, action: StaffAction[Row]
+    ) -> HttpResponse:
         if not request.user.has_perm(action.permission):
             raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
         obj = self.get_object(request, object_id)
         if obj is None:
             raise Http404
-        if not action.is_available(obj):
-            state = getattr(obj, "get_state_display", lambda: "otherwise now")()
-            messages.error(request, f"{action.label} is not possible: {obj} is {state.lower()}.")
-            return redirect(self._change_url(object_id))
-        if refusal := own_account_refusal(request.user, obj) or action.refusal(obj, request.user):
+        if refusal := _refusal(action, obj, request.user):
             messages.error(request, refusal)
             return redirect(self._change_url(object_id))
         form = action.form(request.POST or None)
@@ -116,9 +124,17 @@ class StaffActionsAdmin(admin.ModelAdmin[Any]):
         }
         return render(request, "admin/credits/action.html", context)
 
-    def _url_name(self, action: StaffAction) -> str:
+    def _url_name(self, action: StaffAction[Row]) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{action.slug}"
 
     def _change_url(self, object_id: str) -> str:
         name = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
         return reverse(name, args=[object_id])
+
+
+def _refusal(action: StaffAction[Row], obj: Row, user: User) -> str:
+    """Return why the user can't perform the action on this object, or an empty string."""
+    if not action.is_available(obj):
+        state = getattr(obj, "get_state_display", lambda: "otherwise now")()
+        return f"{action.label} is not possible: {obj} is {state.lower()}."
+    return own_account_refusal(user, obj) or action.refusal(obj, user)

@@ -5,13 +5,13 @@ Each action calls one service, and returns a message that says what happened.
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from django.conf import settings
 
 from accounts import audit
 from accounts import services as accounts
 from accounts.models import Account
+from accounts.staff.request import StaffRequest
 from credits import services
 from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
 from credits.models import Order, StaffGrant, Wallet
@@ -19,13 +19,13 @@ from credits.orders import fulfillment, placement, refunds
 from credits.payments import PaymentUnavailable, get_payment_method, sync_with_provider
 from credits.plans import changes, offers
 from credits.staff import grants
-from credits.staff.action_admin import StaffAction, StaffActionRefused
+from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
 from credits.wallet.charges import format_count
 
 ALREADY_SENT = "This form was sent before: nothing was done twice."
 
 
-def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
+def _grant(account: Account, data: FormData, request: StaffRequest) -> str:
     grant = grants.request_grant(account=account, actor=request.user, ip=request.ip, **data)
     if grant is None:
         raise StaffActionRefused(ALREADY_SENT)
@@ -37,29 +37,29 @@ def _grant(account: Account, data: dict[str, Any], request: Any) -> str:
     return f"Granted {format_count(grant.amount)}. {_describe_balance(account)}"
 
 
-def _confirm(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+def _confirm(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
     _decide(grants.confirm_grant, grant, request)
     return f"Granted {format_count(grant.amount)}. {_describe_balance(grant.account)}"
 
 
-def _reject(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+def _reject(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
     _decide(grants.reject_grant, grant, request)
     return f"Rejected: {grant}. Nothing was granted."
 
 
-def _withdraw(grant: StaffGrant, data: dict[str, Any], request: Any) -> str:
+def _withdraw(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
     _decide(grants.withdraw_grant, grant, request)
     return f"Withdrawn: {grant}. Nothing was granted."
 
 
-def _decide(decide: Callable[..., None], grant: StaffGrant, request: Any) -> None:
+def _decide(decide: Callable[..., None], grant: StaffGrant, request: StaffRequest) -> None:
     try:
         decide(grant=grant, actor=request.user, ip=request.ip)
     except grants.GrantRefused as error:
         raise StaffActionRefused(str(error)) from error
 
 
-def _deduct(account: Account, data: dict[str, Any], request: Any) -> str:
+def _deduct(account: Account, data: FormData, request: StaffRequest) -> str:
     if not services.deduct(account=account, actor=request.user, ip=request.ip, **data):
         raise StaffActionRefused(ALREADY_SENT)
     return f"Took back {format_count(data['amount'])}. {_describe_balance(account)}"
@@ -71,7 +71,7 @@ def _describe_balance(account: Account) -> str:
     return f"The balance is {wallet.balance:,}{debt}."
 
 
-def _change_plan(account: Account, data: dict[str, Any], request: Any) -> str:
+def _change_plan(account: Account, data: FormData, request: StaffRequest) -> str:
     plan, reason = data["plan"], data["reason"]
     try:
         changes.assign_plan(
@@ -83,24 +83,24 @@ def _change_plan(account: Account, data: dict[str, Any], request: Any) -> str:
     return f"The plan is {plan}. No credits were granted."
 
 
-def _suspend(account: Account, data: dict[str, Any], request: Any) -> str:
+def _suspend(account: Account, data: FormData, request: StaffRequest) -> str:
     accounts.suspend_account(account=account, actor=request.user, ip=request.ip)
     return "Suspended: its keys answer 403."
 
 
-def _lift(account: Account, data: dict[str, Any], request: Any) -> str:
+def _lift(account: Account, data: FormData, request: StaffRequest) -> str:
     accounts.lift_suspension(account=account, actor=request.user, ip=request.ip)
     return "No longer suspended."
 
 
-def _mark_paid(order: Order, data: dict[str, Any], request: Any) -> str:
+def _mark_paid(order: Order, data: FormData, request: StaffRequest) -> str:
     if not fulfillment.fulfill_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} was paid before: nothing was granted again.")
     balance = _describe_balance(order.account)
     return f"{order.number} is paid. {order.credits:,} credits are granted. {balance}"
 
 
-def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
+def _refund(order: Order, data: FormData, request: StaffRequest) -> str:
     reason = data["reason"]
     try:
         refunds.require_refundable(order)
@@ -119,7 +119,7 @@ def _refund(order: Order, data: dict[str, Any], request: Any) -> str:
     return f"{order.number} is refunded. {_describe_balance(order.account)}"
 
 
-def _cancel(order: Order, data: dict[str, Any], request: Any) -> str:
+def _cancel(order: Order, data: FormData, request: StaffRequest) -> str:
     if not placement.cancel_order(order=order, actor=request.user, ip=request.ip):
         raise StaffActionRefused(f"{order.number} does not wait for payment any more.")
     with suppress(PaymentUnavailable):
@@ -137,7 +137,7 @@ def _try_sync(account: Account) -> None:
         sync_with_provider(account)
 
 
-ACCOUNT_ACTIONS = (
+ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
     StaffAction(
         "grant",
         "Grant",
@@ -185,7 +185,7 @@ ACCOUNT_ACTIONS = (
         lambda account: account.suspended_at is not None,
     ),
 )
-ORDER_ACTIONS = (
+ORDER_ACTIONS: tuple[StaffAction[Order], ...] = (
     StaffAction(
         "mark-paid",
         "Mark paid",
@@ -215,7 +215,7 @@ ORDER_ACTIONS = (
         lambda order: order.is_pending,
     ),
 )
-GRANT_ACTIONS = (
+GRANT_ACTIONS: tuple[StaffAction[StaffGrant], ...] = (
     StaffAction(
         "confirm",
         "Confirm",

@@ -18,6 +18,8 @@ from accounts.staff.panels import (
     require_staff_permissions,
 )
 from credits.models import Order, StaffGrant, Subscription, Wallet
+from credits.models.orders import Revenue
+from credits.models.subscriptions import PlanCount
 from credits.money import format_money
 from credits.wallet.statement import PACE_DAYS
 from runtime.dates import midnight, next_month, previous_month
@@ -62,14 +64,14 @@ def _format_days(days: int) -> str:
 
 @require_staff_permissions("credits.view_order", "credits.view_subscription")
 def revenue_panel() -> Panel:
-    plans = list(Subscription.objects.by_paid_plan())
+    plans = Subscription.objects.count_by_paid_plan()
     return Panel(
         "Who pays?",
         "No account is on a paid plan.",
         columns=("Plan", "Accounts", "Price a month"),
         rows=[_plan_row(plan) for plan in plans[:MAX_ROWS]],
         facts=[
-            Fact("On paid plans", Cell(sum(plan["accounts"] for plan in plans))),
+            Fact("On paid plans", Cell(sum(plan.accounts for plan in plans))),
             *_revenue_facts(),
         ],
         note="Amounts with tax; a refund counts once all of an order is given back.",
@@ -77,12 +79,12 @@ def revenue_panel() -> Panel:
     )
 
 
-def _plan_row(plan: dict[str, Any]) -> list[Cell]:
-    accounts_url = admin_list_url(Subscription, f"?plan__id__exact={plan['plan']}")
-    price = format_money(plan["plan__price_cents"], settings.CURRENCY)
+def _plan_row(plan: PlanCount) -> list[Cell]:
+    accounts_url = admin_list_url(Subscription, f"?plan__id__exact={plan.plan_id}")
+    price = format_money(plan.price_cents, settings.CURRENCY)
     return [
-        Cell(plan["plan__name"]),
-        Cell(plan["accounts"], accounts_url),
+        Cell(plan.name),
+        Cell(plan.accounts, accounts_url),
         Cell(price, is_amount=True),
     ]
 
@@ -91,7 +93,7 @@ def _revenue_facts() -> list[Fact]:
     this_month = timezone.now().date().replace(day=1)
     months = {"this": this_month, "last": previous_month(this_month)}
     ranges = {name: _month_range(first) for name, first in months.items()}
-    rows = list(Order.objects.paid_and_refunded(ranges))
+    rows = Order.objects.revenue(ranges)
     return [
         Fact(f"{label} {first:%B}", Cell(_format_sums(rows, f"{column}_{name}")))
         for column, label in (("paid", "Paid in"), ("refunded", "Refunded in"))
@@ -103,9 +105,9 @@ def _month_range(first: date) -> tuple[datetime, datetime]:
     return midnight(first), midnight(next_month(first))
 
 
-def _format_sums(rows: list[dict[str, Any]], column: str) -> str:
+def _format_sums(rows: list[Revenue], column: str) -> str:
     """Format a sum for each currency."""
-    sums = [format_money(row[column], row["currency"]) for row in rows if row[column]]
+    sums = [format_money(row.cents[column], row.currency) for row in rows if row.cents[column]]
     return ", ".join(sums) or "Nothing"
 
 

@@ -1,17 +1,18 @@
 """Total usage, from daily rows for rolled-up days and from hourly rows for the rest."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import transaction
-from django.db.models import DateField, F, Q, Sum
+from django.db.models import DateField, F, Model, Q, QuerySet, Sum
+from django.db.models.expressions import Combinable
 from django.db.models.functions import TruncMonth
 from django.utils import timezone
 
 from accounts.models import Account
 from credits.latency import BUCKETS
-from credits.models.usage import COUNTERS, UseDay, UseHour
+from credits.models.usage import COUNTERS, UseDay, UseHour, UseHourQuerySet
 from runtime.dates import midnight
 
 HOURLY_RETENTION = timedelta(days=396)
@@ -19,11 +20,17 @@ _COUNT_SUMS = {f"sum_of_{name}": Sum(name) for name in ("calls", "credits")}
 _ALL_SUMS = {**_COUNT_SUMS, **{f"sum_of_{name}": Sum(name) for name in BUCKETS}}
 
 
-class UsageTotal(NamedTuple):
+KeyId = int | None
+Group_co = TypeVar("Group_co", covariant=True)
+# Columns that the caller chooses.
+_Row = tuple[Any, ...]
+
+
+class UsageTotal(NamedTuple, Generic[Group_co]):
     """Usage of one verdict, grouped by day, month, hour, or key."""
 
     # The group: a date, an hour, the id of a key (None for the playground), or a tuple of them.
-    of: Any
+    of: Group_co
     verdict: str
     calls: int
     credits: int
@@ -31,43 +38,47 @@ class UsageTotal(NamedTuple):
     histogram: tuple[int, ...] = ()
 
 
-def usage_by_day(account: Account, first: date, last: date, **filters: Any) -> Iterator[UsageTotal]:
+def usage_by_day(
+    account: Account, first: date, last: date, **filters: object
+) -> Iterator[UsageTotal[date]]:
     """Yield usage by day. A day can occur twice: its total, and usage added after the roll-up."""
     day, hour = F("day"), F("hour__date")
     return _usage(account, first, last, filters, day=day, hour=hour)
 
 
 def usage_by_month(
-    account: Account, first: date, last: date, **filters: Any
-) -> Iterator[UsageTotal]:
+    account: Account, first: date, last: date, **filters: object
+) -> Iterator[UsageTotal[date]]:
     """Yield usage by month, identified by its first day."""
     day, hour = TruncMonth("day"), TruncMonth("hour", output_field=DateField())
     return _usage(account, first, last, filters, day=day, hour=hour)
 
 
 def usage_by_hour(
-    account: Account, start: datetime, end: datetime, **filters: Any
-) -> Iterator[UsageTotal]:
+    account: Account, start: datetime, end: datetime, **filters: object
+) -> Iterator[UsageTotal[datetime]]:
     """Yield usage by hour, within the 13 months for which hourly rows exist."""
     hours = _hours(account, start, end, filters).annotate(of=F("hour"))
     return _totals(_sums(hours, ("of",), _ALL_SUMS))
 
 
-def usage_by_key(account: Account, first: date, last: date, **filters: Any) -> Iterator[UsageTotal]:
+def usage_by_key(
+    account: Account, first: date, last: date, **filters: object
+) -> Iterator[UsageTotal[KeyId]]:
     day = hour = F("key")
     return _usage(account, first, last, filters, day=day, hour=hour, sums=_COUNT_SUMS)
 
 
 def usage_by_key_between(
-    account: Account, start: datetime, end: datetime, **filters: Any
-) -> Iterator[UsageTotal]:
+    account: Account, start: datetime, end: datetime, **filters: object
+) -> Iterator[UsageTotal[KeyId]]:
     hours = _hours(account, start, end, filters).annotate(of=F("key"))
     return _totals(_sums(hours, ("of",), _COUNT_SUMS))
 
 
 def usage_by_day_and_key(
-    account: Account, first: date, last: date, **filters: Any
-) -> Iterator[UsageTotal]:
+    account: Account, first: date, last: date, **filters: object
+) -> Iterator[UsageTotal[tuple[date, KeyId]]]:
     day, hour, columns = F("day"), F("hour__date"), ("of", "key")
     return _usage(
         account, first, last, filters, day=day, hour=hour, columns=columns, sums=_COUNT_SUMS
@@ -75,8 +86,8 @@ def usage_by_day_and_key(
 
 
 def usage_by_hour_and_key(
-    account: Account, start: datetime, end: datetime, **filters: Any
-) -> Iterator[UsageTotal]:
+    account: Account, start: datetime, end: datetime, **filters: object
+) -> Iterator[UsageTotal[tuple[datetime, KeyId]]]:
     hours = _hours(account, start, end, filters).annotate(of=F("hour"))
     return _totals(_sums(hours, ("of", "key"), _COUNT_SUMS), 2)
 
@@ -122,7 +133,9 @@ def _roll_up(account_id: int, day: date) -> None:
     UseHour.objects.filter(pk__in=[row.pk for row in rows]).update(summed=True)
 
 
-def _hours(account: Account, start: datetime, end: datetime, filters: dict[str, Any]) -> Any:
+def _hours(
+    account: Account, start: datetime, end: datetime, filters: dict[str, object]
+) -> UseHourQuerySet:
     return UseHour.objects.filter(account=account, hour__gte=start, hour__lt=end, **filters)
 
 
@@ -130,13 +143,13 @@ def _usage(
     account: Account,
     first: date,
     last: date,
-    filters: dict[str, Any],
+    filters: dict[str, object],
     *,
-    day: Any,
-    hour: Any,
+    day: Combinable,
+    hour: Combinable,
     columns: tuple[str, ...] = ("of",),
     sums: dict[str, Sum] = _ALL_SUMS,
-) -> Iterator[UsageTotal]:
+) -> Iterator[UsageTotal[Any]]:
     """Yield usage grouped by the columns; `day` and `hour` are the expressions for `of`.
 
     Reads days and hours in one statement, because a day can be rolled up between two.
@@ -148,13 +161,16 @@ def _usage(
     return _totals(by_day.union(by_hour, all=True), len(columns))
 
 
-def _sums(rows: Any, group: tuple[str, ...], sums: dict[str, Sum]) -> Any:
+def _sums(
+    rows: QuerySet[Model], group: tuple[str, ...], sums: dict[str, Sum]
+) -> QuerySet[Model, _Row]:
     """Return rows of the group's columns, the verdict, and the sums."""
     summed = rows.order_by().values(*group, "verdict").annotate(**sums)
-    return summed.values_list(*group, "verdict", *sums)
+    rows_of_sums: QuerySet[Model, _Row] = summed.values_list(*group, "verdict", *sums)
+    return rows_of_sums
 
 
-def _totals(rows: Any, width: int = 1) -> Iterator[UsageTotal]:
+def _totals(rows: Iterable[_Row], width: int = 1) -> Iterator[UsageTotal[Any]]:
     """Convert rows whose first `width` columns are the group."""
     for row in rows:
         group = row[0] if width == 1 else row[:width]

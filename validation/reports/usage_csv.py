@@ -29,6 +29,7 @@ def usage_rows(account: Account, date_range: DateRange, **key_filter: Any) -> It
 def _sum_by_interval_and_key(
     account: Account, date_range: DateRange, key_filter: dict[str, Any]
 ) -> Iterator[tuple[date | datetime, int | None, UsageStats]]:
+    rows: Iterator[totals.UsageTotal[tuple[date, int | None]]]
     if date_range.unit == Unit.HOUR:
         rows = totals.usage_by_hour_and_key(account, date_range.start, date_range.end, **key_filter)
     else:

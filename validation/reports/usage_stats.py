@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from django.db.models import Sum
@@ -28,7 +29,7 @@ class UsageStats:
     credits: int = 0
     histogram: list[int] = field(default_factory=lambda: [0] * len(latency.BUCKETS))
 
-    def add(self, used: UsageTotal) -> None:
+    def add(self, used: UsageTotal[object]) -> None:
         self.calls[used.verdict] += used.calls
         self.credits += used.credits
         # Empty for queries that don't load the histogram.
@@ -88,7 +89,7 @@ def by_interval(account: Account, date_range: DateRange, **key_filter: Any) -> l
 
 def _load_usage(
     account: Account, date_range: DateRange, key_filter: dict[str, Any]
-) -> Iterable[UsageTotal]:
+) -> Iterable[UsageTotal[date]]:
     if date_range.unit == Unit.HOUR:
         return totals.usage_by_hour(account, date_range.start, date_range.end, **key_filter)
     usage_by_unit = totals.usage_by_day if date_range.unit == Unit.DAY else totals.usage_by_month
@@ -112,7 +113,7 @@ def load_keys(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiK
 
 def _load_usage_by_key(
     account: Account, date_range: DateRange, key_filter: dict[str, Any]
-) -> Iterator[UsageTotal]:
+) -> Iterator[UsageTotal[int | None]]:
     if date_range.unit == Unit.HOUR:
         return totals.usage_by_key_between(account, date_range.start, date_range.end, **key_filter)
     return totals.usage_by_key(account, date_range.first, date_range.last, **key_filter)

@@ -63,7 +63,7 @@ def _date_range() -> tuple[date, date]:
     return today - timedelta(days=DAYS - 1), today
 
 
-def _sum_by_group(used: Iterable[UsageTotal]) -> dict[Any, dict[str, int]]:
+def _sum_by_group(used: Iterable[UsageTotal[object]]) -> dict[Any, dict[str, int]]:
     groups: dict[Any, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
     for row in used:
         counts = groups[row.of]

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
@@ -14,7 +12,7 @@ class Command(DatabaseCommand):
         "and exit with status 1 if there are any."
     )
 
-    def handle(self, **_: Any) -> None:
+    def handle(self, **_: object) -> None:
         discrepancies = list(find_discrepancies())
         for discrepancy in discrepancies:
             self.stdout.write(discrepancy)

@@ -1,6 +1,5 @@
 import secrets
 from argparse import ArgumentParser
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
@@ -39,7 +38,7 @@ class Command(DatabaseCommand):
         credits: int | None,
         requests_per_minute: int | None,
         staff: bool,
-        **_: Any,
+        **_: object,
     ) -> None:
         try:
             validate_email(email)

@@ -1,5 +1,4 @@
 from argparse import ArgumentParser
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
@@ -18,7 +17,7 @@ class Command(DatabaseCommand):
         parser.add_argument("credits", type=int, help="number of credits")
         parser.add_argument("--reason", required=True, help="reason, shown to the customer")
 
-    def handle(self, *, email: str, credits: int, reason: str, **_: Any) -> None:
+    def handle(self, *, email: str, credits: int, reason: str, **_: object) -> None:
         reason = reason.strip()
         try:
             validate_line(reason)

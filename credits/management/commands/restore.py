@@ -1,6 +1,5 @@
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
 
 from django.core.management import call_command
 
@@ -22,7 +21,7 @@ class Command(ProductCommand):
             help="restore without the secrets the backup was made with; no API key in it will work",
         )
 
-    def handle(self, *, path: Path, check: bool, with_other_secrets: bool, **_: Any) -> None:
+    def handle(self, *, path: Path, check: bool, with_other_secrets: bool, **_: object) -> None:
         note = read_note(path)
         if not check:
             restore_backup(path, note, other_secrets=with_other_secrets)
