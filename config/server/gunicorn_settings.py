@@ -1,10 +1,12 @@
 """gunicorn's configuration. GUNICORN_CMD_ARGS overrides it.
 
-This module must not import Django, as gevent must patch a worker before that. The supervisor
-(config/server/supervisor.py) passes the address and the number of workers.
+This module must not import Django: gevent must patch a worker before that, and a reload would keep
+the old code of all modules that the main process has imported. So it reads environment variables
+itself. config/settings reports invalid ones before gunicorn starts (config/server/prepare.py).
 """
 
 import gc
+import os
 import signal
 import sys
 from typing import Any
@@ -13,6 +15,13 @@ from gunicorn.arbiter import Arbiter
 
 from config.server.graceful_reload import Connections, GracefulReload
 
+
+def _read(name: str, default: str) -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+bind = f"127.0.0.1:{_read('PORT', '8000')}"
+workers = int(_read("WEB_WORKERS", str(os.cpu_count() or 1)))
 # Each connection has a greenlet, so silent clients and DNS queries block no other request.
 # docs/performance.md compares this with threads.
 worker_class = "config.server.worker.Worker"
@@ -29,6 +38,10 @@ secure_scheme_headers: dict[str, str] = {}
 control_socket_disable = True
 loglevel = "warning"
 logger_class = "config.server.gunicorn_logger.GunicornLogger"
+# For the logger class, which has these defaults of config/settings.
+_is_production = _read("ENVIRONMENT", "local").lower() == "production"
+os.environ["LOG_FORMAT"] = _read("LOG_FORMAT", "json" if _is_production else "text").lower()
+os.environ["LOG_LEVEL"] = _read("LOG_LEVEL", "info")
 
 
 def on_starting(server: Any) -> None:

@@ -1,6 +1,7 @@
 """All settings. docs/configuration.md describes the environment variables that they read."""
 
 import os
+import sys
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -289,6 +290,10 @@ METRICS_ADDRESS = env.listener("METRICS_PORT")
 METRICS_DIR = DATA_DIR / "metrics"
 if METRICS_ADDRESS is not None and METRICS_ADDRESS[1] == PORT:
     env.report("METRICS_PORT", "must be another port than PORT.")
+# prometheus_client reads this variable when it's imported. Other commands count for nothing.
+os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+if METRICS_ADDRESS is not None and (SERVES_WEB or sys.argv[1:2] == ["run_worker"]):
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(METRICS_DIR)
 # Returns whether a text contains an API key, with or without its prefix.
 API_KEY_DETECTOR = "apikeys.crypto.contains_secret"
 LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)

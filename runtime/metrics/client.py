@@ -1,9 +1,9 @@
 """prometheus_client, prepared for this process. Import the classes of metrics from here.
 
-The supervisor sets PROMETHEUS_MULTIPROC_DIR if metrics are on. prometheus_client then writes each
-update to files of this process that are mapped into memory, and the exporter adds up the files of
-all processes. Without the variable, or if the disk has no room for the files, it counts in memory,
-and nothing is exported.
+The settings of web workers and the background worker set PROMETHEUS_MULTIPROC_DIR if metrics are
+on. prometheus_client then writes each update to files of this process that are mapped into memory,
+and the exporter adds up the files of all processes. Without the variable, or if the disk has no
+room for the files, it counts in memory, and nothing is exported.
 
 Update metrics from greenlets and from threads that gevent knows, never from native threads. Label
 values must not identify callers or be chosen by them: every combination of values is stored until

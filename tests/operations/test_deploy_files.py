@@ -1,4 +1,4 @@
-"""The files an operator copies: the environment, the service and the nginx configuration."""
+"""The files an operator copies: the environment, the units and the nginx configuration."""
 
 import os
 import re
@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from tests.servers.product import ROOT
+from tests.servers.systemd import UNITS, WEB, WORKER, directives
 
 pytestmark = pytest.mark.process
 
 DEPLOY = ROOT / "deploy"
 EXAMPLE = (DEPLOY / "production.env.example").read_text()
-SERVICE = (DEPLOY / "systemd/email-validation.service").read_text()
 SECRETS = ("SECRET_KEY", "API_KEY_PEPPER", "ADDRESS_HASH_KEY")
 # The command in the file that generates a secret.
 GENERATE = re.search(r'python3 -c "(.+)"', EXAMPLE)
@@ -65,27 +65,43 @@ def test_every_setting_in_the_example_is_documented() -> None:
     assert [name for name in names if f"`{name}`" not in documented] == []
 
 
-def test_service_starts_the_supervisor() -> None:
-    (command,) = re.findall(r"^ExecStart=(.+)$", SERVICE, re.M)
-    assert command == "/srv/email-validation/.venv/bin/python -m config.server.supervisor"
-    assert (ROOT / "config" / "server" / "supervisor.py").exists()
-    (state,) = re.findall(r"^StateDirectory=(.+)$", SERVICE, re.M)
+@pytest.mark.parametrize("unit", [WEB, WORKER])
+def test_units_run_in_the_data_folder_of_the_example(unit: str) -> None:
+    (state,) = directives(unit, "StateDirectory")
     assert f"\nDATA_DIR=/var/lib/{state}\n" in EXAMPLE
-    assert "\nWorkingDirectory=/srv/email-validation\n" in SERVICE
+    assert directives(unit, "WorkingDirectory") == ["/srv/email-validation"]
+    assert directives(unit, "EnvironmentFile") == ["/etc/email-validation/production.env"]
+    assert directives(unit, "UMask") == ["0077"]
+
+
+def test_both_units_have_the_same_hardening() -> None:
+    web, worker = (
+        (UNITS / unit).read_text().partition("# The service needs")[2] for unit in (WEB, WORKER)
+    )
+    assert web == worker
+    assert {"NoNewPrivileges=true", "ProtectSystem=strict"} <= set(web.splitlines())
+
+
+def test_target_starts_both_units() -> None:
+    assert directives("email-validation.target", "Wants") == [f"{WEB} {WORKER}"]
+    for unit in (WEB, WORKER):
+        assert directives(unit, "PartOf") == ["email-validation.target"]
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="There is no systemd here.")
-def test_systemd_accepts_the_service(tmp_path: Path) -> None:
-    file = tmp_path / "email-validation.service"
-    service = SERVICE.replace("/srv/email-validation/.venv/bin/python", sys.executable)
-    file.write_text(service)
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+    files = [tmp_path / path.name for path in UNITS.iterdir()]
+    for file in files:
+        text = (UNITS / file.name).read_text()
+        file.write_text(text.replace("/srv/email-validation/.venv/bin/python", sys.executable))
     process = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(file)],
+        ["systemd-analyze", "verify", "--man=no", *map(str, files)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "email-validation.service" not in process.stderr
+    assert len(files) == 3
+    assert "email-validation" not in process.stderr
 
 
 def test_nginx_and_environment_use_the_same_port_and_host() -> None:

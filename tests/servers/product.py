@@ -33,7 +33,7 @@ import django
 django.setup()
 from django.conf import settings
 from django.core.management import call_command
-from config.server.supervisor import collect_static
+from config.server.prepare import collect_static
 call_command("migrate", verbosity=0)
 collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
 """
@@ -92,13 +92,20 @@ class Product:
             **environment,
         }
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.server.supervisor"],
-                cwd=ROOT,
-                env={"PATH": os.environ["PATH"], "HOME": str(folder), **self.environment},
-                stdout=log,
-                stderr=log if errors is None else errors,
-            )
+            self.process = self.launch(log.fileno(), log.fileno() if errors is None else errors)
+
+    @property
+    def process_environment(self) -> dict[str, str]:
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), **self.environment}
+
+    def launch(self, output: int, errors: int) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "config.server.supervisor"],
+            cwd=ROOT,
+            env=self.process_environment,
+            stdout=output,
+            stderr=errors,
+        )
 
     def wait_until_ready(self, seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds

@@ -2,16 +2,19 @@
 
 import http.client
 import os
+import shutil
 import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 
 from config.server import supervisor
 from config.server.graceful_reload import GracefulReload
+from tests.config.server.test_make_serve import children
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product
@@ -45,14 +48,16 @@ def test_broken_code_is_not_reloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     monkeypatch.delenv("DJANGO_SETTINGS_MODULE")
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    assert supervisor.can_reload()
     if wrong == "settings":
-        monkeypatch.chdir(ROOT)
         monkeypatch.setenv("PORT", "none")
     else:
-        (tmp_path / "config").mkdir()
+        shutil.copytree(ROOT / "config", tmp_path / "config")
         (tmp_path / "config" / "wsgi.py").write_text("half a line (")
         monkeypatch.chdir(tmp_path)
-    assert not supervisor.can_import_code()
+    assert not supervisor.can_reload()
 
 
 class Caller(threading.Thread):
@@ -81,10 +86,25 @@ class Caller(threading.Thread):
         self.caller.close()
 
 
+@contextmanager
+def calls(site: Product) -> Iterator[list[Caller]]:
+    """Send requests in all rhythms for as long as the context lasts."""
+    secret = make_key(site, "reloaded@shop.example", 1_000_000, 1_000_000)
+    callers = [Caller(site, secret, pause) for pause in PAUSES]
+    for caller in callers:
+        caller.start()
+    try:
+        time.sleep(2)
+        yield callers
+    finally:
+        for caller in callers:
+            caller.stop()
+
+
 def web_workers(site: Product) -> set[int]:
-    processes = psutil.Process(site.process.pid).children(recursive=True)
-    gunicorn = {process.pid for process in processes if process.ppid() == site.process.pid}
-    return {process.pid for process in processes if process.ppid() in gunicorn}
+    started = children(site.process.pid)
+    # Those of the supervisor's child, or without a supervisor of the main process.
+    return {worker for child in started for worker in children(child)} or set(started)
 
 
 def wait_for_new_workers(site: Product, old: set[int]) -> None:
@@ -94,6 +114,18 @@ def wait_for_new_workers(site: Product, old: set[int]) -> None:
         time.sleep(0.2)
 
 
+def assert_no_call_failed(callers: list[Caller]) -> None:
+    assert [caller.failures for caller in callers] == [[]] * len(PAUSES)
+    responses = [response for caller in callers for response in caller.responses]
+    assert {response.status for response in responses} == {200}
+    # The old workers closed their connections.
+    assert any(response.headers.get("Connection") == "close" for response in responses)
+
+
+def longest_call(callers: list[Caller]) -> float:
+    return max(response.seconds for caller in callers for response in caller.responses)
+
+
 @pytest.mark.fault
 def test_reload_under_load_neither_fails_nor_delays_requests(tmp_path: Path) -> None:
     launched_at = time.monotonic()
@@ -101,25 +133,15 @@ def test_reload_under_load_neither_fails_nor_delays_requests(tmp_path: Path) -> 
     try:
         site.wait_until_ready()
         startup_seconds = time.monotonic() - launched_at
-        secret = make_key(site, "reloaded@shop.example", 1_000_000, 1_000_000)
-        callers = [Caller(site, secret, pause) for pause in PAUSES]
-        for caller in callers:
-            caller.start()
-        time.sleep(2)
-        old = web_workers(site)
-        os.kill(site.process.pid, signal.SIGHUP)
-        wait_for_new_workers(site, old)
-        for caller in callers:
-            caller.stop()
+        with calls(site) as callers:
+            old = web_workers(site)
+            os.kill(site.process.pid, signal.SIGHUP)
+            wait_for_new_workers(site, old)
     finally:
         site.stop()
-    assert [caller.failures for caller in callers] == [[]] * len(PAUSES)
-    responses = [response for caller in callers for response in caller.responses]
-    assert {response.status for response in responses} == {200}
-    # The old workers closed their connections.
-    assert any(response.headers.get("Connection") == "close" for response in responses)
+    assert_no_call_failed(callers)
     # No request waited for a new worker to load.
-    assert max(response.seconds for response in responses) < startup_seconds / 4
+    assert longest_call(callers) < startup_seconds / 4
 
 
 @pytest.mark.fault
