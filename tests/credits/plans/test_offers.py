@@ -1,0 +1,93 @@
+"""What plans, upgrades and renewals cost, and when a renewal is ordered. Without a database."""
+
+from datetime import date
+
+import pytest
+
+from credits.models import Plan
+from credits.plans.coverage import Coverage, PaidMonth, PlanStatus
+from credits.plans.offers import OrderRefused, offer_plan
+from credits.plans.periods import Period
+from credits.plans.renewals import month_to_renew
+
+FREE = Plan(pk=1, code="free", name="Free", price_cents=0, monthly_credits=100)
+STARTER = Plan(pk=2, code="starter", name="Starter", price_cents=1_500, monthly_credits=5_000)
+GROWTH = Plan(pk=3, code="growth", name="Growth", price_cents=9_900, monthly_credits=50_000)
+
+NOVEMBER, DECEMBER, JANUARY = date(2026, 11, 25), date(2026, 12, 25), date(2027, 1, 25)
+FIRST = PaidMonth(STARTER, NOVEMBER, DECEMBER, net_cents=1_500, credits=5_000)
+SECOND = PaidMonth(STARTER, DECEMBER, JANUARY, net_cents=1_400, credits=5_000)
+GIFT = PaidMonth(STARTER, NOVEMBER, DECEMBER)
+
+NO_PLAN = PlanStatus(None, None)
+PAID, PAID_AHEAD = PlanStatus(STARTER, DECEMBER), PlanStatus(STARTER, JANUARY)
+DUE = PlanStatus(STARTER, DECEMBER, is_due=True)
+
+
+@pytest.mark.parametrize(
+    ("plan", "status", "months", "kind", "net_cents", "credits", "period"),
+    [
+        (STARTER, NO_PLAN, [], "plan", 1_500, 5_000, None),
+        (STARTER, DUE, [FIRST], "renewal", 1_500, 5_000, Period(DECEMBER, JANUARY)),
+        (GROWTH, DUE, [FIRST], "renewal", 9_900, 50_000, Period(DECEMBER, JANUARY)),
+        (GROWTH, PAID, [FIRST], "upgrade", 8_400, 45_000, Period(NOVEMBER, DECEMBER)),
+        (
+            *(GROWTH, PAID_AHEAD, [FIRST, SECOND], "upgrade"),
+            *(16_900, 90_000, Period(NOVEMBER, JANUARY)),
+        ),
+        # Nothing was paid for a plan that staff gave.
+        (GROWTH, PAID, [GIFT], "upgrade", 9_900, 50_000, Period(NOVEMBER, DECEMBER)),
+    ],
+)
+def test_offer_depends_on_what_is_paid_for(
+    plan: Plan,
+    status: PlanStatus,
+    months: list[PaidMonth],
+    kind: str,
+    net_cents: int,
+    credits: int,
+    period: Period | None,
+) -> None:
+    offer = offer_plan(
+        plan,
+        coverage=Coverage.from_months(months),
+        status=status,
+        started_on=NOVEMBER,
+        day=date(2026, 12, 1),
+    )
+    assert (offer.kind, offer.net_cents, offer.credits) == (kind, net_cents, credits)
+    assert offer.period == period
+
+
+@pytest.mark.parametrize(
+    ("plan", "status", "reason"),
+    [
+        (FREE, PAID, "Free is not bought"),
+        (STARTER, PAID, "You have Starter already"),
+        (STARTER, PlanStatus(GROWTH, DECEMBER), "Starter is chosen for when that ends"),
+    ],
+)
+def test_current_or_lower_plan_is_not_offered(plan: Plan, status: PlanStatus, reason: str) -> None:
+    with pytest.raises(OrderRefused, match=reason):
+        offer_plan(
+            plan,
+            coverage=Coverage.from_months([FIRST]),
+            status=status,
+            started_on=NOVEMBER,
+            day=date(2026, 12, 1),
+        )
+
+
+@pytest.mark.parametrize(
+    ("day", "start"),
+    [
+        ("2026-12-17", None),
+        ("2026-12-18", "2026-12-25"),
+        ("2027-01-24", "2026-12-25"),
+        # The daily job didn't run for months.
+        ("2027-02-03", "2027-01-25"),
+    ],
+)
+def test_renewal_is_ordered_a_week_before_the_paid_months_end(day: str, start: str | None) -> None:
+    month = month_to_renew(covered_until=DECEMBER, started_on=NOVEMBER, day=date.fromisoformat(day))
+    assert (month and str(month.start)) == start
