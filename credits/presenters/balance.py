@@ -41,12 +41,12 @@ def describe_duration(days: int) -> str:
 
 
 def forecast(balance: int, days_left: int | None) -> str:
-    """Estimate in a sentence how long the balance lasts at the pace of the last 7 days."""
+    """Estimate in a sentence how long the balance lasts."""
     if days_left is None:
         return "No credits were used in the last 7 days."
     if not balance:
         return "No credits are left."
-    return f"Lasts {describe_duration(days_left)} at the pace of the last 7 days."
+    return f"Lasts {describe_duration(days_left)} at the current pace."
 
 
 def short_forecast(days_left: int | None) -> str:

@@ -107,7 +107,7 @@ def _plan_status(plan: Plan, subscription: Subscription) -> str:
     if not plan.is_free:
         return f"Paid until {_covered_until(subscription)}"
     if subscription.gets_top_ups:
-        return f"Next top-up on {date_format(subscription.topped_up_until)}"
+        return f"Next top-up {date_format(subscription.topped_up_until)}"
     return ""
 
 

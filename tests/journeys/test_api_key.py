@@ -72,7 +72,7 @@ def test_refused_first_request_appears_with_an_explanation(
     page = windows.open(newcomer)
     caller = HttpCaller(site, create_key(page, "Mistaken"))
     caller.call("POST", "/v1/validate", '{"emial": "jane@shop.example"}')
-    expect(page.get_by_text("It arrived, and was refused: 400")).to_be_visible()
+    expect(page.get_by_text("It arrived, but was refused: 400")).to_be_visible()
     caller.validate("risky@sandbox.test")
     expect(page.get_by_text("r***@sandbox.test is risky")).to_be_visible()
     page.goto("/validation/requests/")
@@ -181,7 +181,7 @@ def test_key_is_rotated_and_the_old_key_revoked(
     assert (old_caller.get().status, new_caller.get().status) == (200, 200)
 
     page.get_by_role("button", name="I have copied it").click()
-    page.get_by_role("row").filter(has_text="Rotated:").get_by_text("Revoke").click()
+    page.get_by_role("row").filter(has_text="Replaced by").get_by_text("Revoke").click()
     assert_heading(page, "Revoke My server?")
     assert old_caller.get().status == 200
     page.get_by_role("button", name="Revoke Key").click()

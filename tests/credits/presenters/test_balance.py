@@ -38,7 +38,7 @@ def test_numbers_have_separators_units_and_signs() -> None:
     ],
 )
 def test_forecast_rounds_the_duration(days: int, duration: str) -> None:
-    assert forecast(50, days) == f"Lasts {duration} at the pace of the last 7 days."
+    assert forecast(50, days) == f"Lasts {duration} at the current pace."
     assert short_forecast(days) == f"Lasts {duration}"
 
 

@@ -93,7 +93,7 @@ def test_upcoming_change_is_announced_on_billing_and_plans() -> None:
         (
             subscription(FREE),
             False,
-            ["Next top-up on 1 Dec 2026", "Choose Starter", "Choose Growth"],
+            ["Next top-up 1 Dec 2026", "Choose Starter", "Choose Growth"],
         ),
         (
             subscription(STARTER),

@@ -319,7 +319,7 @@ def test_page_of_a_request_explains_its_verdict(
         ),
         (
             {"verdict": "unknown", "reason": "dns_timeout", "score": None},
-            "it couldn&#x27;t be determined",
+            "be determined",
         ),
     ],
 )
