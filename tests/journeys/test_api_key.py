@@ -63,7 +63,7 @@ def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newc
     overview.get_by_role("button", name="Open the overview").click()
     expect(overview.get_by_role("heading", name="Latest requests")).to_be_visible()
     overview.get_by_role("table").get_by_role("link").first.click()
-    expect(overview.get_by_text("nothing: the sandbox")).to_be_visible()
+    expect(overview.get_by_text("Free: the sandbox")).to_be_visible()
 
 
 def test_refused_first_request_appears_with_an_explanation(

@@ -73,10 +73,10 @@ def test_a_402_leads_to_an_upgrade_and_back_to_200(windows: Windows, site: Produ
     assert_no_findings(page)
     page.get_by_role("button", name="Change to Free").click()
     page.get_by_role("button", name="Change to Free").click()
-    expect(page.get_by_text("on your plan is Free.")).to_be_visible()
+    expect(page.get_by_text("Your plan changes to Free")).to_be_visible()
     page.get_by_role("link", name="Keep Starter").click()
     page.get_by_role("button", name="Keep Starter").click()
-    expect(page.get_by_text("on your plan is Free.")).to_have_count(0)
+    expect(page.get_by_text("Your plan changes to Free")).to_have_count(0)
 
 
 def test_without_javascript_a_double_click_places_one_order(
@@ -111,7 +111,7 @@ def test_low_and_empty_balance_send_emails(windows: Windows, site: Product) -> N
     empty = plain_text(site.wait_for_email(customer.email, "No credits are left"))
     assert f"{site.url}/credits/packs/" in empty
     page.reload()
-    expect(page.get_by_text("refused with 402 until there are credits again")).to_be_visible()
+    expect(page.get_by_text("refused with 402 until you add credits")).to_be_visible()
     assert_no_findings(page)
 
 

@@ -71,4 +71,4 @@ def test_an_owner_changes_a_role_and_removes_the_member(
     expect(owner.get_by_text(f"{email} is removed.")).to_be_visible()
 
     page.goto("/validation/")
-    expect(page.get_by_text("You belong to no account now.")).to_be_visible()
+    expect(page.get_by_text("You don't belong to an account.")).to_be_visible()
