@@ -80,7 +80,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
     coverage = subscriptions.load_coverage(account)
     month = statement.monthly_statement(account, timezone.now().date().replace(day=1))
     threshold = {"threshold": wallet.low_balance_threshold}
-    upcoming = upcoming_change(subscription, coverage)
+    change = upcoming_change(subscription, coverage)
     is_due = subscriptions.current_status(subscription, coverage).is_due
     context = {
         "wallet": wallet,
@@ -88,7 +88,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
         "forecast": forecast(wallet.balance, statement.days_left(account, wallet.balance)),
         "plan": subscription.plan,
         "included_credits": included_credits(subscription),
-        "next_dates": next_dates(subscription, upcoming, is_due=is_due),
+        "next_dates": next_dates(subscription, change, is_due=is_due),
         "domain_without_credits": sign_up_credits.domain_without_credits(account),
         "lines": month.lines[:MAX_LINES],
         "waiting": account.orders.pending(),
