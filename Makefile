@@ -3,9 +3,12 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -n 2 -rs
+# One worker more than cores: some always wait for a browser or a server.
+PYTEST := $(BIN)/python -m pytest -n 3 -rs
 
 export UV_PYTHON_DOWNLOADS := never
+# Without a bytecode cache, every process compiles all tests again, which takes it seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help serve test proofs faults fuzz setup bench check lint lock browser nginx
@@ -17,8 +20,8 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 	@exec $(BIN)/python -m config.server.supervisor
 
 test: .venv/.development browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
-	$(PYTEST) -m "not proof and not fault"
-	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not journey and not process and not anywhere"
+	$(PYTEST)
+	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not (proof or fault or journey or process or anywhere)"
 
 proofs: .venv/.development browser nginx ## run slow tests: several processes, outages, the reverse proxy, the look of every page
 	$(PYTEST) -m "proof and not fault"

@@ -7,7 +7,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core.cache import cache
 from django.test import Client
-from django.test.utils import setup_databases, teardown_databases
+from django.test.utils import teardown_databases
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import Account, Membership, User
@@ -19,6 +19,7 @@ from apikeys.throttling import limits
 from apikeys.throttling.refusal_counts import refusals
 from runtime.logging.handler import stderr_writer
 from tests.support.api_client import ApiClient
+from tests.support.database_template import create_test_database
 from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
 from tests.support.xdist_groups import GroupScheduler
@@ -64,7 +65,7 @@ def django_db_setup(
     pytest-django's fixture skips it unless a test uses the `db` fixture or the `django_db` mark.
     """
     with django_db_blocker.unblock():
-        created = setup_databases(verbosity=0, interactive=False)
+        created = create_test_database()
     yield
     with django_db_blocker.unblock():
         teardown_databases(created, verbosity=0)

@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from accounts.terms import check_legal_pages
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGES = ["/accounts/terms/", "/accounts/privacy/", "/accounts/data-processing/"]
 IS_A_TEMPLATE = "This is a template, not yet a legal text."

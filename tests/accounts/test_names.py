@@ -16,6 +16,8 @@ from apikeys.services import create_key
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in
 
+pytestmark = pytest.mark.anywhere
+
 REFUSED = [
     *("PayPal Support https://evil.example", "ftp://evil.example", "www.evil.example"),
     *("Go to WWW.evil.example", "jane@shop.example", "@jane", "evil.example/login", "bit.ly/abc"),

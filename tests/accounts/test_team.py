@@ -12,7 +12,7 @@ from runtime.models import Mail
 from tests.conftest import PASSWORD, make_member, make_user, signed_in
 from tests.support.log_records import LogCapture
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def link_in_email() -> str:

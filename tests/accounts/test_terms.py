@@ -19,7 +19,7 @@ from accounts.terms import agree_to_terms
 from tests.accounts.authentication.test_sign_up import sign_up
 from tests.conftest import signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 VERSION = date(2026, 11, 20)
 BANNER = b"Our terms changed on"

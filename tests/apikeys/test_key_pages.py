@@ -13,7 +13,7 @@ from runtime.models import Mail
 from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 SECRET = re.compile(r"svc_live_[0-9A-Za-z]{38}")
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.api_client import ApiClient, error_code
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def basic(user: str, password: str) -> str:

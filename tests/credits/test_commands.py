@@ -9,7 +9,7 @@ from accounts.models import Account, User
 from credits.models import Wallet
 from tests.credits.time_travel import on, plan_and_balance, run_daily_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def run(*arguments: str) -> str:

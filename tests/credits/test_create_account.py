@@ -6,7 +6,7 @@ from django.test import Client
 
 from accounts.models import Account, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def create_account(*arguments: str) -> str:

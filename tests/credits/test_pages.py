@@ -24,7 +24,7 @@ from tests.conftest import make_member, signed_in
 from tests.credits.customers import order_form
 from tests.credits.time_travel import on
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 TOKEN = "a" * 32
 SHOP = Buyer("The Shop Ltd")

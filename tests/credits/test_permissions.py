@@ -14,7 +14,7 @@ from config.urls import urlpatterns
 from credits.permissions import HasCredits
 from tests.support.api_client import ApiClient, error_code
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 class PricedView(ApiView):

@@ -26,7 +26,7 @@ from tests.site.actions.scene import ActionCase, Scene
 
 __all__ = ["invitation", "running", "stripe"]
 
-pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+pytestmark = pytest.mark.django_db
 
 CASES = [*customers.CASES, *sign_in.CASES, *staff.CASES]
 UNAUDITED_PAGES = {**customers.UNAUDITED_PAGES, **sign_in.UNAUDITED_PAGES, **staff.UNAUDITED_PAGES}

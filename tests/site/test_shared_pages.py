@@ -14,6 +14,8 @@ from accounts.models import User
 from config.urls import handler400, handler403, handler404, handler500, urlpatterns
 from tests.conftest import signed_in
 
+pytestmark = pytest.mark.anywhere
+
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 
 

@@ -24,7 +24,7 @@ from tests.support.api_client import ApiClient
 from validation.engine.dns import trust
 from validation.models import LogEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def wrong_message_id(query: dns.message.Message) -> bytes:

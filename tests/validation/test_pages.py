@@ -6,7 +6,7 @@ from django.test import Client
 from accounts.models import User
 from tests.conftest import signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def test_landing_page_shows_a_request_and_every_verdict(client: Client) -> None:

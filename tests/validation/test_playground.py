@@ -24,6 +24,8 @@ from tests.support.api_client import ApiClient
 from validation.code_samples import CodeSample, build_code_samples
 from validation.models import LogEntry
 
+pytestmark = pytest.mark.anywhere
+
 PAGE = "/validation/playground/"
 ODD_ADDRESSES = ['it\'s "odd" $HOME \\n `id`@shop.example', "jörg@例え.テスト"]
 

@@ -6,7 +6,7 @@ from apikeys.errors import REFUSALS, SAMPLE_PARAMS
 from tests.support.api_client import ApiClient, error_code
 from validation.engine.reasons import VERDICT_BY_REASON, Verdict
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 @pytest.mark.parametrize("verdict", [verdict.value for verdict in Verdict])

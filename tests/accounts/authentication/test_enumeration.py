@@ -16,7 +16,7 @@ from runtime.models import Mail
 from tests.accounts.authentication.test_sign_up import code_in_email
 from tests.conftest import PASSWORD
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 FORMS = {
     "sign-up": ("/accounts/signup/", {"password1": PASSWORD}, "email"),

@@ -16,7 +16,7 @@ from accounts.models import User
 from runtime.models import Mail
 from tests.conftest import PASSWORD, make_user, signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 LOGIN = "/accounts/login/"
 RESET = "/accounts/password/reset/"

@@ -16,7 +16,7 @@ from tests.accounts.authentication.test_second_factor import (
 )
 from tests.conftest import PASSWORD
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 AUTHENTICATE = "/accounts/2fa/authenticate/"
 

@@ -13,6 +13,8 @@ from accounts.models import User
 from runtime.http.load_shedding import concurrency_limit
 from tests.conftest import PASSWORD, signed_in
 
+pytestmark = pytest.mark.anywhere
+
 LOGIN = "/accounts/login/"
 
 

@@ -12,7 +12,7 @@ from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import PASSWORD
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 SIGN_UP = "/accounts/signup/"
 CONFIRM = "/accounts/confirm-email/"

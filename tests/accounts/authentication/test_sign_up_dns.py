@@ -12,7 +12,7 @@ from tests.conftest import PASSWORD
 from tests.servers.dns import FakeDns, dns_server
 from tests.validation.engine.hostile_domains import HOSTILE
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 SIGN_UP = "/accounts/signup/"
 

@@ -24,7 +24,7 @@ from tests.support.second_factors import (
     sign_in_by_passkey,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 _INLINES = ("memberships", "wallet", "subscription", "orders", "ledger")
 EMPTY_INLINES = {

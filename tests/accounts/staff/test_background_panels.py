@@ -17,7 +17,7 @@ from tests.support.frozen_minute import freeze_time_but_not_processes
 
 __all__ = ["freeze_time_but_not_processes"]
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 DAILY_JOBS = "Did the daily work run?"
 EMAILS = "Do mails go out?"

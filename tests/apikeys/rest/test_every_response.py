@@ -21,7 +21,7 @@ from config.urls import urlpatterns
 from tests.support.api_client import JSON, ApiClient, error_code
 from tests.support.log_records import LogCapture
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 METHODS = (
     *("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"),

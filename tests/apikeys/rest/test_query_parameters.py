@@ -9,7 +9,7 @@ from django.urls import URLPattern, get_resolver
 from apikeys.rest.reference import openapi_document
 from tests.support.api_client import ApiClient, error_code
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 OK_BODY = b'{"email": "deliverable@sandbox.test"}'
 

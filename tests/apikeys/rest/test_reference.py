@@ -9,7 +9,7 @@ from apikeys.errors import REFUSALS
 from apikeys.rest import reference
 from tests.support.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 HEADERS = {
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"),

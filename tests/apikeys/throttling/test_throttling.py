@@ -14,7 +14,7 @@ from apikeys.throttling import limits
 from apikeys.throttling.limits import Bucket
 from tests.support.api_client import ApiClient, error_code
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def set_limit(account: Account, requests_per_minute: int) -> None:

@@ -31,7 +31,7 @@ from tests.credits.customers import (
 )
 from tests.credits.time_travel import covered_until, on, plan_and_balance, run_daily_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 @pytest.fixture

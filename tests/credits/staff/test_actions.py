@@ -13,7 +13,7 @@ from credits.orders.placement import Buyer, place_order
 from credits.orders.quotes import quote
 from tests.conftest import make_user, signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 TOKEN = "a" * 32
 

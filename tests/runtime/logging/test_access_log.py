@@ -32,6 +32,8 @@ from tests.support.api_client import ApiClient
 from tests.support.log_records import LogCapture
 from tests.support.metrics import Increases
 
+pytestmark = pytest.mark.anywhere
+
 RECORD = AccessRecord(
     time.time(), "page", "req_1", None, None, "192.0.2.1", "GET", "/x/", 200, 0.0123, "", False
 )

@@ -17,7 +17,7 @@ from validation.docs.examples import LANGUAGES, IncompleteExample, load_snippets
 from validation.docs.pages import GROUPS, PAGES, Page, neighbors
 from validation.engine.reasons import VERDICT_BY_REASON
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 ROOT = Path(__file__).resolve().parents[3]
 MAX_PAGE_SIZE = 150_000

@@ -10,7 +10,7 @@ from tests.conftest import make_member, signed_in
 from tests.support.api_client import ApiClient
 from validation.models import LogEntry, Replay
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/validation/data/"
 ADDRESS = "jane.doe@sandbox.test"
