@@ -1,10 +1,12 @@
 """Configure logging: one line per record, on standard error. Independent of Django."""
 
+from typing import Any
+
 FORMATS = ("json", "text")
 LEVELS = ("debug", "info", "warning", "error")
 
 
-def log_settings(level: str, log_format: str) -> dict[str, object]:
+def log_settings(level: str, log_format: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,

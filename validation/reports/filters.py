@@ -1,6 +1,7 @@
 """Filter forms of the usage and request pages. Their values are in the query string."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -45,7 +46,7 @@ class KeyField(forms.ChoiceField):
 class AccountFilter(QueryForm):
     """Adds a filter for the keys of one account."""
 
-    def __init__(self, data: Any, account: Account) -> None:
+    def __init__(self, data: Mapping[str, object], account: Account) -> None:
         super().__init__(data)
         # Newest first. An account that rotates keys every week has hundreds of old ones.
         self.keys = list(account.api_keys.all()[:MAX_KEYS])
@@ -80,7 +81,7 @@ class UsageFilter(AccountFilter):
         required=False,
     )
 
-    def __init__(self, data: Any, account: Account, now: datetime) -> None:
+    def __init__(self, data: Mapping[str, object], account: Account, now: datetime) -> None:
         super().__init__(data, account)
         self.now = now
         # None if the form is invalid.
@@ -133,7 +134,7 @@ class UsageFilter(AccountFilter):
         return range_of_days(since, until, unit, today=self.now.date())
 
     @property
-    def key_filter(self) -> dict[str, Any]:
+    def key_filter(self) -> dict[str, object]:
         """Return the filter for usage queries: one key, the playground (None), or all."""
         if self.is_playground:
             return {"key": None}

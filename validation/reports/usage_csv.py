@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import date, datetime
-from typing import Any
 
 from accounts.models import Account
 from credits.wallet import totals
@@ -12,7 +11,7 @@ from validation.reports.date_ranges import DateRange, Unit
 from validation.reports.usage_stats import UsageStats, load_keys
 
 
-def usage_rows(account: Account, date_range: DateRange, **key_filter: Any) -> Iterator[Row]:
+def usage_rows(account: Account, date_range: DateRange, **key_filter: object) -> Iterator[Row]:
     """Yield a row per key and hour, or per key and day if the unit is a day or a month. In UTC."""
     is_hourly = date_range.unit == Unit.HOUR
     groups = list(_sum_by_interval_and_key(account, date_range, key_filter))
@@ -27,14 +26,14 @@ def usage_rows(account: Account, date_range: DateRange, **key_filter: Any) -> It
 
 
 def _sum_by_interval_and_key(
-    account: Account, date_range: DateRange, key_filter: dict[str, Any]
+    account: Account, date_range: DateRange, key_filter: dict[str, object]
 ) -> Iterator[tuple[date | datetime, int | None, UsageStats]]:
     rows: Iterator[totals.UsageTotal[tuple[date, int | None]]]
     if date_range.unit == Unit.HOUR:
         rows = totals.usage_by_hour_and_key(account, date_range.start, date_range.end, **key_filter)
     else:
         rows = totals.usage_by_day_and_key(account, date_range.first, date_range.last, **key_filter)
-    groups: dict[tuple[Any, int | None], UsageStats] = {}
+    groups: dict[tuple[date, int | None], UsageStats] = {}
     for used in rows:
         groups.setdefault(used.of, UsageStats()).add(used)
     for (interval, key_id), stats in sorted(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
 
 from django.db.models import Sum
 
@@ -24,7 +23,7 @@ def _no_calls() -> dict[str, int]:
 @dataclass
 class UsageStats:
     # The interval or the API key. None for a total and for the playground.
-    of: Any = None
+    of: date | ApiKey | None = None
     calls: dict[str, int] = field(default_factory=_no_calls)
     credits: int = 0
     histogram: list[int] = field(default_factory=lambda: [0] * len(latency.BUCKETS))
@@ -79,7 +78,7 @@ def sum_stats(parts: Iterable[UsageStats]) -> UsageStats:
     return total
 
 
-def by_interval(account: Account, date_range: DateRange, **key_filter: Any) -> list[UsageStats]:
+def by_interval(account: Account, date_range: DateRange, **key_filter: object) -> list[UsageStats]:
     """Return the stats of each interval, including those without usage."""
     stats = {interval: UsageStats(interval) for interval in date_range.intervals}
     for used in _load_usage(account, date_range, key_filter):
@@ -88,7 +87,7 @@ def by_interval(account: Account, date_range: DateRange, **key_filter: Any) -> l
 
 
 def _load_usage(
-    account: Account, date_range: DateRange, key_filter: dict[str, Any]
+    account: Account, date_range: DateRange, key_filter: dict[str, object]
 ) -> Iterable[UsageTotal[date]]:
     if date_range.unit == Unit.HOUR:
         return totals.usage_by_hour(account, date_range.start, date_range.end, **key_filter)
@@ -96,7 +95,7 @@ def _load_usage(
     return usage_by_unit(account, date_range.first, date_range.last, **key_filter)
 
 
-def by_key(account: Account, date_range: DateRange, **key_filter: Any) -> list[UsageStats]:
+def by_key(account: Account, date_range: DateRange, **key_filter: object) -> list[UsageStats]:
     """Return the stats of each used key, most used first. `of` is None for the playground."""
     stats_by_id: dict[int | None, UsageStats] = {}
     for used in _load_usage_by_key(account, date_range, key_filter):
@@ -112,7 +111,7 @@ def load_keys(account: Account, key_ids: Iterable[int | None]) -> dict[int, ApiK
 
 
 def _load_usage_by_key(
-    account: Account, date_range: DateRange, key_filter: dict[str, Any]
+    account: Account, date_range: DateRange, key_filter: dict[str, object]
 ) -> Iterator[UsageTotal[int | None]]:
     if date_range.unit == Unit.HOUR:
         return totals.usage_by_key_between(account, date_range.start, date_range.end, **key_filter)
@@ -120,7 +119,7 @@ def _load_usage_by_key(
 
 
 def count_refusals(
-    account: Account, date_range: DateRange, **key_filter: Any
+    account: Account, date_range: DateRange, **key_filter: object
 ) -> list[RefusalCount]:
     hours = RefusalHour.objects.filter(
         account=account, hour__gte=date_range.start, hour__lt=date_range.end, **key_filter

@@ -1,9 +1,9 @@
 """Read-only panels with one account's usage and requests, for staff."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from datetime import date, timedelta
-from typing import Any
+from typing import TypeVar
 
 from django.utils import timezone
 
@@ -21,6 +21,8 @@ from credits.models import UseDay
 from credits.wallet.totals import UsageTotal, usage_by_day, usage_by_key
 from validation.engine.reasons import Verdict
 from validation.models import LogEntry
+
+Group = TypeVar("Group", bound=Hashable)
 
 DAYS = 30
 NEWEST = 20
@@ -63,8 +65,8 @@ def _date_range() -> tuple[date, date]:
     return today - timedelta(days=DAYS - 1), today
 
 
-def _sum_by_group(used: Iterable[UsageTotal[object]]) -> dict[Any, dict[str, int]]:
-    groups: dict[Any, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
+def _sum_by_group(used: Iterable[UsageTotal[Group]]) -> dict[Group, dict[str, int]]:
+    groups: dict[Group, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
     for row in used:
         counts = groups[row.of]
         counts["requests"] += row.calls

@@ -1,5 +1,4 @@
 from datetime import tzinfo
-from typing import Any
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -31,7 +30,7 @@ def show_usage(request: AccountRequest) -> HttpResponse:
     zone = viewer_time_zone(request)
     date_range = form.date_range
     note = time_zone_note(date_range.unit if date_range else None, zone)
-    context: dict[str, Any] = {"form": form, "time_zone_note": note, "date_range": date_range}
+    context: dict[str, object] = {"form": form, "time_zone_note": note, "date_range": date_range}
     if date_range:
         context |= _stats(request.account, date_range, form.key_filter, zone)
     return render(request, "validation/show_usage.html", context)
@@ -50,8 +49,8 @@ def download_usage(request: AccountRequest) -> HttpResponseBase:
 
 
 def _stats(
-    account: Account, date_range: DateRange, key_filter: dict[str, Any], zone: tzinfo
-) -> dict[str, Any]:
+    account: Account, date_range: DateRange, key_filter: dict[str, object], zone: tzinfo
+) -> dict[str, object]:
     stats = usage_stats.by_interval(account, date_range, **key_filter)
     intervals = list(zip(date_range.labels(zone, timezone.now()), stats, strict=True))
     titles = [f"{label}: {interval.requests:,}" for label, interval in intervals]
