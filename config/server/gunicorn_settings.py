@@ -9,11 +9,10 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 from gunicorn.arbiter import Arbiter
-
-from config.server.graceful_reload import Connections, GracefulReload
 
 
 def _read(name: str, default: str) -> str:
@@ -44,20 +43,37 @@ os.environ["LOG_FORMAT"] = _read("LOG_FORMAT", "json" if _is_production else "te
 os.environ["LOG_LEVEL"] = _read("LOG_LEVEL", "info")
 
 
+# A reload. gunicorn would stop the old workers as soon as it has forked the new ones, and requests
+# would wait for the seconds that these take to load. So gunicorn wants all of them at first, each
+# new worker stops the old ones it replaces when it is ready, and with each the number goes down.
+
+
 def on_starting(server: Any) -> None:
-    server.graceful_reload = GracefulReload()
+    server.last_old_age = 0
 
 
 def on_reload(server: Any) -> None:
-    server.graceful_reload.start(server.worker_age, server.cfg.workers)
+    server.last_old_age = server.worker_age
+    server.num_workers += len(server.WORKERS)
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """Reset signal handlers: the master's would ignore signals until the worker sets its own."""
+    # Otherwise the main process's handlers would ignore signals until the worker sets its own.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
-    worker.graceful_reload = server.graceful_reload
-    worker.connections = Connections()
+    old_workers = sorted(pid for pid, old in server.WORKERS.items() if is_old(server, old))
+    position = worker.age - server.last_old_age - 1
+    worker.replaced = old_workers[position % server.cfg.workers :: server.cfg.workers]
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    if is_old(server, worker):
+        server.num_workers -= 1
+
+
+def is_old(server: Any, worker: Any) -> bool:
+    """Return whether the newest reload replaces the worker. Ages are numbers, from 1 up."""
+    return bool(worker.age <= server.last_old_age)
 
 
 def worker_exit(server: Any, worker: Any) -> None:
@@ -81,10 +97,11 @@ def post_worker_init(worker: Any) -> None:
         from config.health import warm_up
 
         hash_queue.start()
-        # Before mark_ready(), after which the old workers of a reload stop.
         warm_up()
         _refuse_empty_database()
-    worker.graceful_reload.mark_ready(worker.age)
+    for replaced in worker.replaced:
+        with suppress(ProcessLookupError):
+            os.kill(replaced, signal.SIGTERM)
     if is_product:
         from runtime.flusher import Flusher
 

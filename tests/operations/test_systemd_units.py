@@ -25,7 +25,7 @@ from tests.servers.product import ROOT
 from tests.servers.redis import free_port
 from tests.servers.systemd import WebUnit, WorkerUnit
 
-pytestmark = [pytest.mark.process, pytest.mark.fault]
+pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
 PROGRAM = ("accounts", "apikeys", "config", "credits", "runtime", "validation")
 

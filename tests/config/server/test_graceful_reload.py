@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from config.server import supervisor
-from config.server.graceful_reload import GracefulReload
 from tests.config.server.test_make_serve import children
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key
@@ -23,24 +22,6 @@ pytestmark = pytest.mark.process
 
 # Seconds between the requests of a connection, from none to almost the keepalive timeout.
 PAUSES = (0.0, 0.02, 0.02, 0.3, 0.9, 2.5, 4.0, 7.0)
-
-
-def test_reload_is_complete_when_all_new_workers_are_ready() -> None:
-    reload = GracefulReload()
-    for age in (1, 2):
-        reload.mark_ready(age)
-    assert not reload.replaces(2)
-    reload.start(2, 2)
-    assert [reload.replaces(age) for age in (1, 2, 3)] == [True, True, False]
-    assert not reload.is_complete()
-    reload.mark_ready(4)
-    assert not reload.is_complete()
-    # A worker that dies while it starts is replaced by one with a higher age.
-    reload.mark_ready(5)
-    assert reload.is_complete()
-    reload.start(5, 2)
-    assert not reload.is_complete()
-    assert reload.replaces(5)
 
 
 @pytest.mark.parametrize("wrong", ["syntax", "settings"])
@@ -142,22 +123,3 @@ def test_reload_under_load_neither_fails_nor_delays_requests(tmp_path: Path) -> 
     assert_no_call_failed(callers)
     # No request waited for a new worker to load.
     assert longest_call(callers) < startup_seconds / 4
-
-
-@pytest.mark.fault
-def test_idle_connection_does_not_delay_stopping(tmp_path: Path) -> None:
-    site = Product(tmp_path, WEB_WORKERS="1")
-    try:
-        site.wait_until_ready()
-        idle = http.client.HTTPConnection("127.0.0.1", site.port, timeout=20)
-        idle.request("GET", "/healthz")
-        assert idle.getresponse().read() == b'{"status":"ok"}'
-        stopped_at = time.monotonic()
-        site.process.send_signal(signal.SIGTERM)
-        # An end of stream, not a reset.
-        assert idle.sock.recv(1) == b""
-        assert time.monotonic() - stopped_at < 8
-        idle.close()
-    finally:
-        site.stop()
-    assert "Traceback" not in site.output()
