@@ -61,7 +61,7 @@ class Refusal(Exception):
     """A request that the worker refuses. The arguments are the error's code and message."""
 
 
-class LoadAwareServer(StreamServer):  # type: ignore[misc]
+class LoadAwareServer(StreamServer):
     """Accept more connections per iteration of the event loop the busier the worker is.
 
     gunicorn accepts one, so that all workers get some. But the loop of a busy worker runs only a
@@ -73,7 +73,7 @@ class LoadAwareServer(StreamServer):  # type: ignore[misc]
     max_accept = property(lambda _: 1 + concurrency_limit.in_progress // 4, lambda *_: None)
 
 
-class Worker(GeventWorker):  # type: ignore[misc]
+class Worker(GeventWorker):
     def load_wsgi(self) -> None:
         super().load_wsgi()
         self.wsgi = limit_load(self.app.wsgi())
