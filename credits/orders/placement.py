@@ -138,13 +138,8 @@ def _create_order(
         tax_cents=quote.amount.tax_cents,
         tax_rate=quote.tax_rate,
         currency=quote.currency,
-        buyer_name=buyer.name,
-        buyer_address=buyer.address,
-        buyer_tax_id=buyer.tax_id,
-        seller_name=settings.SELLER_NAME,
-        seller_address=settings.SELLER_ADDRESS,
-        seller_tax_id=settings.SELLER_TAX_ID,
         payment_details=settings.INVOICE_PAYMENT_DETAILS if is_invoice else "",
+        **_names_on_invoice(buyer),
         placed_by=placed_by,
         due_on=_due_on(quote, subscription),
         form_token=form_token,
@@ -154,6 +149,18 @@ def _create_order(
         emails.queue_invoice(order=order)
     order.save()
     return order
+
+
+def _names_on_invoice(buyer: Buyer) -> dict[str, str]:
+    """Return the order's columns with buyer and seller, which stay as they are today."""
+    return {
+        "buyer_name": buyer.name,
+        "buyer_address": buyer.address,
+        "buyer_tax_id": buyer.tax_id,
+        "seller_name": settings.SELLER_NAME,
+        "seller_address": settings.SELLER_ADDRESS,
+        "seller_tax_id": settings.SELLER_TAX_ID,
+    }
 
 
 def _due_on(quote: Quote, subscription: Subscription) -> date:
