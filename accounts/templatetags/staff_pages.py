@@ -20,7 +20,7 @@ register = template.Library()
 def cell_html(cell: "Cell") -> SafeString:
     html = _value_html(cell)
     if cell.tone:
-        html = format_html('<span class="tone {}">{}</span>', cell.tone, html)
+        html = format_html('<span class="staff-tone staff-tone-{}">{}</span>', cell.tone, html)
     return format_html('<a href="{}">{}</a>', cell.url, html) if cell.url else html
 
 
@@ -28,10 +28,10 @@ def cell_html(cell: "Cell") -> SafeString:
 def cell_class(cell: "Cell") -> str:
     """Return the CSS class of the table cell."""
     if cell.is_right_aligned:
-        return "right"
+        return "staff-number"
     if not cell.is_text:
-        return "moment"
-    return "words long" if cell.is_long else "words"
+        return "staff-moment"
+    return "staff-text staff-text-long" if cell.is_long else "staff-text"
 
 
 def _value_html(cell: "Cell") -> SafeString:

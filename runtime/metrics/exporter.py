@@ -1,6 +1,6 @@
 """Serve `/metrics` for Prometheus: the totals of all processes on this machine.
 
-The supervisor process serves it, on a separate port that no customer request reaches.
+The background worker serves it, on a separate port that no customer request reaches.
 """
 
 import platform

@@ -25,7 +25,7 @@
   root.dataset.language = LANGUAGES.includes(remembered()) ? remembered() : LANGUAGES[0];
 
   const mark = () => {
-    for (const list of document.querySelectorAll(".languages")) {
+    for (const list of document.querySelectorAll(".example-languages")) {
       const tabs = [...list.children];
       const chosen = tabs.find((tab) => tab.dataset.language === root.dataset.language) ?? tabs[0];
       for (const tab of tabs) {
@@ -51,7 +51,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    for (const list of document.querySelectorAll(".languages")) {
+    for (const list of document.querySelectorAll(".example-languages")) {
       list.setAttribute("role", "tablist");
       list.setAttribute("aria-label", "Language");
       for (const tab of list.children) {

@@ -47,7 +47,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 
 // Set the cookie from which the server learns the browser's time zone, for the dashboard's times.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (zone && document.querySelector(".frame") && !document.cookie.includes(`timezone=${zone}`)) {
+if (zone && document.querySelector(".app-frame") && !document.cookie.includes(`timezone=${zone}`)) {
   const secure = location.protocol === "https:" ? "; secure" : "";
   document.cookie = `timezone=${zone}; path=/; samesite=lax${secure}`;
 }

@@ -57,7 +57,7 @@ def test_every_raised_code_is_documented() -> None:
 @pytest.mark.django_db
 def test_errors_page_has_a_section_with_cause_and_cure_for_each_code() -> None:
     page = Client().get("/docs/errors/").content.decode()
-    sections = re.findall(r'<section id="(\w+)" class="entry">(.*?)</section>', page, re.S)
+    sections = re.findall(r'<section id="(\w+)" class="docs-entry">(.*?)</section>', page, re.S)
     # The first section describes the shape of all errors.
     assert [code for code, _ in sections] == ["shape", *REFUSALS]
     for code, text in sections[1:]:

@@ -35,7 +35,7 @@ def assert_skip_link_first(page: Page) -> None:
     page.keyboard.press("Tab")
     reached: str = page.evaluate("document.activeElement.outerHTML")
     page.evaluate("document.activeElement.blur()")
-    assert 'class="skip"' in reached, f"{page.url}: the first Tab reaches {reached[:100]}"
+    assert 'class="skip-link"' in reached, f"{page.url}: the first Tab reaches {reached[:100]}"
 
 
 def find_horizontal_scrolling(page: Page, width: int) -> list[str]:

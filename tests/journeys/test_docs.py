@@ -79,7 +79,7 @@ def test_without_javascript_all_languages_are_shown_and_the_menu_opens(windows: 
     page.goto("/docs/")
     for language in ("curl", "python", "javascript"):
         expect(page.locator(f"#quickstart-{language}")).to_be_visible()
-    expect(page.locator(".languages")).to_be_hidden()
+    expect(page.locator(".example-languages")).to_be_hidden()
     page.locator(".docs-menu > summary").click()
     page.locator(".docs-menu").get_by_role("link", name="Sandbox").click()
     assert_heading(page, "Sandbox")

@@ -51,7 +51,7 @@ def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
 
 def test_a_refused_invitation_has_no_findings(member: Page) -> None:
     member.goto("/accounts/team/")
-    member.get_by_label("E-mail").fill(member.locator(".side .who").inner_text())
+    member.get_by_label("E-mail").fill(member.locator(".app-side .navigation-user").inner_text())
     member.get_by_role("button", name="Send the invitation").click()
     expect(member.get_by_text("is already in this account.")).to_be_visible()
     assert_no_findings(member)
@@ -70,7 +70,7 @@ def test_too_many_attempts_page_has_no_findings(member: Page) -> None:
 
 @pytest.mark.parametrize(
     ("width", "menu"),
-    [(WIDE, ".side .switcher > summary"), (NARROW, ".topbar > details > summary")],
+    [(WIDE, ".app-side .switcher > summary"), (NARROW, ".app-topbar > details > summary")],
 )
 def test_an_open_menu_has_no_findings(member: Page, width: int, menu: str) -> None:
     member.set_viewport_size({"width": width, "height": HEIGHT})

@@ -25,7 +25,7 @@ def test_forms_and_menus_work_without_javascript(page: Page, newcomer: Newcomer)
     expect(topbar_menu(page)).to_contain_text("Second Hat")
 
     topbar_menu(page).click()
-    page.locator(".topbar .switcher > summary").click()
+    page.locator(".app-topbar .switcher > summary").click()
     page.get_by_role("button", name="First Hat").click()
     expect(topbar_menu(page)).to_contain_text("First Hat")
 
@@ -35,4 +35,4 @@ def test_forms_and_menus_work_without_javascript(page: Page, newcomer: Newcomer)
 
 
 def topbar_menu(page: Page) -> Locator:
-    return page.locator(".topbar > details > summary")
+    return page.locator(".app-topbar > details > summary")

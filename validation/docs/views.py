@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from validation.docs.page_context import build_context
 from validation.docs.pages import GROUPS, Page, neighbors
 
-_SECTION = re.compile(r'<section id="([\w.-]+)" class="entry">\s*<h2>(.*?)</h2>', re.DOTALL)
+_SECTION = re.compile(r'<section id="([\w.-]+)" class="docs-entry">\s*<h2>(.*?)</h2>', re.DOTALL)
 
 
 class Section(NamedTuple):

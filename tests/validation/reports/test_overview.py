@@ -45,7 +45,7 @@ def test_new_account_sees_the_first_steps(browser: Client) -> None:
 def test_with_a_key_the_page_polls_for_the_first_request(browser: Client, key: ApiKey) -> None:
     page = page_text(browser)
     assert 'data-poll="/validation/arrivals/"' in page
-    assert page.count('<li class="done">') == 1
+    assert page.count('<li class="steps-done">') == 1
 
 
 def test_viewer_sees_which_roles_can_create_keys(account: Account) -> None:

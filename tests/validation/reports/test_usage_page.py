@@ -54,7 +54,7 @@ def at(day: int, hour: int = 12) -> datetime:
 def row(name: str, *numbers: int) -> str:
     headings = ("Requests", "Deliverable", "Risky", "Undeliverable", "Unknown", "Credits")
     cells = "".join(
-        f'<td data-label="{heading}" class="number">{number:,}</td>'
+        f'<td data-label="{heading}" class="text-number">{number:,}</td>'
         for heading, number in zip(headings, numbers, strict=True)
     )
     return f'<tr><th scope="row">{name}</th>{cells}</tr>'
@@ -228,7 +228,7 @@ def test_refusals_are_listed_with_a_solution(browser: Client, account: Account) 
     page = page_text(browser, "since=2026-11-20&until=2026-11-20")
     assert "rate_limit_exceeded" in page
     assert "Retry-After" in page
-    assert '<td data-label="Requests" class="number">1,000</td>' in page
+    assert '<td data-label="Requests" class="text-number">1,000</td>' in page
 
 
 def test_page_needs_no_more_than_12_queries(

@@ -48,7 +48,7 @@ def page_text(browser: Client, query: str = "") -> str:
 def shown_addresses(browser: Client, query: str = "") -> list[str]:
     """Return the address of each row, or its path if it has no address."""
     page = page_text(browser, query)
-    rows = re.findall(r'<span class="address">(?:<span class="muted">)?([^<]+)<', page)
+    rows = re.findall(r'<span class="log-address">(?:<span class="text-muted">)?([^<]+)<', page)
     return [row.partition("***")[0] for row in rows]
 
 
@@ -226,7 +226,7 @@ def test_request_id_chosen_by_the_client_is_found(browser: Client, caller: ApiCl
     for _ in range(2):
         caller.validate("risky@sandbox.test", X_Request_Id="order-4711")
     caller.validate("risky@sandbox.test")
-    assert find(browser, "order-4711").content.decode().count('class="address"') == 2
+    assert find(browser, "order-4711").content.decode().count('class="log-address"') == 2
 
 
 @pytest.mark.parametrize("request_id", ["val_of-ours-1234", "deadbeef" * 4, "no-address"])
@@ -235,8 +235,8 @@ def test_request_id_that_looks_like_another_kind_of_id_is_found(
 ) -> None:
     caller.validate("risky@sandbox.test", X_Request_Id=request_id)
     caller.validate("no-at-all")
-    assert find(browser, request_id).content.decode().count('class="address"') == 1
-    assert find(browser, "no-at-all").content.decode().count('class="address"') == 1
+    assert find(browser, request_id).content.decode().count('class="log-address"') == 1
+    assert find(browser, "no-at-all").content.decode().count('class="log-address"') == 1
 
 
 def test_other_operations_are_logged_too(browser: Client, caller: ApiClient) -> None:
@@ -305,7 +305,7 @@ def test_page_of_a_request_explains_its_verdict(
         *("1 credit", entry.result_id, entry.request_id, key.name, "not run"),
     ):
         assert words in page
-    assert page.count('<li class="yes">') == page.count('<li class="no">') == 1
+    assert page.count('<li class="checks-yes">') == page.count('<li class="checks-no">') == 1
 
 
 @pytest.mark.parametrize(
