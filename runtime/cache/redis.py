@@ -1,6 +1,7 @@
 """Redis backends for the cache and counters that several machines share.
 
-Each process has one connection pool per server.
+Connections are shared per process: Django creates a cache object for every greenlet, each of which
+would open its own.
 """
 
 import logging
@@ -8,16 +9,21 @@ import os
 import time
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import redis
-from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 
 from runtime.database.coalescing import Coalescer
 
 logger = logging.getLogger(__name__)
+
+Timeout: TypeAlias = float | None
+Version: TypeAlias = int | None
+# A counter's key, the increment, and the counter's time to live in seconds.
+_Increment = tuple[str, int, int]
 
 # How long Redis is skipped after a failure. Otherwise each request would wait for its timeout.
 _RETRY_SECONDS = 5.0
@@ -32,109 +38,90 @@ _COUNT = """
     end
     return counts
 """
-# A counter's key, the increment, and the counter's time to live in seconds.
-_Increment = tuple[str, int, int]
 
 
-class SharedPool(redis.ConnectionPool):
-    """Share one pool per process.
+class FallbackRedisCache:
+    """Django's Redis cache, and a cache in this process's memory while Redis is unavailable.
 
-    Django creates a cache object for every greenlet, each of which would open its own connections.
+    Without the fallback, allauth's rate limits would make signing in impossible
+    (test_users_can_sign_in_while_the_store_is_unavailable).
     """
 
-    @classmethod
-    def from_url(cls, url: str, **options: Any) -> redis.ConnectionPool:  # type: ignore[override]
-        return _pool(url, tuple(options.items()), os.getpid())
-
-
-@lru_cache(maxsize=8)
-def _pool(url: str, options: tuple[tuple[str, Any], ...], process: int) -> redis.ConnectionPool:
-    return redis.ConnectionPool.from_url(url, **dict(options))
-
-
-@lru_cache(maxsize=8)
-def _coalescer(pool: redis.ConnectionPool) -> Coalescer[_Increment, int]:
-    return Coalescer(partial(_increment_all, redis.Redis(connection_pool=pool)))
-
-
-def _increment_all(client: redis.Redis, increments: list[_Increment]) -> list[int]:
-    keys = [key for key, *_ in increments]
-    arguments = [argument for _, *pair in increments for argument in pair]
-    counts: Any = client.eval(_COUNT, len(keys), *keys, *arguments)
-    return list(counts)
-
-
-class _Outage:
-    until = 0.0
-
-
-def _with_fallback(name: str) -> Callable[..., Any]:
-    """Return a method that uses Redis and, during an outage, this process's memory."""
-
-    def method(cache: "FallbackRedisCache", *args: Any, **kwargs: Any) -> Any:
-        if time.monotonic() >= _Outage.until:
-            try:
-                return getattr(RedisCache, name)(cache, *args, **kwargs)
-            except (redis.RedisError, OSError) as error:
-                _Outage.until = time.monotonic() + _RETRY_SECONDS
-                logger.warning("Redis is unavailable: %s", type(error).__name__)
-        return getattr(cache.fallback, name)(*args, **kwargs)
-
-    return method
-
-
-class FallbackRedisCache(RedisCache):
-    """The pages' cache, which holds the counts of failed sign-ins, for example.
-
-    While Redis is unavailable, each process uses a separate cache in memory.
-    """
+    retry_at = 0.0
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params)
-        self.fallback = LocMemCache("without-redis", params)
+        self._redis = _shared_cache(server, _timeout(params), os.getpid())
+        self._memory = LocMemCache("without-redis", params)
 
-    add = _with_fallback("add")
-    get = _with_fallback("get")
-    set = _with_fallback("set")
-    touch = _with_fallback("touch")
-    delete = _with_fallback("delete")
-    has_key = _with_fallback("has_key")
-    incr = _with_fallback("incr")
-    get_many = _with_fallback("get_many")
-    set_many = _with_fallback("set_many")
-    delete_many = _with_fallback("delete_many")
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        def method(*args: object, **kwargs: object) -> object:
+            if time.monotonic() >= FallbackRedisCache.retry_at:
+                try:
+                    return getattr(self._redis, name)(*args, **kwargs)
+                except (redis.RedisError, OSError) as error:
+                    FallbackRedisCache.retry_at = time.monotonic() + _RETRY_SECONDS
+                    logger.warning("Redis is unavailable: %s", type(error).__name__)
+            return getattr(self._memory, name)(*args, **kwargs)
+
+        return method
 
 
-class RedisCounters(RedisCache):
-    """Count in one round trip instead of the cache's three.
+class RedisCounters(BaseCache):
+    """Counters that concurrent requests increment in one round trip; Django's cache takes three.
 
     add() does nothing, because incr() creates a counter that doesn't exist.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params)
-        options = {
-            name: value for name, value in params.get("OPTIONS", {}).items() if name != "pool_class"
-        }
-        self._pool = SharedPool.from_url(server, **options)
+        super().__init__(params)
+        self._client, self._coalescer = _shared_client(server, _timeout(params), os.getpid())
 
     def add(
-        self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+        self, key: str, value: object, timeout: Timeout = DEFAULT_TIMEOUT, version: Version = None
     ) -> bool:
         return False
 
-    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        return _coalescer(self._pool).submit(self._increment(key, delta, version))
+    def get(self, key: str, default: object = None, version: Version = None) -> object:
+        count = self._client.get(self.make_and_validate_key(key, version=version))
+        return default if count is None else int(count)
+
+    def incr(self, key: str, delta: int = 1, version: Version = None) -> int:
+        return self._coalescer.submit(self._increment(key, delta, version))
 
     def is_healthy(self) -> bool:
         """Increment a counter, as a request does: a Redis that replies to PING may refuse writes.
 
         This bypasses the coalescer, so requests don't queue behind a Redis that doesn't respond.
         """
-        client = redis.Redis(connection_pool=self._pool)
-        (count,) = _increment_all(client, [self._increment("is-well")])
+        (count,) = _increment_all(self._client, [self._increment("is-well")])
         return count > 0
 
-    def _increment(self, key: str, delta: int = 1, version: int | None = None) -> _Increment:
-        name = self.make_and_validate_key(key, version=version)
-        return name, delta, int(self.get_backend_timeout() or 0)
+    def _increment(self, key: str, delta: int = 1, version: Version = None) -> _Increment:
+        key = self.make_and_validate_key(key, version=version)
+        return key, delta, int(self.default_timeout or 0)
+
+
+@lru_cache(maxsize=8)
+def _shared_cache(server: str, timeout: float, process: int) -> RedisCache:
+    options = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+    return RedisCache(server, {"OPTIONS": options})
+
+
+@lru_cache(maxsize=8)
+def _shared_client(
+    server: str, timeout: float, process: int
+) -> tuple[redis.Redis, Coalescer[_Increment, int]]:
+    client = redis.Redis.from_url(server, socket_timeout=timeout, socket_connect_timeout=timeout)
+    return client, Coalescer(partial(_increment_all, client))
+
+
+def _timeout(params: dict[str, Any]) -> float:
+    timeout: float = params["OPTIONS"]["timeout"]
+    return timeout
+
+
+def _increment_all(client: redis.Redis, increments: list[_Increment]) -> list[int]:
+    keys = [key for key, *_ in increments]
+    arguments = [argument for _, *pair in increments for argument in pair]
+    counts: list[int] = client.eval(_COUNT, len(keys), *keys, *arguments)
+    return counts

@@ -1,21 +1,28 @@
-"""SQLite backends for the cache and counters that all processes of one machine share.
+"""The cache and counters that all processes of one machine share, in a SQLite file.
 
-Django's memory and database caches lose counts when several processes increment concurrently; here
-each operation is one atomic statement. The data is short-lived, so writes don't wait for the disk.
-If several machines serve the product, they share Redis instead: runtime/cache/redis.py.
+Failed sign-ins and requests are counted exactly across processes (tests/runtime/cache), which no
+cache of Django does without a server: its memory cache belongs to one process, add() of its file
+cache isn't atomic, and its database cache loses counts, and would undo those of a request whose
+transaction fails. Here each operation is one atomic statement. The data is short-lived, so writes
+don't wait for the disk. Several machines share Redis instead: runtime/cache/redis.py.
 """
 
 import fcntl
 import json
+import math
 import os
 import sqlite3
 import threading
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
+
+Timeout: TypeAlias = float | None
+Version: TypeAlias = int | None
+Values: TypeAlias = dict[str, str | int | float]
 
 _SCHEMA = """
     PRAGMA journal_mode=WAL;
@@ -26,34 +33,25 @@ _SCHEMA = """
 """
 # An entry with a write time in the future was written before the clock was set back. It is ignored:
 # it would expire too late, and a lockout it holds would last as long.
-_IS_LIVE = "(expires IS NULL OR expires > :now) AND written <= :now + 60"
+_IS_LIVE = "(expires > :now AND written <= :now + 60)"
 _SET = """
     INSERT INTO kept VALUES (:key, :value, :now, :expires)
     ON CONFLICT (key) DO UPDATE SET
         value = excluded.value, written = excluded.written, expires = excluded.expires
 """
-# Replaces only an entry that has expired.
-_ADD = f"{_SET} WHERE kept.expires <= :now OR kept.written > :now + 60"
+_ADD = f"{_SET} WHERE NOT {_IS_LIVE}"
 _INCREMENT = f"""
-    UPDATE kept SET value = CAST(value AS INTEGER) + :delta
-    WHERE key = :key AND {_IS_LIVE} RETURNING value
+    INSERT INTO kept VALUES (:key, :value, :now, :expires)
+    ON CONFLICT (key) DO UPDATE SET
+        value = CASE WHEN {_IS_LIVE} THEN CAST(value AS INTEGER) + :value ELSE :value END,
+        written = CASE WHEN {_IS_LIVE} THEN written ELSE :now END,
+        expires = CASE WHEN {_IS_LIVE} THEN expires ELSE :expires END
+    RETURNING value
 """  # noqa: S608 - constants only
 _GET = f"SELECT value FROM kept WHERE key = :key AND {_IS_LIVE}"  # noqa: S608
-_TOUCH = f"UPDATE kept SET expires = :expires WHERE key = :key AND {_IS_LIVE}"  # noqa: S608
-_SWEEP = f"DELETE FROM kept WHERE NOT ({_IS_LIVE})"  # noqa: S608
-# Creates or increments a counter in one statement. The first increment sets its expiry.
-_COUNT = """
-    INSERT INTO kept VALUES (:key, :delta, :now, :expires)
-    ON CONFLICT (key) DO UPDATE SET
-        value = CASE WHEN kept.expires <= :now THEN excluded.value
-            ELSE CAST(kept.value AS INTEGER) + :delta END,
-        expires = CASE WHEN kept.expires <= :now THEN excluded.expires
-            ELSE kept.expires END
-    RETURNING value
-"""
+_DELETE = "DELETE FROM kept WHERE key = :key"
+_SWEEP = f"DELETE FROM kept WHERE NOT {_IS_LIVE}"  # noqa: S608
 _SWEEP_SECONDS = 60
-_FILE_CHECK_SECONDS = 1
-_BUSY_TIMEOUT = 5.0
 
 
 class _Store:
@@ -62,18 +60,10 @@ class _Store:
     def __init__(self, path: Path, busy_timeout: float) -> None:
         self._connection = _open_or_recreate(path, busy_timeout)
         self._lock = threading.Lock()
-        self._swept_at = self._file_checked_at = time.monotonic()
-        self._path, self._inode = path, _inode(path)
+        self._swept_at = time.monotonic()
 
-    def is_current(self) -> bool:
-        """Return False if the file was removed: other processes may use a new one by now."""
-        if time.monotonic() - self._file_checked_at < _FILE_CHECK_SECONDS:
-            return True
-        self._file_checked_at = time.monotonic()
-        return _inode(self._path) == self._inode
-
-    def run(self, statement: str, values: dict[str, Any]) -> tuple[int, list[Any]]:
-        """Execute a statement; return the number of changed rows, and the rows it returned."""
+    def run(self, statement: str, values: Values) -> tuple[int, str | None]:
+        """Execute a statement; return the number of changed rows, and the value it returned."""
         now = time.time()
         with self._lock:
             if time.monotonic() - self._swept_at > _SWEEP_SECONDS:
@@ -81,14 +71,7 @@ class _Store:
                 self._connection.execute(_SWEEP, {"now": now})
             cursor = self._connection.execute(statement, {**values, "now": now})
             rows = cursor.fetchall()
-            return cursor.rowcount, rows
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return path.stat().st_ino
-    except FileNotFoundError:
-        return None
+            return cursor.rowcount, rows[0][0] if rows else None
 
 
 def _open(path: Path, busy_timeout: float) -> sqlite3.Connection:
@@ -125,84 +108,72 @@ def _store(path: str, busy_timeout: float, process: int) -> _Store:
 
 
 class SQLiteCache(BaseCache):
+    """What allauth's rate limits and ours need of a cache."""
+
     def __init__(self, location: str, params: dict[str, Any]) -> None:
         super().__init__(params)
         self._path = location
-        options = params.get("OPTIONS", {})
-        self._busy_timeout = float(options.get("busy_timeout", _BUSY_TIMEOUT))
+        self._busy_timeout: float = params["OPTIONS"]["timeout"]
 
     def add(
-        self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+        self, key: str, value: object, timeout: Timeout = DEFAULT_TIMEOUT, version: Version = None
     ) -> bool:
-        entry = self._entry(key, timeout, version)
-        return self._run(_ADD, **entry, value=json.dumps(value))[0] == 1
+        return self._run(_ADD, self._entry(key, json.dumps(value), timeout, version))[0] == 1
 
-    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
-        _, rows = self._run(_GET, key=self._key(key, version))
-        return json.loads(rows[0][0]) if rows else default
+    def get(self, key: str, default: object = None, version: Version = None) -> object:
+        _, value = self._run(_GET, {"key": self.make_and_validate_key(key, version=version)})
+        return default if value is None else json.loads(value)
 
     def set(
-        self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+        self, key: str, value: object, timeout: Timeout = DEFAULT_TIMEOUT, version: Version = None
     ) -> None:
-        self._run(_SET, **self._entry(key, timeout, version), value=json.dumps(value))
+        self._run(_SET, self._entry(key, json.dumps(value), timeout, version))
 
-    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        _, rows = self._run(_INCREMENT, key=self._key(key, version), delta=delta)
-        if not rows:
-            raise ValueError(f"Key '{key}' not found")
-        return int(rows[0][0])
+    def incr(self, key: str, delta: int = 1, version: Version = None) -> int:
+        """Increment a counter. Unlike Django's, this creates it, in the same statement."""
+        _, value = self._run(_INCREMENT, self._entry(key, delta, DEFAULT_TIMEOUT, version))
+        return int(value or 0)
 
-    def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        return self._run(_TOUCH, **self._entry(key, timeout, version))[0] == 1
-
-    def delete(self, key: str, version: int | None = None) -> bool:
-        changed, _ = self._run("DELETE FROM kept WHERE key = :key", key=self._key(key, version))
-        return changed == 1
+    def delete(self, key: str, version: Version = None) -> bool:
+        key = self.make_and_validate_key(key, version=version)
+        return self._run(_DELETE, {"key": key})[0] == 1
 
     def clear(self) -> None:
-        self._run("DELETE FROM kept")
+        self._run("DELETE FROM kept", {})
 
-    def _key(self, key: str, version: int | None) -> str:
-        return self.make_and_validate_key(key, version=version)
+    def _entry(
+        self,
+        key: str,
+        value: str | int,
+        timeout: Timeout = DEFAULT_TIMEOUT,
+        version: Version = None,
+    ) -> Values:
+        expires = self.get_backend_timeout(timeout)
+        key = self.make_and_validate_key(key, version=version)
+        return {"key": key, "value": value, "expires": math.inf if expires is None else expires}
 
-    def _entry(self, key: str, timeout: Any, version: int | None = None) -> dict[str, Any]:
-        return {"key": self._key(key, version), "expires": self.get_backend_timeout(timeout)}
-
-    def _run(self, statement: str, **values: Any) -> tuple[int, list[Any]]:
+    def _run(self, statement: str, values: Values) -> tuple[int, str | None]:
         try:
-            if not self._store().is_current():
-                _store.cache_clear()
-            return self._store().run(statement, values)
+            return _store(self._path, self._busy_timeout, os.getpid()).run(statement, values)
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
                 # The file is corrupt or gone: the next call opens it again.
                 _store.cache_clear()
             raise
 
-    def _store(self) -> _Store:
-        return _store(self._path, self._busy_timeout, os.getpid())
-
 
 class SQLiteCounters(SQLiteCache):
-    """Count in one statement instead of the cache's two.
-
-    add() does nothing, because incr() creates a counter that doesn't exist.
-    """
+    """Count in one statement: add() does nothing, because incr() creates a missing counter."""
 
     def add(
-        self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None
+        self, key: str, value: object, timeout: Timeout = DEFAULT_TIMEOUT, version: Version = None
     ) -> bool:
         return False
-
-    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        _, rows = self._run(_COUNT, **self._entry(key, DEFAULT_TIMEOUT, version), delta=delta)
-        return int(rows[0][0])
 
     def is_healthy(self) -> bool:
         """Increment a counter, as a request does.
 
-        The busy timeout is 0, because waiting inside SQLite would block the whole worker.
+        The timeout is 0, because waiting inside SQLite would block the whole worker.
         """
-        entry = self._entry("is-well", DEFAULT_TIMEOUT)
-        _Store(Path(self._path), 0).run(_COUNT, {**entry, "delta": 1})
+        _Store(Path(self._path), 0).run(_INCREMENT, self._entry("is-well", 1))
         return True

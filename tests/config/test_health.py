@@ -162,7 +162,7 @@ def test_unavailable_counters_only_degrade_the_product(
     balancer: Client, fake_dns: FakeDns, settings: Settings
 ) -> None:
     # The file's folder doesn't exist, which fails like an unreachable Redis.
-    broken = {"BACKEND": "runtime.cache.sqlite.SQLiteCounters", "LOCATION": "/dev/null/counters"}
+    broken = {**settings.CACHES["counters"], "LOCATION": "/dev/null/counters"}
     settings.CACHES = {**settings.CACHES, "counters": broken}
     try:
         assert states(balancer) == {

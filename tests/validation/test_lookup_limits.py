@@ -130,7 +130,7 @@ def test_workers_share_the_count(account: Account) -> None:
 def test_worker_uses_its_own_count_while_the_store_is_unavailable(
     account: Account, settings: Settings
 ) -> None:
-    broken = {"BACKEND": "runtime.cache.sqlite.SQLiteCounters", "LOCATION": "/dev/null/counters"}
+    broken = {**settings.CACHES["counters"], "LOCATION": "/dev/null/counters"}
     settings.CACHES = {**settings.CACHES, "hourly_counters": broken}
     try:
         exhaust_lookups(account, all_but=1)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import time_machine
-from django.core.cache import BaseCache
-from django.core.cache.backends.redis import RedisCache
+from allauth.core.internal import ratelimit
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -30,29 +30,49 @@ def redis_url() -> Iterator[str]:
         yield url
 
 
-def create_cache(kind: str, location: str) -> BaseCache:
-    return SQLiteCache(location, {}) if kind == "sqlite" else RedisCache(location, {})
+def sqlite_cache(file: Path | str) -> SQLiteCache:
+    return SQLiteCache(str(file), {"OPTIONS": {"timeout": 10}, "TIMEOUT": 60})
+
+
+def redis_counters(url: str) -> RedisCounters:
+    return RedisCounters(url, {"OPTIONS": {"timeout": 10}, "TIMEOUT": 60})
+
+
+def create_counters(location: str) -> SQLiteCounters | RedisCounters:
+    if location.startswith("redis"):
+        return redis_counters(location)
+    return SQLiteCounters(location, {"OPTIONS": {"timeout": 10}, "TIMEOUT": 60})
+
+
+def create_cache(location: str) -> SQLiteCache | FallbackRedisCache:
+    if location.startswith("redis"):
+        return FallbackRedisCache(location, {"OPTIONS": {"timeout": 10}})
+    return sqlite_cache(location)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        return "sqlite", str(tmp_path / "counters.sqlite3")
-    return "redis", request.getfixturevalue("redis_url")
+        return str(tmp_path / "counters.sqlite3")
+    url: str = request.getfixturevalue("redis_url")
+    with Redis.from_url(url) as server:
+        server.flushdb()
+    return url
 
 
 @pytest.fixture
-def cache(store: tuple[str, str]) -> Iterator[BaseCache]:
-    built = create_cache(*store)
-    built.clear()
-    yield built
-    built.close()
+def cache(location: str) -> SQLiteCache | FallbackRedisCache:
+    return create_cache(location)
 
 
-def count(kind: str, location: str, results: Any) -> None:
-    """Increment the counter repeatedly, after creating it if needed. Each process runs this."""
-    cache = create_cache(kind, location)
-    results.put([_increment(cache) for _ in range(CALLS_PER_PROCESS)])
+def count(location: str, results: Any) -> None:
+    """Count as django-ratelimit does. Each process runs this."""
+    counters = create_counters(location)
+
+    def increment() -> int:
+        return 1 if counters.add("hits", 1, timeout=60) else counters.incr("hits")
+
+    results.put([increment() for _ in range(CALLS_PER_PROCESS)])
 
 
 def collect_counts(processes: int, target: Callable[..., None], *arguments: Any) -> list[int]:
@@ -67,16 +87,30 @@ def collect_counts(processes: int, target: Callable[..., None], *arguments: Any)
     return sorted(counts)
 
 
-def _increment(cache: BaseCache) -> int:
-    cache.add("hits", 0, timeout=60)
-    return cache.incr("hits")
+@pytest.mark.proof
+def test_concurrent_increments_of_eight_processes_are_all_counted(location: str) -> None:
+    assert collect_counts(PROCESSES, count, location) == list(
+        range(1, PROCESSES * CALLS_PER_PROCESS + 1)
+    )
+
+
+def record_failed_sign_ins(location: str, results: Any) -> None:
+    """Add entries to a list as allauth does: under a lock in the cache."""
+    recorded: list[int] = []
+    with patch.object(ratelimit, "cache", cache := create_cache(location)):
+        while len(recorded) < CALLS_PER_PROCESS:
+            with ratelimit.cache_lock("failed") as is_locked:
+                if is_locked:
+                    history = cache.get("failed", [])
+                    assert isinstance(history, list)
+                    cache.set("failed", [*history, 1.5], 60)
+                    recorded.append(len(history) + 1)
+    results.put(recorded)
 
 
 @pytest.mark.proof
-def test_concurrent_increments_of_eight_processes_are_all_counted(
-    store: tuple[str, str], cache: BaseCache
-) -> None:
-    assert collect_counts(PROCESSES, count, *store) == list(
+def test_failed_sign_ins_of_eight_processes_are_all_counted(location: str) -> None:
+    assert collect_counts(PROCESSES, record_failed_sign_ins, location) == list(
         range(1, PROCESSES * CALLS_PER_PROCESS + 1)
     )
 
@@ -84,14 +118,14 @@ def test_concurrent_increments_of_eight_processes_are_all_counted(
 def test_corrupt_file_is_recreated(tmp_path: Path) -> None:
     file = tmp_path / "counters.sqlite3"
     file.write_bytes(b"not a database file" * 100)
-    cache = SQLiteCache(str(file), {})
+    cache = sqlite_cache(file)
     cache.set("key", 1)
     assert cache.get("key") == 1
 
 
 def increment_in_corrupt_file(location: str, barrier: Any, results: Any) -> None:
     barrier.wait()
-    counters = SQLiteCounters(location, {"TIMEOUT": 60})
+    counters = sqlite_cache(location)
     results.put([counters.incr("hits") for _ in range(CALLS_PER_PROCESS)])
 
 
@@ -107,24 +141,8 @@ def test_eight_processes_that_find_a_corrupt_file_recreate_it_once(
     assert counts == list(range(1, PROCESSES * CALLS_PER_PROCESS + 1))
 
 
-def count_once(location: str, results: Any) -> None:
-    results.put([SQLiteCounters(location, {"TIMEOUT": 60}).incr("hits")])
-
-
-@pytest.mark.proof
-def test_all_processes_use_the_new_file_after_the_old_one_is_removed(tmp_path: Path) -> None:
-    file = tmp_path / "counters.sqlite3"
-    counters = SQLiteCounters(str(file), {"TIMEOUT": 60})
-    assert counters.incr("hits") == 1
-    for part in tmp_path.iterdir():
-        part.unlink()
-    assert collect_counts(1, count_once, str(file)) == [1]
-    time.sleep(1.1)
-    assert counters.incr("hits") == 2
-
-
 def test_redis_that_refuses_writes_is_unhealthy(redis_url: str) -> None:
-    counters = RedisCounters(redis_url, {"TIMEOUT": 60})
+    counters = redis_counters(redis_url)
     assert counters.is_healthy()
     server = Redis.from_url(redis_url)
     server.config_set("min-replicas-to-write", 1)
@@ -135,29 +153,35 @@ def test_redis_that_refuses_writes_is_unhealthy(redis_url: str) -> None:
     finally:
         server.config_set("min-replicas-to-write", 0)
         server.close()
-        counters.close()
 
 
+@pytest.fixture
+def _no_known_outage() -> Iterator[None]:
+    yield
+    FallbackRedisCache.retry_at = 0.0
+
+
+@pytest.mark.usefixtures("_no_known_outage")
 def test_cache_falls_back_to_memory_without_redis() -> None:
-    cache = FallbackRedisCache(f"redis://127.0.0.1:{free_port()}/0", {})
+    cache = FallbackRedisCache(f"redis://127.0.0.1:{free_port()}/0", {"OPTIONS": {"timeout": 1}})
     assert cache.get("key", "nothing") == "nothing"
     assert cache.add("key", 1)
     assert not cache.add("key", 2)
-    assert cache.incr("key") == 2
     cache.set("other", [1.5])
-    assert cache.get_many(["key", "other"]) == {"key": 2, "other": [1.5]}
+    assert cache.get_many(["key", "other"]) == {"key": 1, "other": [1.5]}
     assert cache.delete("other")
-    with pytest.raises(ValueError, match="not found"):
-        cache.incr("other")
+    assert cache.get("other") is None
 
 
-def test_add_does_not_overwrite_a_live_entry(cache: BaseCache) -> None:
+def test_add_does_not_overwrite_a_live_entry(cache: SQLiteCache | FallbackRedisCache) -> None:
     assert cache.add("key", 1) is True
     assert cache.add("key", 2) is False
     assert cache.get("key") == 1
 
 
-def test_expired_entry_is_gone_and_can_be_added_again(cache: BaseCache) -> None:
+def test_expired_entry_is_gone_and_can_be_added_again(
+    cache: SQLiteCache | FallbackRedisCache,
+) -> None:
     cache.set("key", 1, timeout=1)
     assert cache.get("key") == 1
     time.sleep(1.1)
@@ -166,9 +190,9 @@ def test_expired_entry_is_gone_and_can_be_added_again(cache: BaseCache) -> None:
 
 
 def test_entry_written_before_the_clock_was_set_back_is_ignored(tmp_path: Path) -> None:
-    cache = SQLiteCache(str(tmp_path / "counters.sqlite3"), {})
+    cache = sqlite_cache(tmp_path / "counters.sqlite3")
     with time_machine.travel(datetime.now(UTC) + timedelta(hours=1)):
-        for key in ("read", "added", "counted", "touched"):
+        for key in ("read", "added", "counted"):
             cache.set(key, 1, timeout=60)
     cache.set("by-a-little", 1, timeout=60)
     with time_machine.travel(datetime.now(UTC) - timedelta(seconds=5)):
@@ -176,27 +200,29 @@ def test_entry_written_before_the_clock_was_set_back_is_ignored(tmp_path: Path) 
     assert cache.get("read") is None
     assert cache.add("added", 2) is True
     assert cache.get("added") == 2
-    assert cache.touch("touched", 60) is False
-    with pytest.raises(ValueError, match="not found"):
-        cache.incr("counted")
+    assert [cache.incr("counted"), cache.incr("counted")] == [1, 2]
 
 
-def test_incrementing_a_missing_key_is_an_error(cache: BaseCache) -> None:
-    with pytest.raises(ValueError, match="not found"):
-        cache.incr("missing")
+def test_first_increment_creates_a_counter_that_expires(location: str) -> None:
+    counters = create_counters(location)
+    counters.default_timeout = 1
+    assert [counters.incr("hits"), counters.incr("hits", 5)] == [1, 6]
+    assert counters.get("hits") == 6
+    time.sleep(1.1)
+    assert counters.get("hits", 0) == 0
+    assert counters.incr("hits") == 1
 
 
 @pytest.mark.parametrize("value", [0, 1.5, "text", [1.0, 2.5], {"a": None}, True])
-def test_values_are_returned_as_they_were_set(cache: BaseCache, value: object) -> None:
+def test_values_are_returned_as_they_were_set(
+    cache: SQLiteCache | FallbackRedisCache, value: object
+) -> None:
     cache.set("key", value)
     assert cache.get("key") == value
 
 
-def test_touch_delete_and_clear(cache: BaseCache) -> None:
-    cache.set("key", 1, timeout=1)
-    assert cache.touch("key", 60) is True
-    assert cache.touch("missing", 60) is False
-    time.sleep(1.1)
+def test_delete_and_clear(cache: SQLiteCache | FallbackRedisCache) -> None:
+    cache.set("key", 1, timeout=None)
     assert cache.get("key") == 1
     assert cache.delete("key") is True
     assert cache.delete("key") is False

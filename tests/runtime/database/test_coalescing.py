@@ -135,8 +135,7 @@ def test_slow_work_does_not_block_other_coalescers() -> None:
 
 def test_health_check_of_a_silent_redis_does_not_delay_coalesced_work() -> None:
     with redis_server() as server:
-        options = {"socket_timeout": 3.0}
-        counters = RedisCounters(server.url, {"OPTIONS": options})
+        counters = RedisCounters(server.url, {"OPTIONS": {"timeout": 3.0}})
         assert counters.is_healthy()
         psutil.Process(server.pid).suspend()
         try:
