@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
@@ -26,6 +27,9 @@ RETRYING = 'A table is in use; trying again. To find out why: docs/operations.md
 
 
 class Command(migrate.Command):
+    # The other checks import every view.
+    requires_system_checks = [Tags.models, Tags.database]
+
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
