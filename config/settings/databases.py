@@ -1,11 +1,14 @@
 """DATABASES, from DATABASE_URL: PostgreSQL, or SQLite in the data folder."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import dj_database_url
 
 from config.settings.environment import Environment
+
+# The values of Django's settings have all types.
+Settings: TypeAlias = dict[str, Any]
 
 SQLITE = "runtime.database.sqlite"
 POSTGRESQL = "runtime.database.postgresql"
@@ -16,14 +19,14 @@ FORMAT = "must be of the form postgres://user:password@host:5432/name or sqlite:
 WEB_LOCK_TIMEOUT, OTHER_LOCK_TIMEOUT = 1.8, 20.0
 
 
-def database_settings(env: Environment, default_file: Path, *, pool_size: int) -> dict[str, Any]:
+def database_settings(env: Environment, default_file: Path, *, pool_size: int) -> Settings:
     """Return the settings. `pool_size` is 0 for processes that need a single connection."""
     url = env.text("DATABASE_URL")
     lock_timeout = WEB_LOCK_TIMEOUT if pool_size else OTHER_LOCK_TIMEOUT
     if not url:
         return _sqlite(str(default_file), lock_timeout, max_idle=pool_size)
     try:
-        parsed: dict[str, Any] = {**dj_database_url.parse(url)}
+        parsed: Settings = {**dj_database_url.parse(url)}
     # The error doesn't repeat the URL, as that may contain a password.
     except (ValueError, KeyError):
         parsed = {}
@@ -35,11 +38,11 @@ def database_settings(env: Environment, default_file: Path, *, pool_size: int) -
     return _sqlite(str(default_file), lock_timeout, max_idle=pool_size)
 
 
-def is_postgresql(database: dict[str, Any]) -> bool:
+def is_postgresql(database: Settings) -> bool:
     return bool(database["ENGINE"] == POSTGRESQL)
 
 
-def _sqlite(file: str, lock_timeout: float, *, max_idle: int) -> dict[str, Any]:
+def _sqlite(file: str, lock_timeout: float, *, max_idle: int) -> Settings:
     return {
         "ENGINE": SQLITE,
         "NAME": file,
@@ -57,7 +60,7 @@ def _sqlite(file: str, lock_timeout: float, *, max_idle: int) -> dict[str, Any]:
     }
 
 
-def _postgresql(parsed: dict[str, Any], pool_size: int) -> dict[str, Any]:
+def _postgresql(parsed: Settings, pool_size: int) -> Settings:
     database = {**parsed, "ENGINE": POSTGRESQL}
     options = database.setdefault("OPTIONS", {})
     options.setdefault("connect_timeout", 2)

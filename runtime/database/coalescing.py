@@ -4,6 +4,9 @@ A database runs sixteen queries in little more time than one, and writes sixteen
 the time of one. While a group runs, new callers block; the next group serves all of them together.
 A caller that arrives alone is served immediately. One of the waiting callers does the work, in its
 own thread or greenlet: there is no background thread. Independent of Django.
+
+No library groups calls across threads and greenlets. It is what a metered call's rate depends on
+most: docs/performance.md, "What made it fast".
 """
 
 import threading

@@ -24,9 +24,7 @@ def is_empty(database: BaseDatabaseWrapper = connection) -> bool:
 
 def _is_missing_file(database: BaseDatabaseWrapper) -> bool:
     """Check for SQLite's file before connecting, which would create it and so block a restore."""
-    if database.vendor != "sqlite" or database.is_in_memory_db():  # type: ignore[attr-defined]
-        return False
-    return not Path(database.settings_dict["NAME"]).exists()
+    return database.vendor == "sqlite" and not Path(database.settings_dict["NAME"]).exists()
 
 
 def empty_database_message() -> str:

@@ -41,10 +41,10 @@ times_unavailable = Counter(
 initialize(times_unavailable, ("api", "page", "background", "later"))
 
 
-def execute(statement: str, values: Sequence[Any]) -> list[Any]:
+def execute(statement: str, values: Row) -> list[Row]:
     """Execute a prepared statement and return its rows."""
     # A method of our own backends, runtime/database/postgresql and runtime/database/sqlite.
-    rows: list[Any] = connection.run_prepared(statement, values)  # type: ignore[attr-defined]
+    rows: list[Row] = connection.run_prepared(statement, values)  # type: ignore[attr-defined]
     return rows
 
 
@@ -62,7 +62,7 @@ def atomic() -> Iterator[None]:
         raise
 
 
-def _run_as_transaction(statement: str, values: Sequence[Any]) -> list[Any]:
+def _run_as_transaction(statement: str, values: Row) -> list[Row]:
     """Execute one statement in autocommit mode, where PostgreSQL commits it when it ends."""
     # Outside the try block: if connecting fails, nothing was sent.
     connection.ensure_connection()
@@ -137,7 +137,7 @@ class BulkInsert(NamedTuple):
         return self._replace(rows=[row for row in self.rows if row[index] in accounts])
 
 
-def decide_and_insert(decision: str, value: str, *inserts: BulkInsert) -> list[Any]:
+def decide_and_insert(decision: str, value: str, *inserts: BulkInsert) -> list[Row]:
     """Run `decision`, then insert the rows of the accounts it returns, in one transaction.
 
     The first column that `decision` returns must be `account_id`. Return its rows.
@@ -157,7 +157,7 @@ def decide_and_insert(decision: str, value: str, *inserts: BulkInsert) -> list[A
     return decided
 
 
-def _to_json(value: Any) -> Any:
+def _to_json(value: object) -> str:
     """Convert a value to what the column stores: SQLite compares timestamps as text."""
     if isinstance(value, datetime):
         return str(connection.ops.adapt_datetimefield_value(value))

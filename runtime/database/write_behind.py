@@ -23,7 +23,7 @@ BATCH_SIZE = 500
 # Reached only while the database is unavailable. Further items are dropped.
 MAX_BUFFERED = 20_000
 
-_buffers: "list[WriteBuffer[object]]" = []
+_flush_functions: list[Callable[[], None]] = []
 
 
 class WriteBuffer(Generic[Item]):
@@ -32,7 +32,7 @@ class WriteBuffer(Generic[Item]):
         self._items: list[Item] = []
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
-        _buffers.append(self)  # type: ignore[arg-type]
+        _flush_functions.append(self.flush)
 
     def add(self, item: Item) -> None:
         with self._lock:
@@ -101,5 +101,5 @@ class WriteBuffer(Generic[Item]):
 
 def flush_all() -> None:
     """Write all buffers of a worker that stops."""
-    for buffer in _buffers:
-        buffer.flush()
+    for flush in _flush_functions:
+        flush()

@@ -1,8 +1,16 @@
 """Django's PostgreSQL backend, with time limits for queries of web requests (timeouts.py).
 
 A frozen server, or a network that drops packets, doesn't close connections: without a limit, each
-request would wait for the whole outage. The server's own settings, such as statement_timeout, don't
-help because the server is what doesn't respond.
+request would wait for the whole outage. tests/operations/test_database_outage.py shows what neither
+the server, libpq nor psycopg's pool can do instead:
+
+- statement_timeout needs a server that responds, and tcp_user_timeout and keepalives expire only
+  without a network: the kernel of a frozen server still acknowledges packets;
+- the pool's `check` callback sleeps for a second after each broken connection, most of what an API
+  request may take, and lets every request try a frozen server again.
+
+Hand-written statements are prepared, which Django doesn't do: it saves a third of PostgreSQL's time
+for a key (docs/performance.md).
 """
 
 import math
@@ -10,13 +18,15 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from django.db import OperationalError
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 from psycopg import errors
+from psycopg.abc import RV, Params, PQGen
+from psycopg.rows import TupleRow
 from psycopg_pool import PoolTimeout
 
 from runtime.database.timeouts import (
@@ -37,7 +47,7 @@ class DatabaseNotResponding(psycopg.OperationalError):
     """The server doesn't reply. Another connection would wait just as long."""
 
 
-class TimeoutConnection(psycopg.Connection[Any]):
+class TimeoutConnection(psycopg.Connection[TupleRow]):
     """A connection whose queries end after `query_timeout`."""
 
     last_reply_at = 0.0
@@ -69,7 +79,7 @@ class TimeoutConnection(psycopg.Connection[Any]):
             raise DatabaseNotResponding("The database did not respond a moment ago.")
         cls.record_timeout()
 
-    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+    def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         try:
             reply = super().wait(gen, interval, timeout or query_timeout.get())
         except errors._WaitTimeout:
@@ -107,8 +117,8 @@ def _liveness_timeout() -> float:
     return min(LIVENESS_TIMEOUT, query_timeout.get() or LIVENESS_TIMEOUT)
 
 
-class PreparingCursor(psycopg.Cursor[Any]):
-    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+class PreparingCursor(psycopg.Cursor[TupleRow]):
+    def execute(self, query: Any, params: Params | None = None, **options: Any) -> Self:
         return super().execute(query, params, **{**options, "prepare": True})
 
 
@@ -153,8 +163,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         plan it every time.
         """
         self.ensure_connection()
-        prepared: Any = super()._prepare_cursor(PreparingCursor(self.connection))  # type: ignore[misc]
-        with prepared as cursor:
+        wrap = self.make_debug_cursor if self.queries_logged else self.make_cursor
+        prepared: Any = PreparingCursor(self.connection)
+        with wrap(prepared) as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.pgresult.nfields else []
 
@@ -188,9 +199,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         finally:
             self.close()
 
-    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+    def get_new_connection(self, conn_params: dict[str, object]) -> psycopg.Connection[TupleRow]:
         if not self.pool:
-            return super().get_new_connection(conn_params)
+            unpooled: psycopg.Connection[TupleRow] = super().get_new_connection(conn_params)
+            return unpooled
         if not is_page_request.get():
             return self._get_healthy_connection(conn_params)
         self._page_slot = acquire_page_slot(self.pool.max_size)
@@ -200,9 +212,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._release_page_slot()
             raise
 
-    def _close(self) -> None:
+    def close(self) -> None:
         try:
-            super()._close()  # type: ignore[misc]
+            super().close()
         finally:
             self._release_page_slot()
 
@@ -211,13 +223,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if slot is not None:
             slot.release()
 
-    def _get_healthy_connection(self, conn_params: dict[str, Any]) -> Any:
+    def _get_healthy_connection(self, conn_params: dict[str, object]) -> TimeoutConnection:
         connection = self._get_from_pool(conn_params)
         while not self._is_healthy(connection):
             connection = self._get_from_pool(conn_params)
         return connection
 
-    def _get_from_pool(self, conn_params: dict[str, Any]) -> Any:
+    def _get_from_pool(self, conn_params: dict[str, object]) -> TimeoutConnection:
         """Wait for a free connection for as long as for a query.
 
         If the database doesn't respond, fail earlier.
@@ -228,7 +240,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # Greenlets share the pool: none may run before the pool has read its timeout.
             self.pool.timeout = min(_liveness_timeout(), max(0, deadline - time.monotonic()))
             try:
-                return super().get_new_connection(conn_params)
+                connection: TimeoutConnection = super().get_new_connection(conn_params)
+                return connection
             except PoolTimeout:
                 is_not_responding = TimeoutConnection.is_not_responding()
                 if is_not_responding:
