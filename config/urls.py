@@ -3,12 +3,12 @@
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.templatetags.static import static
-from django.urls import include, path, re_path
+from django.urls import URLPattern, include, path, re_path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
 import config.lean_imports  # noqa: F401  (before the views)
-from apikeys.rest.view import UnknownView
+from apikeys.rest.view import ApiView, UnknownView
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
@@ -19,14 +19,24 @@ admin.autodiscover()
 
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 
+
+def operation(route: str, view: type[ApiView]) -> list[URLPattern]:
+    """Return the documented path, and the same with a slash at its end, which clients may send.
+
+    One regular expression for both would be hard to read where tools show a request's route.
+    """
+    return [path(route, view.as_view()), path(f"{route}/", view.as_view(schema=None))]
+
+
 # HealthMiddleware in config/health.py handles /healthz and /readyz.
 urlpatterns = [
     # The most requested paths come first.
-    re_path(r"^v1/validate/?$", ValidateView.as_view()),
-    re_path(r"^v1/credits/?$", CreditsView.as_view()),
-    re_path(r"^v1/usage/?$", UsageView.as_view()),
-    re_path(r"^v1/me/?$", MeView.as_view()),
-    re_path(r"^v1(?:/|\Z)", UnknownView.as_view()),
+    *operation("v1/validate", ValidateView),
+    *operation("v1/credits", CreditsView),
+    *operation("v1/usage", UsageView),
+    *operation("v1/me", MeView),
+    path("v1", UnknownView.as_view()),
+    re_path("^v1/", UnknownView.as_view()),
     path("", include("validation.urls")),
     path("accounts/", include("accounts.urls")),
     # Replaces allauth's index page.

@@ -1,19 +1,31 @@
 import os
-from typing import Any
+from collections.abc import Iterable, Mapping
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 import django
-from django.core.handlers.wsgi import WSGIHandler, WSGIRequest, get_path_info
-from django.db import connections
+from django.conf import settings
+from django.core import signals
+from django.core.cache import close_caches
+from django.core.handlers.base import reset_urlconf
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.db import close_old_connections, reset_queries
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import get_resolver
 
 from apikeys.rest.paths import is_api_path
+from runtime.logging.access_log import get_route
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("SERVES_WEB", "on")
 
+# The key of the WSGI environ under which middleware around `application` finds the matched route,
+# such as "/v1/validate". The name is OpenTelemetry's.
+ROUTE = "http.route"
+
 
 class Request(WSGIRequest):
-    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+    def _set_content_type_params(self, meta: Mapping[str, object]) -> None:
         """Ignore malformed parameters and the charset of the Content-Type.
 
         Django raises on malformed parameters before the middleware runs. It also decodes forms in
@@ -27,32 +39,49 @@ class Request(WSGIRequest):
         self._encoding = None
 
 
-class Application(WSGIHandler):
-    """Run API requests without the steps of Django's handler that only pages need.
-
-    These are signals, script prefix, per-thread URLs, cookies and files: a fifth of the time that
-    an API request takes.
-    """
-
+class Handler(WSGIHandler):
     request_class = Request
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
-        if is_api_path(get_path_info(environ)):
-            return self._handle_api_request(environ, start_response)
-        return super().__call__(environ, start_response)
+    def get_response(self, request: HttpRequest) -> HttpResponseBase:
+        response = super().get_response(request)
+        request.META[ROUTE] = get_route(request.resolver_match)
+        return response
 
-    def _handle_api_request(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
-        try:
-            response = self._middleware_chain(self.request_class(environ))  # type: ignore[attr-defined]
-        finally:
-            # Before the response is sent, so that slow clients don't hold connections.
-            for connection in connections.all(initialized_only=True):
-                connection.close_if_unusable_or_obsolete()
-        start_response(f"{response.status_code} {response.reason_phrase}", [*response.items()])
-        return [response.content]
+
+def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """Handle a request as Django does, but release an API request's connection earlier."""
+    try:
+        response = _handler(environ, start_response)
+    except BaseException:
+        # The greenlet was killed: return its connection to the pool.
+        close_old_connections()
+        raise
+    if not is_api_path(environ["PATH_INFO"]):
+        return response
+    body = list(response)
+    # Before the body is sent, so that slow clients don't hold connections.
+    response.close()
+    return body
+
+
+def disconnect_idle_receivers() -> None:
+    """Disconnect the receivers of Django's request signals that do nothing in this project.
+
+    They took 5 % of an API request's CPU.
+    """
+    # Connections are closed at the end of each request.
+    signals.request_started.disconnect(close_old_connections)
+    # Neither of our caches has anything to close.
+    signals.request_finished.disconnect(close_caches)
+    # No request has URLs of its own.
+    signals.request_finished.disconnect(reset_urlconf)
+    if not settings.DEBUG:
+        # No queries are collected.
+        signals.request_started.disconnect(reset_queries)
 
 
 django.setup(set_prefix=False)
-application = Application()
+disconnect_idle_receivers()
+_handler = Handler()
 # Import the URL configuration now, or each worker's first request would wait for it.
 _ = get_resolver().url_patterns

@@ -6,14 +6,18 @@ from functools import lru_cache
 from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from django.urls import resolve
 
 from apikeys import hooks
 from apikeys.errors import REFUSALS, ApiError, unavailable
 from apikeys.request import ApiCall, ApiHttpRequest
 from apikeys.rest.paths import is_api_path
-from apikeys.rest.responses import error_response, hsts_header, rate_limit_headers
+from apikeys.rest.responses import (
+    ApiResponse,
+    error_response,
+    hsts_header,
+    rate_limit_headers,
+)
 from apikeys.throttling import limits, refusal_counts
 from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, times_unavailable
 from runtime.logging.access_log import AccessLog, add_record
@@ -49,7 +53,7 @@ class ApiMiddleware:
         self._resolve = lru_cache(maxsize=64)(resolve)
         self._hsts = hsts_header()
 
-    def __call__(self, request: ApiHttpRequest) -> HttpResponseBase:
+    def __call__(self, request: ApiHttpRequest) -> HttpResponse:
         if not is_api_path(request.path_info):
             return self.get_response(request)
         started = time.perf_counter()
@@ -67,12 +71,12 @@ class ApiMiddleware:
             _run_hooks(request, response.status_code, seconds)
         return response
 
-    def _get_response(self, request: ApiHttpRequest) -> HttpResponseBase:
+    def _get_response(self, request: ApiHttpRequest) -> ApiResponse:
         try:
             # Raises DisallowedHost if ALLOWED_HOSTS doesn't contain the Host header.
             request.get_host()
             request.resolver_match = match = self._resolve(request.path_info)
-            response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+            response: ApiResponse = match.func(request, *match.args, **match.kwargs)
         except SuspiciousOperation:
             return self._refuse(request, ApiError("bad_request"))
         except UNAVAILABLE as error:
@@ -82,24 +86,23 @@ class ApiMiddleware:
             return self._refuse(request, unavailable(charged=charged))
         # Clients get the documented error; the application log gets the traceback's locations.
         except Exception as error:
-            logger.error("Uncaught exception", exc_info=error)
             got_request_exception.send(sender=type(self), request=request)
+            logger.error("Uncaught exception", exc_info=error)
             return self._refuse(request, ApiError("internal_error"))
         return response
 
     @staticmethod
-    def _refuse(request: ApiHttpRequest, error: ApiError) -> HttpResponseBase:
+    def _refuse(request: ApiHttpRequest, error: ApiError) -> ApiResponse:
         request.call.refuse(error)
         return error_response(error, request.call.request_id)
 
-    def _set_headers(self, request: ApiHttpRequest, response: HttpResponseBase) -> None:
+    def _set_headers(self, request: ApiHttpRequest, response: ApiResponse) -> None:
         """Set the headers that depend on the request."""
         # A call that failed before the throttle has consumed from no bucket.
         bucket = request.call.rate_limit or limits.peek(
             request, limits.address_bucket(request.call.ip)
         )
-        for name, value in rate_limit_headers(bucket, response.status_code).items():
-            response.headers[name] = value
+        response.headers.update(rate_limit_headers(bucket, response.status_code))
         if self._hsts and request.is_secure():
             response.headers["Strict-Transport-Security"] = self._hsts
 

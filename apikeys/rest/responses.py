@@ -1,5 +1,6 @@
 """Responses under /v1, as views, the middleware and the web worker send them."""
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,25 +28,44 @@ COMMON_HEADERS = {
 }
 
 
+def _by_lower_case(headers: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the headers in the form in which Django stores them."""
+    return {name.lower(): (name, value) for name, value in headers.items()}
+
+
+_COMMON_HEADERS = _by_lower_case(COMMON_HEADERS)
+
+
 class ApiHeaders(ResponseHeaders):
     """Store headers without Django's checks, which take a good part of an error response's time.
 
     All values are ASCII and come from this project, and gunicorn rejects line breaks in them.
     """
 
-    def __setitem__(self, name: Any, value: Any) -> None:
-        self._store[name.lower()] = (name, value)
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._store = _COMMON_HEADERS | _by_lower_case(headers)
 
-    def items(self) -> Any:
-        return self._store.values()
+    def __setitem__(self, name: str, value: str | bytes | int) -> None:
+        if isinstance(value, str):
+            self._store[name.lower()] = (name, value)
+        else:
+            super().__setitem__(name, value)
+
+    def update(self, headers: Mapping[str, str]) -> None:
+        self._store |= _by_lower_case(headers)
 
 
 class ApiResponse(HttpResponse):
-    def __init__(self, body: bytes, status: int = 200, headers: dict[str, str] | None = None):
+    headers: ApiHeaders
+    # Keeps Django from logging refusals and crashes, which the middleware logs.
+    _has_been_logged = True
+
+    def __init__(self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None):
         super().__init__(body, status=status, content_type=JSON)
-        self.headers = ApiHeaders(
-            {**COMMON_HEADERS, "Content-Length": str(len(body)), **(headers or {})}
-        )
+        self.headers = ApiHeaders({"Content-Length": str(len(body)), **(headers or {})})
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        return self.headers._store.values()
 
 
 def json_response(document: Any, headers: dict[str, str] | None = None) -> ApiResponse:

@@ -110,8 +110,6 @@ STATUS_HEADER_SCHEMAS = {
 
 def complete_schema(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add what every operation shares. drf-spectacular calls this as a postprocessing hook."""
-    # The routes also match with a trailing slash; the document shows one form.
-    result["paths"] = {path.rstrip("/"): methods for path, methods in result["paths"].items()}
     result["components"]["headers"] = {
         **HEADER_SCHEMAS,
         **{

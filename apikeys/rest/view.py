@@ -48,8 +48,7 @@ class ApiView(APIView):
     def initialize_request(
         self, request: HttpRequest, *args: object, **kwargs: object
     ) -> ApiRequest:
-        """Leave out parsers and content negotiation, as views read bodies with read_object()."""
-        return ApiRequest(request, authenticators=self.get_authenticators())
+        return ApiRequest(request, self.get_authenticators())
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         self.authenticate_and_throttle(request)

@@ -27,6 +27,7 @@ from fido2.webauthn import AttestationObject, AttestedCredentialData, Authentica
 from accounts import audit, team
 from accounts.models import Account, Invitation, User
 from accounts.roles import Role
+from apikeys.rest.paths import is_api_path
 from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders.placement import Buyer, place_order
@@ -50,7 +51,7 @@ class Page:
 
     @property
     def is_api(self) -> bool:
-        return self.route.startswith("^v1")
+        return is_api_path(f"/{self.route.removeprefix('^')}")
 
     @property
     def is_admin(self) -> bool:
@@ -61,7 +62,7 @@ class Page:
         row = self._first_row_id()
         values = {**values, "object_id": row, "id": row}
         path = _PLACEHOLDER.sub(lambda match: values[match[1] or match[2]], self.route)
-        return "/" + re.sub(r"\(\?:/\|\\Z\)|\^|\$|/\?", "", path)
+        return "/" + re.sub(r"\^|\$|/\?", "", path)
 
     def _first_row_id(self) -> str:
         """Return the id of the first row, if this is the admin page of a model."""

@@ -23,9 +23,9 @@ def send(caller: ApiClient, path: str, query: str) -> Any:
 def views_by_path() -> dict[str, Any]:
     """Return the view class of each route under /v1."""
     routes = {
-        "/" + str(route.pattern).strip("^$").removesuffix("/?"): route.callback
+        f"/{route.pattern}": route.callback
         for route in get_resolver().url_patterns
-        if isinstance(route, URLPattern) and str(route.pattern).startswith("^v1")
+        if isinstance(route, URLPattern) and str(route.pattern).startswith("v1")
     }
     return {path: getattr(callback, "cls", None) for path, callback in routes.items()}
 
