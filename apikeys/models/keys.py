@@ -1,7 +1,7 @@
 import logging
 from datetime import timedelta
 from ipaddress import ip_address, ip_network
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import MinValueValidator
@@ -96,7 +96,7 @@ class ApiKey(models.Model):
     # Identifies the form that created the key, so that a resubmission creates no second one.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 
-    objects: ClassVar[ApiKeyQuerySet] = ApiKeyQuerySet.as_manager()  # type: ignore[assignment]
+    objects = ApiKeyQuerySet.as_manager()
 
     class Meta:
         verbose_name = "API key"

@@ -1,6 +1,6 @@
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import models, transaction
 from django.db.models import Q, Sum
@@ -53,7 +53,7 @@ class RefusalHour(models.Model):
     code = models.CharField(max_length=40)
     calls = models.BigIntegerField()
 
-    objects: ClassVar[RefusalHourQuerySet] = RefusalHourQuerySet.as_manager()  # type: ignore[assignment]
+    objects = RefusalHourQuerySet.as_manager()
 
     class Meta:
         verbose_name = "hour of refusals"
