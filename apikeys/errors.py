@@ -4,8 +4,8 @@ REFUSALS is append-only, as clients depend on the codes. The errors page and the
 are generated from it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 from django.conf import settings
@@ -207,7 +207,7 @@ class ApiError(APIException):
     code: str
     message: str = ""
     param: str | None = None
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     # The sandbox simulates it.
     is_sandbox: bool = False
@@ -243,7 +243,7 @@ SAMPLE_PARAMS = {
     "unknown_field": "emial",
     "idempotency_key_reused": "Idempotency-Key",
 }
-SAMPLE_DETAILS: dict[str, dict[str, Any]] = {
+SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
     "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
     "rate_limit_exceeded": {
         "limit": 60,

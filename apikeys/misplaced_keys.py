@@ -5,7 +5,6 @@ A misplaced key is never accepted, compared with stored keys, or repeated in the
 
 from base64 import b64decode
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import unquote_plus
 
 from apikeys.crypto import PREFIX
@@ -24,7 +23,7 @@ MESSAGES = {
 }
 
 
-def missing_api_key(meta: Mapping[str, Any]) -> ApiError:
+def missing_api_key(meta: Mapping[str, str]) -> ApiError:
     """Return the error for a request with these WSGI variables."""
     error = unauthorized("missing_api_key")
     place = _find_misplaced_key(meta)
@@ -33,7 +32,7 @@ def missing_api_key(meta: Mapping[str, Any]) -> ApiError:
     return error
 
 
-def _find_misplaced_key(meta: Mapping[str, Any]) -> str | None:
+def _find_misplaced_key(meta: Mapping[str, str]) -> str | None:
     if _contains_key(meta.get("HTTP_X_API_KEY")):
         return "x_api_key_header"
     if _contains_key(meta.get("HTTP_API_KEY")):

@@ -98,7 +98,7 @@ class ApiRequest(Request):
         return self._request.call
 
     @classmethod
-    def of(cls, request: Request) -> "ApiRequest":
+    def of(cls, request: object) -> "ApiRequest":
         """Return the request with its type, for the methods that the framework calls."""
         if not isinstance(request, cls):
             raise TypeError("Only views that inherit from ApiView may use this.")

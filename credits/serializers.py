@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-SchemaSerializer = serializers.Serializer[object]
+SchemaSerializer = serializers.Serializer[None]
 PLAN_HELP_TEXT = "The code of its plan: `free`, `starter`, `growth`, `scale`, or one made for you"
 
 

@@ -35,11 +35,11 @@ class PlaygroundResponse:
     document: dict[str, Any]
 
     @property
-    def result(self) -> dict[str, Any] | None:
+    def result(self) -> dict[str, object] | None:
         return self.document if self.status == 200 else None
 
     @property
-    def error(self) -> dict[str, Any] | None:
+    def error(self) -> dict[str, object] | None:
         return self.document.get("error")
 
     @property

@@ -5,7 +5,7 @@ from rest_framework import serializers
 from validation.engine.reasons import Verdict
 from validation.engine.verdict import CHECKS
 
-Described = serializers.Serializer[object]
+Described = serializers.Serializer[None]
 
 
 class ValidateSerializer(Described):

@@ -1,7 +1,7 @@
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
-from typing import Any
+from typing import TypedDict, Unpack
 
 from django.conf import settings
 from django.core.validators import MinValueValidator
@@ -44,6 +44,16 @@ class AlreadyRotated(KeyChangeRefused):
         super().__init__("This key was rotated already. Rotate the one that replaced it.")
 
 
+class KeyFields(TypedDict, total=False):
+    """What a new key may have besides its account and name."""
+
+    created_by: User | None
+    expires_at: datetime | None
+    allowed_networks: list[str]
+    requests_per_minute: int | None
+    form_token: str | None
+
+
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def active(self) -> "ApiKeyQuerySet":
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
@@ -52,7 +62,9 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         """Filter by the characters that masked keys show."""
         return self.filter(first_four=first, last_four=last)
 
-    def create_key(self, *, account: Account, name: str, **fields: Any) -> "tuple[ApiKey, str]":
+    def create_key(
+        self, *, account: Account, name: str, **fields: Unpack[KeyFields]
+    ) -> "tuple[ApiKey, str]":
         """Create a key, and return it with its secret, which isn't stored.
 
         Call this with the account locked, or concurrent calls may exceed the maximum.
@@ -167,7 +179,9 @@ class ApiKey(models.Model):
             self.revoked_at = now
         return bool(revoked)
 
-    def rotate(self, *, grace: timedelta, **fields: Any) -> "tuple[ApiKey, str]":
+    def rotate(
+        self, *, grace: timedelta, created_by: User | None, form_token: str | None
+    ) -> "tuple[ApiKey, str]":
         """Create a key with the same settings. This one keeps working for the grace period.
 
         Call this with the account locked, as create_key requires.
@@ -182,13 +196,14 @@ class ApiKey(models.Model):
             ApiKey.objects.filter(outlives_grace, pk=self.pk).update(expires_at=now + grace)
         else:
             self.revoke()
-        replacement: tuple[ApiKey, str] = ApiKey.objects.create_key(
+        replacement = ApiKey.objects.create_key(
             account=self.account,
             name=self.name,
             allowed_networks=self.allowed_networks,
             requests_per_minute=self.requests_per_minute,
             expires_at=now + lifetime if lifetime else None,
-            **fields,
+            created_by=created_by,
+            form_token=form_token,
         )
         ApiKey.objects.filter(pk=self.pk).update(replaced_by=replacement[0])
         return replacement

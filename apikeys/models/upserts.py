@@ -1,19 +1,20 @@
 """Tables of counts by account, key and more.
 
 Rows of the dashboard's playground have no key. As a unique index treats NULLs as distinct, each of
-these tables has two: one for rows with a key and one for rows without.
+these tables has two: one for rows with a key and one for rows without. Django's bulk_create() can
+neither name such an index as the target of a conflict nor add to the stored values.
 """
 
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from django.db.models import BaseConstraint, Q, UniqueConstraint
+from django.db.models import BaseConstraint, Model, Q, UniqueConstraint
 
 from runtime.database.raw_sql import BulkInsert, JsonTable, Row
 
 
-def unique_by_key(name: str, *fields: str, **condition: Any) -> list[BaseConstraint]:
+def unique_by_key(name: str, *fields: str, **condition: object) -> list[BaseConstraint]:
     """Return both unique constraints. They cover only the rows that meet `condition`."""
     without_key = [field for field in fields if field != "key"]
     return [
@@ -29,7 +30,11 @@ def unique_by_key(name: str, *fields: str, **condition: Any) -> list[BaseConstra
 
 
 def build_increments(
-    model: Any, names: tuple[str, ...], n_counts: int, rows: Iterable[Row], condition: str = ""
+    model: type[Model],
+    names: tuple[str, ...],
+    n_counts: int,
+    rows: Iterable[Row],
+    condition: str = "",
 ) -> list[BulkInsert]:
     """Return upserts that add each row's counts to the stored row of the same group.
 
@@ -56,14 +61,14 @@ def build_increments(
 
 
 @cache
-def _json_rows(model: Any, names: tuple[str, ...]) -> JsonTable:
-    fields = (model._meta.get_field(name) for name in names)
-    return JsonTable(**{field.column: field for field in fields})
+def _json_rows(model: type[Model], names: tuple[str, ...]) -> JsonTable:
+    fields = {field.name: field for field in model._meta.concrete_fields}
+    return JsonTable(**{fields[name].attname: fields[name] for name in names})
 
 
 @cache
 def _on_conflict(
-    model: Any, names: tuple[str, ...], n_counts: int, condition: str, *, has_key: bool
+    model: type[Model], names: tuple[str, ...], n_counts: int, condition: str, *, has_key: bool
 ) -> str:
     table, columns = model._meta.db_table, _json_rows(model, names).names
     group = [column for column in columns[:-n_counts] if has_key or column != "key_id"]
@@ -72,6 +77,6 @@ def _on_conflict(
     return f"ON CONFLICT {target} DO UPDATE SET {sums}"
 
 
-def _sort_key(item: tuple[Row, Any]) -> tuple[Any, ...]:
+def _sort_key(item: tuple[Row, list[int]]) -> tuple[Any, ...]:
     account_id, key_id, *others = item[0]
     return account_id, key_id or 0, *others

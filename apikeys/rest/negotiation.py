@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from email.message import Message
 from functools import lru_cache
-from typing import Any
 
 from apikeys.errors import ApiError
 
@@ -31,10 +30,10 @@ def _is_zero_weight(parameter: str) -> bool:
     return _ZERO_WEIGHT.fullmatch(parameter) is not None
 
 
-def check_media_type(meta: Mapping[str, Any]) -> None:
+def check_media_type(meta: Mapping[str, str]) -> None:
     """Raise unless the body is uncompressed JSON in UTF-8, as RFC 8259, 8.1 requires."""
     media_type, charsets = _parse_content_type(meta.get("CONTENT_TYPE", ""))
-    encoding = str(meta.get("HTTP_CONTENT_ENCODING", "identity")).strip().lower()
+    encoding = meta.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
     if media_type != "application/json" or encoding not in {"", "identity"}:
         raise ApiError("unsupported_media_type")
     if not charsets <= {"utf-8", "utf8"}:

@@ -3,10 +3,12 @@
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import orjson
 from drf_spectacular.generators import SchemaGenerator
+
+from apikeys.rest import openapi
+from apikeys.rest.openapi import Schema, Schemas
 
 
 @dataclass(frozen=True)
@@ -50,26 +52,31 @@ def openapi_document() -> bytes:
 
 @lru_cache(maxsize=1)
 def response_headers() -> list[Field]:
-    headers = orjson.loads(openapi_document())["components"]["headers"]
+    components = _parse_document()["components"]
     return [
-        Field(name, header["schema"]["type"], header["description"])
-        for name, header in headers.items()
+        Field(name, _type_name(header["schema"], {}), header["description"])
+        for name, header in components["headers"].items()
     ]
 
 
 @lru_cache(maxsize=1)
 def operations() -> list[Operation]:
-    schema = orjson.loads(openapi_document())
+    document = _parse_document()
     return [
-        _operation(method, path, operation, schema["components"]["schemas"])
-        for path, methods in schema["paths"].items()
+        _operation(method, path, operation, document["components"]["schemas"])
+        for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
 
 
-def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operation:
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-    result = operation["responses"]["200"]["content"]["application/json"]
+def _parse_document() -> openapi.Document:
+    document: openapi.Document = orjson.loads(openapi_document())
+    return document
+
+
+def _operation(method: str, path: str, operation: openapi.Operation, schemas: Schemas) -> Operation:
+    body = operation.get("requestBody", {"content": {}})["content"].get("application/json", {})
+    response = operation["responses"]["200"]
     return Operation(
         id=operation["operationId"],
         method=method.upper(),
@@ -79,10 +86,10 @@ def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operatio
         query=_parameters(operation, "query", schemas),
         headers=_parameters(operation, "header", schemas),
         body=_fields(body.get("schema", {}), schemas),
-        result=_fields(result["schema"], schemas),
+        result=_fields(response["content"]["application/json"]["schema"], schemas),
         result_headers=[
             Field(name, _type_name(header["schema"], schemas), header["description"])
-            for name, header in operation["responses"]["200"]["headers"].items()
+            for name, header in response["headers"].items()
             if "$ref" not in header
         ],
         responses=[
@@ -92,7 +99,7 @@ def _operation(method: str, path: str, operation: Any, schemas: Any) -> Operatio
     )
 
 
-def _parameters(operation: Any, location: str, schemas: Any) -> list[Field]:
+def _parameters(operation: openapi.Operation, location: str, schemas: Schemas) -> list[Field]:
     return [
         Field(param["name"], _type_name(param["schema"], schemas), param.get("description", ""))
         for param in operation.get("parameters", [])
@@ -100,7 +107,7 @@ def _parameters(operation: Any, location: str, schemas: Any) -> list[Field]:
     ]
 
 
-def _fields(schema: Any, schemas: Any, prefix: str = "") -> list[Field]:
+def _fields(schema: Schema, schemas: Schemas, prefix: str = "") -> list[Field]:
     fields = []
     for name, field in _resolve(schema, schemas).get("properties", {}).items():
         path = f"{prefix}{name}"
@@ -113,7 +120,7 @@ def _fields(schema: Any, schemas: Any, prefix: str = "") -> list[Field]:
     return fields
 
 
-def _resolve(schema: Any, schemas: Any) -> Any:
+def _resolve(schema: Schema, schemas: Schemas) -> Schema:
     """Follow a $ref, including one inside allOf or oneOf, as nullable fields have it."""
     for part in [schema, *schema.get("allOf", []), *schema.get("oneOf", [])]:
         if "$ref" in part:
@@ -121,7 +128,7 @@ def _resolve(schema: Any, schemas: Any) -> Any:
     return schema
 
 
-def _type_name(schema: Any, schemas: Any) -> str:
+def _type_name(schema: Schema, schemas: Schemas) -> str:
     resolved = _resolve(schema, schemas)
     types = resolved.get("type", "object")
     if types == "array":
@@ -134,7 +141,7 @@ def _type_name(schema: Any, schemas: Any) -> str:
     return " or ".join(dict.fromkeys(words))
 
 
-def _examples(response: Any) -> list[tuple[str, str]]:
+def _examples(response: openapi.Response) -> list[tuple[str, str]]:
     examples = response["content"]["application/json"].get("examples", {})
     return [
         (example.get("summary", name), json.dumps(example["value"], indent=2, ensure_ascii=False))

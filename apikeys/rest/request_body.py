@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from rest_framework.request import Request
 
@@ -15,7 +14,7 @@ from apikeys.rest.strict_json import InvalidJSON, parse_json
 _PARAM_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
-def check_content_length(meta: Mapping[str, Any]) -> None:
+def check_content_length(meta: Mapping[str, str]) -> None:
     """Raise if the length is missing, malformed or too large, also where no body is expected."""
     length = meta.get("CONTENT_LENGTH") or ""
     if not length and meta.get("HTTP_TRANSFER_ENCODING"):
@@ -26,7 +25,7 @@ def check_content_length(meta: Mapping[str, Any]) -> None:
         raise ApiError("request_too_large")
 
 
-def read_object(request: Request) -> dict[str, Any]:
+def read_object(request: Request) -> dict[str, object]:
     """Return the JSON object in the body."""
     check_media_type(request.META)
     body = request._request.body
@@ -41,7 +40,7 @@ def read_object(request: Request) -> dict[str, Any]:
     return document
 
 
-def read_string(document: dict[str, Any], name: str, *, min_length: int, max_length: int) -> str:
+def read_string(document: dict[str, object], name: str, *, min_length: int, max_length: int) -> str:
     if name not in document:
         raise ApiError("missing_field", f"The field {name} is required.", param=name)
     value = document[name]
@@ -51,7 +50,7 @@ def read_string(document: dict[str, Any], name: str, *, min_length: int, max_len
     return value
 
 
-def refuse_unknown_fields(document: dict[str, Any], *known: str) -> None:
+def refuse_unknown_fields(document: dict[str, object], *known: str) -> None:
     for name in document:
         if name not in known:
             raise _unknown_field(name, f"The body may have these fields only: {', '.join(known)}.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
 from django.conf import settings
@@ -68,15 +67,15 @@ class ApiResponse(HttpResponse):
         return self.headers._store.values()
 
 
-def json_response(document: Any, headers: dict[str, str] | None = None) -> ApiResponse:
+def json_response(document: object, headers: dict[str, str] | None = None) -> ApiResponse:
     return ApiResponse(render(document), headers=headers)
 
 
-def render(document: Any) -> bytes:
+def render(document: object) -> bytes:
     return orjson.dumps(document, default=_format_datetime, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
-def _format_datetime(value: Any) -> str:
+def _format_datetime(value: object) -> str:
     if not isinstance(value, datetime):
         raise TypeError(f"{type(value).__name__} cannot be rendered as JSON.")
     return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -92,15 +91,15 @@ def hsts_header() -> str:
     return f"max-age={seconds}; includeSubDomains; preload" if seconds else ""
 
 
-def handle_exception(error: Exception, context: dict[str, Any]) -> ApiResponse | None:
+def handle_exception(error: Exception, context: Mapping[str, object]) -> ApiResponse | None:
     """Turn exceptions into responses for Django REST framework; leave others to the middleware."""
     if isinstance(error, Http404 | NotFound):
         error = ApiError("not_found", "There is nothing with this id in your account.")
     if not isinstance(error, ApiError):
         return None
-    request: ApiRequest = context["request"]
-    request.call.refuse(error)
-    return error_response(error, request.call.request_id)
+    call = ApiRequest.of(context["request"]).call
+    call.refuse(error)
+    return error_response(error, call.request_id)
 
 
 def rate_limit_headers(usage: BucketState, status: int) -> dict[str, str]:

@@ -1,13 +1,21 @@
 """The parts of the OpenAPI document that drf-spectacular cannot derive from the views."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import orjson
+from django.http import HttpResponseBase
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiRequest,
+    OpenApiResponse,
+    extend_schema,
+)
+from rest_framework.serializers import Serializer
 
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
+from apikeys.rest.openapi import Document, Header, Operation, Schemas
 from apikeys.rest.serializers import ErrorSerializer
 
 # Errors that every operation can return.
@@ -19,19 +27,19 @@ COMMON_ERRORS = (
 )
 EXAMPLE_ID = "req_2nXfSBqPzK5mYd8wTg4L"
 
-View = Callable[..., Any]
+View = Callable[..., HttpResponseBase]
 
 
 def describe(
     operation_id: str,
     summary: str,
     description: str,
-    result: Any,
+    result: type[Serializer[None]],
     *,
-    examples: Mapping[str, Any],
+    examples: Mapping[str, object],
     refusals: Iterable[str] = COMMON_ERRORS,
-    request: Any = None,
-    parameters: Iterable[Any] = (),
+    request: OpenApiRequest | None = None,
+    parameters: Iterable[OpenApiParameter] = (),
 ) -> Callable[[View], View]:
     """Document a view's method as an operation."""
     responses: dict[int, OpenApiResponse] = {
@@ -60,7 +68,7 @@ def describe(
     return decorator
 
 
-def _example(code: str) -> Any:
+def _example(code: str) -> object:
     error = ApiError(code, param=SAMPLE_PARAMS.get(code), details=SAMPLE_DETAILS.get(code, {}))
     return orjson.loads(error.body(EXAMPLE_ID))
 
@@ -69,7 +77,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     target_class = "apikeys.authentication.BearerAuthentication"
     name = "apiKey"
 
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         return {
             "type": "http",
             "scheme": "bearer",
@@ -77,7 +85,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         }
 
 
-def _header(description: str, kind: str, example: Any) -> dict[str, Any]:
+def _header(description: str, kind: str, example: object) -> Header:
     return {"description": description, "schema": {"type": kind}, "example": example}
 
 
@@ -108,7 +116,7 @@ STATUS_HEADER_SCHEMAS = {
 }
 
 
-def complete_schema(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+def complete_schema(result: Document, **_: object) -> Document:
     """Add what every operation shares. drf-spectacular calls this as a postprocessing hook."""
     result["components"]["headers"] = {
         **HEADER_SCHEMAS,
@@ -122,14 +130,16 @@ def complete_schema(result: dict[str, Any], **_: Any) -> dict[str, Any]:
         for operation in methods.values():
             for status, response in operation["responses"].items():
                 names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
-                refs = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+                refs: dict[str, Header] = {
+                    name: {"$ref": f"#/components/headers/{name}"} for name in names
+                }
                 response["headers"] = {**refs, **response.get("headers", {})}
             _forbid_unknown_fields(operation, result["components"]["schemas"])
     return result
 
 
-def _forbid_unknown_fields(operation: Any, schemas: Any) -> None:
+def _forbid_unknown_fields(operation: Operation, schemas: Schemas) -> None:
     """Mark request bodies as closed. Responses stay open, as they may gain fields."""
-    for content in operation.get("requestBody", {}).get("content", {}).values():
+    for content in operation.get("requestBody", {"content": {}})["content"].values():
         name = content["schema"]["$ref"].rpartition("/")[2]
         schemas[name]["additionalProperties"] = False

@@ -1,13 +1,11 @@
 """Serializers that only describe responses in the OpenAPI document; they validate nothing."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from apikeys.errors import REFUSALS
 
 
-class RefusalSerializer(serializers.Serializer[Any]):
+class RefusalSerializer(serializers.Serializer[None]):
     type = serializers.ChoiceField(
         sorted({refusal.type for refusal in REFUSALS.values()}),
         help_text="The family of the code, for clients that treat a family alike",
@@ -24,5 +22,5 @@ class RefusalSerializer(serializers.Serializer[Any]):
     request_id = serializers.CharField(help_text="The same as in X-Request-Id; name it to support")
 
 
-class ErrorSerializer(serializers.Serializer[Any]):
+class ErrorSerializer(serializers.Serializer[None]):
     error = RefusalSerializer()

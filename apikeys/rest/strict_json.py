@@ -6,7 +6,7 @@ nesting. Django REST framework's parser doesn't reject any of these.
 
 import json
 import re
-from typing import Any, NoReturn
+from typing import NoReturn
 
 MAX_DEPTH = 32
 
@@ -19,7 +19,7 @@ class InvalidJSON(Exception):
     """Raised with a message for the API's caller."""
 
 
-def parse_json(body: bytes) -> Any:
+def parse_json(body: bytes) -> object:
     """Return the document, or raise InvalidJSON."""
     if not body.strip(b" \t\r\n"):
         raise InvalidJSON("The body is empty.")
@@ -29,7 +29,7 @@ def parse_json(body: bytes) -> Any:
         raise InvalidJSON("The body is not valid UTF-8.") from None
     _refuse_deep_nesting(text)
     try:
-        document = _decoder.decode(text)
+        document: object = _decoder.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidJSON(f"The body is not JSON: something is wrong at {place}.") from None
@@ -48,7 +48,7 @@ def _refuse_deep_nesting(text: str) -> None:
             raise InvalidJSON(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
 
-def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     document = dict(pairs)
     if len(document) != len(pairs):
         raise InvalidJSON("An object of the body has the same field twice.")
@@ -69,7 +69,7 @@ _decoder = json.JSONDecoder(
 )
 
 
-def _refuse_lone_surrogates(document: Any) -> None:
+def _refuse_lone_surrogates(document: object) -> None:
     try:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError:

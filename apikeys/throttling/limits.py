@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 from zlib import crc32
 
 from django.conf import settings
@@ -26,6 +26,13 @@ WINDOW_SECONDS = 60
 Result = TypeVar("Result")
 # With more windows in memory than this, those that have ended are removed.
 MAX_WINDOWS = 10_000
+
+
+@runtime_checkable
+class CounterStore(Protocol):
+    """What both counter backends in runtime/cache have besides Django's methods."""
+
+    def is_healthy(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -208,7 +215,8 @@ def counters_are_reachable() -> bool:
 
 
 def _store_is_healthy() -> bool:
-    return bool(caches[settings.RATELIMIT_USE_CACHE].is_healthy())  # type: ignore[attr-defined]
+    store = caches[settings.RATELIMIT_USE_CACHE]
+    return isinstance(store, CounterStore) and store.is_healthy()
 
 
 exhausted_buckets = ExhaustedBuckets()

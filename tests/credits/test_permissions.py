@@ -22,7 +22,9 @@ class PricedView(ApiView):
     billing_classes = [HasCredits]
 
     def prepare(self) -> None:
-        self.request.call.price = int(read_object(self.request)["price"])
+        price = read_object(self.request)["price"]
+        assert isinstance(price, int)
+        self.request.call.price = price
 
     def post(self, request: ApiRequest) -> ApiResponse:
         return json_response({"done": True})

@@ -2,7 +2,6 @@
 
 import re
 from datetime import date, timedelta
-from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
@@ -73,36 +72,27 @@ class UsageView(ApiView):
         refusals=(*COMMON_ERRORS, "invalid_field"),
     )
     def get(self, request: ApiRequest) -> ApiResponse:
-        key_filter = {"key": self.key} if self.key else {}
-        account = request.call.key.account
-        days = list_daily_usage(account, self.first, self.last, **key_filter)
+        days = list_daily_usage(request.call.key.account, self.first, self.last, self.key)
         return json_response({"from": f"{self.first}", "to": f"{self.last}", "days": days})
 
 
 def list_daily_usage(
-    account: Account, first: date, last: date, **key_filter: Any
-) -> list[dict[str, Any]]:
+    account: Account, first: date, last: date, key: ApiKey | None
+) -> list[dict[str, object]]:
     """Return one dict per day, including days without usage."""
-    days = {day: _empty_day(day) for day in _days_between(first, last)}
+    names = ("requests", "credits", *(verdict.value for verdict in Verdict))
+    days = {day: dict.fromkeys(names, 0) for day in _days_between(first, last)}
+    key_filter = {"key": key} if key else {}
     for used in usage_by_day(account, first, last, **key_filter):
         day = days[used.of]
         day[used.verdict] += used.calls
         day["requests"] += used.calls
         day["credits"] += used.credits
-    return list(days.values())
+    return [{"date": f"{day}", **counts} for day, counts in days.items()]
 
 
 def _days_between(first: date, last: date) -> list[date]:
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
-
-
-def _empty_day(day: date) -> dict[str, Any]:
-    return {
-        "date": f"{day}",
-        "requests": 0,
-        "credits": 0,
-        **dict.fromkeys((verdict.value for verdict in Verdict), 0),
-    }
 
 
 def _parse_day(request: ApiRequest, name: str) -> date | None:

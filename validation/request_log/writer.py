@@ -54,7 +54,7 @@ def bulk_insert_for(validations: Iterable[LoggedValidation]) -> BulkInsert:
     return LogEntry.objects.bulk_insert(map(_row, logged))
 
 
-def _row(validation: LoggedValidation) -> dict[str, Any]:
+def _row(validation: LoggedValidation) -> dict[str, object]:
     finding = validation.finding
     domain = finding.parts.domain if finding.parts else None
     return {
@@ -113,12 +113,12 @@ def write_response(*, request: ApiHttpRequest, key: ApiKey, status: int, duratio
         buffer.flush()
 
 
-buffer: WriteBuffer[dict[str, Any]] = WriteBuffer(
+buffer: WriteBuffer[dict[str, object]] = WriteBuffer(
     lambda entries: LogEntry.objects.bulk_insert(entries).run()
 )
 
 
-def _caller_columns(caller: Caller, email: str, domain: str | None) -> dict[str, Any]:
+def _caller_columns(caller: Caller, email: str, domain: str | None) -> dict[str, object]:
     return {
         "account_id": caller.account.pk,
         "key_id": caller.key and caller.key.pk,

@@ -1,5 +1,4 @@
 from argparse import ArgumentParser
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
@@ -19,7 +18,7 @@ class Command(DatabaseCommand):
         parser.add_argument("email", help="email address of the account's owner")
         parser.add_argument("--name", required=True, help="what uses the key, 1 to 50 characters")
 
-    def handle(self, *, email: str, name: str, **_: Any) -> None:
+    def handle(self, *, email: str, name: str, **_: object) -> None:
         name = name.strip()
         try:
             validate_email(email)
