@@ -44,7 +44,11 @@ class FakeStripe:
             ("127.0.0.1", 0), type("Handler", (_Handler,), {"stripe": self})
         )
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        # How often it looks whether to shut down, which `close` waits for.
+        poll_seconds = 0.01
+        threading.Thread(
+            target=self._server.serve_forever, args=(poll_seconds,), daemon=True
+        ).start()
 
     def close(self) -> None:
         self._server.shutdown()
