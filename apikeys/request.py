@@ -10,7 +10,8 @@ from rest_framework.request import Request
 
 from accounts.request import SiteRequest
 from apikeys.errors import ApiError
-from runtime.logging.access_log import AccessRecord, get_route
+from runtime.logging.access_log import AccessRecord
+from runtime.logging.routes import get_route
 
 if TYPE_CHECKING:
     from apikeys.models import ApiKey

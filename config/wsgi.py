@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.urls import get_resolver
 
 from apikeys.rest.paths import is_api_path
-from runtime.logging.access_log import get_route
+from runtime.logging.routes import get_route
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("SERVES_WEB", "on")

@@ -13,7 +13,8 @@ from runtime import ids
 from runtime.http.client_ip import client_address
 from runtime.http.request import IdentifiedRequest
 from runtime.logging import formatters
-from runtime.logging.access_log import AccessLog, AccessRecord, add_record, get_route
+from runtime.logging.access_log import AccessLog, AccessRecord, add_record
+from runtime.logging.routes import get_route
 from runtime.unicode import INVISIBLE_IN_BYTES, show_invisible_in_html
 
 Handler = Callable[[IdentifiedRequest], HttpResponse]

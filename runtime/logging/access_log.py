@@ -5,14 +5,11 @@ metrics in batches.
 """
 
 import collections
-import re
 import time
-from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
 import orjson
-from django.urls import ResolverMatch
 
 from runtime.logging import formatters
 from runtime.logging.handler import StderrWriter
@@ -29,8 +26,6 @@ from runtime.metrics.client import (
 MAX_BUFFERED = 20_000
 BATCH_SIZE = 200
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_NAMED_GROUP = re.compile(r"\(\?P(<\w+>)[^)]*\)")
-_REGEX_SYNTAX = re.compile(r"\(\?:.*|/\?\$|\\Z|[\^$\\]")
 
 requests = Counter(
     "emailvalidation_http_requests",
@@ -171,20 +166,6 @@ def text_line(record: AccessRecord) -> bytes:
         record.verdict or record.message,
     )
     return f"{' '.join(words)}\n".encode()
-
-
-def get_route(match: ResolverMatch | None) -> str:
-    """Return the URL pattern that matched, in readable form.
-
-    There are only as many routes as patterns, so they can be metric labels.
-    """
-    return _readable(match.route) if match is not None else ""
-
-
-@lru_cache(maxsize=4096)
-def _readable(route: str) -> str:
-    with_names = _NAMED_GROUP.sub(r"\1", route)
-    return f"/{_REGEX_SYNTAX.sub('', with_names)}"
 
 
 def _safe_method(method: str) -> str:
