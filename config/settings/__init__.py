@@ -1,7 +1,6 @@
 """All settings. docs/configuration.md describes the environment variables that they read."""
 
 import os
-import sys
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEAD
 from config.settings.databases import database_settings
 from config.settings.environment import Environment, get_origin
 from config.settings.mail import mail_settings
+from config.settings.metrics import enable_metrics, metrics_address
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
 from config.settings.sign_in import *  # noqa: F403
@@ -285,15 +285,11 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
 # In production, programs read the log.
 LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
-# Host and port, or None. The machine's processes share their metrics through files in METRICS_DIR.
-METRICS_ADDRESS = env.listener("METRICS_PORT")
 METRICS_DIR = DATA_DIR / "metrics"
-if METRICS_ADDRESS is not None and METRICS_ADDRESS[1] == PORT:
-    env.report("METRICS_PORT", "must be another port than PORT.")
-# prometheus_client reads this variable when it's imported. Other commands count for nothing.
-os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
-if METRICS_ADDRESS is not None and (SERVES_WEB or sys.argv[1:2] == ["run_worker"]):
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(METRICS_DIR)
+# Host and port, or None.
+METRICS_ADDRESS = metrics_address(env, PORT)
+if METRICS_ADDRESS is not None:
+    enable_metrics(METRICS_DIR, SERVES_WEB)
 # Returns whether a text contains an API key, with or without its prefix.
 API_KEY_DETECTOR = "apikeys.crypto.contains_secret"
 LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)
