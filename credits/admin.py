@@ -120,7 +120,7 @@ class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
         "provider_payment",
         *ACCOUNT_SEARCH_FIELDS,
     )
-    search_help_text = "Number without INV-, ord_…, name on the invoice, account or e-mail"
+    search_help_text = "Number without INV-, ord_…, name on the invoice, account or email"
     date_hierarchy = "placed_at"
     exclude = ("form_token", "provider_url")
     staff_actions = ORDER_ACTIONS

@@ -12,6 +12,13 @@ from credits.models import InvoiceCounter, LedgerEntry, Order, Wallet
 
 Kind, State = LedgerEntry.Kind, Order.State
 
+WRONG_ORDERS = {
+    State.PENDING: "is not paid, but its credits were granted.",
+    State.CANCELLED: "is not paid, but its credits were granted.",
+    State.PAID: "is paid, but its credits were not granted.",
+    State.REFUNDED: "is refunded, but its credits were not deducted.",
+}
+
 
 def find_discrepancies() -> Iterator[str]:
     """Yield a message for each discrepancy, and nothing if the books agree."""
@@ -43,16 +50,14 @@ def _wrong_orders() -> Iterator[str]:
     granted = Exists(entries.filter(amount=OuterRef("credits")))
     deducted = Exists(entries.filter(kind=Kind.REFUND))
     orders = Order.objects.annotate(granted=granted, deducted=deducted).select_related("account")
-    for order in orders.filter(state=State.PAID, granted=False, credits__gt=0):
-        yield f"{_name(order)} is paid, but its credits were not granted."
-    for order in orders.filter(state__in=(State.PENDING, State.CANCELLED), granted=True):
-        yield f"{_name(order)} is not paid, but its credits were granted."
-    for order in orders.filter(state=State.REFUNDED, granted=True, deducted=False):
-        yield f"{_name(order)} is refunded, but its credits were not deducted."
-
-
-def _name(order: Order) -> str:
-    return f"{order.account.public_id}: {order.public_id}"
+    unpaid = (State.PENDING, State.CANCELLED)
+    wrong = orders.filter(
+        Q(state=State.PAID, granted=False, credits__gt=0)
+        | Q(state__in=unpaid, granted=True)
+        | Q(state=State.REFUNDED, granted=True, deducted=False)
+    )
+    for order in wrong:
+        yield f"{order.account.public_id}: {order.public_id} {WRONG_ORDERS[State(order.state)]}"
 
 
 def _missing_invoices() -> Iterator[str]:
