@@ -10,6 +10,8 @@ from tests.journeys.teams import invitation_link, invite, rename_account, rename
 from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 from tests.servers.product import Product
 
+pytestmark = pytest.mark.proof
+
 NAMES = {
     "one long word": "W" * 100,
     "many words": "Association for the Advancement of Email " * 2,
@@ -33,7 +35,7 @@ def member(shared_windows: Windows, newcomers: Newcomers) -> Page:
 
 def test_confirmation_page_has_no_findings(page: Page) -> None:
     fill_sign_up(page, "halfway@states.example")
-    assert_heading(page, "Confirm your e-mail")
+    assert_heading(page, "Confirm your email")
     assert_no_findings(page)
 
 
@@ -51,7 +53,7 @@ def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
 
 def test_a_refused_invitation_has_no_findings(member: Page) -> None:
     member.goto("/accounts/team/")
-    member.get_by_label("E-mail").fill(member.locator(".app-side .navigation-user").inner_text())
+    member.get_by_label("Email").fill(member.locator(".app-side .navigation-user").inner_text())
     member.get_by_role("button", name="Send the invitation").click()
     expect(member.get_by_text("is already in this account.")).to_be_visible()
     assert_no_findings(member)

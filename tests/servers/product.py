@@ -1,6 +1,6 @@
 """The product, started like `make serve`: several processes on a loopback port."""
 
-import atexit
+import fcntl
 import os
 import re
 import shutil
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 from weakref import WeakSet
@@ -21,6 +22,7 @@ from weakref import WeakSet
 from tests.servers.redis import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
+PREPARED = ROOT / ".pytest_cache" / "prepared-product"
 
 
 class Closable(Protocol):
@@ -41,13 +43,38 @@ collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
 
 @cache
 def _prepared() -> Path:
-    """Create tables and collect static files once for all tests, because that takes seconds."""
-    folder = Path(tempfile.mkdtemp(prefix="prepared-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    environment = {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"}
-    environment["PATH"] = os.environ["PATH"]
-    subprocess.run([sys.executable, "-c", PREPARE], cwd=ROOT, env=environment, check=True)
+    """Return a folder with tables and static files, which take seconds to create.
+
+    It is kept for later runs until a migration, a static file or the lock file changes.
+    """
+    folder = PREPARED / _hash_inputs()
+    PREPARED.mkdir(parents=True, exist_ok=True)
+    with (PREPARED / "lock").open("w") as lock:
+        # Other workers of the same run wait for this one.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "collected-static").exists():
+            _create_prepared(folder)
     return folder
+
+
+def _hash_inputs() -> str:
+    migrations = (path for app in ROOT.glob("*/") for path in app.glob("**/migrations/*.py"))
+    static = (path for path in (ROOT / "static").rglob("*") if path.is_file())
+    digest = sha256()
+    for path in sorted([*migrations, *static, ROOT / "requirements.lock"]):
+        digest.update(f"{path} {path.stat().st_mtime_ns}".encode())
+    return digest.hexdigest()[:16]
+
+
+def _create_prepared(folder: Path) -> None:
+    """Run the preparations in a new folder, and replace those of earlier versions by it."""
+    for old in PREPARED.glob("*/"):
+        shutil.rmtree(old)
+    with tempfile.TemporaryDirectory(dir=PREPARED) as unfinished:
+        environment = {"DATA_DIR": unfinished, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        environment["PATH"] = os.environ["PATH"]
+        subprocess.run([sys.executable, "-c", PREPARE], cwd=ROOT, env=environment, check=True)
+        shutil.copytree(unfinished, folder)
 
 
 def _prepare(folder: Path, *, on_sqlite: bool) -> None:
