@@ -86,7 +86,7 @@ def test_cookie_is_http_only_and_does_not_reveal_the_address(owner: User) -> Non
     assert quote(owner.email) not in cookie.value
 
 
-@pytest.mark.parametrize("change", [lambda value: value[:-1] + "A", lambda value: "x", str.lower])
+@pytest.mark.parametrize("change", [lambda value: value[:-1], lambda value: "x", str.lower])
 def test_cookie_with_an_invalid_signature_is_ignored(owner: User, change: object) -> None:
     browser = known_browser(owner)
     assert callable(change)
