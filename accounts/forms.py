@@ -171,7 +171,7 @@ class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):
 class ChangeEmailForm(allauth_forms.AddEmailForm):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        _set_up_email_field(self.fields["email"], label="New e-mail")
+        _set_up_email_field(self.fields["email"], label="New email")
 
     def save(self, request: SiteRequest) -> Any:
         verification = super().save(request)
@@ -214,7 +214,7 @@ class RenamePasskeyForm(EditWebAuthnForm):
         return renamed
 
 
-def _set_up_email_field(field: forms.Field, label: str = "E-mail") -> None:
+def _set_up_email_field(field: forms.Field, label: str = "Email") -> None:
     field.label = label
     # Django's validator allows invisible characters in the domain.
     field.validators.append(validate_line)
@@ -285,7 +285,7 @@ class RoleForm(forms.Form):
 
 class InviteForm(RoleForm):
     email = forms.EmailField(
-        label="E-mail",
+        label="Email",
         max_length=254,
         validators=[validate_line],
         widget=forms.EmailInput({"placeholder": "colleague@company.com"}),

@@ -21,7 +21,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         *("name", "public_id", "first_four", "last_four"),
         *("account__name", "account__public_id", "account__memberships__user__email"),
     )
-    search_help_text = "Name, key_…, first or last four characters, account or a member's e-mail"
+    search_help_text = "Name, key_…, first or last four characters, account or a member's email"
     exclude = ("digest", "form_token")
     actions = ("revoke",)
 

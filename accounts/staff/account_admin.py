@@ -55,7 +55,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     )
     list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (StateFilter, "created_at")
     search_fields = ("name", "public_id", "memberships__user__email")
-    search_help_text = "Name, acc_… or a member's e-mail"
+    search_help_text = "Name, acc_… or a member's email"
     date_hierarchy = "created_at"
     readonly_fields = (
         "public_id",

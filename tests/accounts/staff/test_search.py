@@ -151,7 +151,7 @@ def test_empty_result_explains_what_can_be_found(
     staff_client: Client, owner: User, text: str
 ) -> None:
     result_text = results(staff_client, text)
-    assert "Nothing found. The box above finds users by e-mail" in result_text
+    assert "Nothing found. The box above finds users by email" in result_text
 
 
 def test_query_is_escaped(staff_client: Client) -> None:
