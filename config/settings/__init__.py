@@ -117,7 +117,11 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["accounts.templatetags.pages", "credits.templatetags.money"],
+            "builtins": [
+                "accounts.templatetags.code",
+                "accounts.templatetags.pages",
+                "credits.templatetags.money",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

@@ -18,6 +18,11 @@ PAIRS = [
     ("on-accent", "accent-fill"),
     ("on-accent", "accent-fill-strong"),
     *(
+        (f"code-{part}", ground)
+        for part in ("name", "string", "number", "keyword", "comment")
+        for ground in BACKGROUNDS
+    ),
+    *(
         (verdict, ground)
         for verdict in ("deliverable", "risky", "undeliverable", "unknown")
         for ground in ("surface", f"{verdict}-tint")
