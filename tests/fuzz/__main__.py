@@ -21,7 +21,8 @@ WORKERS = 2
 MIN_SECONDS = 2.0
 PROGRESS_INTERVAL = 15.0
 PATHS = ("tests/fuzz", "tests/credits/wallet/test_any_order.py")
-PYTEST = (sys.executable, "-m", "pytest", "--no-header", "-p", "no:cacheprovider", "--timeout=0")
+OPTIONS = ("--no-header", "-p", "no:cacheprovider", "--timeout=0", "-m", "")
+PYTEST = (sys.executable, "-m", "pytest", *OPTIONS)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from tests.fuzz.conftest import FuzzedProduct
 from tests.fuzz.exploration import SECONDS, counts
 from tests.fuzz.openapi import check_conformance
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 QUICK = ("--phases", "fuzzing,stateful", "--max-examples", "8", "--seed", "1")
 LONG = ("--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "1000000")
