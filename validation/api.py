@@ -25,15 +25,15 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
     OpenApiParameter.HEADER,
-    description="Sent again within 24 hours with the same address, the request is answered with "
-    "the first answer, byte for byte, and costs nothing.",
+    description="A retry with the same key and address within 24 hours returns the first response, "
+    "byte for byte, and is free.",
 )
 REPLAYED = OpenApiParameter(
     "Idempotent-Replayed",
     {"type": "string", "enum": ["true"]},
     OpenApiParameter.HEADER,
     response=[200],
-    description="There, and `true`, when this is the answer to an earlier request.",
+    description="Present, and `true`, if this is the stored response to an earlier request.",
 )
 
 COST = OpenApiParameter(
@@ -41,14 +41,14 @@ COST = OpenApiParameter(
     {"type": "integer", "minimum": 0},
     OpenApiParameter.HEADER,
     response=[200],
-    description="The credits that this request cost.",
+    description="Credits charged for this request.",
 )
 REMAINING = OpenApiParameter(
     "X-Credits-Remaining",
     {"type": "integer", "minimum": 0},
     OpenApiParameter.HEADER,
     response=[200],
-    description="The balance after it.",
+    description="Balance after this request.",
 )
 
 
@@ -81,10 +81,10 @@ class ValidateView(ApiView):
     @describe(
         "validate",
         "Validate an address",
-        "One address in, one verdict out. A badly written address is no error: it is a result. "
-        "Every check is true, false or null, and null means that it was not run or could not tell. "
-        "A definite verdict costs 1 credit; an unknown costs nothing. "
-        "Addresses at `sandbox.test` answer every result and error on demand, for free.",
+        "Returns a verdict for one address. An address with invalid syntax is a result, not an "
+        "error. Each check is true, false, or null if it did not run or was inconclusive. "
+        "A definite verdict costs 1 credit; unknown is free. "
+        "Addresses at `sandbox.test` simulate every result and error for free.",
         ResultSerializer,
         request=OpenApiRequest(ValidateSerializer, examples=[ADDRESS_EXAMPLE]),
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
@@ -117,6 +117,6 @@ class ValidateView(ApiView):
 def _read_idempotency_key(request: ApiRequest) -> str | None:
     key: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
-        message = "An Idempotency-Key has 1 to 255 visible ASCII characters."
+        message = "Idempotency-Key must be 1 to 255 visible ASCII characters."
         raise ApiError("invalid_field", message, param="Idempotency-Key")
     return key

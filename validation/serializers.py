@@ -13,28 +13,28 @@ class ValidateSerializer(Described):
         min_length=1,
         max_length=320,
         trim_whitespace=False,
-        help_text="The address, as it stands: nothing is trimmed",
+        help_text="The address to validate. Spaces around it are not trimmed",
     )
 
 
 CHECK_MEANINGS = {
-    "syntax": "It is written as an address must be",
-    "domain_exists": "The domain is in the DNS",
-    "accepts_mail": "The domain has a mail host that can be reached by an address",
-    "null_mx": "The domain says that it takes no mail",
-    "disposable": "The domain gives out throw-away addresses",
-    "free_provider": "The domain gives out addresses for nothing, as gmail.com does",
-    "relay": "A relay that hides its user's own address",
-    "role_account": "It stands for a task, as info or sales do, and not for a person",
-    "no_reply": "It says that nobody reads it",
-    "has_tag": "It carries a +tag",
-    "reserved_domain": "The domain is set aside for tests and examples",
-    "smtputf8_required": "Only servers that take international addresses can deliver to it",
-    "mixed_script": "It mixes letters of several scripts, as forgeries do",
-    "accept_all": "The server takes mail for any mailbox, existing or not",
-    "mailbox_exists": "The server knows the mailbox",
-    "mailbox_full": "The mailbox has no room",
-    "mailbox_disabled": "The mailbox is switched off",
+    "syntax": "Valid syntax",
+    "domain_exists": "The domain exists in the DNS",
+    "accepts_mail": "The domain has a mail host with an IP address",
+    "null_mx": "The domain publishes a null MX record: it accepts no mail",
+    "disposable": "Disposable email provider",
+    "free_provider": "Free email provider, such as gmail.com",
+    "relay": "Relay address that forwards to a hidden mailbox",
+    "role_account": "Role account, such as info or sales",
+    "no_reply": "No-reply address",
+    "has_tag": "Contains a +tag",
+    "reserved_domain": "Domain reserved for tests and documentation",
+    "smtputf8_required": "Delivery requires SMTPUTF8 support",
+    "mixed_script": "Mixes letters of several scripts, a sign of spoofing",
+    "accept_all": "The server accepts mail for every mailbox, existing or not",
+    "mailbox_exists": "The mailbox exists",
+    "mailbox_full": "The mailbox is full",
+    "mailbox_disabled": "The mailbox is disabled",
 }
 
 
@@ -50,21 +50,23 @@ ChecksSerializer = _build_checks_serializer()
 
 
 class SyntaxErrorSerializer(Described):
-    code = serializers.CharField(help_text="Stable")
-    message = serializers.CharField(help_text="A sentence for people")
+    code = serializers.CharField(help_text="Stable code of the mistake")
+    message = serializers.CharField(help_text="Explanation for people. The wording may change")
 
 
 class MxRecordSerializer(Described):
-    preference = serializers.IntegerField(help_text="The lowest is asked first")
+    preference = serializers.IntegerField(help_text="Mail servers try the lowest number first")
     host = serializers.CharField(help_text="The mail host")
 
 
 class MxSerializer(Described):
-    provider = serializers.CharField(allow_null=True, help_text="`google`, `microsoft_365`, …")
+    provider = serializers.CharField(
+        allow_null=True, help_text="Mail provider, such as `google` or `microsoft_365`"
+    )
     fallback = serializers.ChoiceField(
         ["a", "aaaa"],
         allow_null=True,
-        help_text="There is no MX record, and mail would go to the domain's own address",
+        help_text="Record type that mail falls back to when the domain has no MX record",
     )
     records = MxRecordSerializer(many=True, help_text="The domain's MX records")
 
@@ -73,97 +75,122 @@ class DomainAuthSerializer(Described):
     spf = serializers.ChoiceField(
         ["none", "soft", "strict", "denies_all"],
         allow_null=True,
-        help_text="Whom the domain lets send in its name",
+        help_text="SPF policy: who may send on behalf of the domain",
     )
     dmarc = serializers.ChoiceField(
         ["none", "quarantine", "reject"],
         allow_null=True,
-        help_text="What it asks others to do with mail that is not from it",
+        help_text="DMARC policy for mail that fails authentication",
     )
 
 
 class ResultCreditsSerializer(Described):
-    charged = serializers.IntegerField(min_value=0, help_text="What this request cost")
-    remaining = serializers.IntegerField(min_value=0, help_text="The balance after it")
+    charged = serializers.IntegerField(min_value=0, help_text="Credits charged for this request")
+    remaining = serializers.IntegerField(min_value=0, help_text="Balance after this request")
 
 
 class ResultSerializer(Described):
-    id = serializers.CharField(help_text="`val_…`; name it to support")
-    created_at = serializers.DateTimeField(help_text="In UTC")
-    sandbox = serializers.BooleanField(help_text="An invented answer, for trying")
-    email = serializers.CharField(help_text="As it was sent")
+    id = serializers.CharField(help_text="Result ID (`val_…`). Include it when you contact support")
+    created_at = serializers.DateTimeField(help_text="Creation time in UTC")
+    sandbox = serializers.BooleanField(help_text="True for simulated sandbox results")
+    email = serializers.CharField(help_text="The address as you sent it")
     normalized = serializers.CharField(
-        allow_null=True, help_text="In Unicode NFC, domain lower-case"
+        allow_null=True, help_text="The address in Unicode NFC with a lowercase domain"
     )
     canonical = serializers.CharField(
-        allow_null=True, help_text="The mailbox behind aliases, by rules of known providers"
+        allow_null=True,
+        help_text="The mailbox that aliases deliver to, by the rules of known providers",
     )
     verdict = serializers.ChoiceField(
-        [verdict.value for verdict in Verdict], help_text="What the address is worth"
+        [verdict.value for verdict in Verdict], help_text="The overall result"
     )
     reason = serializers.CharField(
-        help_text="Why: the first of `reasons`. New reasons may come: treat one you do not know "
-        "as its verdict says"
+        help_text="The main reason for the verdict: the first of `reasons`. New reasons may be "
+        "added, so handle unknown ones by their verdict"
     )
     reasons = serializers.ListField(
-        child=serializers.CharField(), help_text="All that speaks for the verdict"
+        child=serializers.CharField(), help_text="All reasons for the verdict"
     )
     score = serializers.IntegerField(
         allow_null=True,
         min_value=0,
         max_value=100,
-        help_text="0 for undeliverable, 10 to 69 for risky, 70 to 100 for deliverable, null for "
-        "unknown",
+        help_text="Undeliverable: 0. Risky: 10 to 69. Deliverable: 70 to 100. Unknown: null",
     )
     evidence = serializers.ChoiceField(
-        ["syntax", "dns", "smtp"], help_text="How far the service looked"
+        ["syntax", "dns", "smtp"], help_text="The last stage of checks that ran"
     )
     safe_to_send = serializers.BooleanField(
         allow_null=True,
-        help_text="True only where the mailbox itself was accepted; null where that was not asked",
+        help_text="True only if the mail server accepted the mailbox. Null if the mailbox was not "
+        "checked",
     )
     accept_for_signup = serializers.BooleanField(
-        help_text="Whether a sign-up form should let it in; show `did_you_mean` beside it"
+        help_text="Whether a sign-up form should accept the address. Offer `did_you_mean` as a "
+        "correction"
     )
-    did_you_mean = serializers.CharField(allow_null=True, help_text="A whole address")
+    did_you_mean = serializers.CharField(
+        allow_null=True, help_text="Suggested correction, as a complete address"
+    )
     retry_after_s = serializers.IntegerField(
         allow_null=True,
-        help_text="How many seconds to wait before asking again, after an unknown",
+        help_text="Seconds to wait before you retry an unknown result",
     )
-    local_part = serializers.CharField(allow_null=True, help_text="What stands before the @")
-    tag = serializers.CharField(allow_null=True, help_text="What stands after the +")
-    domain = serializers.CharField(allow_null=True, help_text="What stands after it, in Unicode")
-    ascii_domain = serializers.CharField(allow_null=True, help_text="The same as the DNS has it")
+    local_part = serializers.CharField(allow_null=True, help_text="The part before the @")
+    tag = serializers.CharField(allow_null=True, help_text="The part between + and @")
+    domain = serializers.CharField(allow_null=True, help_text="The part after the @, in Unicode")
+    ascii_domain = serializers.CharField(
+        allow_null=True, help_text="The domain in ASCII, as the DNS stores it"
+    )
     registrable_domain = serializers.CharField(
-        allow_null=True, help_text="The part of the domain that somebody registered"
+        allow_null=True, help_text="The registered part of the domain, such as `shop.example`"
     )
-    checks = ChecksSerializer(help_text="Null: not run, or it could not tell")
-    syntax_error = SyntaxErrorSerializer(allow_null=True, help_text="What is wrongly written")
-    mx = MxSerializer(help_text="Where mail to the domain goes")
-    domain_auth = DomainAuthSerializer(help_text="Null where not learned")
-    smtp = serializers.DictField(allow_null=True, help_text="Null until mailbox checks exist")
-    lists = serializers.DictField(child=serializers.CharField(), help_text="Dates of lists asked")
-    duration_ms = serializers.IntegerField(min_value=0, help_text="How long the checks took")
+    checks = ChecksSerializer(help_text="Null means the check did not run or was inconclusive")
+    syntax_error = SyntaxErrorSerializer(
+        allow_null=True, help_text="The syntax error, if there is one"
+    )
+    mx = MxSerializer(help_text="Where mail for the domain is delivered")
+    domain_auth = DomainAuthSerializer(
+        help_text="The domain's SPF and DMARC policies. Null if they could not be determined"
+    )
+    smtp = serializers.DictField(
+        allow_null=True, help_text="Result of the mailbox check. Always null at present"
+    )
+    lists = serializers.DictField(
+        child=serializers.CharField(), help_text="Version dates of the lists that were consulted"
+    )
+    duration_ms = serializers.IntegerField(
+        min_value=0, help_text="Duration of the checks in milliseconds"
+    )
     dns_cached = serializers.BooleanField(
-        allow_null=True, help_text="Whether the DNS answers were known already; null: none asked"
+        allow_null=True,
+        help_text="Whether all DNS replies came from the cache. Null if none were needed",
     )
-    credits = ResultCreditsSerializer(help_text="A definite verdict costs 1, an unknown nothing")
+    credits = ResultCreditsSerializer(
+        help_text="Credits charged and remaining. Unknown results are free"
+    )
 
 
 class UsageDaySerializer(Described):
-    date = serializers.DateField(help_text="In UTC")
+    date = serializers.DateField(help_text="The day, in UTC")
     requests = serializers.IntegerField(
-        min_value=0, help_text="Validations; without the sandbox and answers given again"
+        min_value=0, help_text="Number of validations, without sandbox and replayed ones"
     )
-    credits = serializers.IntegerField(min_value=0, help_text="What they cost")
-    deliverable = serializers.IntegerField(min_value=0, help_text="So many of each verdict")
-    risky = serializers.IntegerField(min_value=0, help_text="The same")
-    undeliverable = serializers.IntegerField(min_value=0, help_text="The same")
-    unknown = serializers.IntegerField(min_value=0, help_text="The same; they are free")
+    credits = serializers.IntegerField(min_value=0, help_text="Credits charged")
+    deliverable = serializers.IntegerField(min_value=0, help_text="Number of deliverable results")
+    risky = serializers.IntegerField(min_value=0, help_text="Number of risky results")
+    undeliverable = serializers.IntegerField(
+        min_value=0, help_text="Number of undeliverable results"
+    )
+    unknown = serializers.IntegerField(
+        min_value=0, help_text="Number of unknown results, which are free"
+    )
 
 
 class UsageSerializer(Described):
     # `from` is a Python keyword.
     vars()["from"] = serializers.DateField(help_text="The first day")
     to = serializers.DateField(help_text="The last day")
-    days = UsageDaySerializer(many=True, help_text="Each day of them, also those without use")
+    days = UsageDaySerializer(
+        many=True, help_text="One entry per day, including days without usage"
+    )

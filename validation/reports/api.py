@@ -57,16 +57,19 @@ class UsageView(ApiView):
 
     @describe(
         "show-usage",
-        "Show the use",
-        "How many addresses were validated, with which verdict and for how many credits, a line a "
-        "day. Days are in UTC.",
+        "Get usage",
+        "Returns validations, verdicts and credits per day. Days are in UTC.",
         UsageSerializer,
         examples={"One day": EXAMPLE},
         parameters=[
-            OpenApiParameter("from", _DATE_SCHEMA, description="29 days before `to`, if left out"),
-            OpenApiParameter("to", _DATE_SCHEMA, description="Today, if left out"),
             OpenApiParameter(
-                "key", {"type": "string"}, description="`key_…`: only what was used with this key"
+                "from", _DATE_SCHEMA, description="First day. Defaults to 29 days before `to`"
+            ),
+            OpenApiParameter("to", _DATE_SCHEMA, description="Last day. Defaults to today"),
+            OpenApiParameter(
+                "key",
+                {"type": "string"},
+                description="ID of an API key (`key_…`), to return only its usage",
             ),
         ],
         refusals=(*COMMON_ERRORS, "invalid_field"),
