@@ -62,7 +62,7 @@ def test_page_shows_the_balance_after_the_charge(browser: Client) -> None:
 
 @pytest.mark.django_db
 def test_address_is_not_trimmed(browser: Client) -> None:
-    assert "space before or behind" in submit(browser, " jane@shop.example ")
+    assert "space before or after" in submit(browser, " jane@shop.example ")
 
 
 @pytest.mark.django_db

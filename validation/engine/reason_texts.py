@@ -10,74 +10,82 @@ class Meaning(NamedTuple):
     do: str
 
 
-_ASK_AGAIN = "Ask again {}; it was free. At a form, let the address in."
-_ASK_LATER = _ASK_AGAIN.format("later")
+_RETRY = "Retry {}; this result was free. In a form, accept the address."
+_RETRY_LATER = _RETRY.format("later")
 MEANINGS = {
     "invalid_syntax": Meaning(
-        "It is not written as an address must be; syntax_error says where.",
-        "Ask for another one, and show did_you_mean if there is one.",
+        "The syntax is invalid; syntax_error says why.",
+        "Ask for another address, and suggest did_you_mean if it is set.",
     ),
     "reserved_domain": Meaning(
-        "The domain is set aside for tests, examples or private networks.", "Ask for another one."
+        "The domain is reserved for tests, examples or private networks.",
+        "Ask for another address.",
     ),
     "domain_not_found": Meaning(
         "The domain does not exist.",
-        "Ask for another one, and show did_you_mean if there is one.",
+        "Ask for another address, and suggest did_you_mean if it is set.",
     ),
-    "null_mx": Meaning("The domain says that it takes no mail (RFC 7505).", "Ask for another one."),
+    "null_mx": Meaning(
+        "The domain publishes a null MX record: it accepts no mail (RFC 7505).",
+        "Ask for another address.",
+    ),
     "no_mail_server": Meaning(
-        "The domain exists, but none of its mail hosts has an address.", "Ask for another one."
+        "The domain exists, but none of its mail hosts has an IP address.",
+        "Ask for another address.",
     ),
     "unroutable_mail_server": Meaning(
-        "Its mail hosts have only addresses that the public internet does not reach.",
-        "Ask for another one.",
+        "The mail hosts have only IP addresses that are not on the public internet.",
+        "Ask for another address.",
     ),
-    "mailbox_not_found": Meaning("The server says that there is no such mailbox.", "Remove it."),
-    "mailbox_disabled": Meaning("The mailbox is switched off.", "Remove it."),
+    "mailbox_not_found": Meaning(
+        "The mail server says that the mailbox does not exist.", "Remove the address."
+    ),
+    "mailbox_disabled": Meaning("The mailbox is disabled.", "Remove the address."),
     "disposable": Meaning(
-        "The domain gives out throw-away addresses.",
-        "Refuse it at sign-up; expect mail to be lost soon.",
+        "The domain belongs to a disposable email provider.",
+        "Refuse it at sign-up. The mailbox will probably stop working soon.",
     ),
     "accept_all": Meaning(
-        "The server takes mail for any mailbox, whether there is one or not.",
-        "Send, and watch what bounces.",
+        "The mail server accepts mail for every mailbox, existing or not.",
+        "Send, and monitor bounces.",
     ),
-    "mailbox_full": Meaning("The mailbox has no room.", "Try again in some days."),
+    "mailbox_full": Meaning("The mailbox is full.", "Try again in a few days."),
     "possible_typo": Meaning(
-        "The domain is one slip away from a far better known one.",
-        "Show did_you_mean; do not block, and do not correct it unasked.",
+        "The domain differs by one typo from a far better known one.",
+        "Suggest did_you_mean. Do not block the address or correct it without asking.",
     ),
     "mixed_script": Meaning(
-        "It mixes letters of several scripts in one word, as forgeries do.",
-        "Refuse it at sign-up; look at it before you show it to others.",
+        "One word mixes letters of several scripts, a sign of spoofing.",
+        "Refuse it at sign-up, and review it before you show it to others.",
     ),
     "role_account": Meaning(
-        "The mailbox stands for a task, as info or sales do.",
-        "Fine for business mail; leave it out of campaigns.",
+        "The mailbox belongs to a role, such as info or sales.",
+        "Use it for business mail, but leave it out of campaigns.",
     ),
-    "no_reply": Meaning("It says that nobody reads it.", "Refuse it at sign-up."),
+    "no_reply": Meaning("No-reply address: mail to it is not read.", "Refuse it at sign-up."),
     "smtputf8_required": Meaning(
-        "Letters beyond ASCII stand before the @.", "Send only if your mail server has SMTPUTF8."
+        "The part before the @ has non-ASCII characters.",
+        "Send only if your mail server supports SMTPUTF8.",
     ),
     "no_mx_record": Meaning(
-        "The domain names no mail host; mail would go to its own address (RFC 5321, 5.1).",
-        "Send, and watch what bounces.",
+        "The domain has no MX record; mail goes to its own IP address (RFC 5321, 5.1).",
+        "Send, and monitor bounces.",
     ),
-    "dns_timeout": Meaning("The DNS did not answer in time.", _ASK_AGAIN.format("after 60 s")),
+    "dns_timeout": Meaning("The DNS did not respond in time.", _RETRY.format("after 60 s")),
     "dns_failure": Meaning(
-        "The DNS cannot tell, contradicts itself, or needs too many queries.",
-        _ASK_AGAIN.format("after 300 s"),
+        "The DNS failed, contradicted itself, or needed too many queries.",
+        _RETRY.format("after 300 s"),
     ),
-    "smtp_unreachable": Meaning("No mail host could be reached.", _ASK_LATER),
-    "smtp_timeout": Meaning("The mail host did not answer in time.", _ASK_LATER),
-    "greylisted": Meaning("The mail host puts off whom it does not know.", _ASK_LATER),
-    "server_temporary_error": Meaning("The mail host has a trouble of its own.", _ASK_LATER),
-    "server_refused_us": Meaning("The mail host does not talk to us.", _ASK_LATER),
-    "check_failed": Meaning("Something failed on our side.", _ASK_LATER),
-    "mailbox_accepted": Meaning("The mail host takes mail for this mailbox.", "Send."),
+    "smtp_unreachable": Meaning("No mail host could be reached.", _RETRY_LATER),
+    "smtp_timeout": Meaning("The mail host did not respond in time.", _RETRY_LATER),
+    "greylisted": Meaning("The mail host defers unknown senders (greylisting).", _RETRY_LATER),
+    "server_temporary_error": Meaning("The mail host reported a temporary error.", _RETRY_LATER),
+    "server_refused_us": Meaning("The mail host refused our connection.", _RETRY_LATER),
+    "check_failed": Meaning("The check failed on our side.", _RETRY_LATER),
+    "mailbox_accepted": Meaning("The mail host accepts mail for this mailbox.", "Send."),
     "domain_accepts_mail": Meaning(
-        "The domain takes mail; the mailbox itself was not asked.",
-        "Send, and watch what bounces.",
+        "The domain accepts mail; the mailbox itself was not checked.",
+        "Send, and monitor bounces.",
     ),
 }
 # Documented now, so that clients can handle them when opt-in mailbox checks arrive.

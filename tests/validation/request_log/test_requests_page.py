@@ -301,7 +301,7 @@ def test_page_of_a_request_explains_its_verdict(
     entry = add_log_entry(account, now, key=key, cost=1, **fields)
     page = read_page(browser.get(entry.get_absolute_url()))
     for words in (
-        *("The domain says that it takes no mail (RFC 7505).", "Ask for another one.", "0 of 100"),
+        *("it accepts no mail (RFC 7505).", "Ask for another address.", "0 of 100"),
         *("1 credit", entry.result_id, entry.request_id, key.name, "not run"),
     ):
         assert words in page
