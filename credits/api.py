@@ -43,6 +43,7 @@ class MeView(ApiView):
         "Show whose key this is",
         "The account and the key of this request, and how many requests a minute it may send.",
         MeSerializer,
+        tag="Account",
         examples={"A key without a last day": ME_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:
@@ -70,6 +71,7 @@ class CreditsView(ApiView):
         "Show the balance",
         "What the account has left, and what comes next.",
         CreditsSerializer,
+        tag="Account",
         examples={"On the plan Starter": CREDITS_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:

@@ -27,6 +27,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="A retry with the same key and address within 24 hours returns the first response, "
     "byte for byte, and is free.",
+    examples=[OpenApiExample("One per address", "sign-up-8f14e45f")],
 )
 REPLAYED = OpenApiParameter(
     "Idempotent-Replayed",
@@ -34,6 +35,7 @@ REPLAYED = OpenApiParameter(
     OpenApiParameter.HEADER,
     response=[200],
     description="Present, and `true`, if this is the stored response to an earlier request.",
+    examples=[OpenApiExample("A replay", "true")],
 )
 
 COST = OpenApiParameter(
@@ -42,6 +44,7 @@ COST = OpenApiParameter(
     OpenApiParameter.HEADER,
     response=[200],
     description="Credits charged for this request.",
+    examples=[OpenApiExample("A definite verdict", 1)],
 )
 REMAINING = OpenApiParameter(
     "X-Credits-Remaining",
@@ -49,6 +52,7 @@ REMAINING = OpenApiParameter(
     OpenApiParameter.HEADER,
     response=[200],
     description="Balance after this request.",
+    examples=[OpenApiExample("A balance", 4211)],
 )
 
 
@@ -86,6 +90,7 @@ class ValidateView(ApiView):
         "A definite verdict costs 1 credit; unknown is free. "
         "Addresses at `sandbox.test` simulate every result and error for free.",
         ResultSerializer,
+        tag="Validation",
         request=OpenApiRequest(ValidateSerializer, examples=[ADDRESS_EXAMPLE]),
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
         examples=EXAMPLES,

@@ -15,18 +15,23 @@ Schema = TypedDict(
         "enum": list[str | None],
         "allOf": list["Schema"],
         "oneOf": list["Schema"],
+        "x-spec-enum-id": str,
     },
     total=False,
 )
 Schemas = dict[str, Schema]
+Example = TypedDict("Example", {"$ref": str, "summary": str, "value": object}, total=False)
 Parameter = TypedDict(
-    "Parameter", {"name": str, "in": str, "description": str, "schema": Schema}, total=False
+    "Parameter",
+    {
+        "name": str,
+        "in": str,
+        "description": str,
+        "schema": Schema,
+        "examples": dict[str, Example],
+    },
+    total=False,
 )
-
-
-class Example(TypedDict, total=False):
-    summary: str
-    value: object
 
 
 class MediaType(TypedDict, total=False):
@@ -52,16 +57,35 @@ class Operation(TypedDict, total=False):
     operationId: str
     summary: str
     description: str
+    tags: list[str]
     parameters: list[Parameter]
     requestBody: Body
     responses: dict[str, Response]
 
 
 class Components(TypedDict):
+    examples: dict[str, Example]
     headers: Mapping[str, Header]
     schemas: Schemas
 
 
+class Tag(TypedDict):
+    name: str
+    description: str
+
+
+class Info(TypedDict):
+    title: str
+    description: str
+
+
+class Server(TypedDict):
+    url: str
+
+
 class Document(TypedDict):
+    info: Info
+    servers: list[Server]
+    tags: list[Tag]
     paths: dict[str, dict[str, Operation]]
     components: Components

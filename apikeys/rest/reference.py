@@ -8,7 +8,7 @@ import orjson
 from drf_spectacular.generators import SchemaGenerator
 
 from apikeys.rest import openapi
-from apikeys.rest.openapi import Schema, Schemas
+from apikeys.rest.openapi import Components, Schema, Schemas
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def openapi_document() -> bytes:
 
 @lru_cache(maxsize=1)
 def response_headers() -> list[Field]:
-    components = _parse_document()["components"]
+    components = parse_document()["components"]
     return [
         Field(name, _type_name(header["schema"], {}), header["description"])
         for name, header in components["headers"].items()
@@ -61,20 +61,24 @@ def response_headers() -> list[Field]:
 
 @lru_cache(maxsize=1)
 def operations() -> list[Operation]:
-    document = _parse_document()
+    document = parse_document()
     return [
-        _operation(method, path, operation, document["components"]["schemas"])
+        _operation(method, path, operation, document["components"])
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
 
 
-def _parse_document() -> openapi.Document:
+def parse_document() -> openapi.Document:
+    """Return the OpenAPI document as every client gets it."""
     document: openapi.Document = orjson.loads(openapi_document())
     return document
 
 
-def _operation(method: str, path: str, operation: openapi.Operation, schemas: Schemas) -> Operation:
+def _operation(
+    method: str, path: str, operation: openapi.Operation, components: Components
+) -> Operation:
+    schemas = components["schemas"]
     body = operation.get("requestBody", {"content": {}})["content"].get("application/json", {})
     response = operation["responses"]["200"]
     return Operation(
@@ -93,7 +97,7 @@ def _operation(method: str, path: str, operation: openapi.Operation, schemas: Sc
             if "$ref" not in header
         ],
         responses=[
-            Response(status, response["description"], _examples(response))
+            Response(status, response["description"], _examples(response, components))
             for status, response in operation["responses"].items()
         ],
     )
@@ -141,9 +145,13 @@ def _type_name(schema: Schema, schemas: Schemas) -> str:
     return " or ".join(dict.fromkeys(words))
 
 
-def _examples(response: openapi.Response) -> list[tuple[str, str]]:
+def _examples(response: openapi.Response, components: Components) -> list[tuple[str, str]]:
     examples = response["content"]["application/json"].get("examples", {})
+    resolved = {
+        name: components["examples"][name] if "$ref" in example else example
+        for name, example in examples.items()
+    }
     return [
         (example.get("summary", name), json.dumps(example["value"], indent=2, ensure_ascii=False))
-        for name, example in examples.items()
+        for name, example in resolved.items()
     ]

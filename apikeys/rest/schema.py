@@ -15,7 +15,7 @@ from drf_spectacular.utils import (
 from rest_framework.serializers import Serializer
 
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
-from apikeys.rest.openapi import Document, Header, Operation, Schemas
+from apikeys.rest.openapi import Document, Example, Header, Operation, Response, Schema, Schemas
 from apikeys.rest.serializers import ErrorSerializer
 
 # Errors that every operation can return.
@@ -36,12 +36,13 @@ def describe(
     description: str,
     result: type[Serializer[None]],
     *,
+    tag: str,
     examples: Mapping[str, object],
     refusals: Iterable[str] = COMMON_ERRORS,
     request: OpenApiRequest | None = None,
     parameters: Iterable[OpenApiParameter] = (),
 ) -> Callable[[View], View]:
-    """Document a view's method as an operation."""
+    """Document a view's method as an operation. config/settings/openapi.py describes its tag."""
     responses: dict[int, OpenApiResponse] = {
         200: OpenApiResponse(
             result,
@@ -63,7 +64,7 @@ def describe(
         request=request,
         responses=responses,
         parameters=list(parameters),
-        tags=["v1"],
+        tags=[tag],
     )
     return decorator
 
@@ -118,7 +119,8 @@ STATUS_HEADER_SCHEMAS = {
 
 def complete_schema(result: Document, **_: object) -> Document:
     """Add what every operation shares. drf-spectacular calls this as a postprocessing hook."""
-    result["components"]["headers"] = {
+    components = result["components"]
+    components["headers"] = {
         **HEADER_SCHEMAS,
         **{
             name: header
@@ -126,16 +128,37 @@ def complete_schema(result: Document, **_: object) -> Document:
             for name, header in extra.items()
         },
     }
+    components["examples"] = {}
+    for schema in components["schemas"].values():
+        _remove_enum_ids(schema)
     for methods in result["paths"].values():
         for operation in methods.values():
             for status, response in operation["responses"].items():
-                names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
-                refs: dict[str, Header] = {
-                    name: {"$ref": f"#/components/headers/{name}"} for name in names
-                }
-                response["headers"] = {**refs, **response.get("headers", {})}
-            _forbid_unknown_fields(operation, result["components"]["schemas"])
+                _refer_to_headers(status, response)
+                if status != "200":
+                    components["examples"] |= _refer_to_examples(response)
+            _forbid_unknown_fields(operation, components["schemas"])
     return result
+
+
+def _remove_enum_ids(schema: Schema) -> None:
+    """Remove drf-spectacular's notes to its own hook, which would give each enum a schema."""
+    for field in schema.get("properties", {}).values():
+        field.pop("x-spec-enum-id", None)
+
+
+def _refer_to_headers(status: str, response: Response) -> None:
+    names = [*HEADER_SCHEMAS, *STATUS_HEADER_SCHEMAS.get(status, {})]
+    refs: dict[str, Header] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    response["headers"] = {**refs, **response.get("headers", {})}
+
+
+def _refer_to_examples(response: Response) -> dict[str, Example]:
+    """Replace an error's examples with references by code, and return the examples."""
+    content = response["content"]["application/json"]
+    examples = {example["summary"]: example for example in content["examples"].values()}
+    content["examples"] = {code: {"$ref": f"#/components/examples/{code}"} for code in examples}
+    return examples
 
 
 def _forbid_unknown_fields(operation: Operation, schemas: Schemas) -> None:

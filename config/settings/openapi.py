@@ -6,12 +6,19 @@ from typing import Any
 def openapi_settings(base_url: str, support_email: str) -> dict[str, Any]:
     return {
         "TITLE": "Email Validation API",
-        "DESCRIPTION": "Tells whether mail to an address will arrive.",
+        "DESCRIPTION": "Find out whether an email address can receive mail.",
         "VERSION": "1",
         "OAS_VERSION": "3.1.0",
         "SERVERS": [{"url": base_url}],
         "CONTACT": {"email": support_email},
         "EXTERNAL_DOCS": {"url": f"{base_url}/docs/"},
+        "TAGS": [
+            {"name": "Validation", "description": "Validate addresses. This costs credits."},
+            {
+                "name": "Account",
+                "description": "Read the balance, usage, and rate limit of a key. This is free.",
+            },
+        ],
         "POSTPROCESSING_HOOKS": ["apikeys.rest.schema.complete_schema"],
         "DISABLE_DOCSTRING_DESCRIPTIONS": True,
         "ENUM_GENERATE_CHOICE_DESCRIPTION": False,

@@ -4,7 +4,7 @@ import re
 from datetime import date, timedelta
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 
 from accounts.models import Account
 from apikeys.errors import ApiError
@@ -35,6 +35,26 @@ EXAMPLE = {
         }
     ],
 }
+PARAMETERS = [
+    OpenApiParameter(
+        "from",
+        _DATE_SCHEMA,
+        description="First day. Defaults to 29 days before `to`",
+        examples=[OpenApiExample("The first of a month", "2026-11-01")],
+    ),
+    OpenApiParameter(
+        "to",
+        _DATE_SCHEMA,
+        description="Last day. Defaults to today",
+        examples=[OpenApiExample("The last of a month", "2026-11-30")],
+    ),
+    OpenApiParameter(
+        "key",
+        {"type": "string"},
+        description="ID of an API key (`key_…`), to return only its usage",
+        examples=[OpenApiExample("One key", "key_5Hc9TfWnQ3sEvXy7BgMk")],
+    ),
+]
 
 
 class UsageView(ApiView):
@@ -60,18 +80,9 @@ class UsageView(ApiView):
         "Get usage",
         "Returns validations, verdicts and credits per day. Days are in UTC.",
         UsageSerializer,
+        tag="Account",
         examples={"One day": EXAMPLE},
-        parameters=[
-            OpenApiParameter(
-                "from", _DATE_SCHEMA, description="First day. Defaults to 29 days before `to`"
-            ),
-            OpenApiParameter("to", _DATE_SCHEMA, description="Last day. Defaults to today"),
-            OpenApiParameter(
-                "key",
-                {"type": "string"},
-                description="ID of an API key (`key_…`), to return only its usage",
-            ),
-        ],
+        parameters=PARAMETERS,
         refusals=(*COMMON_ERRORS, "invalid_field"),
     )
     def get(self, request: ApiRequest) -> ApiResponse:

@@ -1,0 +1,155 @@
+"""The OpenAPI document is complete and clean, so that tools generate good clients from it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from jsonschema import Draft202012Validator
+
+from apikeys.errors import REFUSALS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+
+@pytest.fixture
+def document() -> Any:
+    return Client().get("/docs/openapi.json").json()
+
+
+def operations(document: Any) -> list[Any]:
+    return [op for methods in document["paths"].values() for op in methods.values()]
+
+
+def iterate_objects(node: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object inside the node, however deep."""
+    if isinstance(node, dict):
+        yield node
+    for child in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
+        yield from iterate_objects(child)
+
+
+def resolve(document: Any, reference: str) -> Any:
+    found = document
+    for name in reference.removeprefix("#/").split("/"):
+        found = found[name]
+    return found
+
+
+def test_document_has_no_notes_of_the_generator(document: Any) -> None:
+    names = {name for node in iterate_objects(document) for name in node}
+    assert {name for name in names if name.startswith("x-")} == set()
+
+
+def test_every_reference_leads_somewhere(document: Any) -> None:
+    references = {node["$ref"] for node in iterate_objects(document) if "$ref" in node}
+    assert len(references) > 40
+    assert all(resolve(document, reference) for reference in references)
+
+
+def test_every_shared_component_is_used(document: Any) -> None:
+    references = {node["$ref"] for node in iterate_objects(document) if "$ref" in node}
+    for kind in ("examples", "headers", "schemas"):
+        for name in document["components"][kind]:
+            assert f"#/components/{kind}/{name}" in references
+
+
+def test_each_error_example_is_shared_under_its_code(document: Any) -> None:
+    examples = document["components"]["examples"]
+    assert {name: ex["value"]["error"]["code"] for name, ex in examples.items()} == {
+        code: code for code in REFUSALS
+    }
+
+
+def test_every_error_response_refers_to_examples_of_its_status(document: Any) -> None:
+    for operation in operations(document):
+        for status, response in operation["responses"].items():
+            for code, example in response["content"]["application/json"]["examples"].items():
+                if status == "200":
+                    assert "value" in example
+                else:
+                    assert example == {"$ref": f"#/components/examples/{code}"}
+                    assert REFUSALS[code].status == int(status)
+
+
+def test_validate_shows_every_error_code(document: Any) -> None:
+    responses = document["paths"]["/v1/validate"]["post"]["responses"]
+    shown = [
+        code
+        for status, response in responses.items()
+        if status != "200"
+        for code in response["content"]["application/json"]["examples"]
+    ]
+    assert sorted(shown) == sorted(REFUSALS)
+
+
+def test_every_parameter_and_header_has_a_valid_example(document: Any) -> None:
+    parameters = [one for op in operations(document) for one in op.get("parameters", [])]
+    headers = [
+        resolve(document, header["$ref"]) if "$ref" in header else header
+        for op in operations(document)
+        for response in op["responses"].values()
+        for header in response["headers"].values()
+    ]
+    assert len(parameters) == 4
+    for described in [*parameters, *headers]:
+        for value in example_values(described):
+            Draft202012Validator(described["schema"]).validate(value)
+
+
+def test_every_request_body_has_a_valid_example(document: Any) -> None:
+    bodies = [op["requestBody"] for op in operations(document) if "requestBody" in op]
+    assert len(bodies) == 1
+    for body in bodies:
+        for content in body["content"].values():
+            schema = {**content["schema"], "components": document["components"]}
+            for value in example_values(content):
+                Draft202012Validator(schema).validate(value)
+
+
+def test_every_example_of_a_response_matches_its_schema(document: Any) -> None:
+    for operation in operations(document):
+        for response in operation["responses"].values():
+            content = response["content"]["application/json"]
+            schema = {**content["schema"], "components": document["components"]}
+            for example in content["examples"].values():
+                found = resolve(document, example["$ref"]) if "$ref" in example else example
+                Draft202012Validator(schema).validate(found["value"])
+
+
+def example_values(described: Any) -> list[Any]:
+    """Return the values of an object with `example` or `examples`, of which there must be one."""
+    values = [example["value"] for example in described.get("examples", {}).values()]
+    values += [described["example"]] if "example" in described else []
+    assert values, described
+    return values
+
+
+def test_nullable_enums_list_null_among_their_values(document: Any) -> None:
+    """As JSON Schema 2020-12 has it: no schema exists only to say blank or null."""
+    schemas = document["components"]["schemas"]
+    assert not {name for name in schemas if name.endswith("Enum")}
+    nullable = {
+        f"{name}.{field}": schema
+        for name, owner in schemas.items()
+        for field, schema in owner["properties"].items()
+        if None in schema.get("enum", [])
+    }
+    assert set(nullable) == {"DomainAuth.spf", "DomainAuth.dmarc", "Mx.fallback"}
+    assert all(schema["type"] == ["string", "null"] for schema in nullable.values())
+
+
+def test_a_schema_uses_one_of_only_for_a_reference_or_null(document: Any) -> None:
+    unions = [node["oneOf"] for node in iterate_objects(document) if "oneOf" in node]
+    assert unions == [[{"$ref": "#/components/schemas/SyntaxError"}, {"type": "null"}]]
+    assert not any("nullable" in node for node in iterate_objects(document["components"]))
+
+
+def test_every_tag_is_declared_with_a_description_and_used(document: Any) -> None:
+    declared = {tag["name"]: tag["description"] for tag in document["tags"]}
+    used = {tag for operation in operations(document) for tag in operation["tags"]}
+    assert used == set(declared)
+    assert all(declared.values())
+    assert all(len(operation["tags"]) == 1 for operation in operations(document))
