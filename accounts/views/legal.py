@@ -13,23 +13,27 @@ from accounts.models import User
 from accounts.permissions import redirect_get_to
 from accounts.request import SiteRequest
 from accounts.terms import agree_to_terms
+from runtime.http.public_pages import public_page
 
 DAY = 24 * 3600
 
 
 @login_not_required
+@public_page
 @require_safe
 def show_terms(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/legal/terms.html", _context())
 
 
 @login_not_required
+@public_page
 @require_safe
 def show_privacy(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/legal/privacy.html", _context())
 
 
 @login_not_required
+@public_page
 @require_safe
 def show_data_processing(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/legal/data_processing.html", _context())

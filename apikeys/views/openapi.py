@@ -5,9 +5,11 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from apikeys.rest import reference
+from runtime.http.public_pages import public_page
 
 
 @login_not_required
+@public_page
 @require_safe
 def show_openapi_document(request: HttpRequest) -> HttpResponse:
     return HttpResponse(reference.openapi_document(), content_type="application/json")

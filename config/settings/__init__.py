@@ -98,6 +98,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    # After the security headers, which a 304 has as well.
+    "runtime.http.public_pages.PublicPageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "accounts.authentication.sign_in_queue.SignInQueueMiddleware",

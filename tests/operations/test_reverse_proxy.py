@@ -1,6 +1,7 @@
 """The shipped nginx in front of the product in production: what it forwards, and how it responds
 to requests that it refuses itself."""
 
+import gzip
 import json
 import re
 import shutil
@@ -221,6 +222,20 @@ def test_proxy_preserves_the_headers_of_the_product(site: Product, proxy: Revers
         set(headers["Content-Security-Policy"].split("; ")) for headers in (proxied, direct)
     ]
     assert directives[0] == directives[1]
+
+
+def test_proxy_forwards_compressed_public_pages_and_their_304(proxy: ReverseProxy) -> None:
+    page = only(proxy.send(get("/docs/", "Accept-Encoding: gzip")))
+    assert page.headers["Content-Encoding"] == "gzip"
+    assert b"<h1>Quickstart</h1>" in gzip.decompress(page.body)
+    etag = f"If-None-Match: {page.headers['ETag']}"
+    assert only(proxy.send(get("/docs/", "Accept-Encoding: gzip", etag))).status == 304
+
+
+def test_proxy_compresses_no_page_with_a_csrf_token(proxy: ReverseProxy) -> None:
+    page = only(proxy.send(get("/accounts/login/", "Accept-Encoding: gzip")))
+    assert "Content-Encoding" not in page.headers
+    assert b"csrfmiddlewaretoken" in page.body
 
 
 def test_a_client_cannot_choose_its_address(site: Product, proxy: ReverseProxy) -> None:

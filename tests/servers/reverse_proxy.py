@@ -150,7 +150,8 @@ def _parse_responses(received: bytes) -> Iterator[RawResponse]:
             body, _, received = rest.partition(b"\r\n0\r\n\r\n")
             body = body.partition(b"\r\n")[2]
         else:
-            length = int(headers["Content-Length"])
+            # A 304 has no body and no length.
+            length = 0 if first.startswith("HTTP/1.1 304 ") else int(headers["Content-Length"])
             body, received = rest[:length], rest[length:]
         yield RawResponse(int(first.split()[1]), headers, body)
 

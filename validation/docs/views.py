@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 from django.views.decorators.http import require_safe
 
+from runtime.http.public_pages import public_page
 from validation.docs.page_context import build_context
 from validation.docs.pages import GROUPS, Page, neighbors
 
@@ -23,6 +24,7 @@ class Section(NamedTuple):
 
 
 @login_not_required
+@public_page
 @require_safe
 def show_page(request: HttpRequest, page: Page) -> HttpResponse:
     content = render_to_string(page.template, build_context(page), request)

@@ -1,0 +1,52 @@
+"""Compress public pages, and answer 304 to browsers that have the current one.
+
+Other pages stay uncompressed: the length of a compressed page would reveal what it contains, such
+as a CSRF token, to an attacker who can add text to it (BREACH).
+"""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
+from django.middleware.http import ConditionalGetMiddleware
+from django.utils.cache import patch_cache_control, patch_vary_headers
+
+View = Callable[..., HttpResponseBase]
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+def public_page(view: View) -> View:
+    """Mark a view whose page is the same for all visitors who have no session.
+
+    It has no form with a CSRF token, no message, and no name of a user.
+    """
+    view.is_public_page = True  # type: ignore[attr-defined]
+    return view
+
+
+class PublicPageMiddleware:
+    """Must come before all middleware that reads or changes a page's content."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+        self._add_etag = ConditionalGetMiddleware(get_response).process_response
+        self._compress = GZipMiddleware(get_response).process_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if response.status_code != 200 or not _is_public(request, response):
+            return response
+        # Browsers ask each time: a page names the stylesheets of its release.
+        patch_cache_control(response, no_cache=True)
+        patch_vary_headers(response, ["Accept-Encoding", "Cookie"])
+        return self._compress(request, self._add_etag(request, response))
+
+
+def _is_public(request: HttpRequest, response: HttpResponse) -> bool:
+    match = request.resolver_match
+    is_public_view = match is not None and getattr(match.func, "is_public_page", False)
+    has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
+    # Every page with a CSRF token sets its cookie.
+    return is_public_view and not has_session and not response.cookies
