@@ -12,6 +12,7 @@ from apikeys.rest.view import ApiView, UnknownView
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
+from validation.docs.text_views import show_llms_txt
 from validation.reports.api import UsageView
 
 # The app's configuration leaves this to the URL table: config/apps.py.
@@ -46,6 +47,7 @@ urlpatterns = [
     path("credits/", include("credits.urls")),
     path("admin/", admin.site.urls),
     path("docs/", include("validation.docs.urls")),
+    path("llms.txt", show_llms_txt),
     path(".well-known/security.txt", show_security_contact),
     # Browsers request it on their own.
     path("favicon.ico", login_not_required(icon)),

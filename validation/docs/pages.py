@@ -17,6 +17,14 @@ class Page:
         return f"docs:{self.name}"
 
     @property
+    def markdown_path(self) -> str:
+        return f"{self.path.removesuffix('/') or 'index'}.md"
+
+    @property
+    def markdown_view_name(self) -> str:
+        return f"{self.view_name}-markdown"
+
+    @property
     def template(self) -> str:
         return f"docs/{self.name.replace('-', '_')}.html"
 

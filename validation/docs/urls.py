@@ -2,11 +2,16 @@ from django.urls import path
 
 from apikeys.views import openapi
 from validation.docs.pages import PAGES
+from validation.docs.text_views import show_markdown
 from validation.docs.views import show_page
 
 app_name = "docs"
 
 urlpatterns = [
     *(path(page.path, show_page, {"page": page}, name=page.name) for page in PAGES),
+    *(
+        path(page.markdown_path, show_markdown, {"page": page}, name=f"{page.name}-markdown")
+        for page in PAGES
+    ),
     path("openapi.json", openapi.show_openapi_document, name="show-description"),
 ]
