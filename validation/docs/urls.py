@@ -14,4 +14,5 @@ urlpatterns = [
         for page in PAGES
     ),
     path("openapi.json", openapi.show_openapi_document, name="show-description"),
+    path("postman.json", openapi.show_postman_collection, name="show-postman"),
 ]
