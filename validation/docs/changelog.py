@@ -1,46 +1,172 @@
-"""Parse CHANGELOG.md into headings and bullets for the changelog page. Pure.
+"""List what customers notice, newest first, for the changelog page and its feed. Pure.
 
-It produces no HTML: the template escapes each text and formats `code`.
+Developers and operators read CHANGELOG.md. Text between `backticks` is shown as code.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import date
 
-# The page omits entries under this heading: commands, settings and staff pages.
-FOR_OPERATORS = "For operators and staff"
+from validation.docs.pages import PAGES, Page
+
+_PAGES = {page.name: page for page in PAGES}
 
 
-@dataclass
-class Change:
-    """Groups the entries under one heading, such as Added or Removed."""
-
+@dataclass(frozen=True)
+class Entry:
+    # The anchor on the page, and part of the id in the feed. Never changes.
+    id: str
+    day: date
+    # API, Dashboard, or Docs.
+    area: str
     title: str
-    entries: list[str] = field(default_factory=list)
+    text: str
+    # The docs page with the details, if there is one.
+    page: Page | None = None
 
 
-@dataclass
-class Release:
-    title: str
-    changes: list[Change] = field(default_factory=list)
-
-
-def read_changelog(text: str) -> list[Release]:
-    releases: list[Release] = []
-    for line in text.splitlines():
-        if line.startswith("## "):
-            releases.append(Release(line.removeprefix("## ").strip()))
-        elif releases and line.startswith("### "):
-            releases[-1].changes.append(Change(line.removeprefix("### ").strip()))
-        elif releases and line.strip():
-            _add_entry(releases[-1], line)
-    return releases
-
-
-def _add_entry(release: Release, line: str) -> None:
-    """Add a bullet or continue the last one. Entries without a heading get an empty title."""
-    if not release.changes:
-        release.changes.append(Change(""))
-    entries = release.changes[-1].entries
-    if line.startswith("- ") or not entries:
-        entries.append(line.removeprefix("- ").strip())
-    else:
-        entries[-1] += f" {line.strip()}"
+ENTRIES = (
+    Entry(
+        "postman-collection",
+        date(2026, 11, 23),
+        "Docs",
+        "Postman collection",
+        "Import `/docs/postman.json` into Postman, set the variable `api_key`, and send every "
+        "request of the API. `openapi.json` now has an example for every parameter and request "
+        "body.",
+        _PAGES["show-reference"],
+    ),
+    Entry(
+        "markdown-docs",
+        date(2026, 11, 23),
+        "Docs",
+        "Docs as Markdown, and a feed of changes",
+        "Every docs page is also available as Markdown: `/docs/errors/` is at `/docs/errors.md`. "
+        "`/llms.txt` lists the pages for AI assistants. Subscribe to this changelog at "
+        "`/docs/changelog.atom`.",
+    ),
+    Entry(
+        "charged-in-503",
+        date(2026, 11, 22),
+        "API",
+        "A 503 says whether you were charged",
+        "`details.charged` of a `service_unavailable` error is false if nothing was charged, and "
+        "null if we can't know yet. We refund a charge whose response was lost. With an "
+        "`Idempotency-Key`, a retry returns the stored result instead.",
+        _PAGES["show-errors"],
+    ),
+    Entry(
+        "misplaced-keys",
+        date(2026, 11, 22),
+        "API",
+        "Misplaced API keys are pointed out",
+        "If a request sends its key in `X-API-Key`, in HTTP Basic, or in the query string, the "
+        "401 `missing_api_key` says where the key was found and how to send it.",
+        _PAGES["show-authentication"],
+    ),
+    Entry(
+        "unknown-parameters",
+        date(2026, 11, 22),
+        "API",
+        "Unknown query parameters are refused",
+        "A query parameter that an operation doesn't have is a 400 `unknown_field`. Before, a "
+        "misspelled `from` of `GET /v1/usage` returned the last 30 days.",
+        _PAGES["show-errors"],
+    ),
+    Entry(
+        "lookup-limit",
+        date(2026, 11, 22),
+        "API",
+        "A limit for costly domains",
+        "Some domains need an unusual number of DNS messages. If your account validates too many "
+        "of them within an hour, new domains are `unknown` with `retry_after_s` 600 until the hour "
+        "ends. These results are free.",
+        _PAGES["show-verdicts"],
+    ),
+    Entry(
+        "second-factor",
+        date(2026, 11, 22),
+        "Dashboard",
+        "Two-factor authentication protects sensitive pages",
+        "If you use two-factor authentication, the dashboard asks for it before you change API "
+        "keys, your password, your email address, or the owners of an account. At sign-in, you can "
+        "use a passkey instead of a code.",
+    ),
+    Entry(
+        "usage-and-requests",
+        date(2026, 11, 22),
+        "Dashboard",
+        "Usage charts and a request log",
+        "Usage shows your requests by hour, day, or month, by verdict and by key, and exports them "
+        "as CSV. Requests lists every response, with filters and a page for each request that "
+        "explains its verdict.",
+    ),
+    Entry(
+        "request-retention",
+        date(2026, 11, 22),
+        "Dashboard",
+        "You decide how long requests are stored",
+        "Settings → Data sets how many days your requests are stored, or that they aren't stored "
+        "at all. It also erases a single address from your request log and stored responses.",
+    ),
+    Entry(
+        "docs",
+        date(2026, 11, 22),
+        "Docs",
+        "New docs",
+        "A quickstart, guides for sign-up forms and mailing lists, an API reference, and a page "
+        "for every error. All examples are in curl, Python, or JavaScript, and tested.",
+        _PAGES["show-guide"],
+    ),
+    Entry(
+        "credits",
+        date(2026, 11, 21),
+        "API",
+        "Credits, plans, and packs",
+        "A definite verdict costs 1 credit. Unknown results, errors, and the sandbox are free. "
+        "`GET /v1/credits` returns your balance, and `GET /v1/usage` your usage per day.",
+        _PAGES["show-credits"],
+    ),
+    Entry(
+        "playground",
+        date(2026, 11, 21),
+        "Dashboard",
+        "Playground",
+        "Validate an address in the dashboard. You see the API's real response, what it cost, and "
+        "the same call in curl, Python, JavaScript, and PHP.",
+    ),
+    Entry(
+        "idempotency",
+        date(2026, 11, 21),
+        "API",
+        "Safe retries",
+        "Send an `Idempotency-Key`, and a repeated request returns the first response and costs "
+        "nothing for 24 hours.",
+        _PAGES["show-idempotency"],
+    ),
+    Entry(
+        "validate",
+        date(2026, 11, 21),
+        "API",
+        "Validate an address",
+        "`POST /v1/validate` returns a verdict with its reasons, and every check behind it. "
+        "Addresses at `sandbox.test` return each result and error for free.",
+        _PAGES["show-validate"],
+    ),
+    Entry(
+        "api-keys",
+        date(2026, 11, 21),
+        "Dashboard",
+        "API keys",
+        "Create keys with an expiry date, allowed networks, and a rate limit of their own. Rotate "
+        "a key with a grace period in which the old one still works.",
+        _PAGES["show-authentication"],
+    ),
+    Entry(
+        "accounts",
+        date(2026, 11, 20),
+        "Dashboard",
+        "Accounts and teams",
+        "Invite your team with five roles, sign in with passkeys or an authenticator app, and see "
+        "every change in the audit log.",
+    ),
+)

@@ -17,7 +17,7 @@ from apikeys.rest.strict_json import MAX_DEPTH
 from apikeys.throttling.limits import WINDOW_SECONDS
 from credits.models import Pack, Plan
 from validation.api import MAX_EMAIL_LENGTH
-from validation.docs.changelog import FOR_OPERATORS, read_changelog
+from validation.docs.changelog import ENTRIES
 from validation.docs.pages import Page
 from validation.docs.sentences import describe_details, describe_result, describe_tax, list_codes
 from validation.engine.dns.providers import HOST_PATTERNS, OTHER
@@ -136,10 +136,7 @@ def _errors() -> Context:
 
 
 def _changelog() -> Context:
-    releases = read_changelog((settings.BASE_DIR / "CHANGELOG.md").read_text())
-    for release in releases:
-        release.changes = [change for change in release.changes if change.title != FOR_OPERATORS]
-    return {"releases": releases}
+    return {"entries": ENTRIES}
 
 
 def _refusals(status: int | None = None) -> list[tuple[str, Refusal]]:

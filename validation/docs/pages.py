@@ -119,7 +119,7 @@ GROUPS = (
                 "show-changelog",
                 "changelog/",
                 "Changelog",
-                "What is new: in the API, in the dashboard, and in running it.",
+                "What's new in the API, the dashboard, and the docs.",
             ),
         ),
     ),

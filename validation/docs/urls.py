@@ -2,7 +2,7 @@ from django.urls import path
 
 from apikeys.views import openapi
 from validation.docs.pages import PAGES
-from validation.docs.text_views import show_markdown
+from validation.docs.text_views import show_changelog_feed, show_markdown
 from validation.docs.views import show_page
 
 app_name = "docs"
@@ -13,6 +13,7 @@ urlpatterns = [
         path(page.markdown_path, show_markdown, {"page": page}, name=f"{page.name}-markdown")
         for page in PAGES
     ),
+    path("changelog.atom", show_changelog_feed, name="show-changelog-feed"),
     path("openapi.json", openapi.show_openapi_document, name="show-description"),
     path("postman.json", openapi.show_postman_collection, name="show-postman"),
 ]

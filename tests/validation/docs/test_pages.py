@@ -12,14 +12,12 @@ from accounts.models import Account
 from apikeys.errors import REFUSALS
 from credits.models import Pack, Plan
 from tests.support.api_client import ApiClient
-from validation.docs.changelog import FOR_OPERATORS, read_changelog
 from validation.docs.examples import LANGUAGES, IncompleteExample, load_snippets
 from validation.docs.pages import GROUPS, PAGES, Page, neighbors
 from validation.engine.reasons import VERDICT_BY_REASON
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-ROOT = Path(__file__).resolve().parents[3]
 MAX_PAGE_SIZE = 150_000
 # Matches only code.
 CODE = re.compile(r"\bcurl |^import |\bfetch\(|<\?php|\brequire\(", re.MULTILINE)
@@ -137,30 +135,6 @@ def test_prices_match_what_staff_set(account: Account) -> None:
     page = page_text_by_name("show-credits")
     assert "123.45" in page
     assert "4,567" not in page
-
-
-def test_changelog_page_shows_the_changelog_file() -> None:
-    page = unescape(re.sub(r"<[^>]+>", "", page_text_by_name("show-changelog")))
-    text = (ROOT / "CHANGELOG.md").read_text()
-    releases = read_changelog(text)
-    changes = [change for release in releases for change in release.changes]
-    entries = [entry for change in changes for entry in change.entries]
-    assert len(entries) == len(re.findall(r"^- ", text, re.MULTILINE)) > 20
-    for change in changes:
-        for entry in change.entries:
-            is_shown = entry.replace("`", "") in page
-            assert is_shown is (change.title != FOR_OPERATORS), entry
-
-
-def test_changelog_is_parsed_into_headings_and_bullets() -> None:
-    first, second = read_changelog(
-        "# Changelog\n\nWords.\n\n## 2.0\n\n### Added\n- One `thing`\n  and more.\n- <b>Two</b>\n"
-        "\n## 1.0\n- Bare.\n"
-    )
-    assert (first.title, second.title) == ("2.0", "1.0")
-    assert first.changes[0].title == "Added"
-    assert first.changes[0].entries == ["One `thing` and more.", "<b>Two</b>"]
-    assert [change.entries for change in second.changes] == [["Bare."]]
 
 
 @pytest.mark.parametrize("file", ["code.py", "printed.txt"])
