@@ -2,13 +2,13 @@
 
 import re
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
+from drf_spectacular.utils import OpenApiParameter, OpenApiRequest
 
 from apikeys.errors import REFUSALS, ApiError
 from apikeys.request import ApiCall, ApiRequest
 from apikeys.rest.request_body import read_object, read_string, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
-from apikeys.rest.schema import describe
+from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from credits.permissions import HasCredits
 from validation import services
@@ -20,14 +20,14 @@ from validation.settlement import ValidationResponse
 
 MAX_EMAIL_LENGTH = 320
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
-ADDRESS_EXAMPLE = OpenApiExample("An address", {"email": "jane@shop.example"})
+ADDRESS_EXAMPLE = named_example("An address", {"email": "jane@shop.example"})
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
     OpenApiParameter.HEADER,
     description="A retry with the same key and address within 24 hours returns the first response, "
     "byte for byte, and is free.",
-    examples=[OpenApiExample("One per address", "sign-up-8f14e45f")],
+    examples=[named_example("One per address", "sign-up-8f14e45f")],
 )
 REPLAYED = OpenApiParameter(
     "Idempotent-Replayed",
@@ -35,7 +35,7 @@ REPLAYED = OpenApiParameter(
     OpenApiParameter.HEADER,
     response=[200],
     description="Present, and `true`, if this is the stored response to an earlier request.",
-    examples=[OpenApiExample("A replay", "true")],
+    examples=[named_example("A replay", "true")],
 )
 
 COST = OpenApiParameter(
@@ -44,7 +44,7 @@ COST = OpenApiParameter(
     OpenApiParameter.HEADER,
     response=[200],
     description="Credits charged for this request.",
-    examples=[OpenApiExample("A definite verdict", 1)],
+    examples=[named_example("A definite verdict", 1)],
 )
 REMAINING = OpenApiParameter(
     "X-Credits-Remaining",
@@ -52,7 +52,7 @@ REMAINING = OpenApiParameter(
     OpenApiParameter.HEADER,
     response=[200],
     description="Balance after this request.",
-    examples=[OpenApiExample("A balance", 4211)],
+    examples=[named_example("A balance", 4211)],
 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import orjson
 from django.http import HttpResponseBase
+from django.utils.text import slugify
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import (
     OpenApiExample,
@@ -30,6 +31,11 @@ EXAMPLE_ID = "req_2nXfSBqPzK5mYd8wTg4L"
 View = Callable[..., HttpResponseBase]
 
 
+def named_example(title: str, value: object) -> OpenApiExample:
+    """Return an example whose name drf-spectacular makes fit for code: `RiskyPossibleTypo`."""
+    return OpenApiExample(slugify(title).replace("-", "_"), value, summary=title)
+
+
 def describe(
     operation_id: str,
     summary: str,
@@ -47,7 +53,7 @@ def describe(
         200: OpenApiResponse(
             result,
             description="The answer.",
-            examples=[OpenApiExample(name, value) for name, value in examples.items()],
+            examples=[named_example(title, value) for title, value in examples.items()],
         )
     }
     for status in sorted({REFUSALS[code].status for code in refusals}):
@@ -55,7 +61,7 @@ def describe(
         responses[status] = OpenApiResponse(
             ErrorSerializer,
             description=", ".join(f"`{code}`" for code in codes),
-            examples=[OpenApiExample(code, _example(code)) for code in codes],
+            examples=[named_example(code, _example(code)) for code in codes],
         )
     decorator: Callable[[View], View] = extend_schema(
         operation_id=operation_id,

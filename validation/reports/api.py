@@ -4,14 +4,14 @@ import re
 from datetime import date, timedelta
 
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter
 
 from accounts.models import Account
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
-from apikeys.rest.schema import COMMON_ERRORS, describe
+from apikeys.rest.schema import COMMON_ERRORS, describe, named_example
 from apikeys.rest.view import ApiView
 from credits.wallet.totals import usage_by_day
 from validation.engine.reasons import Verdict
@@ -40,19 +40,19 @@ PARAMETERS = [
         "from",
         _DATE_SCHEMA,
         description="First day. Defaults to 29 days before `to`",
-        examples=[OpenApiExample("The first of a month", "2026-11-01")],
+        examples=[named_example("The first of a month", "2026-11-01")],
     ),
     OpenApiParameter(
         "to",
         _DATE_SCHEMA,
         description="Last day. Defaults to today",
-        examples=[OpenApiExample("The last of a month", "2026-11-30")],
+        examples=[named_example("The last of a month", "2026-11-30")],
     ),
     OpenApiParameter(
         "key",
         {"type": "string"},
         description="ID of an API key (`key_…`), to return only its usage",
-        examples=[OpenApiExample("One key", "key_5Hc9TfWnQ3sEvXy7BgMk")],
+        examples=[named_example("One key", "key_5Hc9TfWnQ3sEvXy7BgMk")],
     ),
 ]
 

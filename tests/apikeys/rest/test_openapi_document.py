@@ -1,5 +1,6 @@
 """The OpenAPI document is complete and clean, so that tools generate good clients from it."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,6 +73,13 @@ def test_every_error_response_refers_to_examples_of_its_status(document: Any) ->
                 else:
                     assert example == {"$ref": f"#/components/examples/{code}"}
                     assert REFUSALS[code].status == int(status)
+
+
+def test_names_of_examples_are_fit_for_generated_code(document: Any) -> None:
+    names = {name for node in iterate_objects(document) for name in node.get("examples", ())}
+    assert {"AnAddress", "Deliverable"} <= names
+    assert len(names) > len(REFUSALS)
+    assert all(re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) for name in names)
 
 
 def test_validate_shows_every_error_code(document: Any) -> None:
