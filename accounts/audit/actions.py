@@ -80,6 +80,7 @@ _LABELS: dict[Group, dict[str, str]] = {
         "account.log_days_changed": "Changed how long requests are kept",
         "account.exported": "Exported all data of the account",
         "audit.exported": "Exported the audit log",
+        "requests.exported": "Exported requests",
         "address.erased": "Erased an address from the request log",
         "account.suspended": "Suspended the account",
         "account.suspension_lifted": "Lifted the suspension",

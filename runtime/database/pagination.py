@@ -55,6 +55,7 @@ def paginate(
     before: Cursor | None = None,
     *,
     scan_limit: int | None = None,
+    page_size: int = PAGE_SIZE,
 ) -> Page[Row]:
     """Return one page of `rows`, which an index returns in the order of `at`.
 
@@ -69,9 +70,9 @@ def paginate(
         rows = rows.filter(*filters, **{"at__gte": scan_end} if scan_end else {})
     seen = before.seen if before else 0
     # Fetch one row more than the page shows, to know whether there is a next page.
-    matches = list(rows[seen : seen + PAGE_SIZE + 1])
-    entries = matches[:PAGE_SIZE]
-    if len(matches) > PAGE_SIZE:
+    matches = list(rows[seen : seen + page_size + 1])
+    entries = matches[:page_size]
+    if len(matches) > page_size:
         return Page(entries, _cursor_after(entries, _at(entries[-1]), before))
     return Page(entries, _cursor_after(entries, scan_end, before) if scan_end else None, scan_end)
 

@@ -14,7 +14,7 @@ class DayField(forms.DateField):
     Calculations with the first and last representable years overflow.
     """
 
-    widget = forms.DateInput(attrs={"type": "date"})
+    widget = forms.DateInput(attrs={"type": "date", "min": "2020-01-01"})
 
     def validate(self, value: Any) -> None:
         super().validate(value)

@@ -1,5 +1,6 @@
 """Say what the request log contains, and how a request ended. Pure."""
 
+from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
 
 from accounts.presenters.elements import EmptyState
@@ -41,6 +42,11 @@ def search_notice(form: LogFilter) -> str:
 
 def _is_valid(form: LogFilter, name: str) -> bool:
     return bool(form[name].value()) and not form[name].errors
+
+
+def time_hint(entry: LogEntry) -> str:
+    """Say how long ago the request was, with its exact time."""
+    return f"{naturaltime(entry.at)}, {entry.at:%d %b %Y, %H:%M:%S} UTC"
 
 
 def request_intro(entry: LogEntry) -> str:

@@ -30,6 +30,7 @@ from validation.request_log.search import LogQuery
 
 PLAYGROUND = "playground"
 MAX_KEYS = 200
+ORDER_ERROR = "“From” must be before “To”."
 REQUEST_ID = re.compile(r"\A[A-Za-z0-9_-]{8,64}\Z")
 
 
@@ -117,7 +118,7 @@ class UsageFilter(AccountFilter):
         code = data["range"] or self.DEFAULT
         if code == "24h":
             if unit not in (None, Unit.HOUR):
-                raise ValidationError("24 hours are shown by hour.")
+                raise ValidationError("The last 24 hours are only available by hour.")
             return last_hours(self.now, 24)
         count, kind = int(code[:-1]), code[-1]
         return (last_days if kind == "d" else last_months)(self.now, count, unit)
@@ -126,11 +127,9 @@ class UsageFilter(AccountFilter):
         until = data["until"] or self.now.date()
         since = data["since"] or until
         if since > until:
-            raise ValidationError("“From” is after “To”: exchange them.")
+            raise ValidationError(ORDER_ERROR)
         if (until - since).days >= MAX_DAYS[Unit.MONTH]:
-            raise ValidationError(
-                "At most two years fit in one chart: choose an earlier end for older ones."
-            )
+            raise ValidationError("A chart shows at most two years. Choose a shorter range.")
         return range_of_days(since, until, unit, today=self.now.date())
 
     @property
@@ -146,10 +145,11 @@ class LogFilter(AccountFilter):
     CODES = [code for code, refusal in REFUSALS.items() if refusal.status not in {401, 429, 503}]
     STATUSES = sorted({200, *(REFUSALS[code].status for code in CODES)})
     verdict = forms.ChoiceField(
-        choices=[("", "All verdicts"), *((v.value, v.value) for v in Verdict)], required=False
+        choices=[("", "All verdicts"), *((v.value, v.capitalize()) for v in Verdict)],
+        required=False,
     )
     status = forms.TypedChoiceField(
-        choices=[("", "All"), *((f"{s}", f"{s}") for s in STATUSES)],
+        choices=[("", "All statuses"), *((f"{s}", f"{s}") for s in STATUSES)],
         coerce=int,
         empty_value=None,
         required=False,
@@ -157,16 +157,35 @@ class LogFilter(AccountFilter):
     reason = forms.ChoiceField(
         choices=[
             ("", "All reasons"),
-            *((f"{verdict}", [(r, r) for r in reasons]) for verdict, reasons in REASONS.items()),
-            ("refused", [(code, code) for code in CODES]),
+            *((v.capitalize(), [(r, r) for r in reasons]) for v, reasons in REASONS.items()),
+            ("Refused", [(code, code) for code in CODES]),
         ],
         required=False,
     )
-    day = DayField(label="Day (UTC)", required=False)
+    since = DayField(label="From (UTC)", required=False)
+    until = DayField(label="To (UTC)", required=False)
     domain = forms.CharField(max_length=260, required=False)
     # Set by the search box; hidden in the form.
     address = forms.RegexField("^[0-9a-f]{32}$", required=False, widget=forms.HiddenInput)
     request = forms.RegexField(REQUEST_ID, required=False, widget=forms.HiddenInput)
+
+    def __init__(self, data: Mapping[str, object], account: Account) -> None:
+        if data.get("day"):
+            # Links of earlier versions name a single day.
+            data = {
+                **{name: data[name] for name in data},
+                "since": data["day"],
+                "until": data["day"],
+            }
+        super().__init__(data, account)
+        self.order_fields(["verdict", "reason", "status", "key", "since", "until"])
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        since, until = data.get("since"), data.get("until")
+        if since and until and since > until:
+            raise ValidationError(ORDER_ERROR)
+        return data
 
     def clean_domain(self) -> str:
         """Return the domain as the request log stores it."""
@@ -175,8 +194,16 @@ class LogFilter(AccountFilter):
             return ""
         parts = parse_address(f"x@{typed}")
         if not isinstance(parts, AddressParts):
-            raise ValidationError("This is no domain: one such as shop.com is.")
+            raise ValidationError("Enter a valid domain, such as shop.com.")
         return parts.domain
+
+    @property
+    def description(self) -> str:
+        """Describe the filters for the audit entry of an export: `Verdict: risky`."""
+        values = self.params | ({"key": self.key.name} if self.key else {})
+        if "address" in values:
+            values["address"] = "one address"
+        return ", ".join(f"{self[name].label}: {value}" for name, value in values.items()) or "All"
 
     @property
     def log_query(self) -> LogQuery:
@@ -189,7 +216,8 @@ class LogFilter(AccountFilter):
             refusal=reason if reason in REFUSALS else "",
             key=self.key,
             playground=self.is_playground,
-            day=data["day"],
+            since=data["since"],
+            until=data["until"],
             domain=data["domain"],
             address_hash=data["address"],
             request_id=data["request"],

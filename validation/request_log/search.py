@@ -7,7 +7,7 @@ limit (runtime/database/pagination.py).
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from accounts.models import Account
 from apikeys.models import ApiKey
@@ -28,7 +28,8 @@ class LogQuery:
     refusal: str = ""
     key: ApiKey | None = None
     playground: bool = False
-    day: date | None = None
+    since: date | None = None
+    until: date | None = None
     domain: str = ""
     address_hash: str = ""
     request_id: str = ""
@@ -55,12 +56,28 @@ class LogQuery:
         ]
         return [condition for value, condition in conditions if value]
 
+    def time_range(self) -> dict[str, object]:
+        """Return filter arguments that bound the index scan."""
+        lookups: dict[str, object] = {}
+        if self.since:
+            lookups["at__gte"] = midnight(self.since)
+        if self.until:
+            lookups["at__lt"] = midnight(self.until) + timedelta(days=1)
+        return lookups
 
-def log_page(account: Account, query: LogQuery, before: Cursor | None = None) -> Page[LogEntry]:
-    rows = _on_day(LogEntry.objects.retained_for(account), query.day)
+
+def log_page(
+    account: Account,
+    query: LogQuery,
+    before: Cursor | None = None,
+    *,
+    page_size: int = pagination.PAGE_SIZE,
+) -> Page[LogEntry]:
+    rows = LogEntry.objects.retained_for(account).filter(**query.time_range())
     indexed = query.indexed_conditions()
     scanned = rows.filter(*indexed[:1]).select_related("key")
-    return pagination.paginate(scanned, query.unindexed_conditions() + indexed[1:], before)
+    filters = query.unindexed_conditions() + indexed[1:]
+    return pagination.paginate(scanned, filters, before, page_size=page_size)
 
 
 def latest_entries(account: Account, limit: int) -> list[LogEntry]:
@@ -80,9 +97,3 @@ def has_request(account: Account, request_id: str) -> bool:
 
 def find_result(account: Account, result_id: str) -> LogEntry | None:
     return LogEntry.objects.retained_for(account).with_result(result_id).order_by("at").first()
-
-
-def _on_day(rows: QuerySet[LogEntry], day: date | None) -> QuerySet[LogEntry]:
-    if day is None:
-        return rows
-    return rows.filter(at__gte=midnight(day), at__lt=midnight(day) + timedelta(days=1))

@@ -7,6 +7,7 @@ from validation.presenters import first_steps, requests
 
 register = template.Library()
 register.filter(requests.outcome_notes)
+register.filter(requests.time_hint)
 register.filter(first_steps.first_request)
 
 _ICONS = {

@@ -2,8 +2,10 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts.permissions import redirect_get_to, require_permission
@@ -12,6 +14,7 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.crypto import contains_secret
 from apikeys.errors import REFUSALS
+from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.dates import from_microseconds
 from validation.addresses import address_hash, unpack_checks
@@ -28,8 +31,10 @@ from validation.presenters.requests import (
 )
 from validation.presenters.retention import format_days
 from validation.reports.filters import REQUEST_ID, LogFilter
-from validation.request_log import search
+from validation.request_log import csv_export, search
 from validation.serializers import CHECK_MEANINGS
+
+PAGE = "validation:show-requests"
 
 
 @require_safe
@@ -55,12 +60,30 @@ def show_requests(request: AccountRequest) -> HttpResponse:
     return render(request, "validation/show_requests.html", context)
 
 
-@redirect_get_to("validation:show-requests")
+@redirect_get_to(PAGE)
+@require_permission(TeamPermission.VIEW_ACCOUNT)
+def export_requests(request: AccountRequest) -> HttpResponseBase:
+    """Export the filtered requests. Needs a POST because the audit log records the export."""
+    form = LogFilter(request.POST, request.account)
+    if not form.is_valid():
+        # That page shows the form's errors.
+        return redirect(f"{reverse(PAGE)}?{form.query}")
+    rows = csv_export.export(
+        account=request.account,
+        query=form.log_query,
+        description=form.description,
+        actor=request.user,
+        ip=request.ip,
+    )
+    return csv_response(f"requests-{timezone.now():%Y-%m-%d}.csv", rows)
+
+
+@redirect_get_to(PAGE)
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def find_request(request: AccountRequest) -> HttpResponse:
     """Redirect to the matching requests. The URL contains an address only as a hash."""
     text = request.POST.get("text", "").strip()
-    page = reverse("validation:show-requests")
+    page = reverse(PAGE)
     if not text:
         return redirect(page)
     if contains_secret(text):
@@ -100,7 +123,7 @@ def _show_result(request: AccountRequest, result_id: str) -> HttpResponse:
     entry = search.find_result(request.account, result_id)
     if entry is None:
         messages.error(request, f"No request with the result {result_id[:40]} is kept.")
-        return redirect("validation:show-requests")
+        return redirect(PAGE)
     return redirect(entry)
 
 

@@ -61,7 +61,7 @@ EXEMPT = {
     *("apikeys:change-key", "apikeys:revoke-key"),
     *("credits:change-threshold", "credits:order-pack", "credits:order-plan"),
     *("credits:choose-later-plan", "credits:cancel-order", "credits:receive-stripe-event"),
-    *("validation:change-log-days", "validation:erase-address"),
+    *("validation:change-log-days", "validation:erase-address", "validation:export-requests"),
 }
 
 

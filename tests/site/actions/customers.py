@@ -134,6 +134,9 @@ CASES = [
         "accounts:export-audit-log", "audit.exported", _send_form("accounts:export-audit-log")
     ),
     ActionCase(
+        "validation:export-requests", "requests.exported", _send_form("validation:export-requests")
+    ),
+    ActionCase(
         "accounts:invite-member",
         "member.invited",
         _send_form("accounts:invite-member", email="new@shop.example", role="viewer"),

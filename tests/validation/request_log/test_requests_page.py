@@ -48,7 +48,7 @@ def page_text(browser: Client, query: str = "") -> str:
 def shown_addresses(browser: Client, query: str = "") -> list[str]:
     """Return the address of each row, or its path if it has no address."""
     page = page_text(browser, query)
-    rows = re.findall(r'<span class="log-address">(?:<span class="text-muted">)?([^<]+)<', page)
+    rows = re.findall(r'class="log-address(?: text-muted)?">([^<]+)<', page)
     return [row.partition("***")[0] for row in rows]
 
 
@@ -66,7 +66,7 @@ def test_newest_requests_come_first_with_their_outcome(
     assert shown_addresses(browser) == ["b", "/v1/validate", "a"]
     for words in ("role_account", "insufficient_credits", "402", key.name, "Playground"):
         assert words in page
-    assert "kept masked, for" in page
+    assert "requests are stored for" in page
     assert ">30 days</a>" in page
 
 
@@ -85,7 +85,9 @@ def test_newest_requests_come_first_with_their_outcome(
         ("domain=@SHOP.example", ["r", "d"]),
         ("domain=müller.example", ["p"]),
         ("domain=xn--mller-kva.example", ["p"]),
-        ("day=2026-11-20", []),
+        ("since=2020-01-01", ["p", "/v1/validate", "/v1/validate", "r", "d"]),
+        ("until=2020-01-01", []),
+        ("day=2020-01-01", []),
         ("domain=shop.example&verdict=risky&status=200", ["r"]),
         ("domain=shop.example&reason=null_mx", []),
         ("verdict=risky&status=402", []),
@@ -105,14 +107,40 @@ def test_each_filter_shows_only_matching_requests(
     assert shown_addresses(browser, query) == addresses
 
 
-def test_day_filter_is_in_utc(browser: Client, account: Account) -> None:
+@pytest.mark.parametrize("query", ["since={day}&until={day}", "day={day}"])
+def test_single_day_is_in_utc(browser: Client, account: Account, query: str) -> None:
     day = (timezone.now() - timedelta(days=3)).date()
     for at in ("00:00:00.000000", "23:59:59.999999"):
         add_log_entry(account, datetime.fromisoformat(f"{day}T{at}+00:00"))
     add_log_entry(
         account, datetime.fromisoformat(f"{day + timedelta(days=1)}T00:00:00+00:00"), "x@y.com"
     )
-    assert shown_addresses(browser, f"day={day}") == ["j", "j"]
+    assert shown_addresses(browser, query.format(day=day)) == ["j", "j"]
+
+
+def test_date_range_includes_both_ends(browser: Client, account: Account, now: datetime) -> None:
+    for days, address in enumerate(["a@x.example", "b@x.example", "c@x.example", "d@x.example"]):
+        add_log_entry(account, now - timedelta(days=days), address)
+    since, until = ((now - timedelta(days=days)).date() for days in (2, 1))
+    assert shown_addresses(browser, f"since={since}&until={until}") == ["b", "c"]
+    assert shown_addresses(browser, f"since={since}") == ["a", "b", "c"]
+
+
+def test_reversed_dates_are_an_error(browser: Client, account: Account, now: datetime) -> None:
+    add_log_entry(account, now)
+    page = page_text(browser, "since=2026-11-02&until=2026-11-01")
+    assert "“From” must be before “To”." in page
+
+
+def test_row_has_one_link_and_the_exact_time(
+    browser: Client, account: Account, key: ApiKey
+) -> None:
+    at = timezone.now() - timedelta(hours=2)
+    entry = add_log_entry(account, at, key=key)
+    (row,) = re.findall(r"<tr>\s*<td.*?</tr>", page_text(browser), re.DOTALL)
+    assert re.findall(r'<a [^>]*href="([^"]+)"', row) == [entry.get_absolute_url()]
+    assert f">{at:%b} {at.day}, {at:%H:%M:%S}</time>" in row
+    assert 'title="2 hours ago' in row
 
 
 def test_requests_can_be_filtered_by_an_own_key_only(
@@ -134,7 +162,8 @@ def test_requests_can_be_filtered_by_an_own_key_only(
     "query",
     [
         *("verdict=x", "status=201", "reason=x", "domain=a b", "address=x", "key=x"),
-        *("day=x", "day=9999-12-31", "day=0001-01-01", "request=x"),
+        *("day=x", "day=9999-12-31", "day=0001-01-01", "request=x", "since=x", "until=x"),
+        "since=2026-11-02&until=2026-11-01",
     ],
 )
 def test_invalid_filter_shows_no_requests(
@@ -197,7 +226,7 @@ def test_requests_older_than_the_retention_time_are_hidden(
     assert shown_addresses(browser) == []
     assert browser.get(old.get_absolute_url()).status_code == 404
     Account.objects.update(log_days=0)
-    assert "keeps no requests" in page_text(browser)
+    assert "doesn't store requests" in page_text(browser)
 
 
 def test_address_is_found_and_never_appears_in_a_url(

@@ -1,0 +1,34 @@
+// Filter forms that apply themselves. Without JavaScript they have a button.
+{
+  const KEY = "changed-filter";
+
+  for (const form of document.querySelectorAll("form[data-apply]")) {
+    form.addEventListener("change", (event) => {
+      // While a year is being typed, a date is out of range.
+      if (form.checkValidity()) {
+        sessionStorage.setItem(KEY, JSON.stringify([event.target.id, window.scrollY]));
+        form.requestSubmit();
+      }
+    });
+
+    // Keep the URL short: leave out empty filters.
+    form.addEventListener("formdata", ({ formData }) => {
+      for (const [name, value] of [...formData]) {
+        if (!value) {
+          formData.delete(name);
+        }
+      }
+    });
+
+    // Back shows the page with the filters it was loaded with.
+    window.addEventListener("pageshow", (event) => event.persisted && form.reset());
+  }
+
+  // The page has reloaded: return to the filter that was changed.
+  const [id, scrollY] = JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
+  sessionStorage.removeItem(KEY);
+  if (id) {
+    document.getElementById(id)?.focus({ preventScroll: true });
+    window.scrollTo({ top: scrollY, behavior: "instant" });
+  }
+}

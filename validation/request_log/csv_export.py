@@ -1,0 +1,71 @@
+"""Export the requests that a search finds as CSV rows."""
+
+from collections.abc import Iterator
+
+from accounts import audit
+from accounts.models import Account, User
+from runtime.csv_download import Row, escape_formula
+from runtime.database.pagination import BATCH_SIZE
+from runtime.database.pool import release_connection
+from runtime.unicode import show_invisible
+from validation.models import LogEntry
+from validation.request_log.search import LogQuery, log_page
+
+MAX_ROWS = 50_000
+# Each reads at most pagination.SCAN_LIMIT rows, so a search with few matches is bounded as well.
+MAX_SCANS = 100
+
+HEADER: Row = [
+    *("time (UTC)", "address", "verdict", "reason", "score", "status", "error", "cost"),
+    *("duration (ms)", "key", "key name", "sandbox", "replayed", "path", "request id", "result id"),
+]
+
+
+def export(
+    *, account: Account, query: LogQuery, description: str, actor: User, ip: str | None = None
+) -> Iterator[Row]:
+    """Record the export and return its CSV rows, newest first. Addresses are masked as stored."""
+    audit.record(account, actor, "requests.exported", description, ip)
+    return _csv_rows(account, query)
+
+
+def _csv_rows(account: Account, query: LogQuery) -> Iterator[Row]:
+    yield HEADER
+    before, rows_left = None, MAX_ROWS
+    for _ in range(MAX_SCANS):
+        page = log_page(account, query, before, page_size=min(BATCH_SIZE, rows_left))
+        # A slow client must not hold a connection while it downloads these rows.
+        release_connection()
+        yield from map(_csv_row, page.entries)
+        before, rows_left = page.older, rows_left - len(page.entries)
+        if before is None:
+            return
+        if not rows_left:
+            break
+    yield ["The export stopped here. Choose an earlier “To” date to export older requests."]
+
+
+def _csv_row(entry: LogEntry) -> Row:
+    key, score = entry.key, entry.score
+    return [
+        f"{entry.at:%Y-%m-%d %H:%M:%S}",
+        _text(entry.address),
+        entry.verdict,
+        entry.reason,
+        "" if score is None else score,
+        entry.status,
+        entry.refusal,
+        entry.cost,
+        entry.duration_ms,
+        key.public_id if key else "",
+        _text(key.name if key else "Playground"),
+        "yes" if entry.sandbox else "no",
+        "yes" if entry.replayed else "no",
+        _text(entry.path),
+        _text(entry.request_id),
+        entry.result_id,
+    ]
+
+
+def _text(text: str) -> str:
+    return escape_formula(show_invisible(text))
