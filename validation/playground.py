@@ -5,6 +5,7 @@ It consumes the account's rate limit and credits, and is recorded without a key.
 
 import json
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -21,7 +22,6 @@ from validation import services
 from validation.engine.reason_texts import MEANINGS, Meaning
 from validation.request_log.writer import Caller
 from validation.sandbox_errors import raise_sandbox_error
-from validation.serializers import CHECK_MEANINGS
 from validation.settlement import ValidationResponse
 
 
@@ -47,15 +47,24 @@ class PlaygroundResponse:
         return [(code, MEANINGS[code]) for code in self.document["reasons"]]
 
     @property
-    def checks(self) -> list[tuple[str, str, bool | None]]:
-        values = self.document["checks"]
-        return [(name, meaning, values[name]) for name, meaning in CHECK_MEANINGS.items()]
+    def outcome(self) -> str:
+        """Return the verdict, or the status of an error."""
+        return str(self.document["verdict"] if self.result else self.status)
+
+    @property
+    def head(self) -> str:
+        lines = (f"{name}: {value}" for name, value in self.headers.items())
+        return "\n".join([f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}", *lines])
 
     @property
     def text(self) -> str:
-        """Return the body as JSON, with invisible characters escaped."""
-        text = json.dumps(self.document, indent=2, ensure_ascii=False)
-        return INVISIBLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
+        return format_json(self.document)
+
+
+def format_json(document: dict[str, Any]) -> str:
+    """Return indented JSON with invisible characters escaped."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    return INVISIBLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:

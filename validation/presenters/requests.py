@@ -5,6 +5,8 @@ from django.urls import reverse
 
 from accounts.presenters.elements import EmptyState
 from credits.presenters.balance import format_credits
+from validation.addresses import unpack_checks
+from validation.engine.verdict import CHECKS
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.reports.filters import LogFilter
@@ -51,10 +53,36 @@ def time_hint(entry: LogEntry) -> str:
 
 def request_intro(entry: LogEntry) -> str:
     if entry.verdict:
-        return "Why it got this verdict, and what to do."
+        return "Why the address has this verdict, and what to do about it."
     if entry.refusal:
-        return "Why it was refused, and what to do."
-    return "What was asked, and how long it took."
+        return "Why the request was refused, and how to fix it."
+    return "A request that validated no address."
+
+
+def stored_data(entry: LogEntry) -> dict[str, object]:
+    """Return what the request log stores, with the API's names where it has them."""
+    document: dict[str, object] = {
+        "request_id": entry.request_id,
+        "created_at": f"{entry.at:%Y-%m-%dT%H:%M:%S}.{entry.at.microsecond // 1000:03}Z",
+        "key": entry.key.public_id if entry.key else None,
+        "path": entry.path,
+        "status": entry.status,
+        "duration_ms": entry.duration_ms,
+        "sandbox": entry.sandbox,
+    }
+    if not entry.verdict:
+        return document | {"error": entry.refusal or None}
+    return document | {
+        "id": entry.result_id,
+        "replayed": entry.replayed,
+        "email": entry.address,
+        "domain": entry.domain,
+        "verdict": entry.verdict,
+        "reason": entry.reason,
+        "score": entry.score,
+        "checks": unpack_checks(entry.checks, CHECKS),
+        "credits": {"charged": entry.cost},
+    }
 
 
 def outcome_notes(entry: LogEntry) -> list[str]:

@@ -3,12 +3,13 @@
 from django import template
 
 from validation.engine.reasons import Verdict
-from validation.presenters import first_steps, requests
+from validation.presenters import checks, first_steps, requests
 
 register = template.Library()
 register.filter(requests.outcome_notes)
 register.filter(requests.time_hint)
 register.filter(first_steps.first_request)
+register.filter(checks.group_checks)
 
 _ICONS = {
     Verdict.DELIVERABLE: "circle-check",

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,18 +19,20 @@ from validation.addresses import address_hash, unpack_checks
 from validation.engine.reason_texts import MEANINGS
 from validation.engine.verdict import CHECKS
 from validation.ids import normalize_result_id, result_created_at
-from validation.models import LogEntry
+from validation.playground import format_json
+from validation.presenters.checks import group_checks
 from validation.presenters.requests import (
     format_cost,
     format_score,
     never_logged,
     request_intro,
     search_notice,
+    stored_data,
 )
 from validation.presenters.retention import format_days
 from validation.reports.filters import REQUEST_ID, LogFilter
 from validation.request_log import csv_export, search
-from validation.serializers import CHECK_MEANINGS
+from validation.request_log.suggestions import suggest_for_entry
 
 PAGE = "validation:show-requests"
 
@@ -114,7 +114,9 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "cost": format_cost(entry),
         "meaning": MEANINGS.get(entry.reason),
         "refusal": REFUSALS.get(entry.refusal),
-        "checks": _checks(entry),
+        "suggestion": suggest_for_entry(entry),
+        "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else [],
+        "json": format_json(stored_data(entry)),
     }
     return render(request, "validation/show_request.html", context)
 
@@ -125,10 +127,3 @@ def _show_result(request: AccountRequest, result_id: str) -> HttpResponse:
         messages.error(request, f"No request with the result {result_id[:40]} is kept.")
         return redirect(PAGE)
     return redirect(entry)
-
-
-def _checks(entry: LogEntry) -> list[tuple[str, str, Any]]:
-    if not entry.verdict:
-        return []
-    values = unpack_checks(entry.checks, CHECKS)
-    return [(name, meaning, values[name]) for name, meaning in CHECK_MEANINGS.items()]

@@ -34,9 +34,9 @@ def test_score_may_be_missing() -> None:
 @pytest.mark.parametrize(
     ("entry", "intro"),
     [
-        (LogEntry(verdict="risky"), "Why it got this verdict, and what to do."),
-        (LogEntry(refusal="missing_field"), "Why it was refused, and what to do."),
-        (LogEntry(), "What was asked, and how long it took."),
+        (LogEntry(verdict="risky"), "Why the address has this verdict, and what to do about it."),
+        (LogEntry(refusal="missing_field"), "Why the request was refused, and how to fix it."),
+        (LogEntry(), "A request that validated no address."),
     ],
 )
 def test_intro_depends_on_the_outcome(entry: LogEntry, intro: str) -> None:

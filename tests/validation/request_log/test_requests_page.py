@@ -272,14 +272,14 @@ def test_other_operations_are_logged_too(browser: Client, caller: ApiClient) -> 
     caller.get("/v1/me")
     assert shown_addresses(browser) == ["/v1/me"]
     (entry,) = LogEntry.objects.all()
-    assert b"Answered" in browser.get(entry.get_absolute_url()).content
+    assert b">Response</h2>" in browser.get(entry.get_absolute_url()).content
 
 
 def test_sandbox_error_is_labeled_as_one(browser: Client, caller: ApiClient) -> None:
     caller.validate("internal_error@sandbox.test")
     (entry,) = LogEntry.objects.all()
     page = read_page(browser.get(entry.get_absolute_url()))
-    assert "You asked for this error in the sandbox" in page
+    assert "You requested this error from the sandbox" in page
     refusals.flush()
     assert not RefusalHour.objects.exists()
 
@@ -331,10 +331,45 @@ def test_page_of_a_request_explains_its_verdict(
     page = read_page(browser.get(entry.get_absolute_url()))
     for words in (
         *("it accepts no mail (RFC 7505).", "Ask for another address.", "0 of 100"),
-        *("1 credit", entry.result_id, entry.request_id, key.name, "not run"),
+        *("1 credit", entry.result_id, entry.request_id, key.name, "Not run"),
     ):
         assert words in page
-    assert page.count('<li class="checks-yes">') == page.count('<li class="checks-no">') == 1
+    assert page.count('<li class="checks-passed">') == page.count('<li class="checks-failed">') == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "reason", "accepts_mail", "suggestion"),
+    [
+        ("j@gmial.com", "possible_typo", True, "gmail.com"),
+        ("j@gmail.con", "domain_not_found", False, "gmail.com"),
+        # The mail provider decides, and isn't stored.
+        ("j@gmial.com", "role_account", True, None),
+        ("j@shop.example", "domain_not_found", False, None),
+        ("no address", "invalid_syntax", None, None),
+    ],
+)
+def test_page_of_a_request_suggests_the_domain_that_was_meant(
+    browser: Client,
+    account: Account,
+    now: datetime,
+    address: str,
+    reason: str,
+    accepts_mail: bool | None,
+    suggestion: str | None,
+) -> None:
+    checks = pack_checks({"syntax": True, "accepts_mail": accepts_mail}, CHECKS)
+    entry = add_log_entry(account, now, address, reason=reason, checks=checks)
+    page = read_page(browser.get(entry.get_absolute_url()))
+    assert re.findall(r"Did you mean <strong[^>]*>([^<]+)<", page) == (
+        [suggestion] if suggestion else []
+    )
+
+
+def test_sandbox_request_shows_the_suggested_domain(browser: Client, caller: ApiClient) -> None:
+    caller.validate("possible_typo@sandbox.test")
+    (entry,) = LogEntry.objects.all()
+    page = read_page(browser.get(entry.get_absolute_url()))
+    assert '<strong dir="auto">mailbox.test</strong>' in page
 
 
 @pytest.mark.parametrize(
