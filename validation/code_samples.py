@@ -21,11 +21,11 @@ request = urllib.request.Request(
         "Content-Type": "application/json",
     }},
 )
-with urllib.request.urlopen(request, timeout=10) as answer:
-    print(json.load(answer)["verdict"])
+with urllib.request.urlopen(request, timeout=10) as response:
+    print(json.load(response)["verdict"])
 """
 _JAVASCRIPT = """\
-const answer = await fetch("{url}", {{
+const response = await fetch("{url}", {{
   method: "POST",
   headers: {{
     Authorization: `Bearer ${{process.env.SVC_API_KEY}}`,
@@ -34,7 +34,7 @@ const answer = await fetch("{url}", {{
   body: JSON.stringify({{ email: {email} }}),
   signal: AbortSignal.timeout(10_000),
 }});
-console.log((await answer.json()).verdict);
+console.log((await response.json()).verdict);
 """
 _PHP = """\
 <?php
@@ -46,14 +46,19 @@ $context = stream_context_create(["http" => [
     "timeout" => 10,
     "ignore_errors" => true,
 ]]);
-$answer = json_decode(file_get_contents("{url}", false, $context), true);
-echo $answer["verdict"], "\\n";
+$response = json_decode(file_get_contents("{url}", false, $context), true);
+echo $response["verdict"], "\\n";
 """
 
 
 class CodeSample(NamedTuple):
     language: str
     code: str
+
+    @property
+    def lexer(self) -> str:
+        """Return the name of the language for syntax colors."""
+        return self.language.lower()
 
 
 def build_code_samples(base_url: str, email: str) -> list[CodeSample]:

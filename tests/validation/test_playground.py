@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -41,12 +43,17 @@ def submit(browser: Client, email: str) -> str:
     return response.content.decode()
 
 
+def without_tags(page: str) -> str:
+    """Return the text of a page, whose code has colors."""
+    return unescape(re.sub("<[^>]+>", "", page))
+
+
 @pytest.mark.django_db
 def test_playground_request_is_charged_and_recorded_without_a_key(
     browser: Client, account: Account
 ) -> None:
     page = submit(browser, "no address")
-    assert "X-Credits-Remaining: 99" in page
+    assert "X-Credits-Remaining: 99" in without_tags(page)
     assert "An address needs an @" in page
     assert Wallet.objects.get(account=account).balance == 99
     assert UseHour.objects.get(account=account).key is None
@@ -70,7 +77,7 @@ def test_playground_requests_count_toward_the_account_rate_limit(
     browser: Client, caller: ApiClient
 ) -> None:
     caller.get("/v1/me")
-    assert "X-RateLimit-Remaining: 58" in submit(browser, "risky@sandbox.test")
+    assert "X-RateLimit-Remaining: 58" in without_tags(submit(browser, "risky@sandbox.test"))
     assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "57"
 
 
@@ -82,7 +89,8 @@ def test_requests_beyond_the_rate_limit_are_refused_like_api_requests(
     submit(browser, "risky@sandbox.test")
     page = submit(browser, "no address")
     assert "429 <code>rate_limit_exceeded</code>" in page
-    assert "Retry-After: " in page
+    assert "HTTP/1.1 429 Too Many Requests" in without_tags(page)
+    assert "Retry-After: " in without_tags(page)
     assert Wallet.objects.get(account=account).balance == 100
 
 
@@ -111,6 +119,22 @@ def test_sandbox_errors_work_in_the_playground(browser: Client) -> None:
 def test_typed_address_is_escaped(browser: Client) -> None:
     page = submit(browser, "<script>alert(1)</script>@shop.example")
     assert "<script>alert" not in page
+
+
+@pytest.mark.django_db
+def test_suggestion_is_the_value_of_a_button(browser: Client) -> None:
+    page = submit(browser, "possible_typo@sandbox.test")
+    button = re.search(r'<button[^>]*form="try"[^>]*>', page, re.DOTALL)
+    assert button
+    assert 'value="possible_typo@mailbox.test"' in button[0]
+
+
+@pytest.mark.django_db
+def test_button_with_an_address_takes_precedence_over_the_field(browser: Client) -> None:
+    response = browser.post(PAGE, {"email": ["typed@shop.example", "risky@sandbox.test"]})
+    page = response.content.decode()
+    assert '"email": "risky@sandbox.test"' in without_tags(page)
+    assert 'value="risky@sandbox.test"' in page
 
 
 @pytest.mark.django_db

@@ -12,8 +12,11 @@ from validation import playground
 from validation.code_samples import build_code_samples
 from validation.forms import AddressForm
 
-# A sandbox address, so that the first try is free.
-SAMPLE_ADDRESS = "deliverable@sandbox.test"
+# Sandbox addresses are free.
+EXAMPLES = (
+    *("deliverable@sandbox.test", "risky@sandbox.test", "undeliverable@sandbox.test"),
+    *("unknown@sandbox.test", "disposable@sandbox.test", "jane@gmial.com"),
+)
 
 
 @login_not_required
@@ -34,9 +37,9 @@ def try_address(request: AccountRequest) -> HttpResponse:
     context = {
         "form": form,
         "response": response,
-        "sample": SAMPLE_ADDRESS,
-        "snippets": build_code_samples(
-            settings.BASE_URL, response.email if response else SAMPLE_ADDRESS
+        "examples": EXAMPLES,
+        "samples": build_code_samples(
+            settings.BASE_URL, response.email if response else EXAMPLES[0]
         ),
     }
     return render(request, "validation/try_address.html", context)
