@@ -40,7 +40,7 @@ class LogDaysForm(forms.Form):
     CHOICES = (0, 1, 7, 14, 30, 60, 90, 180, 365)
 
     log_days = forms.TypedChoiceField(
-        coerce=int, empty_value=None, required=False, label="Keep requests"
+        coerce=int, empty_value=None, required=False, label="Retention"
     )
 
     def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
@@ -50,13 +50,13 @@ class LogDaysForm(forms.Form):
         field = cast(forms.TypedChoiceField, self.fields["log_days"])
         field.choices = [
             *((days, _retention_label(days)) for days in shorter),
-            ("", f"For {max_days} day{pluralize(max_days)}, the longest"),
+            ("", f"{max_days} day{pluralize(max_days)} (maximum)"),
         ]
         field.initial = account.log_days if account.log_days in shorter else ""
 
 
 def _retention_label(days: int) -> str:
-    return f"For {days} day{pluralize(days)}" if days else "Not at all: store none"
+    return f"{days} day{pluralize(days)}" if days else "Don't store requests"
 
 
 class ListedDomainForm(forms.ModelForm[ListedDomain]):
@@ -70,10 +70,10 @@ class ListedDomainForm(forms.ModelForm[ListedDomain]):
         try:
             domain = idna.encode(typed, uts46=True, std3_rules=True).decode()
         except idna.IDNAError as error:
-            raise ValidationError("This is no domain name: one such as shop.com is.") from error
+            raise ValidationError("Enter a valid domain, such as shop.com.") from error
         if get_engine().domain_data.registrable_domain(domain) is None:
             raise ValidationError(
-                f"{domain} is not one owner's domain: all of its owners would be listed."
+                f"{domain} is a public suffix with many owners. Enter a domain below it."
             )
         return domain
 
@@ -84,5 +84,5 @@ class ListedDomainForm(forms.ModelForm[ListedDomain]):
             *get_engine().domain_data.typo_targets,
         }
         if data.get("kind") == ListedDomain.Kind.DENY and data.get("domain") in well_known:
-            self.add_error("domain", "Millions have their mail there: it is never disposable.")
+            self.add_error("domain", "This is a well-known provider, so it can't be disposable.")
         return data

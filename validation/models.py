@@ -142,10 +142,12 @@ class ListedDomain(models.Model):
         DENY = "deny", "disposable"
 
     domain = models.CharField(
-        max_length=253, unique=True, help_text="With all below it. International names as well."
+        max_length=253,
+        unique=True,
+        help_text="Includes all subdomains. International names are allowed.",
     )
     kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.DENY)
-    reason = models.CharField(max_length=200, help_text="For your colleagues: how you know.")
+    reason = models.CharField(max_length=200, help_text="How you know, for your colleagues.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = ListedDomainQuerySet.as_manager()

@@ -51,9 +51,9 @@ def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, object]:
 
 EXAMPLES = {
     "Deliverable": sandbox_result("deliverable"),
-    "Risky: probably mistyped": mistyped_result(),
-    "Risky: a throw-away address": sandbox_result("disposable"),
-    "Undeliverable: no such mailbox": sandbox_result("mailbox_not_found"),
-    "Undeliverable: no address at all": sandbox_result("invalid_syntax"),
-    "Unknown, and free": sandbox_result("dns_timeout"),
+    "Risky: possible typo": mistyped_result(),
+    "Risky: disposable address": sandbox_result("disposable"),
+    "Undeliverable: mailbox not found": sandbox_result("mailbox_not_found"),
+    "Undeliverable: invalid syntax": sandbox_result("invalid_syntax"),
+    "Unknown": sandbox_result("dns_timeout"),
 }

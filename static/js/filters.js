@@ -3,11 +3,17 @@
   const KEY = "changed-filter";
 
   for (const form of document.querySelectorAll("form[data-apply]")) {
+    const apply = (changed) => {
+      const focused = document.activeElement?.id || changed.id;
+      sessionStorage.setItem(KEY, JSON.stringify([focused, window.scrollY]));
+      form.requestSubmit();
+    };
+
     form.addEventListener("change", (event) => {
       // While a year is being typed, a date is out of range.
       if (form.checkValidity()) {
-        sessionStorage.setItem(KEY, JSON.stringify([event.target.id, window.scrollY]));
-        form.requestSubmit();
+        // A text field changes when it loses the focus: wait until the next field has it.
+        setTimeout(apply, 0, event.target);
       }
     });
 
@@ -24,7 +30,7 @@
     window.addEventListener("pageshow", (event) => event.persisted && form.reset());
   }
 
-  // The page has reloaded: return to the filter that was changed.
+  // The page has reloaded: return to where the focus was.
   const [id, scrollY] = JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
   sessionStorage.removeItem(KEY);
   if (id) {

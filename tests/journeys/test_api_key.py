@@ -63,7 +63,7 @@ def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newc
     overview.get_by_role("button", name="Open the overview").click()
     expect(overview.get_by_role("heading", name="Latest requests")).to_be_visible()
     overview.get_by_role("table").get_by_role("link").first.click()
-    expect(overview.get_by_text("Free: the sandbox")).to_be_visible()
+    expect(overview.get_by_text("Free: sandbox")).to_be_visible()
 
 
 def test_refused_first_request_appears_with_an_explanation(
@@ -120,6 +120,15 @@ def test_filter_is_in_the_url_and_back_removes_it(
     page.go_back()
     expect(rows).to_have_count(2)
     expect(page.get_by_label("Verdict")).to_have_value("")
+    page.get_by_label("Domain").fill("sandbox.test")
+    page.keyboard.press("Shift+Tab")
+    expect(page).to_have_url("/validation/requests/?domain=sandbox.test")
+    expect(page.get_by_label("To (UTC)")).to_be_focused()
+    page.get_by_label("Domain").fill("other.test")
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(0)
+    page.get_by_role("button", name="Clear filters").click()
+    expect(rows).to_have_count(2)
     page.get_by_label("Find a request").fill("Risky@sandbox.test")
     page.keyboard.press("Enter")
     expect(rows).to_have_count(1)

@@ -101,11 +101,11 @@ def test_erasure_confirmation_has_no_findings(member: Page) -> None:
         member.get_by_role("button", name="Validate").click()
         member.goto("/validation/data/")
         member.get_by_label("Address").fill(address)
-        member.get_by_role("button", name="See what would go").click()
-        expect(member.get_by_text("1 request in the log")).to_be_visible()
+        member.get_by_role("button", name="Preview erasure").click()
+        expect(member.get_by_text("This deletes 1 request")).to_be_visible()
         assert_no_findings(member)
-    member.get_by_role("button", name="Erase the address").click()
-    expect(member.get_by_text("w*** is erased from log and answers.")).to_be_visible()
+    member.get_by_role("button", name="Erase address").click()
+    expect(member.get_by_text("Erased w***.")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)

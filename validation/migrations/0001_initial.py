@@ -19,9 +19,9 @@ class Migration(migrations.Migration):
             name='ListedDomain',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('domain', models.CharField(help_text='With all below it. International names as well.', max_length=253, unique=True)),
+                ('domain', models.CharField(help_text='Includes all subdomains. International names are allowed.', max_length=253, unique=True)),
                 ('kind', models.CharField(choices=[('allow', 'never disposable'), ('deny', 'disposable')], default='deny', max_length=5)),
-                ('reason', models.CharField(help_text='For your colleagues: how you know.', max_length=200)),
+                ('reason', models.CharField(help_text='How you know, for your colleagues.', max_length=200)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
             ],
             options={

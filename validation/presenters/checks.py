@@ -88,7 +88,7 @@ _GROUPS: dict[str, dict[str, _Wording]] = {
         "reserved_domain": _failed_if_true("Reserved domain", "Not a reserved domain"),
         "disposable": _risk_if_true("Disposable domain", "Not a disposable domain"),
         "free_provider": _info("Free email provider", "Not a free email provider"),
-        "relay": _info("Privacy relay", "Not a privacy relay"),
+        "relay": _info("Relay address", "Not a relay address"),
     },
     "Mailbox": {
         "mailbox_exists": _failed_if_false("Mailbox exists", "Mailbox doesn't exist"),

@@ -15,12 +15,12 @@ from validation.reports.filters import LogFilter
 def never_logged(retention_days: int) -> EmptyState:
     """Return what a request log without rows or filters says."""
     if not retention_days:
-        text = "They're processed and counted, but leave no row here."
+        text = "They're still validated and counted in Usage."
         return EmptyState("Requests aren't stored.", text)
     return EmptyState(
         "No requests yet.",
-        "Calls with your keys will appear here, each with its verdict and reason.",
-        "How the API is called",
+        "Requests with your API keys will appear here with their verdicts and reasons.",
+        "Read the quickstart",
         reverse("docs:show-guide"),
     )
 
@@ -36,9 +36,9 @@ def no_latest_requests(retention_days: int) -> EmptyState:
 def search_notice(form: LogFilter) -> str:
     """Say what the search box searched for, with `ticks` around ids."""
     if _is_valid(form, "address"):
-        return "Only requests for the address you searched for."
+        return "Showing requests for the address you searched for."
     if _is_valid(form, "request"):
-        return f"Only requests with the id `{form['request'].value()}`."
+        return f"Showing requests with the ID `{form['request'].value()}`."
     return ""
 
 
@@ -92,12 +92,12 @@ def outcome_notes(entry: LogEntry) -> list[str]:
 
 
 def format_score(entry: LogEntry) -> str:
-    return "None: it couldn't be determined" if entry.score is None else f"{entry.score} of 100"
+    return "None: no definite verdict" if entry.score is None else f"{entry.score} of 100"
 
 
 def format_cost(entry: LogEntry) -> str:
     if entry.cost:
         return format_credits(entry.cost)
     if entry.replayed:
-        return "Free: a repeated response"
-    return "Free: the sandbox" if entry.sandbox else "Free: an unknown verdict"
+        return "Free: replayed response"
+    return "Free: sandbox" if entry.sandbox else "Free: unknown verdict"

@@ -1,4 +1,4 @@
-"""Say how long requests are kept, and what the erasure of an address deletes. Pure."""
+"""Say how long requests are stored, and what the erasure of an address deletes. Pure."""
 
 from django.template.defaultfilters import pluralize
 
@@ -11,14 +11,16 @@ def format_days(days: int) -> str:
 
 
 def format_retention(days: int) -> str:
-    return format_days(days) if days else "Not at all"
+    return format_days(days) if days else "Not stored"
 
 
 def retention_sentence(days: int) -> str:
-    """Say how long requests are kept to members who can't change it."""
-    kept = f"Requests are kept for {format_days(days)}." if days else "Requests aren't kept."
-    return f"{kept} An owner or admin can change it."
+    """Say how long requests are stored to members who can't change it."""
+    stored = f"Requests are stored for {format_days(days)}." if days else "Requests aren't stored."
+    return f"{stored} An owner or admin can change this."
 
 
 def erasure_summary(account: Account, rows: ErasureCount) -> str:
-    return f"It's in {rows.summary}." if rows.total else f"{account} stores nothing about it now."
+    if not rows.total:
+        return f"{account} has no data about this address."
+    return f"This deletes {rows.summary}."

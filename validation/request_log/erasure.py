@@ -35,8 +35,8 @@ class ErasureCount:
     @property
     def summary(self) -> str:
         requests = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
-        replays = "1 answer" if self.replays == 1 else f"{self.replays:,} answers"
-        return f"{requests} in the log and {replays} to repeat"
+        replays = "1 stored response" if self.replays == 1 else f"{self.replays:,} stored responses"
+        return f"{requests} and {replays}"
 
 
 def count_rows(*, email: str, account: Account | None) -> ErasureCount:

@@ -28,7 +28,7 @@ DAYS = 30
 NEWEST = 20
 _COUNTS = ("requests", "credits", *(verdict.value for verdict in Verdict))
 _HEADS = tuple(name.capitalize() for name in _COUNTS)
-_LAST_DAYS = f"The last {DAYS} days, UTC. The sandbox and repeated answers do not count."
+_LAST_DAYS = f"Last {DAYS} days (UTC), without sandbox requests and replayed responses."
 
 
 @require_staff_permissions("credits.view_useday", "credits.view_usehour")
@@ -36,8 +36,8 @@ def usage_by_day_panel(account: Account) -> Panel:
     """List only days with usage, which keeps the page of a quiet account short."""
     groups = _sum_by_group(usage_by_day(account, *_date_range()))
     return Panel(
-        "How much do they use?",
-        f"Nothing was used in the last {DAYS} days.",
+        "Usage by day",
+        f"No usage in the last {DAYS} days.",
         columns=("Day", *_HEADS),
         rows=[[Cell(day), *_count_cells(groups[day])] for day in sorted(groups, reverse=True)],
         note=_LAST_DAYS,
@@ -51,12 +51,12 @@ def usage_by_key_panel(account: Account) -> Panel:
     keys = ApiKey.objects.in_bulk([key for key in groups if key is not None])
     most_used_first = sorted(groups, key=lambda key: -groups[key]["requests"])
     return Panel(
-        "With which keys?",
-        f"Nothing was used in the last {DAYS} days.",
+        "Usage by API key",
+        f"No usage in the last {DAYS} days.",
         columns=("Key", *_HEADS),
         rows=[[_key_cell(keys.get(key)), *_count_cells(groups[key])] for key in most_used_first],
         note=_LAST_DAYS,
-        more=Link("All their keys", account_admin_list_url(ApiKey, account)),
+        more=Link("All API keys", account_admin_list_url(ApiKey, account)),
     )
 
 
@@ -87,11 +87,11 @@ def _key_cell(key: ApiKey | None) -> Cell:
 def requests_panel(account: Account) -> Panel:
     newest = LogEntry.objects.retained_for(account).order_by("-at").select_related("key")
     return Panel(
-        "What did they ask last?",
-        "The request log holds nothing of theirs.",
-        columns=("When", "Request", "Key", "Status", "Outcome", "Address", "Cost", "Took, ms"),
+        "Latest requests",
+        "The request log has no requests of this account.",
+        columns=("Time", "Request", "Key", "Status", "Outcome", "Address", "Cost", "Duration (ms)"),
         rows=[_request_cells(entry) for entry in newest[:NEWEST]],
-        note=f"The newest {NEWEST} of the request log, which holds no 429s.",
+        note=f"The latest {NEWEST} in the request log, which doesn't contain 429s.",
     )
 
 

@@ -51,7 +51,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
     paginator = SinglePagePaginator
     # Only enables the search box. get_search_results does the search.
     search_fields = ("result_id",)
-    search_help_text = "A whole val_… or request id. Nothing is shown until you search."
+    search_help_text = "Full result ID (val_…) or request ID. Search to see requests."
     exclude = ("address_hash",)
     show_full_result_count = False
 
@@ -75,7 +75,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
     def find_address(self, request: StaffRequest) -> HttpResponse:
         """Show how many rows contain an address, and the button that erases them."""
         if not self.has_view_permission(request):
-            raise PermissionDenied("Your group does not look at requests.")
+            raise PermissionDenied("Your staff group can't view requests.")
         form = AddressForm(request.POST or None)
         context = {
             **self.admin_site.each_context(request),
@@ -93,12 +93,14 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
     def erase_address(self, request: StaffRequest) -> HttpResponse:
         if not _can_erase(request):
-            raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
+            raise PermissionDenied(
+                "Your staff group can't erase addresses. Ask a colleague whose group can."
+            )
         form = AddressForm(request.POST or None)
         if form.is_valid():
             email = form.cleaned_data["email"]
             count = erase_address(email=email, account=None, actor=request.user, ip=request.ip)
-            messages.success(request, f"Erased {parse_and_mask(email)}: {count:,} rows.")
+            messages.success(request, f"Erased {parse_and_mask(email)} ({count:,} rows).")
         return redirect("admin:validation_logentry_find")
 
 

@@ -27,7 +27,7 @@ def find_requests(text: str) -> SearchResults:
 
 
 def _hit(entry: LogEntry) -> Hit:
-    outcome = entry.verdict or entry.refusal or "answered"
+    outcome = entry.verdict or entry.refusal or "OK"
     summary = f"{entry.status} {outcome}, {entry.at:%d %b %Y, %H:%M:%S} UTC"
     return Hit(
         admin_link(entry, entry.request_id), summary, [admin_link(entry.account)], is_exact=True

@@ -35,7 +35,7 @@ def change_log_days(request: AccountRequest) -> HttpResponse:
         return _data_page(request, days_form=form)
     days = form.cleaned_data["log_days"]
     change_days(account=request.account, days=days, actor=request.user, ip=request.ip)
-    messages.success(request, "How long requests are kept is saved.")
+    messages.success(request, "Request retention saved.")
     return redirect(PAGE)
 
 
@@ -61,7 +61,7 @@ def erase_address(request: AccountRequest) -> HttpResponse:
         return _data_page(request, address_form=form)
     email = form.cleaned_data["email"]
     erase(email=email, account=request.account, actor=request.user, ip=request.ip)
-    messages.success(request, f"{parse_and_mask(email)} is erased from log and answers.")
+    messages.success(request, f"Erased {parse_and_mask(email)}.")
     return redirect(PAGE)
 
 

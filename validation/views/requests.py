@@ -87,7 +87,7 @@ def find_request(request: AccountRequest) -> HttpResponse:
     if not text:
         return redirect(page)
     if contains_secret(text):
-        messages.error(request, "That is an API key. Search by the key's name, and rotate the key.")
+        messages.error(request, "That's an API key. Rotate it, and filter by its name instead.")
         return redirect(page)
     if "@" in text:
         return redirect(f"{page}?address={address_hash(text)}")
@@ -106,7 +106,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     at = from_microseconds(str(moment))
     entry = at and search.find_entry(request.account, request_id, at)
     if not entry:
-        raise Http404("No such request, or it is no longer kept.")
+        raise Http404("This request doesn't exist or is no longer stored.")
     context = {
         "entry": entry,
         "intro": request_intro(entry),
@@ -124,6 +124,6 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
 def _show_result(request: AccountRequest, result_id: str) -> HttpResponse:
     entry = search.find_result(request.account, result_id)
     if entry is None:
-        messages.error(request, f"No request with the result {result_id[:40]} is kept.")
+        messages.error(request, f"No stored request has the result ID {result_id[:40]}.")
         return redirect(PAGE)
     return redirect(entry)

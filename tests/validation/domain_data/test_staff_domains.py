@@ -111,12 +111,12 @@ def test_domain_is_stored_in_the_form_that_the_engine_compares(
 @pytest.mark.parametrize(
     ("typed", "error"),
     [
-        ("com", "not one owner"),
-        ("co.uk", "not one owner"),
-        ("not a domain", "no domain name"),
-        ("a..b", "no domain name"),
-        ("gmail.com", "never disposable"),
-        ("proton.me", "never disposable"),
+        ("com", "public suffix"),
+        ("co.uk", "public suffix"),
+        ("not a domain", "Enter a valid domain"),
+        ("a..b", "Enter a valid domain"),
+        ("gmail.com", "well-known provider"),
+        ("proton.me", "well-known provider"),
     ],
 )
 def test_public_suffixes_and_large_providers_are_refused(

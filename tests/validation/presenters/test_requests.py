@@ -17,9 +17,9 @@ from validation.presenters.requests import (
     ("entry", "cost"),
     [
         (LogEntry(cost=1), "1 credit"),
-        (LogEntry(replayed=True, sandbox=True), "Free: a repeated response"),
-        (LogEntry(sandbox=True), "Free: the sandbox"),
-        (LogEntry(verdict="unknown"), "Free: an unknown verdict"),
+        (LogEntry(replayed=True, sandbox=True), "Free: replayed response"),
+        (LogEntry(sandbox=True), "Free: sandbox"),
+        (LogEntry(verdict="unknown"), "Free: unknown verdict"),
     ],
 )
 def test_free_request_says_why_it_is_free(entry: LogEntry, cost: str) -> None:
@@ -28,7 +28,7 @@ def test_free_request_says_why_it_is_free(entry: LogEntry, cost: str) -> None:
 
 def test_score_may_be_missing() -> None:
     assert format_score(LogEntry(score=0)) == "0 of 100"
-    assert format_score(LogEntry()) == "None: it couldn't be determined"
+    assert format_score(LogEntry()) == "None: no definite verdict"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Time zones of the usage page, and how long requests are kept."""
+"""Time zones of the usage page, and how long requests are stored."""
 
 from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
@@ -40,13 +40,15 @@ def test_heading_of_intervals_names_the_time_zone() -> None:
 
 
 def test_retention_of_zero_days_means_not_at_all() -> None:
-    assert [format_retention(days) for days in (0, 1, 30)] == ["Not at all", "1 day", "30 days"]
-    assert retention_sentence(0).startswith("Requests aren't kept. An owner")
-    assert retention_sentence(30).startswith("Requests are kept for 30 days. An owner")
+    assert [format_retention(days) for days in (0, 1, 30)] == ["Not stored", "1 day", "30 days"]
+    assert retention_sentence(0).startswith("Requests aren't stored. An owner")
+    assert retention_sentence(30).startswith("Requests are stored for 30 days. An owner")
 
 
 def test_erasure_says_where_the_address_is() -> None:
     account = Account(name="The Shop")
     found = erasure_summary(account, ErasureCount(2, 1))
-    assert found == "It's in 2 requests in the log and 1 answer to repeat."
-    assert erasure_summary(account, ErasureCount(0, 0)) == "The Shop stores nothing about it now."
+    assert found == "This deletes 2 requests and 1 stored response."
+    assert (
+        erasure_summary(account, ErasureCount(0, 0)) == "The Shop has no data about this address."
+    )

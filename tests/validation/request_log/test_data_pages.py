@@ -26,7 +26,7 @@ def test_owner_chooses_the_retention(
     browser: Client, account: Account, choice: str, days: int
 ) -> None:
     response = browser.post(f"{PAGE}days/", {"log_days": choice}, follow=True)
-    assert b"is saved" in response.content
+    assert b"Request retention saved." in response.content
     account.refresh_from_db()
     assert account.log_retention_days == days
     entry = AuditEntry.objects.get(action="account.log_days_changed")
@@ -44,7 +44,7 @@ def test_other_retention_times_are_refused(browser: Client, account: Account, ch
 def test_operators_retention_is_the_last_choice(browser: Client, settings: Settings) -> None:
     settings.LOG_RETENTION_DAYS = 10
     page = browser.get(PAGE).content.decode()
-    assert '<option value="" selected>For 10 days, the longest</option>' in page
+    assert '<option value="" selected>10 days (maximum)</option>' in page
     assert '<option value="7">' in page
     assert '<option value="14">' not in page
 
@@ -53,13 +53,13 @@ def test_page_shows_the_current_retention(browser: Client, account: Account) -> 
     assert ">30 days</td>" in browser.get(PAGE).content.decode()
     Account.objects.update(log_days=0)
     page = browser.get(PAGE).content.decode()
-    assert ">Not at all</td>" in page
+    assert ">Not stored</td>" in page
     assert '<option value="0" selected>' in page
 
 
 def test_developer_sees_the_settings_and_who_can_change_them(account: Account) -> None:
     page = signed_in(make_member(account, Role.DEVELOPER)).get(PAGE)
-    assert b"An owner or admin can change it." in page.content
+    assert b"An owner or admin can change this." in page.content
     assert b"<select" not in page.content
 
 
@@ -69,23 +69,23 @@ def test_confirmation_page_shows_what_an_erasure_deletes(
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     page = browser.post(f"{PAGE}erase/confirm/", {"email": "Jane.Doe@sandbox.test"})
     assert "Jane.Doe@sandbox.test" in page.content.decode()
-    assert b"in 1 request in the log and 1 answer to repeat." in page.content
+    assert b"This deletes 1 request and 1 stored response." in page.content
     assert LogEntry.objects.exists()
 
 
 def test_address_is_erased(browser: Client, caller: ApiClient, account: Account) -> None:
     caller.validate(ADDRESS, Idempotency_Key="order-1")
     response = browser.post(f"{PAGE}erase/", {"email": ADDRESS}, follow=True)
-    assert b"j***@sandbox.test is erased from log and answers." in response.content
+    assert b"Erased j***@sandbox.test." in response.content
     assert not LogEntry.objects.exists()
     assert not Replay.objects.exists()
     assert AuditEntry.objects.get(action="address.erased").account == account
 
 
 def test_address_without_requests_has_no_erase_button(browser: Client) -> None:
-    page = browser.post(f"{PAGE}erase/confirm/", {"email": "nobody@shop.example"})
-    assert b"The Shop stores nothing about it now." in page.content
-    assert b"Erase the address" not in page.content
+    page = browser.post(f"{PAGE}erase/confirm/", {"email": "unknown@shop.example"})
+    assert b"The Shop has no data about this address." in page.content
+    assert b"Erase address" not in page.content
 
 
 @pytest.mark.parametrize("step", ["erase/confirm/", "erase/"])

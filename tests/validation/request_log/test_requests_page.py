@@ -287,13 +287,13 @@ def test_sandbox_error_is_labeled_as_one(browser: Client, caller: ApiClient) -> 
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("val_" + "0" * 26, b"No request with the result val_0"),
+        ("val_" + "0" * 26, b"No stored request has the result ID val_0"),
         ("val_0", b"No matching requests."),
         ("val_" + "Z" * 26, b"No matching requests."),
         ("two words", b"No matching requests."),
         ("x" * 500, b"No matching requests."),
         ("\0", b"No matching requests."),
-        ("nobody@shop.example", b"No matching requests."),
+        ("unknown@shop.example", b"No matching requests."),
         ("req_unknown", b"No matching requests."),
         ("", b"No requests yet."),
     ],
@@ -304,7 +304,7 @@ def test_search_without_a_match_says_so(browser: Client, query: str, words: byte
 
 def test_api_key_in_the_search_box_is_never_echoed(browser: Client, secret: str) -> None:
     response = find(browser, secret)
-    assert b"That is an API key." in response.content
+    assert b"That&#x27;s an API key." in response.content
     assert secret.encode() not in response.content
     assert secret not in str(response.redirect_chain)
 
@@ -313,7 +313,7 @@ def test_result_of_another_account_is_not_found(
     browser: Client, stranger: User, now: datetime
 ) -> None:
     entry = add_log_entry(stranger.memberships.get().account, now)
-    assert b"is kept." in find(browser, entry.result_id).content
+    assert b"No stored request has the result ID" in find(browser, entry.result_id).content
     assert browser.get(entry.get_absolute_url()).status_code == 404
 
 
@@ -375,15 +375,15 @@ def test_sandbox_request_shows_the_suggested_domain(browser: Client, caller: Api
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"sandbox": True}, "Free: the sandbox"),
-        ({"replayed": True}, "Free: a repeated response"),
+        ({"sandbox": True}, "Free: sandbox"),
+        ({"replayed": True}, "Free: replayed response"),
         (
             {"verdict": "unknown", "reason": "dns_timeout", "score": None},
-            "Free: an unknown verdict",
+            "Free: unknown verdict",
         ),
         (
             {"verdict": "unknown", "reason": "dns_timeout", "score": None},
-            "be determined",
+            "None: no definite verdict",
         ),
     ],
 )

@@ -37,7 +37,7 @@ def entry(caller: ApiClient) -> LogEntry:
 
 def test_list_is_empty_until_staff_search(support: Client, entry: LogEntry) -> None:
     page = support.get(LIST)
-    assert b"Nothing is shown until you search." in page.content
+    assert b"Search to see requests." in page.content
     assert entry.request_id.encode() not in page.content
 
 
@@ -63,10 +63,10 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
     support: Client, entry: LogEntry
 ) -> None:
     page = support.post(f"{LIST}find/", {"email": ADDRESS.title()}).content.decode()
-    assert "It stands in 1 request in the log and 1 answer to repeat, of all accounts." in page
+    assert "Found across all accounts: 1 request and 1 stored response." in page
     assert f"{LIST}?q={entry.address_hash}" in page
     response = support.post(f"{LIST}erase/", {"email": ADDRESS}, follow=True)
-    assert b"Erased j***@sandbox.test: 2 rows." in response.content
+    assert b"Erased j***@sandbox.test (2 rows)." in response.content
     assert LogEntry.objects.get().address == "j***@sandbox.test"
     assert LogEntry.objects.get().pk != entry.pk
     assert not Replay.objects.exists()
@@ -79,8 +79,8 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
 def test_finance_can_find_but_not_erase_an_address(entry: LogEntry) -> None:
     finance = in_group("Finance")
     page = finance.post(f"{LIST}find/", {"email": ADDRESS}).content
-    assert b"It stands in 1 request" in page
-    assert b"Erase the address" not in page
+    assert b"Found across all accounts" in page
+    assert b"Erase address" not in page
     assert finance.post(f"{LIST}erase/", {"email": ADDRESS}).status_code == 403
     assert LogEntry.objects.filter(pk=entry.pk).exists()
 
