@@ -8,9 +8,11 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from validation.engine.aliases import canonical_address, split_tag, strip_plus_tag
+from validation.engine.dns.budget import SIGN_UP, VISITOR, LookupScope
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.mail_route_lookup import find_mail_route
@@ -85,12 +87,13 @@ class Engine:
         return self._check_safely(email, lambda email, parts: self._check(email, parts, limit))
 
     def check_for_sign_up(self, email: str) -> SignUpCheck:
-        """Check an address for a sign-up form, with at most four messages to resolvers.
-
-        The result is partial and not cached.
-        """
-        finding = self._check_safely(email, self._check_for_sign_up)
+        """Check an address with at most four messages to resolvers. The result is not cached."""
+        finding = self._check_safely(email, partial(self._check_in_scope, SIGN_UP))
         return SignUpCheck(bool(finding.checks.get("disposable")), finding.did_you_mean)
+
+    def check_for_visitor(self, email: str) -> Finding:
+        """Check an address as for sign-up, and also whether its first mail host has an address."""
+        return self._check_safely(email, partial(self._check_in_scope, VISITOR))
 
     def check_without_dns(self, email: str) -> Finding:
         """Check the text and the domain data only. Valid addresses get `check_failed`."""
@@ -125,7 +128,7 @@ class Engine:
             self._cache_domain(domain, info)
         return self._build_finding(email, parts, info, dns_cached=not sent_queries)
 
-    def _check_for_sign_up(self, email: str, parts: AddressParts) -> Finding:
+    def _check_in_scope(self, scope: LookupScope, email: str, parts: AddressParts) -> Finding:
         domain = parts.ascii_domain
         cached = self._domains.get(domain)
         if cached is not None:
@@ -135,7 +138,7 @@ class Engine:
         else:
             self._before_waiting()
             find_owner = self.domain_data.find_owner
-            route = find_mail_route(domain, self.resolver, self.slots, find_owner, for_sign_up=True)
+            route = find_mail_route(domain, self.resolver, self.slots, find_owner, scope)
         info = self._describe_domain(domain, route, self._staff_domains())
         return self._build_finding(email, parts, info)
 

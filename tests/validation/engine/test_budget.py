@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anywhere
 Script = Callable[[FakeDns, str], None]
 hostile = pytest.mark.parametrize("script", HOSTILE)
 
-MAX_MESSAGES, MAX_SIGN_UP_MESSAGES, MAX_EXAMINED_HOSTS = 60, 4, 10
+MAX_MESSAGES, MAX_SIGN_UP_MESSAGES, MAX_VISITOR_MESSAGES, MAX_EXAMINED_HOSTS = 60, 4, 4, 10
 
 
 def verdict_and_reason(engine: Engine) -> tuple[str, str]:
@@ -128,6 +128,38 @@ def test_sign_up_check_sends_at_most_four_messages(
     script(fake_dns, "shop.com")
     engine.check_for_sign_up("jane@shop.com")
     assert 0 < fake_dns.messages <= MAX_SIGN_UP_MESSAGES
+
+
+@hostile
+def test_visitor_check_sends_at_most_four_messages(
+    engine: Engine, fake_dns: FakeDns, script: Script
+) -> None:
+    script(fake_dns, "shop.com")
+    engine.check_for_visitor("jane@shop.com")
+    assert 0 < fake_dns.messages <= MAX_VISITOR_MESSAGES
+
+
+def test_visitor_check_resolves_only_the_preferred_mail_host(
+    patient_engine: Engine, fake_dns: FakeDns
+) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.add_records("shop.com", MX=["20 other.shop.com.", "10 mx.shop.com."])
+    assert patient_engine.check_for_visitor("jane@shop.com").reason == "domain_accepts_mail"
+    assert {name for name, _ in fake_dns.queries} == {"shop.com", "mx.shop.com"}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "reason"),
+    [
+        (["10 mx.shop.com."], "no_mail_server"),
+        (["10 mx.shop.com.", "20 b.shop.com."], "dns_failure"),
+    ],
+)
+def test_visitor_check_without_an_address_is_definite_if_the_domain_has_one_host(
+    patient_engine: Engine, fake_dns: FakeDns, hosts: list[str], reason: str
+) -> None:
+    fake_dns.add_records("shop.com", MX=hosts)
+    assert patient_engine.check_for_visitor("jane@shop.com").reason == reason
 
 
 @pytest.mark.parametrize("behavior", [None, silence])

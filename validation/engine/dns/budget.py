@@ -1,9 +1,24 @@
 """Limit how many messages one lookup may send to resolvers. Pure."""
 
-# Every retry, alias hop and TCP query counts as one message.
-MAX_MESSAGES = 60
-# Sign-up only needs to know whether the domain can receive mail.
-MAX_SIGN_UP_MESSAGES = 4
+from typing import NamedTuple
+
+
+class LookupScope(NamedTuple):
+    """What a lookup queries."""
+
+    # Every retry, alias hop and TCP query counts as one message.
+    max_messages: int
+    # Only this many mail hosts are resolved, those with the best preference.
+    max_hosts: int
+    # SPF and DMARC records, and the probes that detect a lying resolver.
+    has_policies: bool
+
+
+FULL = LookupScope(max_messages=60, max_hosts=10, has_policies=True)
+# Sign-up only needs to know whether the domain names a destination for mail.
+SIGN_UP = LookupScope(max_messages=4, max_hosts=0, has_policies=False)
+# For visitors without an account.
+VISITOR = LookupScope(max_messages=4, max_hosts=1, has_policies=False)
 
 
 class BudgetExhausted(Exception):
@@ -13,7 +28,7 @@ class BudgetExhausted(Exception):
 class MessageBudget:
     """Counts the messages of one lookup as they are handed to a socket."""
 
-    def __init__(self, messages: int = MAX_MESSAGES) -> None:
+    def __init__(self, messages: int = FULL.max_messages) -> None:
         self.remaining = messages
         # True only once a message was refused: a lookup that needs exactly its budget is complete.
         self.is_exhausted = False

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from validation.engine.dns.budget import MAX_MESSAGES, MAX_SIGN_UP_MESSAGES, MessageBudget
+from validation.engine.dns.budget import FULL, LookupScope, MessageBudget
 from validation.engine.dns.mail_route import MailHost, MailRoute
 from validation.engine.dns.messages import MAX_MAIL_HOSTS, Outcome, Query
 from validation.engine.dns.networks import is_public
@@ -26,8 +26,6 @@ from validation.engine.dns.trust import ResolverTrust
 
 # A longer name leaves no room for the label of its DMARC record.
 _MAX_DMARC_DOMAIN_LENGTH = 253 - len("_dmarc.")
-# Only this many mail hosts are resolved, those with the best preference.
-_MAX_EXAMINED_HOSTS = 10
 # Once the route is known, the lookup waits for policies until this share of its time has passed.
 _POLICY_TIMEOUT_SHARE = 1 / 2
 # The following are shares of the remaining time.
@@ -43,33 +41,30 @@ def find_mail_route(
     resolver: Resolver,
     slots: LookupSlots,
     find_owner: Callable[[str], str],
-    *,
-    for_sign_up: bool = False,
+    scope: LookupScope = FULL,
 ) -> MailRoute:
     """Look up a domain within its message budget.
 
     `find_owner` returns the registrable domain, whose DMARC record applies to all names below it.
 
-    `for_sign_up` only queries the names of the mail hosts, or the domain's own address if it names
-    none. `accepts_mail` then means that the domain names a destination for mail.
+    If the scope includes no mail hosts, `accepts_mail` means that the domain names a destination
+    for mail: a host, or its own address.
     """
-    budget = MessageBudget(MAX_SIGN_UP_MESSAGES if for_sign_up else MAX_MESSAGES)
+    budget = MessageBudget(scope.max_messages)
     deadline = resolver.clock() + resolver.seconds
     with slots.acquire(find_owner(domain), resolver.seconds) as is_acquired:
         if not is_acquired:
             return MailRoute(problem="dns_timeout", sent_queries=True)
         with resolver.start_lookup(find_owner, deadline, budget) as lookup:
-            finder = _RouteFinder(
-                lookup, resolver.trust, domain, find_owner(domain), for_sign_up=for_sign_up
-            )
+            finder = _RouteFinder(lookup, resolver.trust, domain, find_owner(domain), scope)
             route = finder.find_route()
-            if not for_sign_up:
+            if scope.has_policies:
                 probe_deadline = lookup.partial_deadline(_DENIAL_TIMEOUT_SHARE)
                 resolver.trust.finish_probes(route, budget, probe_deadline)
             is_definite = route.depends_on_absence or route.depends_on_records
             if resolver.trust.distrusts(route) or (is_definite and not lookup.is_consistent):
                 route = MailRoute(problem="dns_failure")
-            elif route.domain_exists is not False and not for_sign_up:
+            elif route.domain_exists is not False and scope.has_policies:
                 route = finder.add_policies(route)
             return replace(
                 route,
@@ -86,12 +81,11 @@ class _RouteFinder:
         trust: ResolverTrust,
         domain: str,
         organization: str,
-        *,
-        for_sign_up: bool,
+        scope: LookupScope,
     ) -> None:
         self.lookup = lookup
         self.trust = trust
-        self.for_sign_up = for_sign_up
+        self.scope = scope
         self.domain = domain
         self.mx = Query(domain, "MX")
         self.txt = Query(domain, "TXT")
@@ -106,7 +100,7 @@ class _RouteFinder:
 
     def find_route(self) -> MailRoute:
         self.lookup.send(self.mx)
-        if not self.for_sign_up:
+        if self.scope.has_policies:
             self.lookup.send(self.txt, *self.dmarc)
             if self.lookup.sent_queries:
                 ends_at = self.lookup.partial_deadline(_FABRICATION_TIMEOUT_SHARE)
@@ -153,13 +147,13 @@ class _RouteFinder:
             return MailRoute(True, False, True, "null_mx")
         provider = identify_provider(mail_host.host for mail_host in hosts)
         route = MailRoute(True, null_mx=False, hosts=tuple(hosts), provider=provider)
-        if self.for_sign_up:
+        if not self.scope.max_hosts:
             return replace(route, accepts_mail=True)
         # Some domains put an IP address where a host name belongs. It resolves to nothing.
         host_names = (mail_host.host for mail_host in hosts)
         names = list(dict.fromkeys(name for name in host_names if not _IP_ADDRESS.fullmatch(name)))
-        route = self._resolve_hosts(route, names[:_MAX_EXAMINED_HOSTS])
-        has_more = len(names) > _MAX_EXAMINED_HOSTS or len(reply.records) > MAX_MAIL_HOSTS
+        route = self._resolve_hosts(route, names[: self.scope.max_hosts])
+        has_more = len(names) > self.scope.max_hosts or len(reply.records) > MAX_MAIL_HOSTS
         if not route.accepts_mail and has_more:
             # The hosts that were not examined may have an address.
             return replace(route, accepts_mail=None, problem="dns_failure")
