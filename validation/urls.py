@@ -1,11 +1,12 @@
 from django.urls import path
 
-from validation.views import data, overview, pages, requests, usage
+from validation.views import data, landing, overview, pages, requests, usage
 
 app_name = "validation"
 
 urlpatterns = [
-    path("", pages.show_landing, name="show-landing"),
+    path("", landing.show_landing, name="show-landing"),
+    path("validation/try/", landing.check_address, name="check-address"),
     path("validation/", overview.show_overview, name="show-overview"),
     path("validation/arrivals/", overview.show_arrival, name="show-any-arrival"),
     path("validation/arrivals/<public_id:key_id>/", overview.show_arrival, name="show-arrival"),

@@ -1,8 +1,8 @@
 """CACHES: SQLite in the data folder, or Redis, which several machines can share.
 
 "default" is for pages: allauth counts failed sign-ins in it. "counters" counts requests for the
-rate limits, with a timeout short enough for API requests. "hourly_counters" uses the same store
-with counters that expire after an hour.
+rate limits, with a timeout short enough for API requests. "hourly_counters" and "daily_counters"
+use the same store with counters that expire after an hour or a day.
 """
 
 from pathlib import Path
@@ -13,9 +13,10 @@ SQLITE_BACKENDS = ("runtime.cache.sqlite.SQLiteCache", "runtime.cache.sqlite.SQL
 REDIS_BACKENDS = ("runtime.cache.redis.FallbackRedisCache", "runtime.cache.redis.RedisCounters")
 # How long a request waits for the store, in seconds.
 PAGES_TIMEOUT, COUNTERS_TIMEOUT = 1.0, 0.5
-# Counters live a little longer than the minute or hour that they count.
+# Counters live a little longer than the minute, hour or day that they count.
 COUNTERS_EXPIRE_SECONDS = 70
 HOURLY_COUNTERS_EXPIRE_SECONDS = 3_670
+DAILY_COUNTERS_EXPIRE_SECONDS = 86_470
 
 
 def cache_settings(redis_url: str, file: Path) -> dict[str, dict[str, Any]]:
@@ -27,4 +28,5 @@ def cache_settings(redis_url: str, file: Path) -> dict[str, dict[str, Any]]:
         "default": for_pages,
         "counters": {**for_api, "TIMEOUT": COUNTERS_EXPIRE_SECONDS},
         "hourly_counters": {**for_api, "TIMEOUT": HOURLY_COUNTERS_EXPIRE_SECONDS},
+        "daily_counters": {**for_api, "TIMEOUT": DAILY_COUNTERS_EXPIRE_SECONDS},
     }

@@ -16,7 +16,8 @@ AUTH_PASSWORD_VALIDATORS = [
 PASSWORD_RESET_TIMEOUT = 60 * 60
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "validation:show-overview"
-LOGOUT_REDIRECT_URL = "validation:show-landing"
+# The landing page shows no messages, so that it can be cached.
+LOGOUT_REDIRECT_URL = "account_login"
 
 ACCOUNT_ADAPTER = "accounts.authentication.adapter.AccountAdapter"
 ACCOUNT_FORMS = {

@@ -28,6 +28,7 @@ OUR_APPS = ("accounts", "apikeys", "credits", "validation")
 # Pages without a permission: open to everyone, or to signed-in users without an account.
 PUBLIC = {
     "validation:show-landing",
+    "validation:check-address",
     "accounts:show-closed",
     "accounts:show-terms",
     "accounts:show-privacy",

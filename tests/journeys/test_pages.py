@@ -15,6 +15,7 @@ pytestmark = pytest.mark.proof
 
 PUBLIC_PAGES = [
     "/",
+    "/validation/try/",
     "/accounts/login/",
     "/accounts/signup/",
     "/accounts/password/reset/",

@@ -1,13 +1,11 @@
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
-from credits.models import Pack, Plan
 from validation import playground
 from validation.code_samples import build_code_samples
 from validation.forms import AddressForm
@@ -17,13 +15,6 @@ EXAMPLES = (
     *("deliverable@sandbox.test", "risky@sandbox.test", "undeliverable@sandbox.test"),
     *("unknown@sandbox.test", "disposable@sandbox.test", "jane@gmial.com"),
 )
-
-
-@login_not_required
-@require_safe
-def show_landing(request: HttpRequest) -> HttpResponse:
-    context = {"plans": Plan.objects.offered(), "packs": Pack.objects.offered()}
-    return render(request, "validation/show_landing.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

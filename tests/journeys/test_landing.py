@@ -1,0 +1,57 @@
+"""A visitor checks addresses on the landing page."""
+
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.journeys.findings import assert_no_findings
+from tests.journeys.sign_in import assert_heading
+from tests.journeys.windows import NARROW, Windows
+
+
+def result(page: Page) -> Locator:
+    return page.get_by_role("status")
+
+
+def height_of_what_follows(page: Page) -> float:
+    """Return where the section below the form starts."""
+    box = page.get_by_role("heading", name="Request and response").bounding_box()
+    assert box
+    return box["y"]
+
+
+def check(page: Page, email: str) -> int:
+    """Check an address with the keyboard; return the status of the response."""
+    page.get_by_label("Email address").fill(email)
+    with page.expect_response(lambda response: response.request.method == "POST") as response:
+        page.keyboard.press("Enter")
+    return response.value.status
+
+
+def test_visitor_checks_addresses_until_the_limit(windows: Windows) -> None:
+    """One test, because all checks count in the same limit."""
+    page = windows.open(java_script_enabled=False, width=NARROW)
+    page.goto("/")
+    expect(page.get_by_label("Email address")).to_be_hidden()
+    page.get_by_role("button", name="Check", exact=True).click()
+    assert_heading(page, "Check an email address")
+    check(page, "disposable@sandbox.test")
+    expect(result(page)).to_contain_text("risky")
+
+    page = windows.open()
+    page.goto("/")
+    before = height_of_what_follows(page)
+    check(page, "possible_typo@sandbox.test")
+    expect(result(page)).to_contain_text("Did you mean possible_typo@mailbox.test?")
+    assert height_of_what_follows(page) == before
+    assert urlsplit(page.url).path == "/"
+    expect(page.get_by_label("Email address")).to_be_focused()
+    assert_no_findings(page)
+
+    while check(page, "unknown@sandbox.test") == 200:
+        expect(result(page)).to_contain_text("unknown")
+    assert_no_findings(page)
+    page.get_by_role("link", name="Sign up to keep testing").click()
+    page.wait_for_url("/accounts/signup/")
+    (refusal,) = windows.take_console_errors()
+    assert "429" in refusal

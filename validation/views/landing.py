@@ -1,0 +1,60 @@
+"""The landing page, and the page of its form."""
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from credits.models import Pack, Plan
+from runtime.http.request import IdentifiedRequest
+from validation.forms import AddressForm
+from validation.presenters.landing import (
+    describe_limit,
+    describe_reason,
+    pack_rows,
+    plan_rows,
+)
+from validation.visitor_checks import TooManyChecks, check_for_visitor
+
+HEADLINE = "Catch bad email addresses before you send"
+DESCRIPTION = (
+    "Check email addresses with one API call. Get a verdict, the reason behind it, and a "
+    "correction for likely typos. Start for free."
+)
+
+
+@login_not_required
+@require_safe
+def show_landing(request: IdentifiedRequest) -> HttpResponse:
+    """Show a page without a token or message, so that it is the same for every visitor."""
+    context = {
+        "headline": HEADLINE,
+        "description": DESCRIPTION,
+        "free_credits": Plan.objects.free().monthly_credits,
+        "plans": plan_rows(Plan.objects.offered()),
+        "packs": pack_rows(Pack.objects.offered()),
+        "log_days": settings.LOG_RETENTION_DAYS,
+    }
+    return render(request, "validation/show_landing.html", context)
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def check_address(request: IdentifiedRequest) -> HttpResponse:
+    """Check an address for a visitor. The landing page's script shows the result there."""
+    form = AddressForm(request.POST or None)
+    if not form.is_valid():
+        return render(request, "validation/check_address.html", {"form": form})
+    try:
+        finding = check_for_visitor(email=form.cleaned_data["email"], ip=request.ip)
+    except TooManyChecks as refusal:
+        request.refusal = "too_many_checks"
+        context = {"form": form, "limit": describe_limit(refusal)}
+        page = render(request, "validation/check_address.html", context, status=429)
+        page["Retry-After"] = str(refusal.retry_after)
+        return page
+    context = {"form": form, "finding": finding, "explanation": describe_reason(finding)}
+    return render(request, "validation/check_address.html", context)
