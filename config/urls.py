@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 
 import config.lean_imports  # noqa: F401  (before the views)
 from apikeys.rest.view import ApiView, UnknownView
+from config.search_engines import show_robots, show_sitemap
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
@@ -49,6 +50,8 @@ urlpatterns = [
     path("docs/", include("validation.docs.urls")),
     path("llms.txt", show_llms_txt),
     path(".well-known/security.txt", show_security_contact),
+    path("robots.txt", show_robots),
+    path("sitemap.xml", show_sitemap, name="show-sitemap"),
     # Browsers request it on their own.
     path("favicon.ico", login_not_required(icon)),
 ]
