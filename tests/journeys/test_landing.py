@@ -8,6 +8,8 @@ from tests.journeys.findings import assert_no_findings
 from tests.journeys.sign_in import assert_heading
 from tests.journeys.windows import NARROW, Windows
 
+MAX_BYTES = 120_000
+
 
 def result(page: Page) -> Locator:
     return page.get_by_role("status")
@@ -18,6 +20,18 @@ def height_of_what_follows(page: Page) -> float:
     box = page.get_by_role("heading", name="Request and response").bounding_box()
     assert box
     return box["y"]
+
+
+def test_first_visit_loads_little(windows: Windows) -> None:
+    """All files of a visit with an empty cache, as transferred."""
+    page = windows.open()
+    sizes: list[float] = []
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.goto("/", wait_until="networkidle")
+    assert len(sizes) > 5
+    assert sum(sizes) < MAX_BYTES
 
 
 def check(page: Page, email: str) -> int:
