@@ -25,7 +25,6 @@ SIGNED = {"credits/stripe/"}
 # Pages that need no sign-in.
 OPEN = {
     *("", "credits/stripe/", "favicon.ico", ".well-known/security.txt"),
-    *("robots.txt", "sitemap.xml", "validation/try/"),
     *("accounts/terms/", "accounts/privacy/", "accounts/data-processing/"),
     *("accounts/account/closed/", "accounts/inactive/", "accounts/invitations/<token:token>/"),
     *("accounts/login/", "accounts/signup/", "accounts/2fa/webauthn/login/"),
@@ -33,6 +32,7 @@ OPEN = {
     *("accounts/password/reset/key/done/", "accounts/confirm-email/", "accounts/2fa/authenticate/"),
     "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
     "accounts/login/code/confirm/",
+    *("robots.txt", "sitemap.xml", "validation/try/"),
 }
 STATIC = ROOT / "static"
 PAGES = [page for page in all_pages().values() if not page.is_api]

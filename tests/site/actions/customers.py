@@ -186,6 +186,7 @@ UNAUDITED_PAGES = {
     "accounts:switch-account": "selects the account the browser shows next",
     "validation:find-request": "a search, sent by POST because it can contain an address",
     "validation:confirm-erasure": "shows what an erasure would delete",
+    "validation:check-address": "a visitor's check, which is recorded nowhere",
     "validation:try-address": "a validation, recorded in the request log and in usage",
     "credits:pay-order": "redirects to the payment page; the payment's event is audited",
 }
