@@ -22,6 +22,7 @@ from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
 from tests.support.log_records import LogCapture
 from tests.support.metrics import Increases
+from validation.engine.syntax_errors import MESSAGES
 from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -80,9 +81,7 @@ def test_visitor_gets_verdict_reason_and_suggestion(fake_dns: FakeDns) -> None:
 
 
 def test_visitor_reads_what_is_wrong_with_the_syntax() -> None:
-    assert result(check("jane.shop.com")) == (
-        "undeliverable An address needs an @ between the mailbox and the domain."
-    )
+    assert result(check("jane.shop.com")) == f"undeliverable {MESSAGES['no_at_sign']}"
 
 
 @pytest.mark.parametrize("verdict", ["deliverable", "risky", "undeliverable", "unknown"])
