@@ -15,6 +15,8 @@ register = template.Library()
 MAX_COLORED = 20_000
 LEXERS = {"curl": "bash"}
 # The classes of whitespace, punctuation, names and operators, which have no color.
+# Pygments takes what follows the headers for a body, so each response is colored alone.
+RESPONSES = re.compile(r"^(?=HTTP/)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:w|p|n|nx|o)">([^<]*)</span>')
 
 
@@ -27,7 +29,8 @@ def highlight(code: str, language: str) -> SafeString:
     """
     name = LEXERS.get(language, language) if len(code) <= MAX_COLORED else "text"
     lexer = get_lexer_by_name(name, stripnl=False, ensurenl=False)
-    colored = pygmentize(code, lexer, HtmlFormatter(nowrap=True))
+    parts = RESPONSES.split(code) if name == "http" else [code]
+    colored = "".join(pygmentize(part, lexer, HtmlFormatter(nowrap=True)) for part in parts)
     if not code.endswith("\n"):
         colored = colored.removesuffix("\n")
     return mark_safe(PLAIN.sub(r"\1", colored))  # noqa: S308

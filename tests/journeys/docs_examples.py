@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
+from django.utils.html import strip_tags
+
 from tests.servers.browser import PlainBrowser
 from tests.servers.product import Product
 from validation.docs.pages import PAGES
@@ -19,9 +21,9 @@ RUNNERS = {
     "python": [sys.executable, "-c"],
     "javascript": ["node", "--input-type=module", "--eval"],
 }
-_CODE = re.compile(r'<code id="([\w-]+)" data-runs="(\w+)">(.*?)</code>', re.DOTALL)
+_CODE = re.compile(r'<code\s+id="([\w-]+)"\s+data-runs="(\w+)"\s*>(.*?)</code>', re.DOTALL)
 _PRINTED = re.compile(
-    r'<figcaption>([^<]*)</figcaption>\s*<pre[^>]*><code data-printed-by="([\w-]+)">(.*?)</code>',
+    r'<figcaption>([^<]*)</figcaption>\s*<pre[^>]*><code\s+data-printed-by="([\w-]+)"\s*>(.*?)</code>',
     re.DOTALL,
 )
 # Fields that differ on each run: ids, timestamps and counts.
@@ -69,12 +71,17 @@ def load_examples(site: Product) -> list[Example]:
     examples = []
     for page in PAGES:
         text = browser.get(f"/docs/{page.path}")
-        outputs = {name: (caption, unescape(out)) for caption, name, out in _PRINTED.findall(text)}
+        outputs = {name: (caption, _plain(out)) for caption, name, out in _PRINTED.findall(text)}
         examples += [
-            Example(page.path, name, language, unescape(code), *outputs[name])
+            Example(page.path, name, language, _plain(code), *outputs[name])
             for name, language, code in _CODE.findall(text)
         ]
     return examples
+
+
+def _plain(code: str) -> str:
+    """Return the code without the markup of its colors."""
+    return unescape(strip_tags(code))
 
 
 def find_differences(example: Example, printed: str) -> list[str]:

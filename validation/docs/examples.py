@@ -43,6 +43,13 @@ class Snippet:
     caption: str
     printed: str
 
+    @property
+    def printed_language(self) -> str:
+        """Return the language that the filter `highlight` colors the output in."""
+        if self.printed.startswith("{"):
+            return "json"
+        return "http" if self.printed.startswith("HTTP/") else "text"
+
 
 class IncompleteExample(Exception):
     """A sample has no code or no output."""

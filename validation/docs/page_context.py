@@ -32,6 +32,7 @@ from validation.sample_results import mistyped_result, sandbox_result
 Context = dict[str, Any]
 # The sandbox word whose full response is on the page that explains each field.
 FULL_RESULT_WORD = "disposable"
+_REQUEST_HEAD = "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…"
 _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
 
@@ -42,6 +43,7 @@ def build_context(page: Page) -> Context:
 
 def _authentication() -> Context:
     return {
+        "request_head": _REQUEST_HEAD,
         "key_length": len(crypto.PREFIX) + crypto.RANDOM_LENGTH + crypto.CHECKSUM_LENGTH,
         "refusals": [*_refusals(401), *_refusals(403)],
         "graces": [label.lower() for label in GRACE_LABELS],
