@@ -63,7 +63,7 @@ def test_errors_page_has_a_section_with_cause_and_cure_for_each_code() -> None:
     for code, text in sections[1:]:
         assert len(re.findall(rf'id="{code}"', page)) == 1
         assert re.search(r"Cause\.</strong> \S.{20,}", text)
-        assert re.search(r"Cure\.</strong> \S.{20,}", text)
+        assert re.search(r"What to do\.</strong> \S.{20,}", text)
         assert f">{REFUSALS[code].status}<" in text
 
 

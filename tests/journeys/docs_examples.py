@@ -92,7 +92,7 @@ def find_differences(example: Example, printed: str) -> list[str]:
     shown = example.printed
     if shown.startswith("{"):
         expected, actual = json.loads(shown), json.loads(printed)
-        is_complete = example.caption == "The answer"
+        is_complete = example.caption == "Response"
         undocumented = _missing(actual, expected, "") if is_complete else []
         return _missing(expected, actual, "") + undocumented
     if shown.startswith("HTTP/"):

@@ -25,8 +25,8 @@ def test_chosen_language_is_remembered_on_later_pages(page: Page) -> None:
     page.get_by_role("tab", name="Python").click()
     expect(page.locator("#quickstart-python")).to_be_visible()
     expect(page.locator("#quickstart-curl")).to_be_hidden()
-    page.get_by_role("link", name="Act on a verdict").first.click()
-    assert_heading(page, "Act on a verdict")
+    page.get_by_role("link", name="Verdicts and reasons").first.click()
+    assert_heading(page, "Verdicts and reasons")
     expect(page.locator("#sign-up-python")).to_be_visible()
     expect(page.locator("#mailing-list-python")).to_be_visible()
     assert page.evaluate(LAYOUT_SHIFT) == 0

@@ -17,7 +17,7 @@ def render_tables() -> dict[str, str]:
     return {
         "reasons": markdown(
             [
-                ["verdict", "reason", "it means", "what to do"],
+                ["verdict", "reason", "meaning", "what to do"],
                 *(
                     [
                         verdict,
@@ -34,15 +34,15 @@ def render_tables() -> dict[str, str]:
             [
                 ["fact", "points"],
                 *(
-                    [f"{verdict}, evidence `{evidence}`: at best", str(best)]
+                    [f"{verdict}, evidence `{evidence}`: maximum", str(best)]
                     for (verdict, evidence), best in MAX_SCORES.items()
                 ),
                 *([f"`{fact}`", f"−{weight}"] for fact, weight in WEIGHTS.items()),
-                *([f"{verdict}: at least", str(lowest)] for verdict, lowest in MIN_SCORES.items()),
+                *([f"{verdict}: minimum", str(lowest)] for verdict, lowest in MIN_SCORES.items()),
             ]
         ),
         "syntax errors": markdown(
-            [["code", "sentence"], *([f"`{code}`", text] for code, text in MESSAGES.items())]
+            [["code", "message"], *([f"`{code}`", text] for code, text in MESSAGES.items())]
         ),
         "providers": markdown(
             [
@@ -51,7 +51,7 @@ def render_tables() -> dict[str, str]:
                     [f"`{name}`", f"`{pattern.replace('|', chr(92) + '|')}`"]
                     for name, pattern in HOST_PATTERNS
                 ),
-                [f"`{OTHER}`", "any other"],
+                [f"`{OTHER}`", "any other mail host"],
             ]
         ),
         "lists": markdown(

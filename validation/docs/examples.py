@@ -22,14 +22,14 @@ class Language:
     output_captions: dict[str, str]
 
 
-_OUTPUT_CAPTIONS = {"printed.txt": "It prints"}
+_OUTPUT_CAPTIONS = {"printed.txt": "Output"}
 LANGUAGES = (
     Language(
         "curl",
         "curl",
         "code.sh",
-        "A terminal",
-        {"answer.txt": "The answer", "part.txt": "The answer, in part"},
+        "Terminal",
+        {"answer.txt": "Response", "part.txt": "Response (excerpt)"},
     ),
     Language("python", "Python", "code.py", "Nothing to install", _OUTPUT_CAPTIONS),
     Language("javascript", "JavaScript", "code.mjs", "Node.js 18 or newer", _OUTPUT_CAPTIONS),

@@ -124,7 +124,7 @@ def _sandbox() -> Context:
 def _reference() -> Context:
     return {
         "operations": reference.operations(),
-        "answer_headers": reference.response_headers(),
+        "response_headers": reference.response_headers(),
     }
 
 

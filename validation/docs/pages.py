@@ -37,60 +37,60 @@ class Group:
 
 GROUPS = (
     Group(
-        "Start",
+        "Get started",
         (
             Page(
                 "show-guide",
                 "",
                 "Quickstart",
-                "From nothing to the first answer in two minutes.",
+                "Send your first request in two minutes.",
             ),
             Page(
                 "show-authentication",
                 "authentication/",
                 "Authentication",
-                "How a request proves whose it is, and how a key stays yours.",
+                "Authenticate requests with an API key, and keep your keys safe.",
             ),
         ),
     ),
     Group(
-        "Use the API",
+        "Guides",
         (
             Page(
                 "show-validate",
                 "validate/",
                 "Validate an address",
-                "What you send, what we answer, and what each field means.",
+                "The request, the response, and what each field means.",
             ),
             Page(
                 "show-verdicts",
                 "verdicts/",
-                "Act on a verdict",
-                "What to do with each verdict, at a sign-up form and for a mailing list.",
+                "Verdicts and reasons",
+                "What each verdict and reason means, and what to do about it.",
             ),
             Page(
                 "show-rate-limits",
                 "rate-limits/",
                 "Rate limits",
-                "How many requests a minute, where it says so, and a loop that waits just enough.",
+                "Requests per minute, the headers that report your limit, and a retry loop.",
             ),
             Page(
                 "show-credits",
                 "credits/",
                 "Credits and plans",
-                "What costs a credit and what is free, prices, and what to do about a 402.",
+                "What requests cost, plans and packs, and how to handle a 402.",
             ),
             Page(
                 "show-idempotency",
                 "idempotency/",
-                "Sending again",
-                "Repeat a request as often as you need to, and pay for it once.",
+                "Idempotency",
+                "Retry requests safely, without paying twice.",
             ),
             Page(
                 "show-sandbox",
                 "sandbox/",
                 "Sandbox",
-                "Addresses that give you each result and each error on demand, for nothing.",
+                "Test addresses that return every result and every error, free of charge.",
             ),
         ),
     ),
@@ -101,19 +101,24 @@ GROUPS = (
                 "show-reference",
                 "api/",
                 "API reference",
-                "Every operation with its fields, headers and examples.",
+                "Every operation with its parameters, fields, headers and examples.",
             ),
-            Page("show-errors", "errors/", "Errors", "Every refusal with its cause and its cure."),
+            Page(
+                "show-errors",
+                "errors/",
+                "Errors",
+                "Every error code, its cause, and how to fix it.",
+            ),
         ),
     ),
     Group(
-        "About",
+        "Releases",
         (
             Page(
                 "show-versioning",
                 "versioning/",
-                "Versions",
-                "What may change under /v1, what never will, and how long ahead you would know.",
+                "Versioning",
+                "What can change within v1, and how we announce breaking changes.",
             ),
             Page(
                 "show-changelog",

@@ -27,11 +27,11 @@ def describe_details(details: Mapping[str, object]) -> str:
     if not details:
         return ""
     fields = [f"`{name}`{_sample(value)}" for name, value in details.items()]
-    return f"`details` has {', '.join(fields)}."
+    return f"`details` contains {', '.join(fields)}."
 
 
 def _sample(value: object) -> str:
-    return "" if value == OMITTED else f" ({value}, for instance)"
+    return "" if value == OMITTED else f" (for example {value})"
 
 
 def describe_result(word: str, result: Mapping[str, object]) -> str:
@@ -40,6 +40,6 @@ def describe_result(word: str, result: Mapping[str, object]) -> str:
     if result["reason"] != word:
         parts.append(f"`{result['reason']}`")
     if result["retry_after_s"]:
-        parts.append(f"ask again after {result['retry_after_s']} s")
+        parts.append(f"retry after {result['retry_after_s']} seconds")
     parts += [f"with `{field}`" for field in ("did_you_mean", "syntax_error") if result[field]]
     return ", ".join(parts)

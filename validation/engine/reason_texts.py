@@ -10,82 +10,72 @@ class Meaning(NamedTuple):
     do: str
 
 
-_RETRY = "Retry {}; this result was free. In a form, accept the address."
+_RETRY = "Validate it again {}; this request was free. Accept it in a form."
 _RETRY_LATER = _RETRY.format("later")
+_REMOVE = "Remove it."
+_ASK = "Ask for another address."
+_ASK_OR_SUGGEST = "Ask for another address, or show did_you_mean if there is one."
+_SEND_AND_WATCH = "Send, and watch for bounces."
 MEANINGS = {
-    "invalid_syntax": Meaning(
-        "The syntax is invalid; syntax_error says why.",
-        "Ask for another address, and suggest did_you_mean if it is set.",
-    ),
+    "invalid_syntax": Meaning("Invalid syntax; syntax_error has the details.", _ASK_OR_SUGGEST),
     "reserved_domain": Meaning(
-        "The domain is reserved for tests, examples or private networks.",
-        "Ask for another address.",
+        "The domain is reserved for tests, examples or private networks.", _ASK
     ),
-    "domain_not_found": Meaning(
-        "The domain does not exist.",
-        "Ask for another address, and suggest did_you_mean if it is set.",
-    ),
-    "null_mx": Meaning(
-        "The domain publishes a null MX record: it accepts no mail (RFC 7505).",
-        "Ask for another address.",
-    ),
+    "domain_not_found": Meaning("The domain doesn't exist.", _ASK_OR_SUGGEST),
+    "null_mx": Meaning("The domain declares that it accepts no mail (RFC 7505).", _ASK),
     "no_mail_server": Meaning(
-        "The domain exists, but none of its mail hosts has an IP address.",
-        "Ask for another address.",
+        "The domain exists, but none of its mail hosts has an IP address.", _ASK
     ),
     "unroutable_mail_server": Meaning(
-        "The mail hosts have only IP addresses that are not on the public internet.",
-        "Ask for another address.",
+        "Its mail hosts have no IP address that's reachable on the public internet.", _ASK
     ),
     "mailbox_not_found": Meaning(
-        "The mail server says that the mailbox does not exist.", "Remove the address."
+        "The mail server reports that the mailbox doesn't exist.", _REMOVE
     ),
-    "mailbox_disabled": Meaning("The mailbox is disabled.", "Remove the address."),
+    "mailbox_disabled": Meaning("The mailbox is disabled.", _REMOVE),
     "disposable": Meaning(
-        "The domain belongs to a disposable email provider.",
-        "Refuse it at sign-up. The mailbox will probably stop working soon.",
+        "Disposable address: the domain offers temporary mailboxes.",
+        "Refuse it at sign-up. Expect the mailbox to disappear soon.",
     ),
     "accept_all": Meaning(
-        "The mail server accepts mail for every mailbox, existing or not.",
-        "Send, and monitor bounces.",
+        "The server accepts mail for any mailbox, even one that doesn't exist.", _SEND_AND_WATCH
     ),
     "mailbox_full": Meaning("The mailbox is full.", "Try again in a few days."),
     "possible_typo": Meaning(
-        "The domain differs by one typo from a far better known one.",
-        "Suggest did_you_mean. Do not block the address or correct it without asking.",
+        "The domain is one typo away from a much better-known domain.",
+        "Suggest did_you_mean. Don't block the address or replace it yourself.",
     ),
     "mixed_script": Meaning(
-        "One word mixes letters of several scripts, a sign of spoofing.",
-        "Refuse it at sign-up, and review it before you show it to others.",
+        "One word mixes letters of several scripts, as in spoofed names.",
+        "Refuse it at sign-up. Review it before you show it to others.",
     ),
     "role_account": Meaning(
         "The mailbox belongs to a role, such as info or sales.",
-        "Use it for business mail, but leave it out of campaigns.",
+        "Fine for business mail. Leave it out of campaigns.",
     ),
-    "no_reply": Meaning("No-reply address: mail to it is not read.", "Refuse it at sign-up."),
+    "no_reply": Meaning("No-reply address.", "Refuse it at sign-up."),
     "smtputf8_required": Meaning(
         "The part before the @ has non-ASCII characters.",
         "Send only if your mail server supports SMTPUTF8.",
     ),
     "no_mx_record": Meaning(
         "The domain has no MX record; mail goes to its own IP address (RFC 5321, 5.1).",
-        "Send, and monitor bounces.",
+        _SEND_AND_WATCH,
     ),
-    "dns_timeout": Meaning("The DNS did not respond in time.", _RETRY.format("after 60 s")),
+    "dns_timeout": Meaning("DNS didn't respond in time.", _RETRY.format("after 60 seconds")),
     "dns_failure": Meaning(
-        "The DNS failed, contradicted itself, or needed too many queries.",
-        _RETRY.format("after 300 s"),
+        "DNS failed, contradicted itself, or needed too many queries.",
+        _RETRY.format("after 300 seconds"),
     ),
     "smtp_unreachable": Meaning("No mail host could be reached.", _RETRY_LATER),
-    "smtp_timeout": Meaning("The mail host did not respond in time.", _RETRY_LATER),
-    "greylisted": Meaning("The mail host defers unknown senders (greylisting).", _RETRY_LATER),
-    "server_temporary_error": Meaning("The mail host reported a temporary error.", _RETRY_LATER),
+    "smtp_timeout": Meaning("The mail host didn't respond in time.", _RETRY_LATER),
+    "greylisted": Meaning("The mail host defers mail from unknown senders.", _RETRY_LATER),
+    "server_temporary_error": Meaning("The mail host has a temporary problem.", _RETRY_LATER),
     "server_refused_us": Meaning("The mail host refused our connection.", _RETRY_LATER),
-    "check_failed": Meaning("The check failed on our side.", _RETRY_LATER),
+    "check_failed": Meaning("A check failed on our side.", _RETRY_LATER),
     "mailbox_accepted": Meaning("The mail host accepts mail for this mailbox.", "Send."),
     "domain_accepts_mail": Meaning(
-        "The domain accepts mail; the mailbox itself was not checked.",
-        "Send, and monitor bounces.",
+        "The domain accepts mail. We didn't check the mailbox.", _SEND_AND_WATCH
     ),
 }
 # Documented now, so that clients can handle them when opt-in mailbox checks arrive.

@@ -102,7 +102,7 @@ def test_links_to_sections_of_other_pages_work(page: Page) -> None:
 
 def test_page_names_and_paths_are_unique() -> None:
     assert len({page.name for page in PAGES}) == len({page.path for page in PAGES}) == len(PAGES)
-    assert [group.title for group in GROUPS] == ["Start", "Use the API", "Reference", "About"]
+    assert [group.title for group in GROUPS] == ["Get started", "Guides", "Reference", "Releases"]
 
 
 def test_docs_state_all_rules_about_api_keys() -> None:

@@ -25,7 +25,7 @@ def test_codes_are_separated_by_commas() -> None:
 def test_details_have_sample_values_unless_these_are_too_long() -> None:
     assert describe_details({}) == ""
     assert describe_details({"required": 1, "top_up_url": "…"}) == (
-        "`details` has `required` (1, for instance), `top_up_url`."
+        "`details` contains `required` (for example 1), `top_up_url`."
     )
 
 
@@ -34,7 +34,7 @@ def test_details_have_sample_values_unless_these_are_too_long() -> None:
     [
         ("risky", {}, "risky, `role`"),
         ("role", {}, "risky"),
-        ("role", {"retry_after_s": 60}, "risky, ask again after 60 s"),
+        ("role", {"retry_after_s": 60}, "risky, retry after 60 seconds"),
         ("role", {"did_you_mean": "a@b.example"}, "risky, with `did_you_mean`"),
         ("role", {"syntax_error": {"code": "no_at"}}, "risky, with `syntax_error`"),
     ],

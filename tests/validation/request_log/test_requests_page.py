@@ -330,8 +330,12 @@ def test_page_of_a_request_explains_its_verdict(
     entry = add_log_entry(account, now, key=key, cost=1, **fields)
     page = read_page(browser.get(entry.get_absolute_url()))
     for words in (
-        *("it accepts no mail (RFC 7505).", "Ask for another address.", "0 of 100"),
-        *("1 credit", entry.result_id, entry.request_id, key.name, "Not run"),
+        *(
+            "The domain declares that it accepts no mail (RFC 7505).",
+            "Ask for another address.",
+            "0 of 100",
+        ),
+        *("1 credit", entry.result_id, entry.request_id, key.name, "not run"),
     ):
         assert words in page
     assert page.count('<li class="checks-passed">') == page.count('<li class="checks-failed">') == 1

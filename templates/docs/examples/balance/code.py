@@ -6,9 +6,9 @@ request = urllib.request.Request(
     "{{ base_url }}/v1/credits",
     headers={"Authorization": "Bearer " + os.environ["SVC_API_KEY"]},
 )
-with urllib.request.urlopen(request, timeout=10) as answer:
-    credits = json.load(answer)
+with urllib.request.urlopen(request, timeout=10) as response:
+    credits = json.load(response)
 
 print("Balance:", credits["balance"])
 if credits["balance"] <= credits["low_balance_threshold"]:
-    print("Time to buy credits.")
+    print("Running low. Buy credits soon.")

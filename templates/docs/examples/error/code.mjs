@@ -1,4 +1,4 @@
-const answer = await fetch("{{ base_url }}/v1/validate", {
+const response = await fetch("{{ base_url }}/v1/validate", {
   method: "POST",
   headers: {
     Authorization: `Bearer ${process.env.SVC_API_KEY}`,
@@ -7,11 +7,11 @@ const answer = await fetch("{{ base_url }}/v1/validate", {
   body: JSON.stringify({ email: "insufficient_credits@sandbox.test" }),
   signal: AbortSignal.timeout(10_000),
 });
-const document = await answer.json();
+const body = await response.json();
 
-if (answer.ok) {
-  console.log(document.verdict);
+if (response.ok) {
+  console.log(body.verdict);
 } else {
-  console.log(answer.status, document.error.code);
-  console.log(document.error.message);
+  console.log(response.status, body.error.code);
+  console.log(body.error.message);
 }

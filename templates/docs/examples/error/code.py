@@ -12,9 +12,9 @@ request = urllib.request.Request(
     },
 )
 try:
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        print(json.load(answer)["verdict"])
-except urllib.error.HTTPError as refusal:
-    error = json.load(refusal)["error"]
-    print(refusal.code, error["code"])
+    with urllib.request.urlopen(request, timeout=10) as response:
+        print(json.load(response)["verdict"])
+except urllib.error.HTTPError as failure:
+    error = json.load(failure)["error"]
+    print(failure.code, error["code"])
     print(error["message"])

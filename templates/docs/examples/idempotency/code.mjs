@@ -14,4 +14,4 @@ const first = await fetch("{{ base_url }}/v1/validate", request);
 const again = await fetch("{{ base_url }}/v1/validate", request);
 
 console.log("Idempotent-Replayed:", again.headers.get("Idempotent-Replayed"));
-console.log((await again.text()) === (await first.text()) ? "The same" : "Another answer");
+console.log((await again.text()) === (await first.text()) ? "Same response" : "Different response");

@@ -12,10 +12,10 @@ request = urllib.request.Request(
         "Idempotency-Key": str(uuid.uuid4()),
     },
 )
-with urllib.request.urlopen(request, timeout=10) as answer:
-    first = answer.read()
-with urllib.request.urlopen(request, timeout=10) as answer:
-    again = answer.read()
-    print("Idempotent-Replayed:", answer.headers["Idempotent-Replayed"])
+with urllib.request.urlopen(request, timeout=10) as response:
+    first = response.read()
+with urllib.request.urlopen(request, timeout=10) as response:
+    again = response.read()
+    print("Idempotent-Replayed:", response.headers["Idempotent-Replayed"])
 
-print("The same" if again == first else "Another answer")
+print("Same response" if again == first else "Different response")

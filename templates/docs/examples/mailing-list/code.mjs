@@ -9,47 +9,47 @@ const EMAILS = [
   "mailbox_not_found@sandbox.test",
   "dns_timeout@sandbox.test",
 ];
-const AT_ONCE = 4;
+const BATCH_SIZE = 4;
 
-const keyOf = (email) => createHash("sha256").update(`${LIST} ${email}`).digest("hex");
+const idempotencyKey = (email) => createHash("sha256").update(`${LIST} ${email}`).digest("hex");
 
-// The answer; waits where the limit says so.
+// Returns the result. Waits if the rate limit is exceeded.
 async function validate(email) {
   for (;;) {
-    const answer = await fetch("{{ base_url }}/v1/validate", {
+    const response = await fetch("{{ base_url }}/v1/validate", {
       method: "POST",
       headers: {
         Authorization: `Bearer ${process.env.SVC_API_KEY}`,
         "Content-Type": "application/json",
-        // The same when the program is started again: nothing is paid twice.
-        "Idempotency-Key": keyOf(email),
+        // Stays the same if you restart the script, so you don't pay twice.
+        "Idempotency-Key": idempotencyKey(email),
       },
       body: JSON.stringify({ email }),
       signal: AbortSignal.timeout(10_000),
     });
-    if (answer.ok) {
-      return answer.json();
+    if (response.ok) {
+      return response.json();
     }
-    if (answer.status !== 429) {
-      throw new Error(await answer.text());
+    if (response.status !== 429) {
+      throw new Error(await response.text());
     }
-    await sleep(Number(answer.headers.get("Retry-After")) * 1000);
+    await sleep(Number(response.headers.get("Retry-After")) * 1000);
   }
 }
 
-function whatToDo({ verdict, reason }) {
+function chooseAction({ verdict, reason }) {
   if (verdict === "unknown") {
-    return "ask again";
+    return "retry later";
   }
   if (verdict === "undeliverable" || ["disposable", "no_reply"].includes(reason)) {
-    return "take off";
+    return "remove";
   }
-  return reason === "possible_typo" ? "ask them" : "send";
+  return reason === "possible_typo" ? "confirm" : "send";
 }
 
-for (let first = 0; first < EMAILS.length; first += AT_ONCE) {
-  const some = EMAILS.slice(first, first + AT_ONCE);
-  for (const result of await Promise.all(some.map(validate))) {
-    console.log(whatToDo(result), result.email);
+for (let first = 0; first < EMAILS.length; first += BATCH_SIZE) {
+  const batch = EMAILS.slice(first, first + BATCH_SIZE);
+  for (const result of await Promise.all(batch.map(validate))) {
+    console.log(chooseAction(result), result.email);
   }
 }

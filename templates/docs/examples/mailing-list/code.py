@@ -17,35 +17,35 @@ EMAILS = [
 
 
 def validate(email):
-    """The answer; waits where the limit says so."""
+    """Return the result. Waits if the rate limit is exceeded."""
     request = urllib.request.Request(
         "{{ base_url }}/v1/validate",
         data=json.dumps({"email": email}).encode(),
         headers={
             "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
             "Content-Type": "application/json",
-            # The same when the program is started again: nothing is paid twice.
+            # Stays the same if you restart the script, so you don't pay twice.
             "Idempotency-Key": hashlib.sha256(f"{LIST} {email}".encode()).hexdigest(),
         },
     )
     while True:
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as refusal:
-            if refusal.code != 429:
+            with urllib.request.urlopen(request, timeout=10) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            if error.code != 429:
                 raise
-            time.sleep(int(refusal.headers["Retry-After"]))
+            time.sleep(int(error.headers["Retry-After"]))
 
 
-def what_to_do(verdict, reason):
+def choose_action(verdict, reason):
     if verdict == "unknown":
-        return "ask again"
+        return "retry later"
     if verdict == "undeliverable" or reason in ("disposable", "no_reply"):
-        return "take off"
-    return "ask them" if reason == "possible_typo" else "send"
+        return "remove"
+    return "confirm" if reason == "possible_typo" else "send"
 
 
-with ThreadPoolExecutor(max_workers=4) as callers:
-    for result in callers.map(validate, EMAILS):
-        print(what_to_do(result["verdict"], result["reason"]), result["email"])
+with ThreadPoolExecutor(max_workers=4) as pool:
+    for result in pool.map(validate, EMAILS):
+        print(choose_action(result["verdict"], result["reason"]), result["email"])

@@ -1,7 +1,7 @@
-const answer = await fetch("{{ base_url }}/v1/me", {
+const response = await fetch("{{ base_url }}/v1/me", {
   headers: { Authorization: `Bearer ${process.env.SVC_API_KEY}` },
   signal: AbortSignal.timeout(10_000),
 });
-const me = await answer.json();
+const me = await response.json();
 
-console.log("This key works, on the plan", me.plan);
+console.log("The key works. Plan:", me.plan);

@@ -6,7 +6,7 @@ request = urllib.request.Request(
     "{{ base_url }}/v1/me",
     headers={"Authorization": "Bearer " + os.environ["SVC_API_KEY"]},
 )
-with urllib.request.urlopen(request, timeout=10) as answer:
-    me = json.load(answer)
+with urllib.request.urlopen(request, timeout=10) as response:
+    me = json.load(response)
 
-print("This key works, on the plan", me["plan"])
+print("The key works. Plan:", me["plan"])

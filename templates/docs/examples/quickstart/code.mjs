@@ -1,4 +1,4 @@
-const answer = await fetch("{{ base_url }}/v1/validate", {
+const response = await fetch("{{ base_url }}/v1/validate", {
   method: "POST",
   headers: {
     Authorization: `Bearer ${process.env.SVC_API_KEY}`,
@@ -7,7 +7,7 @@ const answer = await fetch("{{ base_url }}/v1/validate", {
   body: JSON.stringify({ email: "possible_typo@sandbox.test" }),
   signal: AbortSignal.timeout(10_000),
 });
-const result = await answer.json();
+const result = await response.json();
 
 console.log(result.verdict, result.reason);
 console.log(`Did you mean ${result.did_you_mean}?`);

@@ -10,8 +10,8 @@ request = urllib.request.Request(
         "Content-Type": "application/json",
     },
 )
-with urllib.request.urlopen(request, timeout=10) as answer:
-    result = json.load(answer)
+with urllib.request.urlopen(request, timeout=10) as response:
+    result = json.load(response)
 
 print(result["verdict"], result["reason"])
 print("Did you mean", result["did_you_mean"] + "?")

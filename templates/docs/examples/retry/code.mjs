@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// Asks until there is an answer; however often that is, it is paid once.
+// Returns the result. Retries, but pays only once.
 async function validate(email, tries = 5) {
   const request = {
     method: "POST",
@@ -13,7 +13,7 @@ async function validate(email, tries = 5) {
     body: JSON.stringify({ email }),
   };
   for (let tried = 0; tried < tries; tried += 1) {
-    const [status, headers, body] = await ask(request);
+    const [status, headers, body] = await send(request);
     if (status === 200) {
       return body;
     }
@@ -25,20 +25,20 @@ async function validate(email, tries = 5) {
       await sleep(seconds * 1000);
     }
   }
-  throw new Error(`No answer in ${tries} tries.`);
+  throw new Error(`No result after ${tries} attempts.`);
 }
 
-async function ask(request) {
+async function send(request) {
   try {
     const signal = AbortSignal.timeout(10_000);
-    const answer = await fetch("{{ base_url }}/v1/validate", { ...request, signal });
-    return [answer.status, answer.headers, await answer.json()];
+    const response = await fetch("{{ base_url }}/v1/validate", { ...request, signal });
+    return [response.status, response.headers, await response.json()];
   } catch {
     return [null, null, null];
   }
 }
 
-// Null where the same request would get the same answer.
+// Returns null if a retry would get the same response.
 function secondsToWait(status, headers, body, tried) {
   if (status === 429) {
     return Number(headers.get("Retry-After"));

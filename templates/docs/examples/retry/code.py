@@ -7,7 +7,7 @@ import uuid
 
 
 def validate(email, tries=5):
-    """Asks until there is an answer; however often that is, it is paid once."""
+    """Return the result. Retries, but pays only once."""
     request = urllib.request.Request(
         "{{ base_url }}/v1/validate",
         data=json.dumps({"email": email}).encode(),
@@ -20,8 +20,8 @@ def validate(email, tries=5):
     tried = 0
     while True:
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                return json.load(answer)
+            with urllib.request.urlopen(request, timeout=10) as response:
+                return json.load(response)
         except OSError as failure:
             seconds = seconds_to_wait(failure, tried)
             tried += 1
@@ -31,7 +31,7 @@ def validate(email, tries=5):
 
 
 def seconds_to_wait(failure, tried):
-    """None where the same request would get the same answer."""
+    """Return None if a retry would get the same response."""
     status = getattr(failure, "code", None)
     if status == 429:
         return int(failure.headers["Retry-After"])

@@ -1,6 +1,6 @@
-// The verdict, or the error's code.
-async function ask(email) {
-  const answer = await fetch("{{ base_url }}/v1/validate", {
+// Returns the verdict or the error code.
+async function validate(email) {
+  const response = await fetch("{{ base_url }}/v1/validate", {
     method: "POST",
     headers: {
       Authorization: `Bearer ${process.env.SVC_API_KEY}`,
@@ -9,10 +9,10 @@ async function ask(email) {
     body: JSON.stringify({ email }),
     signal: AbortSignal.timeout(10_000),
   });
-  const document = await answer.json();
-  return answer.ok ? document.verdict : document.error.code;
+  const body = await response.json();
+  return response.ok ? body.verdict : body.error.code;
 }
 
 for (const word of ["deliverable", "mailbox_full", "dns_timeout", "insufficient_credits"]) {
-  console.log(word, "gives", await ask(`${word}@sandbox.test`));
+  console.log(`${word}:`, await validate(`${word}@sandbox.test`));
 }

@@ -4,8 +4,8 @@ import urllib.error
 import urllib.request
 
 
-def ask(email):
-    """The verdict, or the error's code."""
+def validate(email):
+    """Return the verdict or the error code."""
     request = urllib.request.Request(
         "{{ base_url }}/v1/validate",
         data=json.dumps({"email": email}).encode(),
@@ -15,11 +15,11 @@ def ask(email):
         },
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)["verdict"]
-    except urllib.error.HTTPError as refusal:
-        return json.load(refusal)["error"]["code"]
+        with urllib.request.urlopen(request, timeout=10) as response:
+            return json.load(response)["verdict"]
+    except urllib.error.HTTPError as error:
+        return json.load(error)["error"]["code"]
 
 
 for word in ("deliverable", "mailbox_full", "dns_timeout", "insufficient_credits"):
-    print(word, "gives", ask(f"{word}@sandbox.test"))
+    print(f"{word}:", validate(f"{word}@sandbox.test"))

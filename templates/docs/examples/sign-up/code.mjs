@@ -1,7 +1,7 @@
-// Whether to let the address in, and what to suggest beside it.
+// Returns whether to accept the address, and a suggestion to show.
 export async function checkSignUp(email) {
   try {
-    const answer = await fetch("{{ base_url }}/v1/validate", {
+    const response = await fetch("{{ base_url }}/v1/validate", {
       method: "POST",
       headers: {
         Authorization: `Bearer ${process.env.SVC_API_KEY}`,
@@ -10,18 +10,18 @@ export async function checkSignUp(email) {
       body: JSON.stringify({ email }),
       signal: AbortSignal.timeout(10_000),
     });
-    if (answer.ok) {
-      const result = await answer.json();
+    if (response.ok) {
+      const result = await response.json();
       return [result.accept_for_signup, result.did_you_mean];
     }
   } catch {
-    // No answer, as with an error: nobody is kept out for that.
+    // An error or a timeout must not block a sign-up.
   }
   return [true, null];
 }
 
-const [isLetIn, suggestion] = await checkSignUp("possible_typo@sandbox.test");
+const [isAccepted, suggestion] = await checkSignUp("possible_typo@sandbox.test");
 if (suggestion) {
   console.log(`Did you mean ${suggestion}?`);
 }
-console.log(isLetIn ? "Welcome." : "Please use another address.");
+console.log(isAccepted ? "Welcome." : "Please use another address.");

@@ -4,7 +4,7 @@ import urllib.request
 
 
 def check_sign_up(email):
-    """Whether to let the address in, and what to suggest beside it."""
+    """Return whether to accept the address, and a suggestion to show."""
     request = urllib.request.Request(
         "{{ base_url }}/v1/validate",
         data=json.dumps({"email": email}).encode(),
@@ -14,15 +14,15 @@ def check_sign_up(email):
         },
     )
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            result = json.load(answer)
+        with urllib.request.urlopen(request, timeout=10) as response:
+            result = json.load(response)
     except (OSError, ValueError):
-        # An error, or no answer: nobody is kept out for that.
+        # An error or a timeout must not block a sign-up.
         return True, None
     return result["accept_for_signup"], result["did_you_mean"]
 
 
-is_let_in, suggestion = check_sign_up("possible_typo@sandbox.test")
+is_accepted, suggestion = check_sign_up("possible_typo@sandbox.test")
 if suggestion:
     print(f"Did you mean {suggestion}?")
-print("Welcome." if is_let_in else "Please use another address.")
+print("Welcome." if is_accepted else "Please use another address.")

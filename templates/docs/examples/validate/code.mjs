@@ -1,5 +1,5 @@
 async function validate(email) {
-  const answer = await fetch("{{ base_url }}/v1/validate", {
+  const response = await fetch("{{ base_url }}/v1/validate", {
     method: "POST",
     headers: {
       Authorization: `Bearer ${process.env.SVC_API_KEY}`,
@@ -8,10 +8,10 @@ async function validate(email) {
     body: JSON.stringify({ email }),
     signal: AbortSignal.timeout(10_000),
   });
-  if (!answer.ok) {
-    throw new Error(await answer.text());
+  if (!response.ok) {
+    throw new Error(await response.text());
   }
-  return answer.json();
+  return response.json();
 }
 
 const result = await validate("disposable@sandbox.test");

@@ -12,8 +12,8 @@ def validate(email):
             "Content-Type": "application/json",
         },
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.load(answer)
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return json.load(response)
 
 
 result = validate("disposable@sandbox.test")
