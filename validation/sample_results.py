@@ -51,9 +51,9 @@ def _build_result(finding: Finding, *, sandbox: bool) -> dict[str, object]:
 
 EXAMPLES = {
     "Deliverable": sandbox_result("deliverable"),
-    "Risky: possible typo": mistyped_result(),
+    "Risky: probable typo": mistyped_result(),
     "Risky: disposable address": sandbox_result("disposable"),
     "Undeliverable: mailbox not found": sandbox_result("mailbox_not_found"),
     "Undeliverable: invalid syntax": sandbox_result("invalid_syntax"),
-    "Unknown": sandbox_result("dns_timeout"),
+    "Unknown (free)": sandbox_result("dns_timeout"),
 }

@@ -45,7 +45,7 @@
     window.scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
   };
 
-  const beside = (tab, key) => {
+  const neighbor = (tab, key) => {
     const steps = { ArrowLeft: tab.previousElementSibling, ArrowRight: tab.nextElementSibling };
     return steps[key];
   };
@@ -61,7 +61,7 @@
         panel.setAttribute("aria-labelledby", tab.id);
         tab.addEventListener("click", () => choose(tab));
         tab.addEventListener("keydown", (event) => {
-          const next = beside(tab, event.key);
+          const next = neighbor(tab, event.key);
           if (next) {
             event.preventDefault();
             choose(next);

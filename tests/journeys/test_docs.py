@@ -98,3 +98,18 @@ def get_top(tab: Locator) -> float:
     box = tab.bounding_box()
     assert box
     return box["y"]
+
+
+@pytest.mark.parametrize(("width", "is_beside"), [(1100, True), (1099, False), (NARROW, False)])
+def test_reference_shows_samples_on_the_right_of_wide_pages(
+    windows: Windows, width: int, is_beside: bool
+) -> None:
+    page = windows.open(width=width)
+    page.goto("/docs/api/")
+    section = page.locator("section#validate")
+    description = section.locator(".docs-columns > div").first.bounding_box()
+    samples = section.locator(".docs-samples").bounding_box()
+    assert description
+    assert samples
+    assert (samples["x"] >= description["x"] + description["width"]) is is_beside
+    assert (samples["y"] >= description["y"] + description["height"]) is not is_beside

@@ -36,10 +36,11 @@ def examples(site: Product) -> list[Example]:
 def printed(site: Product, examples: list[Example]) -> dict[str, str]:
     """The output of every example, run in parallel because startup takes most of the time."""
     secret = make_key(site, "reader@docs.example", 1_000)
-    ready = [example for example in examples if example.can_run]
+    # The reference repeats samples of other pages.
+    ready = {example.name: example for example in examples if example.can_run}
     with ThreadPoolExecutor(4) as readers:
-        texts = readers.map(lambda example: example.run(secret), ready)
-        return {example.name: text for example, text in zip(ready, texts, strict=True)}
+        texts = readers.map(lambda example: example.run(secret), ready.values())
+        return dict(zip(ready, texts, strict=True))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
@@ -33,6 +33,13 @@ Context = dict[str, Any]
 # The sandbox word whose full response is on the page that explains each field.
 FULL_RESULT_WORD = "disposable"
 _REQUEST_HEAD = "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…"
+# The code sample of each operation.
+_SAMPLES = {
+    "/v1/validate": "validate",
+    "/v1/credits": "balance",
+    "/v1/usage": "usage",
+    "/v1/me": "me",
+}
 _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
 
@@ -121,17 +128,54 @@ def _sandbox() -> Context:
     }
 
 
+class OperationEntry(NamedTuple):
+    operation: reference.Operation
+    # The code sample, which also shows the first result.
+    sample: str
+    # Title and JSON.
+    results: list[tuple[str, str]]
+    # Status and code.
+    errors: list[tuple[str, str]]
+
+
 def _reference() -> Context:
     return {
-        "operations": reference.operations(),
+        "entries": [_describe_operation(operation) for operation in reference.operations()],
+        "full_response": _format_json(sandbox_result(FULL_RESULT_WORD)),
         "response_headers": reference.response_headers(),
     }
 
 
+def _describe_operation(operation: reference.Operation) -> OperationEntry:
+    results: list[tuple[str, str]] = []
+    errors: list[tuple[str, str]] = []
+    for response in operation.responses:
+        if response.status == "200":
+            results += response.examples
+        else:
+            errors += [(response.status, code) for code, _ in response.examples]
+    return OperationEntry(operation, _SAMPLES[operation.path], results, errors)
+
+
+class ErrorEntry(NamedTuple):
+    code: str
+    refusal: Refusal
+    details: str
+    json: str
+
+
 def _errors() -> Context:
+    responses = {
+        code: text
+        for operation in reference.operations()
+        for response in operation.responses
+        for code, text in response.examples
+    }
     return {
         "entries": [
-            (code, refusal, describe_details(SAMPLE_DETAILS.get(code, {})))
+            ErrorEntry(
+                code, refusal, describe_details(SAMPLE_DETAILS.get(code, {})), responses[code]
+            )
             for code, refusal in _refusals()
         ]
     }

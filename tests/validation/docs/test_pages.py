@@ -76,7 +76,7 @@ def test_docs_page_has_no_form_and_no_api_key(page: Page) -> None:
 @each_page
 def test_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> None:
     text = page_text(page)
-    assert len(text) < MAX_PAGE_SIZE or page.name == "show-reference"
+    assert len(text) < MAX_PAGE_SIZE
     assert all(path.startswith("/static/") for path in re.findall(r'src="([^"]*)"', text))
     links = re.findall(r'<link rel="(?!canonical)[^>]*href="([^"]*)"', text)
     assert all(path.startswith("/") for path in links)
@@ -150,3 +150,26 @@ def test_example_without_code_or_output_is_refused(
     settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [tmp_path]}]
     with pytest.raises(IncompleteExample):
         load_snippets("half", {})
+
+
+def test_reference_shows_requests_with_their_errors() -> None:
+    page = page_text_by_name("show-reference")
+    for name in ("validate", "balance", "usage", "me"):
+        for language in LANGUAGES:
+            assert f'id="{name}-{language.name}-panel"' in page
+    validate = page[page.index('<section id="validate"') : page.index('<section id="show-credits"')]
+    for code, refusal in REFUSALS.items():
+        assert (
+            f'{refusal.status} <a href="/docs/errors/#{code}"><code>{code}</code></a>' in validate
+        )
+
+
+def test_errors_page_shows_the_response_of_each_error() -> None:
+    page = page_text_by_name("show-errors")
+    blocks = [strip_tags(block) for block in re.findall(r"<pre.*?</pre>", page, re.DOTALL)]
+    for code, refusal in REFUSALS.items():
+        assert any(
+            f'"code": "{code}"' in unescape(block)
+            and f'"type": "{refusal.type}"' in unescape(block)
+            for block in blocks
+        )
