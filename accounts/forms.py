@@ -240,7 +240,13 @@ class ProfileForm(forms.ModelForm[User]):
         model = User
         fields = ("name",)
         labels = {"name": "Your name"}
-        help_texts = {"name": "Your team sees it beside what you do."}
+        help_texts = {"name": "Your team sees it in the audit log."}
+
+
+class PreferencesForm(forms.ModelForm[User]):
+    class Meta:
+        model = User
+        fields = ("theme",)
 
 
 class AccountForm(forms.ModelForm[Account]):

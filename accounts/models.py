@@ -21,6 +21,7 @@ __all__ = [
     "AuditEntry",
     "Invitation",
     "Membership",
+    "Theme",
     "User",
 ]
 
@@ -54,6 +55,14 @@ class UserManager(BaseUserManager["User"]):
         return self.get(email=(username or "").lower())
 
 
+class Theme(models.TextChoices):
+    """How pages look. The value is that of the attribute `data-theme`."""
+
+    SYSTEM = "", "Same as the system"
+    LIGHT = "light", "Light"
+    DARK = "dark", "Dark"
+
+
 class User(AbstractBaseUser, PermissionsMixin):
     """A person who signs in. The role of a membership decides what they may do in that account."""
 
@@ -62,6 +71,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(default=False, help_text="May enter the admin.")
     is_active = models.BooleanField(default=True, help_text="May sign in.")
     date_joined = models.DateTimeField(default=timezone.now)
+    theme = models.CharField(
+        max_length=5, blank=True, choices=Theme.choices, default=Theme.SYSTEM, db_default=""
+    )
     # Null: the operator created this user, who never agreed to the terms on these pages.
     terms_version = models.DateField(null=True, editable=False)
     terms_agreed_at = models.DateTimeField(null=True, editable=False)

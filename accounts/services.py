@@ -52,6 +52,12 @@ def rename_user(*, user: User, name: str, account: Account | None, ip: str | Non
     audit.record(account, user, "user.renamed", name, ip)
 
 
+def change_preferences(*, user: User, theme: str) -> None:
+    """Save how pages look for this user. Not audited: it concerns no one else."""
+    user.theme = theme
+    user.save(update_fields=["theme"])
+
+
 @transaction.atomic
 def create_confirmed_user(*, email: str, password: str, staff: bool = False) -> User:
     """Create a user whose address the operator vouches for, without an account."""

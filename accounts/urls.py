@@ -6,6 +6,7 @@ app_name = "accounts"
 
 urlpatterns = [
     path("profile/", profile.edit_profile, name="edit-profile"),
+    path("profile/preferences/", profile.change_preferences, name="change-preferences"),
     path("account/rename/", profile.rename_account, name="rename-account"),
     path("account/export/", profile.export_account, name="export-account"),
     path("account/close/", profile.close_account, name="close-account"),

@@ -1,17 +1,18 @@
-"""Settings → Profile: the user's name, and the account they currently work in."""
+"""Settings → Profile: the user's name and preferences, and the account they currently work in."""
 
 from typing import cast
 
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth import logout
+from django.forms.models import model_to_dict
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from accounts import services
 from accounts.authentication.second_factor.proof import factor_required
-from accounts.forms import AccountForm, CloseAccountForm, ProfileForm
+from accounts.forms import AccountForm, CloseAccountForm, PreferencesForm, ProfileForm
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import User
 from accounts.permissions import redirect_get_to, require_permission
@@ -34,6 +35,16 @@ def edit_profile(request: SiteRequest) -> HttpResponse:
         messages.success(request, "Your name is saved.")
         return redirect(PAGE)
     return _profile_page(request, profile_form=form)
+
+
+@redirect_get_to(PAGE)
+def change_preferences(request: SiteRequest) -> HttpResponse:
+    form = PreferencesForm(request.POST)
+    if form.is_valid():
+        services.change_preferences(user=cast(User, request.user), **form.cleaned_data)
+        messages.success(request, "Your preferences are saved.")
+        return redirect(PAGE)
+    return _profile_page(request, preferences_form=form)
 
 
 @redirect_get_to(PAGE)
@@ -107,15 +118,21 @@ def open_account(request: SiteRequest) -> HttpResponse:
     return render(request, "accounts/open_account.html", context)
 
 
+def _preferences_form(user: User) -> PreferencesForm:
+    return PreferencesForm(initial=model_to_dict(user, PreferencesForm.Meta.fields))
+
+
 def _profile_page(
     request: SiteRequest,
     profile_form: ProfileForm | None = None,
+    preferences_form: PreferencesForm | None = None,
     account_form: AccountForm | None = None,
 ) -> HttpResponse:
     user = cast(User, request.user)
     name = request.account.name if request.account else ""
     context = {
         "profile_form": profile_form or ProfileForm(initial={"name": user.name}),
+        "preferences_form": preferences_form or _preferences_form(user),
         "account_form": account_form or AccountForm(initial={"name": name}),
     }
     return render(request, "accounts/edit_profile.html", context)

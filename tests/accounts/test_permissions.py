@@ -40,6 +40,7 @@ WITHOUT_ACCOUNT = {
     "accounts:agree-to-terms",
     "accounts:open-account",
     "accounts:edit-profile",
+    "accounts:change-preferences",
     "accounts:show-security",
 }
 # Pages of one object that accept no POST.

@@ -183,6 +183,7 @@ CASES = [
 
 # Pages that accept a form without changing anything, each with the reason.
 UNAUDITED_PAGES = {
+    "accounts:change-preferences": "changes how this user sees pages, and nothing else",
     "accounts:switch-account": "selects the account the browser shows next",
     "validation:find-request": "a search, sent by POST because it can contain an address",
     "validation:confirm-erasure": "shows what an erasure would delete",
