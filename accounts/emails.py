@@ -11,6 +11,7 @@ from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
 
+from accounts.date_display import DEFAULT_DISPLAY, use_date_display
 from accounts.models import Account, Invitation, User
 from accounts.names import is_plain_address, quoted_name
 from accounts.roles import ROLE_DESCRIPTIONS, Role
@@ -86,8 +87,10 @@ def queue_email(to: str, template: str, context: dict[str, Any], *, is_known: bo
     if is_limited and not RecipientLimit.objects.consume(to, kind):
         return False
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
-    subject = show_invisible(render_to_string(f"{template}_subject.txt", context))
-    text = show_invisible(render_to_string(f"{template}_message.txt", context).strip()) + "\n"
+    # Times in emails are in UTC, also if a request of a user with another time zone sends them.
+    with use_date_display(DEFAULT_DISPLAY):
+        subject = show_invisible(render_to_string(f"{template}_subject.txt", context))
+        text = show_invisible(render_to_string(f"{template}_message.txt", context).strip()) + "\n"
     html = render_to_string("mails/layout.html", {"paragraphs": _paragraphs(text)})
     outbox.queue_mail(to=to, subject=subject, text=text, html=html)
     return True

@@ -25,6 +25,7 @@ from accounts.authentication import failed_attempts
 from accounts.authentication.rate_limits import may_send_reset
 from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.authentication.second_factor.passkeys import PasskeyRefused, check_origin
+from accounts.date_display import zone_choices
 from accounts.engine import get_engine
 from accounts.models import Account, Invitation, User
 from accounts.request import SiteRequest
@@ -246,7 +247,12 @@ class ProfileForm(forms.ModelForm[User]):
 class PreferencesForm(forms.ModelForm[User]):
     class Meta:
         model = User
-        fields = ("theme",)
+        fields = ("theme", "time_zone", "date_format")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [("", "Same as the browser"), *zone_choices()]
+        self.fields["time_zone"] = forms.ChoiceField(choices=choices, required=False)
 
 
 class AccountForm(forms.ModelForm[Account]):

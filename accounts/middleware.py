@@ -1,4 +1,4 @@
-"""Choose the current account of each request, and hide how long sign-in pages take."""
+"""Choose the account and the date display of each request, and hide how long sign-in pages take."""
 
 import math
 import time
@@ -8,8 +8,10 @@ from django.conf import settings
 from django.contrib.auth import logout
 from django.db import connections
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 
+from accounts.date_display import DateDisplay, DateFormat, find_zone, use_date_display
 from accounts.models import Membership, User
 from accounts.request import SiteRequest
 from runtime.logging import formatters
@@ -17,6 +19,8 @@ from runtime.logging import formatters
 Handler = Callable[[SiteRequest], HttpResponse]
 
 CURRENT_ACCOUNT_SESSION_KEY = "account"
+# static/js/page.js sets it to the browser's time zone.
+TIME_ZONE_COOKIE = "timezone"
 
 
 class ConstantResponseTimeMiddleware:
@@ -99,3 +103,18 @@ def _choose_membership(memberships: list[Membership], account_id: str | None) ->
         if membership.account.public_id == account_id:
             return membership
     return memberships[0] if memberships else None
+
+
+class DateDisplayMiddleware:
+    """Show dates in the signed-in user's time zone and format. Staff pages stay in UTC."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        user = request.user
+        if not user.is_authenticated or request.path.startswith(reverse("admin:index")):
+            return self.get_response(request)
+        zone = find_zone(user.time_zone or request.COOKIES.get(TIME_ZONE_COOKIE, ""))
+        with use_date_display(DateDisplay(zone, DateFormat(user.date_format))):
+            return self.get_response(request)

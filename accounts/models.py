@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.audit.models import AuditEntry
+from accounts.date_display import DateFormat
 from accounts.names import validate_name
 from accounts.roles import Role, TeamPermission, has_permission, roles_assignable_by
 from runtime.ids import random_id
@@ -73,6 +74,14 @@ class User(AbstractBaseUser, PermissionsMixin):
     date_joined = models.DateTimeField(default=timezone.now)
     theme = models.CharField(
         max_length=5, blank=True, choices=Theme.choices, default=Theme.SYSTEM, db_default=""
+    )
+    # Empty: the browser's.
+    time_zone = models.CharField(max_length=64, blank=True, default="", db_default="")
+    date_format = models.CharField(
+        max_length=3,
+        choices=DateFormat.choices,
+        default=DateFormat.DAY_FIRST,
+        db_default=DateFormat.DAY_FIRST.value,
     )
     # Null: the operator created this user, who never agreed to the terms on these pages.
     terms_version = models.DateField(null=True, editable=False)

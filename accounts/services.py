@@ -52,10 +52,10 @@ def rename_user(*, user: User, name: str, account: Account | None, ip: str | Non
     audit.record(account, user, "user.renamed", name, ip)
 
 
-def change_preferences(*, user: User, theme: str) -> None:
+def change_preferences(*, user: User, theme: str, time_zone: str, date_format: str) -> None:
     """Save how pages look for this user. Not audited: it concerns no one else."""
-    user.theme = theme
-    user.save(update_fields=["theme"])
+    user.theme, user.time_zone, user.date_format = theme, time_zone, date_format
+    user.save(update_fields=["theme", "time_zone", "date_format"])
 
 
 @transaction.atomic

@@ -1,11 +1,9 @@
 """Links and empty states of the audit log and the request log. Pure."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from urllib.parse import urlencode
 
-from django.utils.formats import date_format
-
+from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from runtime.database.pagination import Page, Row
 
@@ -38,7 +36,7 @@ def empty_log(
     if page.entries:
         return None
     if page.looked_back_to:
-        searched = f"All {noun} back to {_format_time(page.looked_back_to)} were searched"
+        searched = f"All {noun} back to {exact_time(page.looked_back_to)} were searched"
         return EmptyState(f"No matching {noun} so far.", f"{searched}; there are older ones.")
     if is_filtered:
         return EmptyState(f"No matching {noun}.", "Remove a filter or pick another day.")
@@ -47,9 +45,5 @@ def empty_log(
 
 def _scan_note(page: Page[Row]) -> str:
     if page.looked_back_to and page.entries:
-        return f"Searched back to {_format_time(page.looked_back_to)}"
+        return f"Searched back to {exact_time(page.looked_back_to)}"
     return ""
-
-
-def _format_time(moment: datetime) -> str:
-    return date_format(moment, "j M Y, H:i:s")

@@ -1,11 +1,12 @@
 """Template tags and filters that are available in every template without `{% load %}`."""
 
-from datetime import datetime
+from datetime import date, datetime
 from fnmatch import fnmatch
 from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.template import defaultfilters
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -13,6 +14,7 @@ from django.utils.timesince import timeuntil
 
 from accounts.authentication.browsers import describe_browser
 from accounts.authentication.second_factor.factors import has_second_factor
+from accounts.date_display import PATTERNS, DateFormat, current_zone, date_format, exact_time
 from accounts.models import User
 from accounts.names import format_for_email, quoted_name
 from accounts.roles import TeamPermission
@@ -20,6 +22,7 @@ from accounts.roles import TeamPermission
 register = template.Library()
 register.filter("in_email", format_for_email)
 register.filter(quoted_name)
+register.filter(exact_time)
 
 ICONS = "vendor/lucide/icons.svg"
 
@@ -34,26 +37,41 @@ def icon(name: str) -> SafeString:
 
 @register.simple_tag
 def ago(moment: datetime | None, never: str = "never") -> SafeString:
-    """Show a past time as “3 hours ago”, with the exact time (UTC) on hover."""
+    """Show a past time as “3 hours ago”, with the exact time on hover."""
     if moment is None:
         return format_html("{}", never)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         moment.isoformat(timespec="seconds"),
-        f"{moment:%d %b %Y, %H:%M:%S} UTC",
+        exact_time(moment),
         naturaltime(moment),
     )
 
 
 @register.simple_tag
 def until(moment: datetime) -> SafeString:
-    """Show a future time as “in 6 days”, with the exact time (UTC) on hover."""
+    """Show a future time as “in 6 days”, with the exact time on hover."""
     return format_html(
         '<time datetime="{}" title="{}">in {}</time>',
         moment.isoformat(timespec="seconds"),
-        f"{moment:%d %b %Y, %H:%M:%S} UTC",
+        exact_time(moment),
         timeuntil(moment, depth=1),
     )
+
+
+@register.filter(name="date")
+def show_date(value: date | datetime | None, name: str | None = None) -> str:
+    """Replace Django's filter: its named formats, also the default, are those of the user."""
+    name = name or "DATE_FORMAT"
+    if not isinstance(value, date) or name not in PATTERNS[DateFormat.DAY_FIRST]:
+        return str(defaultfilters.date(value, name))
+    return date_format(value, name)
+
+
+@register.simple_tag
+def time_zone() -> str:
+    """Name the time zone of the page's times: `Times are in {% time_zone %}.`"""
+    return str(current_zone()).replace("_", " ")
 
 
 @register.filter

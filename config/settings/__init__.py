@@ -109,6 +109,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.CurrentAccountMiddleware",
+    "accounts.middleware.DateDisplayMiddleware",
     # Every view requires sign-in unless it's decorated with login_not_required.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
 ]

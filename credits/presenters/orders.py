@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.template.defaultfilters import pluralize
-from django.utils.formats import date_format
 
+from accounts.date_display import date_format
 from accounts.presenters.elements import Badge
 from credits.models import Order
 from credits.money import format_money

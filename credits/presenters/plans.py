@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from django.urls import reverse
-from django.utils.formats import date_format
 
+from accounts.date_display import date_format
 from credits.models import Plan, Subscription
 from credits.presenters.balance import format_credits
 from credits.presenters.prices import format_price, plan_credits

@@ -1,14 +1,22 @@
 """Settings → Profile → Preferences."""
 
+from datetime import UTC, date, datetime
+
 import pytest
+from django.conf import settings
 from django.test import Client
 
-from accounts.models import User
+from accounts.date_display import DateDisplay, DateFormat, find_zone, use_date_display
+from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
+from accounts.team import invite_member
+from runtime.models import Mail
 from tests.conftest import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-PREFERENCES = {"theme": ""}
+NOON = datetime(2026, 11, 20, 12, 0, 5, tzinfo=UTC)
+PREFERENCES = {"theme": "", "time_zone": "", "date_format": "dmy"}
 
 
 @pytest.fixture
@@ -47,3 +55,47 @@ def test_unknown_theme_is_refused(browser: Client, owner: User) -> None:
     assert "Select a valid choice" in save(browser, theme="sepia")
     owner.refresh_from_db()
     assert owner.theme == ""
+
+
+def test_times_are_in_the_chosen_zone_and_format(browser: Client, account: Account) -> None:
+    AuditEntry.objects.create(account=account, actor_name="Olivia", action="user.renamed", at=NOON)
+    save(browser, time_zone="Asia/Kolkata", date_format="mdy")
+    page = browser.get("/accounts/audit/").content.decode()
+    assert 'title="Nov 20, 2026, 5:30:05 PM UTC+5:30"' in page
+    assert "Times are in Asia/Kolkata." in page
+
+
+def test_times_are_in_the_zone_of_the_browser_until_one_is_chosen(browser: Client) -> None:
+    browser.cookies["timezone"] = "America/New_York"
+    assert "Times are in America/New York." in browser.get("/accounts/audit/").content.decode()
+    save(browser, time_zone="UTC")
+    assert "Times are in UTC." in browser.get("/accounts/audit/").content.decode()
+
+
+@pytest.mark.parametrize(("name", "value"), [("time_zone", "Mars/Olympus"), ("date_format", "?")])
+def test_unknown_preference_is_refused(browser: Client, name: str, value: str) -> None:
+    assert "Select a valid choice" in save(browser, **{name: value})
+
+
+def test_dates_without_a_time_are_the_same_in_every_zone(browser: Client, owner: User) -> None:
+    User.objects.filter(pk=owner.pk).update(terms_version=date(2020, 1, 1))
+    save(browser, time_zone="Pacific/Kiritimati", date_format="iso")
+    newest = f"Our terms changed on {settings.TERMS_VERSION}."
+    assert newest in browser.get("/accounts/profile/").content.decode()
+
+
+def test_emails_have_the_same_dates_for_all_recipients(owner: User, account: Account) -> None:
+    with use_date_display(DateDisplay(find_zone("Asia/Kolkata"), DateFormat.MONTH_FIRST)):
+        invitation = invite_member(
+            account=account, email="new@shop.example", role=Role.VIEWER, actor=owner
+        )
+    email = Mail.objects.latest("pk")
+    assert f"until {invitation.expires_at:%-d %b %Y}." in email.text
+
+
+def test_staff_pages_stay_in_utc(browser: Client, owner: User, account: Account) -> None:
+    save(browser, time_zone="Asia/Kolkata")
+    User.objects.filter(pk=owner.pk).update(is_staff=True, is_superuser=True)
+    Account.objects.filter(pk=account.pk).update(suspended_at=NOON)
+    page = browser.get(f"/admin/usage/{account.public_id}/").content.decode()
+    assert 'title="20 Nov 2026, 12:00:05 UTC"' in page

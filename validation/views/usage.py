@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from accounts.date_display import current_zone
 from accounts.models import Account
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
@@ -18,7 +19,6 @@ from validation.reports import usage_stats
 from validation.reports.charts import draw_chart
 from validation.reports.date_ranges import DateRange
 from validation.reports.filters import UsageFilter
-from validation.reports.time_zones import viewer_time_zone
 from validation.reports.usage_csv import usage_rows
 
 
@@ -27,7 +27,7 @@ from validation.reports.usage_csv import usage_rows
 def show_usage(request: AccountRequest) -> HttpResponse:
     form = UsageFilter(request.GET, request.account, timezone.now())
     form.is_valid()
-    zone = viewer_time_zone(request)
+    zone = current_zone()
     date_range = form.date_range
     note = time_zone_note(date_range.unit if date_range else None, zone)
     context: dict[str, object] = {"form": form, "time_zone_note": note, "date_range": date_range}
