@@ -72,7 +72,7 @@ class CurrentAccountMiddleware:
 
     def __call__(self, request: SiteRequest) -> HttpResponse:
         request.memberships = []
-        request.membership = request.account = None
+        request.membership = request.account = request.signed_in_user = None
         was_signed_in = request.user.is_authenticated
         if request.user.is_authenticated:
             self._set_account(request, request.user)
@@ -90,7 +90,7 @@ class CurrentAccountMiddleware:
             # The last account was closed while this session was open.
             logout(request)
             return
-        request.memberships = memberships
+        request.memberships, request.signed_in_user = memberships, user
         account_id = request.session.get(CURRENT_ACCOUNT_SESSION_KEY)
         request.membership = _choose_membership(memberships, account_id)
         if request.membership:

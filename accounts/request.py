@@ -14,6 +14,8 @@ class SiteRequest(IdentifiedRequest):
     account: "Account | None"
     membership: "Membership | None"
     memberships: "list[Membership]"
+    # Loaded from the database already, unlike `user`. Error pages use it.
+    signed_in_user: "User | None"
 
 
 class AccountRequest(SiteRequest):

@@ -2,10 +2,11 @@
 
 import sqlite3
 import sys
-from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 
 from runtime.database.raw_sql import UNAVAILABLE
@@ -15,11 +16,18 @@ RETRY_AFTER = 5
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        return _render_error(
+            request,
+            413,
+            "This form is too large",
+            "Nothing was saved. Go back, shorten what you entered, and send the form again.",
+        )
     return _render_error(
         request,
         400,
-        "This request cannot be read",
-        "Your browser sent something we do not understand. Go back and try again.",
+        "We couldn't read this request",
+        "Your browser sent something we don't understand. Go back and try again.",
     )
 
 
@@ -27,8 +35,8 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
     return _render_error(
         request,
         403,
-        "You may not do this",
-        str(exception or "") or "This page is not open to you.",
+        "Access denied",
+        str(exception or "") or "You don't have access to this page.",
     )
 
 
@@ -39,8 +47,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         "This form has expired",
-        "It was open for too long, or cookies are blocked. Go back, reload the page and send the "
-        "form again. Nothing was changed.",
+        "It was open too long, or your browser blocks cookies, and nothing was changed. "
+        "Go back, reload the page, and send the form again.",
     )
 
 
@@ -48,8 +56,18 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _render_error(
         request,
         404,
-        "There is no such page",
-        "The address may be mistyped, or what was here is gone or belongs to another account.",
+        "Page not found",
+        "Check the address for typos. The page may also have been removed, or belong to another "
+        "account.",
+    )
+
+
+def too_many_attempts(request: HttpRequest) -> HttpResponse:
+    return _render_error(
+        request,
+        429,
+        "Too many attempts",
+        "We limit attempts on this page to protect accounts. Wait five minutes and try again.",
     )
 
 
@@ -61,8 +79,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return _render_error(
         request,
         500,
-        "Something broke on our side",
-        "It is noted in our logs. Try again in a minute; nothing was done twice.",
+        "Something went wrong",
+        "The error is on our side, and our logs have the details. Try again in a minute.",
     )
 
 
@@ -70,22 +88,25 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
     page = _render_error(
         request,
         503,
-        "We cannot answer at the moment",
-        "A part of our service is away. Wait some seconds, then load this page again. If you had "
-        "just sent a form, look whether it was done before you send it once more.",
+        "Temporarily unavailable",
+        "Wait a few seconds, then reload this page. If you sent a form, check whether it was saved "
+        "before you send it again.",
     )
     page["Retry-After"] = str(RETRY_AFTER)
     return page
 
 
 def _render_error(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:
-    context: dict[str, Any] = {
+    context: dict[str, object] = {
+        "is_error_page": True,
         "status": status,
         "title": title,
         "sentence": sentence,
         "request_id": getattr(request, "id", ""),
-        # Set by the middleware, unless the request failed before that. Needs no query here.
-        "signed_in": bool(getattr(request, "account", None)),
         "support_email": settings.SUPPORT_EMAIL,
     }
+    # Loaded by CurrentAccountMiddleware, unless the request failed before that.
+    if user := getattr(request, "signed_in_user", None):
+        # For the navigation. Nothing of it needs a query or the session.
+        context |= {"request": request, "user": user, "csrf_token": get_token(request)}
     return HttpResponse(render_to_string("error.html", context), status=status)

@@ -59,4 +59,6 @@ urlpatterns = [
 handler400 = "config.errors.bad_request"
 handler403 = "config.errors.permission_denied"
 handler404 = "config.errors.not_found"
+# allauth uses it.
+handler429 = "config.errors.too_many_attempts"
 handler500 = "config.errors.server_error"

@@ -118,7 +118,6 @@ def _too_many_sign_ins(request: SiteRequest) -> HttpResponse:
         "title": "Sign-in is busy",
         "sentence": "Too many people are signing in. Try again in a few seconds.",
         "request_id": request.id,
-        "signed_in": False,
         "support_email": settings.SUPPORT_EMAIL,
     }
     page = HttpResponse(render_to_string("error.html", context), status=503)

@@ -66,7 +66,7 @@ def test_too_many_attempts_page_has_no_findings(member: Page) -> None:
             member.get_by_label(label, exact=True).fill("a wrong guess")
         with member.expect_navigation():
             member.get_by_role("button", name="Change password").click()
-    assert_heading(member, "Too many tries")
+    assert_heading(member, "Too many attempts")
     assert_no_findings(member)
 
 

@@ -75,7 +75,7 @@ def assert_database_outage(caller: HttpCaller) -> None:
     page, health, ready = (caller.get(path) for path in ("/", "/healthz", "/readyz"))
     assert page.status == 503
     assert page.headers["Retry-After"] == "5"
-    assert "We cannot answer at the moment" in page.text
+    assert "Temporarily unavailable" in page.text
     assert page.seconds < MAX_SECONDS
     assert (health.status, health.text) == (200, '{"status":"ok"}')
     assert health.seconds < MAX_SECONDS / 2

@@ -80,6 +80,6 @@ def test_full_disk_loses_no_charge_and_recovers_with_free_space(tmp_path: Path, 
     # Reads still succeed.
     assert read.status == 200
     assert (page[0], page[1]) == (503, "5")
-    assert "We cannot answer at the moment" in page[2]
+    assert "Temporarily unavailable" in page[2]
     if kind == "full":
         assert (ready.status, ready.document["database"]) == (503, "unavailable")

@@ -93,7 +93,7 @@ def assert_error_page(response: RawResponse, title: str) -> None:
     assert headers["Content-Type"] == "text/html; charset=utf-8"
     assert f"<h1>{title}</h1>" in text
     assert f"<code>{headers['X-Request-Id']}</code>" in text
-    assert f'<p class="status">{response.status}</p>' in text
+    assert f'<p class="error-page-status">{response.status}</p>' in text
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["Strict-Transport-Security"].startswith("max-age=63072000")
@@ -131,12 +131,12 @@ def test_unsupported_method_gets_405_with_allow_header(proxy: ReverseProxy, path
 def test_page_errors_are_html(proxy: ReverseProxy) -> None:
     trace = only(proxy.send(get("/accounts/login/", method="TRACE")))
     assert trace.status == 405
-    assert_error_page(trace, "This cannot be done here")
+    assert_error_page(trace, "This page doesn't support that")
     unreadable = only(proxy.send(get("/accounts/login/", "A: " + "b" * 20_000)))
     assert unreadable.status == 400
-    assert_error_page(unreadable, "This request cannot be read")
+    assert_error_page(unreadable, "We couldn't read this request")
     large = get("/accounts/login/", "Content-Length: 5000000", method="POST")
-    assert_error_page(only(proxy.send(large)), "This is too large")
+    assert_error_page(only(proxy.send(large)), "This form is too large")
 
 
 STYLES = "/front/css/base.css"

@@ -8,10 +8,10 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import path
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
-from accounts.models import User
-from config.urls import handler400, handler403, handler404, handler500, urlpatterns
+from accounts.models import Account, User
+from config.urls import handler400, handler403, handler404, handler429, handler500, urlpatterns
 from tests.conftest import signed_in
 
 pytestmark = pytest.mark.anywhere
@@ -31,7 +31,7 @@ def fail(request: HttpRequest) -> HttpResponse:
 for view in (crash, fail):
     view.login_required = False  # type: ignore[attr-defined]
 urlpatterns = [*urlpatterns, path("crash/", crash), path("fail/", fail)]
-__all__ = ["handler400", "handler403", "handler404", "handler500"]
+__all__ = ["handler400", "handler403", "handler404", "handler429", "handler500"]
 
 
 @pytest.fixture
@@ -86,6 +86,61 @@ def test_unknown_host_gets_our_error_page(visitor: Client) -> None:
     response = visitor.get("/accounts/login/", headers={"host": "evil.example"})
     assert response.status_code == 400
     assert response.headers["X-Request-Id"] in response.content.decode()
+
+
+@pytest.mark.urls("tests.site.test_shared_pages")
+@pytest.mark.parametrize(("url", "status"), [("/nowhere/", 404), ("/crash/", 500), ("/fail/", 503)])
+def test_error_page_keeps_the_navigation_of_signed_in_users(
+    owner: User, account: Account, url: str, status: int
+) -> None:
+    browser = signed_in(owner)
+    browser.raise_request_exception = False
+    browser.post("/accounts/profile/preferences/", {"theme": "dark", "date_format": "dmy"})
+    response = browser.get(url)
+    page = response.content.decode()
+    assert response.status_code == status
+    assert '<nav class="navigation" aria-label="Main">' in page
+    assert account.name in page
+    assert 'data-theme="dark"' in page
+    assert "Go to Overview" in page
+
+
+@pytest.mark.urls("tests.site.test_shared_pages")
+@pytest.mark.parametrize("url", ["/nowhere/", "/crash/", "/fail/"])
+def test_error_page_needs_no_query(
+    owner: User, url: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    browser = signed_in(owner)
+    browser.raise_request_exception = False
+    # The session, the user, and the memberships, before the view.
+    with django_assert_num_queries(3):
+        browser.get(url)
+
+
+@pytest.mark.urls("tests.site.test_shared_pages")
+@pytest.mark.parametrize("url", ["/nowhere/", "/crash/", "/fail/"])
+def test_error_page_of_visitors_leads_to_the_home_page(visitor: Client, url: str) -> None:
+    page = visitor.get(url).content.decode()
+    assert 'class="brand"' in page
+    assert "Go to the home page" in page
+    assert "navigation" not in page
+
+
+def test_failed_session_still_gets_an_error_page(
+    visitor: Client, owner: User, settings: Settings
+) -> None:
+    visitor.cookies = signed_in(owner).cookies
+    settings.SESSION_ENGINE = "tests.site.broken_sessions"
+    response = visitor.get("/accounts/profile/")
+    assert response.status_code == 503
+    assert response.headers["X-Request-Id"] in response.content.decode()
+
+
+def test_form_that_is_too_large_says_so(visitor: Client, settings: Settings, db: None) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    response = visitor.post("/accounts/login/", {"login": "a" * 200})
+    assert response.status_code == 413
+    assert b"This form is too large" in response.content
 
 
 @pytest.mark.django_db
