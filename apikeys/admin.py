@@ -34,7 +34,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("apikeys.revoke_apikey")
 
-    @admin.action(description="Revoke: takes effect on the next request", permissions=["revoke"])
+    @admin.action(description="Revoke selected keys", permissions=["revoke"])
     def revoke(self, request: Any, keys: QuerySet[ApiKey]) -> None:
         keys = exclude_own_accounts(self, request, keys, "account")
         revoked = [

@@ -49,10 +49,10 @@ def describe_old_key(key: ApiKey) -> str:
 def describe_need(key: ApiKey) -> str:
     """Say whether a key that expires soon is in use, and how to replace it."""
     if key.last_used_at:
-        advice = "It is in use. Rotate it before that day"
+        advice = "This key is in use. Rotate it before then"
     else:
-        advice = "It was never used. If you need it, rotate it before that day"
-    return f"{advice}: both keys then work while you update your servers."
+        advice = "This key has never been used. If you need it, rotate it before then"
+    return f"{advice}: both keys work while you update your servers."
 
 
 def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> None:
@@ -70,7 +70,9 @@ def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> N
 def _actor_name(actor: User | None, key: ApiKey) -> str:
     """Return a member's name, but never a staff user's: only the audit log has that."""
     is_member = actor is not None and key.account.memberships.filter(user=actor).exists()
-    return format_for_email(actor.name) or actor.email if actor and is_member else "Our support"
+    return (
+        format_for_email(actor.name) or actor.email if actor and is_member else "Our support team"
+    )
 
 
 def _recipients(key: ApiKey) -> list[str]:

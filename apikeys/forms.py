@@ -13,26 +13,27 @@ from apikeys.models import ApiKey
 from apikeys.services import GRACE_PERIODS
 
 MAX_NETWORKS = 50
-LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
-GRACE_LABELS = ("Stop at once", "For 1 hour", "For 24 hours", "For 7 days")
+LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In 1 year"}
+GRACE_LABELS = ("No, revoke it now", "For 1 hour", "For 24 hours", "For 7 days")
 
 
 class KeySettingsForm(forms.Form):
     name = forms.CharField(
         max_length=50,
         validators=ApiKey._meta.get_field("name").validators,
-        help_text="Which server or job uses it: “Sign-up form”, “Nightly clean-up”.",
+        help_text="What uses the key, such as “Sign-up form” or “Nightly cleanup”.",
         widget=forms.TextInput({"autocomplete": "off"}),
     )
     allowed_networks = forms.CharField(
         required=False,
         label="Allowed networks (optional)",
         max_length=4000,
-        help_text="Addresses or networks such as 203.0.113.0/24, one a line. Empty: from anywhere.",
+        help_text="IP addresses or networks such as 203.0.113.0/24, one per line. "
+        "Leave empty to allow requests from anywhere.",
         widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
     )
     requests_per_minute = forms.IntegerField(
-        required=False, min_value=1, label="Requests a minute (optional)"
+        required=False, min_value=1, label="Requests per minute (optional)"
     )
 
     def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:
@@ -40,7 +41,7 @@ class KeySettingsForm(forms.Form):
         self.max_limit = account.request_limit
         field = self.fields["requests_per_minute"]
         field.help_text = (
-            f"A lower limit than the account's {self.max_limit:,}, for this key alone."
+            f"A limit for this key only. Leave empty for the account's limit ({self.max_limit:,})."
         )
 
     def clean_name(self) -> str:
@@ -50,15 +51,13 @@ class KeySettingsForm(forms.Form):
         texts = re.split(r"[\s,]+", self.cleaned_data["allowed_networks"].strip())
         networks = list(dict.fromkeys(_normalize_network(text) for text in texts if text))
         if len(networks) > MAX_NETWORKS:
-            raise ValidationError(f"At most {MAX_NETWORKS} networks fit on one key.")
+            raise ValidationError(f"A key can have at most {MAX_NETWORKS} networks. Remove some.")
         return networks
 
     def clean_requests_per_minute(self) -> int | None:
         limit: int | None = self.cleaned_data["requests_per_minute"]
         if limit is not None and limit > self.max_limit:
-            raise ValidationError(
-                f"The account's own limit is {self.max_limit:,}: choose a lower one."
-            )
+            raise ValidationError(f"Enter at most {self.max_limit:,}, the limit of your account.")
         return limit
 
 
@@ -76,7 +75,7 @@ class RotateKeyForm(OneTimeForm):
         choices=list(enumerate(GRACE_LABELS)),
         coerce=lambda index: GRACE_PERIODS[int(index)],
         initial=2,
-        label="The old key goes on working",
+        label="Keep the old key working",
     )
 
 
@@ -88,7 +87,8 @@ def _normalize_network(text: str) -> str:
             raise ValueError
     except ValueError:
         raise ValidationError(
-            f"“{text}” is no address or network. Write 203.0.113.7 or 203.0.113.0/24."
+            f"“{text}” isn't an IP address or network. "
+            "Use a format such as 203.0.113.7 or 203.0.113.0/24."
         ) from None
     # ApiKey.allows compares IPv4 callers by their IPv4 address, so store mapped ones as IPv4.
     mapped = getattr(network.network_address, "ipv4_mapped", None)

@@ -11,7 +11,7 @@ from apikeys.crypto import PREFIX
 from apikeys.errors import ApiError, unauthorized
 
 _CURE = "Send it as `Authorization: Bearer <API key>`."
-_URLS_ARE_LOGGED = "Replace that key, because URLs are logged, and send the new one as "
+_URLS_ARE_LOGGED = "URLs are logged, so replace that key and send the new one as "
 MESSAGES = {
     "x_api_key_header": f"An API key was sent in the X-API-Key header. {_CURE}",
     "api_key_header": f"An API key was sent in the Api-Key header. {_CURE}",

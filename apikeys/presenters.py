@@ -18,7 +18,7 @@ class ActiveKeyRow:
         networks, limit = len(self.key.allowed_networks), self.key.requests_per_minute
         texts = []
         if networks:
-            texts.append(f"From {networks} network{pluralize(networks)} only")
+            texts.append(f"Only from {networks} network{pluralize(networks)}")
         if limit:
             texts.append(f"{limit:,} request{pluralize(limit)} per minute")
         return texts

@@ -21,25 +21,25 @@ class FormAlreadyUsed(Exception):
     """Raised for a form that has created a key before. Its secret can't be shown again."""
 
     def __init__(self, key: ApiKey) -> None:
-        super().__init__(f"{key} was created.")
+        super().__init__(f"{key} has already been created.")
         self.key = key
 
 
 class AccountIsClosed(KeyChangeRefused):
     def __init__(self) -> None:
-        super().__init__("The account is closed.")
+        super().__init__("This account is closed. Reopen it to change its keys.")
 
 
 class KeyIsNotActive(KeyChangeRefused):
     def __init__(self) -> None:
-        super().__init__("This key does not work any more: create a new one instead.")
+        super().__init__("This key is no longer active. Create a new one instead.")
 
 
 class NoRoomForReplacement(KeyChangeRefused):
     def __init__(self) -> None:
         super().__init__(
-            f"With both keys the account would have more than {MAX_ACTIVE_KEYS}. "
-            "Stop the old one at once, or revoke another first."
+            f"Your account would have more than {MAX_ACTIVE_KEYS} active keys. "
+            "Revoke the old key now, or revoke another one first."
         )
 
 

@@ -58,7 +58,7 @@ class Migration(migrations.Migration):
                 ('key', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='apikeys.apikey')),
             ],
             options={
-                'verbose_name': 'hour of refusals',
+                'verbose_name': 'hourly refusal count',
                 'verbose_name_plural': 'refusals by hour',
             },
         ),

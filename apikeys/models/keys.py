@@ -34,14 +34,14 @@ class KeyChangeRefused(Exception):
 class TooManyKeys(KeyChangeRefused):
     def __init__(self) -> None:
         super().__init__(
-            f"An account has at most {MAX_ACTIVE_KEYS} active keys. "
-            "Revoke one that is no longer used."
+            f"An account can have at most {MAX_ACTIVE_KEYS} active keys. "
+            "Revoke one that you no longer use."
         )
 
 
 class AlreadyRotated(KeyChangeRefused):
     def __init__(self) -> None:
-        super().__init__("This key was rotated already. Rotate the one that replaced it.")
+        super().__init__("This key has already been rotated. Rotate its replacement instead.")
 
 
 class KeyFields(TypedDict, total=False):

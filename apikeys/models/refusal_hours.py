@@ -58,7 +58,7 @@ class RefusalHour(models.Model):
     objects = RefusalHourQuerySet.as_manager()
 
     class Meta:
-        verbose_name = "hour of refusals"
+        verbose_name = "hourly refusal count"
         verbose_name_plural = "refusals by hour"
         constraints = unique_by_key("refusal_hour", "account", "hour", "code", "key")
         indexes = [

@@ -37,7 +37,7 @@ def check_media_type(meta: Mapping[str, str]) -> None:
     if media_type != "application/json" or encoding not in {"", "identity"}:
         raise ApiError("unsupported_media_type")
     if not charsets <= {"utf-8", "utf8"}:
-        raise ApiError("invalid_json", "The body must be in UTF-8: leave the charset out.")
+        raise ApiError("invalid_json", "The body must be in UTF-8. Omit the charset.")
 
 
 @lru_cache(maxsize=64)

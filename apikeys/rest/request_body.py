@@ -30,7 +30,7 @@ def read_object(request: Request) -> dict[str, object]:
     check_media_type(request.META)
     body = request._request.body
     if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
-        raise ApiError("bad_request", "The body ended before its Content-Length.")
+        raise ApiError("bad_request", "The body is shorter than its Content-Length.")
     try:
         document = parse_json(body)
     except InvalidJSON as error:
@@ -53,14 +53,21 @@ def read_string(document: dict[str, object], name: str, *, min_length: int, max_
 def refuse_unknown_fields(document: dict[str, object], *known: str) -> None:
     for name in document:
         if name not in known:
-            raise _unknown_field(name, f"The body may have these fields only: {', '.join(known)}.")
+            raise _unknown_field(
+                name, f"This operation accepts only these fields: {', '.join(known)}."
+            )
 
 
 def refuse_unknown_parameters(request: Request, known: tuple[str, ...]) -> None:
     for name in request.query_params:
         if name not in known:
-            takes = f"these query parameters only: {', '.join(known)}" if known else "none"
-            raise _unknown_field(name, f"Remove the query parameter: this operation takes {takes}.")
+            raise _unknown_field(name, _describe_parameters(known))
+
+
+def _describe_parameters(known: tuple[str, ...]) -> str:
+    if known:
+        return f"This operation accepts only these query parameters: {', '.join(known)}."
+    return "This operation accepts no query parameters. Remove them from the URL."
 
 
 def _unknown_field(name: str, message: str) -> ApiError:

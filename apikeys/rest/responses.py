@@ -94,7 +94,7 @@ def hsts_header() -> str:
 def handle_exception(error: Exception, context: Mapping[str, object]) -> ApiResponse | None:
     """Turn exceptions into responses for Django REST framework; leave others to the middleware."""
     if isinstance(error, Http404 | NotFound):
-        error = ApiError("not_found", "There is nothing with this id in your account.")
+        error = ApiError("not_found", "Your account has no object with this id.")
     if not isinstance(error, ApiError):
         return None
     call = ApiRequest.of(context["request"]).call

@@ -52,8 +52,8 @@ def describe(
     responses: dict[int, OpenApiResponse] = {
         200: OpenApiResponse(
             result,
-            description="The answer.",
-            examples=[named_example(title, value) for title, value in examples.items()],
+            description="The result.",
+            examples=[OpenApiExample(name, value) for name, value in examples.items()],
         )
     }
     for status in sorted({REFUSALS[code].status for code in refusals}):
@@ -103,11 +103,13 @@ HEADER_SCHEMAS = {
         "Unix time, in seconds, at which the window ends.", "integer", 1_795_000_020
     ),
     "RateLimit-Policy": _header(
-        "The same, as the IETF draft has it.", "string", '"account";q=60;w=60'
+        "The limit, in the format of the IETF draft.", "string", '"account";q=60;w=60'
     ),
-    "RateLimit": _header("The same, as the IETF draft has it.", "string", '"account";r=42;t=17'),
+    "RateLimit": _header(
+        "What is left, in the format of the IETF draft.", "string", '"account";r=42;t=17'
+    ),
     "X-Request-Id": _header(
-        "Names this request to support. Yours, if you sent 8 to 64 letters, digits, - or _.",
+        "Identifies this request. Your own id, if it has 8 to 64 letters, digits, - or _.",
         "string",
         EXAMPLE_ID,
     ),
@@ -118,8 +120,8 @@ STATUS_HEADER_SCHEMAS = {
             "The challenge of RFC 6750.", "string", 'Bearer realm="api", error="invalid_token"'
         )
     },
-    "405": {"Allow": _header("The methods there are.", "string", "POST")},
-    "429": {"Retry-After": _header("Seconds to wait: enough, and at least 1.", "integer", 17)},
+    "405": {"Allow": _header("The methods that the operation supports.", "string", "POST")},
+    "429": {"Retry-After": _header("Seconds to wait before retrying, at least 1.", "integer", 17)},
 }
 
 

@@ -32,7 +32,7 @@ def parse_json(body: bytes) -> object:
         document: object = _decoder.decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise InvalidJSON(f"The body is not JSON: something is wrong at {place}.") from None
+        raise InvalidJSON(f"The body is not valid JSON: syntax error at {place}.") from None
     if "\\u" in text:
         _refuse_lone_surrogates(document)
     return document
@@ -45,18 +45,18 @@ def _refuse_deep_nesting(text: str) -> None:
     for bracket in _BRACKETS.findall(_STRINGS.sub("", text)):
         depth += 1 if bracket in "[{" else -1
         if depth > MAX_DEPTH:
-            raise InvalidJSON(f"The body is nested deeper than {MAX_DEPTH} levels.")
+            raise InvalidJSON(f"The body is nested more than {MAX_DEPTH} levels deep.")
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        raise InvalidJSON("An object of the body has the same field twice.")
+        raise InvalidJSON("An object in the body has the same field twice.")
     return document
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidJSON(f"{name} is not JSON.")
+    raise InvalidJSON(f"{name} is not valid JSON.")
 
 
 def _parse_int(digits: str) -> int | float:
@@ -73,4 +73,4 @@ def _refuse_lone_surrogates(document: object) -> None:
     try:
         json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise InvalidJSON("A string of the body holds half a surrogate pair.") from None
+        raise InvalidJSON("A string in the body contains an unpaired surrogate.") from None

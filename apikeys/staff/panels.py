@@ -27,11 +27,11 @@ def refusals_panel() -> Panel:
     worst = RefusalHour.objects.summarize_by_account(timezone.now() - DAY)[:MAX_ROWS]
     accounts = Account.objects.in_bulk([row["account"] for row in worst])
     return Panel(
-        "Who is being limited or refused?",
-        "Nobody was refused in the last 24 hours.",
-        columns=("Account", "429", "402", "401", "Others", "Limit a minute"),
+        "Refused requests",
+        "No requests were refused in the last 24 hours.",
+        columns=("Account", "429", "402", "401", "Other", "Requests per minute"),
         rows=[_account_row(accounts[row["account"]], row) for row in worst],
-        note="Refused requests of the last 24 hours, in whole hours.",
+        note="The last 24 hours, in whole hours.",
         more=Link("All refusals by hour", admin_list_url(RefusalHour, "?o=-1")),
     )
 
@@ -51,14 +51,14 @@ def account_refusals_panel(account: Account) -> Panel:
     hours = RefusalHour.objects.filter(account=account, hour__gte=since)
     codes = hours.values("code").annotate(sum=Sum("calls"), newest=Max("hour")).order_by("-sum")
     return Panel(
-        "What was refused?",
-        f"Nothing was refused in the last {DAYS_SHOWN} days.",
-        columns=("Code", "Status", "Requests", "Last in the hour from"),
+        "Refused requests",
+        f"No requests were refused in the last {DAYS_SHOWN} days.",
+        columns=("Code", "Status", "Requests", "Last seen (by hour)"),
         rows=[
             [Cell(row["code"]), _status(row["code"]), Cell(row["sum"]), Cell(row["newest"])]
             for row in codes
         ],
-        note=f"The last {DAYS_SHOWN} days, 429s included.",
+        note=f"The last {DAYS_SHOWN} days, including 429s.",
     )
 
 

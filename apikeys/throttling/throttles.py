@@ -42,7 +42,7 @@ def rate_limit_exceeded(usage: BucketState) -> ApiError:
     wait = usage.seconds_left
     return ApiError(
         "rate_limit_exceeded",
-        f"Too many requests: {usage.limit} a minute are allowed. Try again in {wait} s.",
+        f"Too many requests: the limit is {usage.limit} per minute. Try again in {wait} s.",
         details={
             "limit": usage.limit,
             "window": WINDOW_SECONDS,

@@ -29,7 +29,7 @@ def show_keys(request: AccountRequest) -> HttpResponse:
         "active": [ActiveKeyRow(key) for key in active],
         "inactive": [InactiveKeyRow(key) for key in inactive],
         "shown_inactive": MAX_INACTIVE_SHOWN,
-        "most": MAX_ACTIVE_KEYS,
+        "max_keys": MAX_ACTIVE_KEYS,
         "may_create": len(active) < MAX_ACTIVE_KEYS,
     }
     return render(request, "apikeys/show_keys.html", context)
@@ -77,9 +77,10 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
         except KeyChangeRefused as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"{key.name} is saved. The next request is judged by it.")
+            messages.success(request, f"Saved {key.name}. Changes apply from the next request.")
             return redirect(PAGE)
-    return render(request, "apikeys/change_key.html", {"form": form, "key": key})
+    context = {"form": form, "key": key, "row": ActiveKeyRow(key)}
+    return render(request, "apikeys/change_key.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -112,11 +113,9 @@ def revoke_key(request: AccountRequest, key_id: str) -> HttpResponse:
     if request.method != "POST":
         return render(request, "apikeys/revoke_key.html", {"key": key})
     if services.revoke_key(key=key, actor=request.user, ip=request.ip):
-        messages.success(
-            request, f"{key.name} is revoked. Requests with it are refused from now on."
-        )
+        messages.success(request, f"Revoked {key.name}. Requests with this key are now refused.")
     else:
-        messages.info(request, f"{key.name} was revoked before.")
+        messages.info(request, f"{key.name} was already revoked.")
     return redirect(PAGE)
 
 

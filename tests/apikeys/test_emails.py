@@ -38,10 +38,9 @@ def test_revoked_key_no_longer_works() -> None:
 
 def test_used_and_unused_keys_get_different_advice() -> None:
     assert describe_need(make_key(last_used_at=MOMENT)) == (
-        "It is in use. Rotate it before that day: "
-        "both keys then work while you update your servers."
+        "This key is in use. Rotate it before then: both keys work while you update your servers."
     )
     assert describe_need(make_key()) == (
-        "It was never used. If you need it, rotate it before that day: "
-        "both keys then work while you update your servers."
+        "This key has never been used. If you need it, rotate it before then: "
+        "both keys work while you update your servers."
     )

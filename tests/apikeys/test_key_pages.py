@@ -43,7 +43,7 @@ def test_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None:
     secret = SECRET.findall(page)[0]
     assert f"export SVC_API_KEY={secret}" in page
     assert "Bearer $SVC_API_KEY" in page
-    assert "it will not be shown again" in page
+    assert "you won't see it again" in page
     for advice in ("client-side code", "public repositories", "frontend bundles", "hard-code"):
         assert advice in page
     assert ApiClient(secret).get("/v1/me").json()["key"]["name"] == "Sign-up form"
@@ -61,7 +61,7 @@ def test_resubmitted_form_creates_no_second_key_and_shows_no_secret(client: Clie
     page, sent = create(client)
     secret = SECRET.findall(page)[0]
     again = client.post("/apikeys/create/", sent).content.decode()
-    assert "cannot be shown again" in again
+    assert "shown only once" in again
     assert secret not in again
     assert ApiKey.objects.count() == 1
 
@@ -79,7 +79,13 @@ def test_list_shows_keys_without_secrets(client: Client) -> None:
     ApiClient(secret, ip="203.0.113.7").get("/v1/me")
     listed = client.get("/apikeys/").content.decode()
     key = ApiKey.objects.get()
-    for shown in ("Sign-up form", key.display, "Olive Owner", "203.0.113.7", "2 networks only"):
+    for shown in (
+        "Sign-up form",
+        key.display,
+        "Olive Owner",
+        "203.0.113.7",
+        "Only from 2 networks",
+    ):
         assert shown in listed
     assert not SECRET.search(listed)
     assert key.digest not in listed
@@ -105,11 +111,11 @@ def test_form_sets_the_settings_of_the_key(client: Client) -> None:
         ({"name": ""}, "This field is required"),
         ({"name": "x" * 51}, "at most 50 characters"),
         ({"name": "a\u202eb"}, "cannot be shown"),
-        ({"allowed_networks": "somewhere"}, "“somewhere” is no address or network"),
-        ({"allowed_networks": "fe80::1%eth0"}, "is no address or network"),
-        ({"allowed_networks": "203.0.113.0/33"}, "is no address or network"),
-        ({"allowed_networks": " ".join(f"203.0.113.{n}" for n in range(51))}, "At most 50"),
-        ({"requests_per_minute": "61"}, "The account&#x27;s own limit is 60"),
+        ({"allowed_networks": "somewhere"}, "“somewhere” isn&#x27;t an IP address or network"),
+        ({"allowed_networks": "fe80::1%eth0"}, "an IP address or network"),
+        ({"allowed_networks": "203.0.113.0/33"}, "an IP address or network"),
+        ({"allowed_networks": " ".join(f"203.0.113.{n}" for n in range(51))}, "at most 50"),
+        ({"requests_per_minute": "61"}, "Enter at most 60"),
         ({"requests_per_minute": "0"}, "greater than or equal to 1"),
         ({"requests_per_minute": "-1"}, "greater than or equal to 1"),
         ({"requests_per_minute": "1.5"}, "Enter a whole number"),
@@ -141,13 +147,13 @@ def test_revoking_asks_for_confirmation_and_takes_effect_immediately(
     client: Client, key: ApiKey, caller: ApiClient
 ) -> None:
     path = f"/apikeys/{key.public_id}/revoke/"
-    assert b"A revoked key never works again" in client.get(path).content
+    assert b"You can't undo this" in client.get(path).content
     assert caller.get("/v1/me").status_code == 200
     response = client.post(path, follow=True)
-    assert b"is revoked. Requests with it are refused from now on." in response.content
-    assert b"No longer working" in response.content
+    assert b"Requests with this key are now refused." in response.content
+    assert b"Inactive keys" in response.content
     assert caller.get("/v1/me").status_code == 401
-    assert b"was revoked before" in client.post(path, follow=True).content
+    assert b"was already revoked" in client.post(path, follow=True).content
 
 
 def test_rotation_shows_the_new_key_once_and_keeps_the_old_one_for_the_grace_period(
@@ -161,7 +167,7 @@ def test_rotation_shows_the_new_key_once_and_keeps_the_old_one_for_the_grace_per
     assert ApiClient(new).get("/v1/me").status_code == 200
     assert ApiClient(secret).get("/v1/me").status_code == 200
     again = client.post(path, sent).content.decode()
-    assert "cannot be shown again" in again
+    assert "shown only once" in again
     assert new not in again
     assert ApiKey.objects.count() == 2
     listed = client.get("/apikeys/").content.decode()
@@ -174,7 +180,7 @@ def test_changed_settings_apply_to_the_next_request(
 ) -> None:
     path = f"/apikeys/{key.public_id}/change/"
     sent = {"name": "Renamed", "allowed_networks": "203.0.113.0/24", "requests_per_minute": "7"}
-    assert "Renamed is saved." in client.post(path, sent, follow=True).content.decode()
+    assert "Saved Renamed." in client.post(path, sent, follow=True).content.decode()
     assert caller.get("/v1/me").status_code == 403
     there = ApiClient(caller.secret, ip="203.0.113.9").get("/v1/me")
     assert there.json()["rate_limit"]["limit"] == 7
@@ -191,7 +197,7 @@ def test_invalid_settings_change_nothing(client: Client, key: ApiKey, owner: Use
         assert "errorlist" in client.post(path, sent).content.decode()
     services.revoke_key(key=key, actor=owner)
     page = client.post(path, {"name": "Too late"}).content.decode()
-    assert "This key does not work any more" in page
+    assert "This key is no longer active" in page
     key.refresh_from_db()
     assert key.name == "The Shop's server"
 
@@ -201,7 +207,7 @@ def test_rotation_of_a_revoked_key_is_explained(client: Client, key: ApiKey, own
     token = get_form_token(client.get(path).content)
     services.revoke_key(key=key, actor=owner)
     page = client.post(path, {"form_token": token, "grace": "1"}).content.decode()
-    assert "This key does not work any more" in page
+    assert "This key is no longer active" in page
 
 
 def test_page_explains_the_maximum_of_20_keys(
@@ -210,15 +216,15 @@ def test_page_explains_the_maximum_of_20_keys(
     for number in range(MAX_ACTIVE_KEYS):
         services.create_key(account=account, name=f"Server {number}", actor=owner)
     page = client.get("/apikeys/").content.decode()
-    assert "20 keys are active, the most an account may have" in page
+    assert "You have 20 active keys, the maximum" in page
     assert "Create Key</a>" not in page
     refused, _ = create(client)
-    assert "An account has at most 20 active keys" in refused
+    assert "An account can have at most 20 active keys" in refused
 
 
 def test_empty_list_offers_to_create_a_key(client: Client) -> None:
     page = client.get("/apikeys/").content.decode()
-    assert "No key yet." in page
+    assert "No API keys yet." in page
     assert "Create Key" in page
 
 

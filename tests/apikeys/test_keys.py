@@ -65,7 +65,7 @@ def test_new_key_is_recorded_and_owners_admins_and_creator_get_an_email(
 def test_email_does_not_name_the_staff_user(key: ApiKey, owner: User, staff: User) -> None:
     services.revoke_key(key=key, actor=staff)
     mail = Mail.objects.latest("pk")
-    assert "Our support revoked the API key" in mail.text
+    assert "Our support team revoked the API key" in mail.text
     assert staff.email not in mail.text + mail.html
     assert AuditEntry.objects.latest("pk").actor == staff
 
@@ -162,7 +162,7 @@ def test_account_has_at_most_20_active_keys(account: Account, owner: User) -> No
 def test_rotation_does_not_exceed_20_keys(account: Account, owner: User) -> None:
     create_maximum_of_keys(account, owner)
     key = account.api_keys.latest("pk")
-    with pytest.raises(services.NoRoomForReplacement, match="Stop the old one at once"):
+    with pytest.raises(services.NoRoomForReplacement, match="Revoke the old key now"):
         services.rotate_key(key=key, grace=HOUR, actor=owner)
     key.refresh_from_db()
     assert key.is_active
@@ -213,7 +213,7 @@ def test_expiry_is_announced_a_week_ahead_and_only_once(account: Account, owner:
     services.send_expiry_notices()
     services.send_expiry_notices()
     (mail,) = Mail.objects.all()
-    assert mail.subject == "API key expires soon in The Shop: Soon"
+    assert mail.subject == "API key in The Shop expires soon: Soon"
 
 
 @pytest.mark.parametrize("days", [None, 3])

@@ -24,10 +24,10 @@ def test_key_shows_its_restrictions_and_origin() -> None:
         last_used_ip="192.0.2.1",
     )
     row = ActiveKeyRow(key)
-    assert row.restrictions == ["From 2 networks only", "1,200 requests per minute"]
+    assert row.restrictions == ["Only from 2 networks", "1,200 requests per minute"]
     assert (row.created_by, row.last_used_from) == ("by Olive", "from 192.0.2.1")
     key.allowed_networks, key.requests_per_minute = networks[:1], 1
-    assert row.restrictions == ["From 1 network only", "1 request per minute"]
+    assert row.restrictions == ["Only from 1 network", "1 request per minute"]
 
 
 def test_key_that_expires_soon_is_a_warning() -> None:

@@ -77,7 +77,7 @@ def read_responses(received: bytes, *, is_head: bool = False) -> list[HttpRespon
 
 
 def _is_unreadable_request(body: bytes) -> bool:
-    return b"This is not a request the service can read." in body
+    return b"The request could not be read." in body
 
 
 def _parse_header(line: bytes) -> tuple[str, str]:

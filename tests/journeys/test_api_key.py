@@ -145,12 +145,12 @@ def test_key_is_shown_only_once(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     secret = create_key(page, "Shown once")
     page.reload()
-    assert_heading(page, "This key was created")
-    expect(page.get_by_text("It was shown once and cannot be shown again.")).to_be_visible()
+    assert_heading(page, "Key already shown")
+    expect(page.get_by_text("A key is shown only once.")).to_be_visible()
     page.goto("/apikeys/")
     assert secret not in page.content()
     page.go_back()
-    assert_heading(page, "This key was created")
+    assert_heading(page, "Key already shown")
     assert secret not in page.content()
     page.goto("/apikeys/")
     expect(page.get_by_role("row").filter(has_text="Shown once")).to_have_count(1)
@@ -159,10 +159,10 @@ def test_key_is_shown_only_once(windows: Windows, customer: Newcomer) -> None:
 def test_going_back_does_not_show_a_new_key_again(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     secret = create_key(page, "Left")
-    page.get_by_role("button", name="I have copied it").click()
+    page.get_by_role("button", name="I've copied the key").click()
     assert_heading(page, "API Keys")
     page.go_back()
-    assert_heading(page, "This key was created")
+    assert_heading(page, "Key already shown")
     assert secret not in page.content()
 
 
@@ -174,7 +174,7 @@ def test_without_javascript_a_reload_does_not_show_the_key_again(
     assert KEY_PATTERN.fullmatch(secret)
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
     page.reload()
-    assert_heading(page, "This key was created")
+    assert_heading(page, "Key already shown")
     assert secret not in page.content()
 
 
@@ -185,17 +185,17 @@ def test_key_is_rotated_and_the_old_key_revoked(
     old_caller = HttpCaller(site, create_key(page, "My server"))
     page.goto("/apikeys/")
     page.get_by_role("link", name="Rotate My server").click()
-    page.get_by_label("The old key goes on working").select_option("For 7 days")
+    page.get_by_label("Keep the old key working").select_option("For 7 days")
     page.get_by_role("button", name="Rotate Key").click()
     new_caller = HttpCaller(site, page.locator("#secret").inner_text())
     assert (old_caller.get().status, new_caller.get().status) == (200, 200)
 
-    page.get_by_role("button", name="I have copied it").click()
+    page.get_by_role("button", name="I've copied the key").click()
     page.get_by_role("row").filter(has_text="Replaced by").get_by_text("Revoke").click()
     assert_heading(page, "Revoke My server?")
     assert old_caller.get().status == 200
     page.get_by_role("button", name="Revoke Key").click()
-    expect(page.get_by_text("Requests with it are refused from now on.")).to_be_visible()
+    expect(page.get_by_text("Requests with this key are now refused.")).to_be_visible()
     assert (old_caller.get().status, new_caller.get().status) == (401, 200)
 
 

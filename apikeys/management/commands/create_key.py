@@ -12,7 +12,7 @@ from runtime.management.base import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    help = "Creates an API key for the first account that a user owns, and prints only the key."
+    help = "Create an API key for the first account that a user owns, and print only the key."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", help="email address of the account's owner")
@@ -29,7 +29,7 @@ class Command(DatabaseCommand):
             raise CommandError("--name must have 1 to 50 characters.")
         account = Account.objects.first_owned_by(email)
         if account is None:
-            raise CommandError(f"{email} owns no open account.")
+            raise CommandError(f"{email} doesn't own an open account.")
         try:
             secret = create_key(account=account, name=name, actor=None)[1]
         except KeyChangeRefused as error:

@@ -70,18 +70,18 @@ def view_usage(client: Client, account: Account) -> str:
 
 def test_usage_page_shows_balance_use_keys_refusals_and_orders(busy: Account, key: ApiKey) -> None:
     page = view_usage(client_in_group("Support"), busy)
-    account = panel_text(page, "What do they have?")
+    account = panel_text(page, "Balance and plan")
     assert "Balance 96" in account
     assert "Plan Free" in account
-    assert "Requests a minute 60" in account
-    use = panel_text(page, "Usage by day")
+    assert "Requests per minute 60" in account
+    use = panel_text(page, "How much do they use?")
     assert f"{timezone.now():%-d %b %Y} 2 4 1 1 0 0" in use
     keys = panel_text(page, "Usage by API key")
     assert f"{key} 1 3 1 0 0 0" in keys
     assert "Playground 1 1 0 1 0 0" in keys
-    assert "rate_limit_exceeded 429 1,234" in panel_text(page, "What was refused?")
-    assert "Sign-up credits +100 system" in panel_text(page, "What moved the balance, beside use?")
-    assert "INV-000001" in panel_text(page, "What did they order?")
+    assert "rate_limit_exceeded 429 1,234" in panel_text(page, "Refused requests")
+    assert "Sign-up credits +100 system" in panel_text(page, "Latest ledger entries")
+    assert "INV-000001" in panel_text(page, "Latest orders")
 
 
 def test_newest_twenty_requests_are_shown(busy: Account) -> None:
@@ -94,9 +94,9 @@ def test_newest_twenty_requests_are_shown(busy: Account) -> None:
 def test_unused_account_shows_empty_panels(stranger: User) -> None:
     quiet = Account.objects.get(memberships__user=stranger)
     text = visible_text(view_usage(client_in_group("Support"), quiet))
-    assert "No usage in the last 30 days." in text
-    assert "Nothing was refused in the last 30 days." in text
-    assert "The request log has no requests of this account." in text
+    assert "Nothing was used in the last 30 days." in text
+    assert "No requests were refused in the last 30 days." in text
+    assert "The request log holds nothing of theirs." in text
 
 
 def test_every_link_of_the_usage_page_works(busy: Account) -> None:
@@ -164,12 +164,12 @@ def test_view_without_permission_is_refused_and_not_recorded(busy: Account) -> N
 @pytest.mark.parametrize(
     ("missing", "hidden"),
     [
-        ("view_order", "What did they order?"),
-        ("view_ledgerentry", "What moved the balance, beside use?"),
-        ("view_wallet", "What do they have?"),
-        ("view_useday", "Usage by day"),
-        ("view_logentry", "Latest requests"),
-        ("view_refusalhour", "What was refused?"),
+        ("view_order", "Latest orders"),
+        ("view_ledgerentry", "Latest ledger entries"),
+        ("view_wallet", "Balance and plan"),
+        ("view_useday", "How much do they use?"),
+        ("view_logentry", "What did they ask last?"),
+        ("view_refusalhour", "Refused requests"),
     ],
 )
 def test_usage_panel_is_hidden_without_its_permission(

@@ -54,7 +54,7 @@ def test_unknown_parameter_is_found_without_a_value_and_after_a_known_one(
 def test_error_lists_the_known_parameters(caller: ApiClient) -> None:
     usage, me = caller.get("/v1/usage?form=1"), caller.get("/v1/me?form=1")
     assert "from, to, key" in usage.json()["error"]["message"]
-    assert "takes none" in me.json()["error"]["message"]
+    assert "accepts no query parameters" in me.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("query", ["{}=1", "x{}=1", "{}", "{tail}=1", "a%20{}=1"])

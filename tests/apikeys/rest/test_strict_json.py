@@ -45,7 +45,7 @@ JSON: dict[str, tuple[bytes, Any]] = {
     "with space around": (b'\r\n\t {"email": "a"} \n', {"email": "a"}),
     "a string": (b'"a"', "a"),
     "null": (b"null", None),
-    "a surrogate pair": (b'"\\ud83d\\ude00"', "\N{GRINNING FACE}"),
+    "an unpaired surrogate": (b'"\\ud83d\\ude00"', "\N{GRINNING FACE}"),
     "an escaped NUL": (b'"a\\u0000b"', "a\0b"),
     "an escaped backslash before ud800": (b'"\\\\ud800"', "\\ud800"),
     "32 levels": (b"[" * 32 + b"]" * 32, None),

@@ -403,7 +403,7 @@ def test_page_of_a_refusal_says_what_to_do(
 ) -> None:
     entry = add_refusal(account, now, 402, "insufficient_credits")
     page = browser.get(entry.get_absolute_url()).content.decode()
-    assert "Buy credits or upgrade the plan" in page
+    assert "Buy credits or upgrade your plan" in page
     assert "/docs/errors/#insufficient_credits" in page
 
 
