@@ -74,7 +74,7 @@ class OrderInline(LatestInline):
 
 class LedgerInline(LatestInline):
     model = LedgerEntry
-    verbose_name_plural = "latest of the ledger"
+    verbose_name_plural = "latest ledger entries"
     fields = ("at", "kind", "amount", "actor", "reason")
     readonly_fields = fields
 
@@ -120,7 +120,7 @@ class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
         "provider_payment",
         *ACCOUNT_SEARCH_FIELDS,
     )
-    search_help_text = "Number without INV-, ord_…, name on the invoice, account or email"
+    search_help_text = "Invoice number without INV-, ord_…, name on the invoice, account or email"
     date_hierarchy = "placed_at"
     exclude = ("form_token", "provider_url")
     staff_actions = ORDER_ACTIONS
@@ -158,13 +158,13 @@ class StaffGrantAdmin(StaffActionsAdmin[StaffGrant], ReadOnlyAdmin):
 
 
 class LowBalanceFilter(admin.SimpleListFilter):
-    title = "running dry"
+    title = "balance"
     parameter_name = "dry"
 
     def lookups(
         self, request: HttpRequest, model_admin: admin.ModelAdmin[Wallet]
     ) -> list[tuple[str, str]]:
-        return [("week", "Within a week, or below the threshold")]
+        return [("week", "Runs out within a week, or at the threshold")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Wallet]) -> QuerySet[Wallet]:
         if self.value() and isinstance(queryset, WalletQuerySet):
@@ -247,8 +247,8 @@ class PlanAdmin(CatalogAdmin[Plan]):
         if account_count:
             self.message_user(
                 request,
-                f"{account_count:,} account{pluralize(account_count)} on this plan: the limit "
-                "changed at once; price and credits count from the next month.",
+                f"{account_count:,} account{pluralize(account_count)} on this plan: the new rate "
+                "limit applies now, the new price and credits from the next month.",
             )
 
 

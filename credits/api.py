@@ -40,11 +40,10 @@ class MeView(ApiView):
 
     @describe(
         "show-me",
-        "Show whose key this is",
-        "The account and the key of this request, and how many requests a minute it may send.",
+        "Show account and key",
+        "Returns the account and the key of this request, and its rate limit.",
         MeSerializer,
-        tag="Account",
-        examples={"A key without a last day": ME_EXAMPLE},
+        examples={"A key that doesn't expire": ME_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         key = request.call.key
@@ -69,10 +68,9 @@ class CreditsView(ApiView):
     @describe(
         "show-credits",
         "Show the balance",
-        "What the account has left, and what comes next.",
+        "Returns the account's balance, and its next credits.",
         CreditsSerializer,
-        tag="Account",
-        examples={"On the plan Starter": CREDITS_EXAMPLE},
+        examples={"On the Starter plan": CREDITS_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:
         account = request.call.key.account

@@ -1,6 +1,6 @@
 """Queue emails about money, one function per email.
 
-They go to the owners of an account and to its members with the role Billing.
+The recipients are an account's owners and the members with the role Billing.
 """
 
 from datetime import date

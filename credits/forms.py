@@ -73,7 +73,7 @@ class ThresholdForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MAX_CREDITS,
-        label="Mail us when the balance falls to",
+        label="Send a low-balance email at",
         widget=forms.NumberInput({"inputmode": "numeric"}),
     )
 
@@ -86,8 +86,8 @@ class ThresholdForm(forms.Form):
         super().__init__(data, initial=dict(initial or {}))
         field = self.fields["threshold"]
         field.help_text = (
-            f"Credits. Empty: {plan_default:,}, as usual for your plan. Owners and Billing get the "
-            "mail."
+            f"Credits. Leave empty for your plan's default ({plan_default:,}). We email owners and "
+            "billing members."
         )
 
 
@@ -100,7 +100,7 @@ class AmountForm(OneTimeForm):
     reason = forms.CharField(
         max_length=200,
         validators=[validate_line],
-        help_text="The customer reads it in their ledger.",
+        help_text="Shown to the customer in their ledger.",
         widget=forms.TextInput({"size": 60}),
     )
 

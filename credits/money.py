@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 MINUS = "\N{MINUS SIGN}"
+# Other dollars keep their code, so that they aren't mistaken for US dollars.
+SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,13 @@ def without_tax(total_cents: int, tax_rate: Decimal) -> int:
 
 
 def format_money(cents: int, currency: str) -> str:
-    """Format an amount as in `USD 1,200.00`."""
+    """Format an amount as in `$1,200.00`, or as in `CHF 1,200.00` without a common symbol."""
     units, fraction = divmod(abs(cents), 100)
     sign = MINUS if cents < 0 else ""
-    return f"{sign}{currency} {units:,}.{fraction:02}"
+    symbol = SYMBOLS.get(currency, f"{currency} ")
+    return f"{sign}{symbol}{units:,}.{fraction:02}"
 
 
 def format_percent(tax_rate: Decimal) -> str:
-    """Format a rate as in `19 %` or `8.1 %`."""
-    return f"{(tax_rate * 100).normalize():f} %"
+    """Format a rate as in `19%` or `8.1%`."""
+    return f"{(tax_rate * 100).normalize():f}%"

@@ -3,45 +3,47 @@
 from rest_framework import serializers
 
 SchemaSerializer = serializers.Serializer[None]
-PLAN_HELP_TEXT = "The code of its plan: `free`, `starter`, `growth`, `scale`, or one made for you"
+PLAN_HELP_TEXT = "The plan's code: `free`, `starter`, `growth`, `scale`, or a custom one"
 
 
 class MeAccountSerializer(SchemaSerializer):
     id = serializers.CharField(help_text="`acc_…`")
-    name = serializers.CharField(help_text="As its members named it")
+    name = serializers.CharField(help_text="The account's name")
 
 
 class MeKeySerializer(SchemaSerializer):
     id = serializers.CharField(help_text="`key_…`")
-    name = serializers.CharField(help_text="Given at its creation")
-    display = serializers.CharField(help_text="Its beginning and end: `svc_live_Ab1c…9xYz`")
-    expires_at = serializers.DateTimeField(allow_null=True, help_text="Null: it never expires.")
+    name = serializers.CharField(help_text="The key's name")
+    display = serializers.CharField(help_text="Its first and last characters: `svc_live_Ab1c…9xYz`")
+    expires_at = serializers.DateTimeField(allow_null=True, help_text="Null if it never expires")
 
 
 class RateLimitSerializer(SchemaSerializer):
-    limit = serializers.IntegerField(help_text="Requests a window, for this key")
-    window = serializers.IntegerField(help_text="Seconds")
+    limit = serializers.IntegerField(help_text="Requests per window, for this key")
+    window = serializers.IntegerField(help_text="Length of the window in seconds")
 
 
 class MeSerializer(SchemaSerializer):
-    account = MeAccountSerializer(help_text="Who pays for requests with this key")
+    account = MeAccountSerializer(help_text="The account that pays for this key's requests")
     key = MeKeySerializer(help_text="The key of this request")
     plan = serializers.CharField(help_text=PLAN_HELP_TEXT)
-    rate_limit = RateLimitSerializer(help_text="How much it may ask")
+    rate_limit = RateLimitSerializer(help_text="The rate limit of this key")
 
 
 class CreditsSerializer(SchemaSerializer):
-    balance = serializers.IntegerField(min_value=0, help_text="What is left. It never expires")
+    balance = serializers.IntegerField(min_value=0, help_text="Credits left. They never expire")
     used_this_period = serializers.IntegerField(
         min_value=0, help_text="Credits used since the plan's month began"
     )
     plan = serializers.CharField(help_text=PLAN_HELP_TEXT)
     next_grant = serializers.IntegerField(
         allow_null=True,
-        help_text="Credits that the plan's next month brings, once it is paid; Free tops the "
-        "balance up to them. Null: none will come by themselves",
+        help_text="Credits for the plan's next month, once it is paid. On Free, the amount that "
+        "the balance is topped up to. Null if no credits are scheduled",
     )
-    next_grant_at = serializers.DateTimeField(allow_null=True, help_text="When that month begins")
+    next_grant_at = serializers.DateTimeField(
+        allow_null=True, help_text="When that month begins, or null"
+    )
     low_balance_threshold = serializers.IntegerField(
-        min_value=0, help_text="When the balance falls to it, owners and Billing get a mail"
+        min_value=0, help_text="We email owners and billing members when the balance falls to this"
     )

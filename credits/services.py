@@ -18,7 +18,7 @@ Kind = LedgerEntry.Kind
 
 class InvalidAmount(ValueError):
     def __init__(self) -> None:
-        super().__init__(f"An amount is a whole number from 1 to {MAX_CREDITS:,} credits.")
+        super().__init__(f"Enter a whole number from 1 to {MAX_CREDITS:,}.")
 
 
 def validate_amount(amount: int) -> None:

@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.CharField(default=credits.models.catalog.pack_id, editable=False, max_length=30, unique=True)),
                 ('credits', models.PositiveIntegerField(unique=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000000000)])),
                 ('price_cents', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000000)], verbose_name='price, cents, net')),
-                ('requests_per_minute', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000000)], verbose_name='requests a minute')),
+                ('requests_per_minute', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000000)], verbose_name='requests per minute')),
                 ('is_offered', models.BooleanField(default=True, verbose_name='offered')),
             ],
             options={
@@ -61,12 +61,12 @@ class Migration(migrations.Migration):
             name='Plan',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('code', models.SlugField(help_text='Seen in the API; cannot change', max_length=30, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9-]+$', 'Small letters, digits and hyphens only.')])),
+                ('code', models.SlugField(help_text="Shown in the API. You can't change it later.", max_length=30, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9-]+$', 'Use only lowercase letters, digits, and hyphens.')])),
                 ('name', models.CharField(max_length=40, validators=[runtime.unicode.validate_line])),
-                ('price_cents', models.PositiveIntegerField(validators=[django.core.validators.MaxValueValidator(100000000)], verbose_name='price a month, cents, net')),
-                ('monthly_credits', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000000000)], verbose_name='credits a month')),
-                ('requests_per_minute', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000000)], verbose_name='requests a minute')),
-                ('is_offered', models.BooleanField(default=True, help_text='Who has it keeps it, offered or not', verbose_name='offered')),
+                ('price_cents', models.PositiveIntegerField(validators=[django.core.validators.MaxValueValidator(100000000)], verbose_name='price per month, cents, net')),
+                ('monthly_credits', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000000000)], verbose_name='credits per month')),
+                ('requests_per_minute', models.PositiveIntegerField(validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000000)], verbose_name='requests per minute')),
+                ('is_offered', models.BooleanField(default=True, help_text="Accounts on this plan keep it even if it's no longer offered.", verbose_name='offered')),
             ],
             options={
                 'ordering': ['price_cents', 'pk'],
@@ -78,8 +78,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.CharField(default=credits.models.orders.order_id, editable=False, max_length=30, unique=True)),
-                ('kind', models.CharField(choices=[('pack', 'Credit pack'), ('plan', 'Plan'), ('upgrade', 'Upgrade'), ('renewal', 'Renewal'), ('gift', 'Given by staff')], max_length=10)),
-                ('state', models.CharField(choices=[('pending', 'Waiting for payment'), ('paid', 'Paid'), ('cancelled', 'Cancelled'), ('refunded', 'Refunded')], default='pending', max_length=10)),
+                ('kind', models.CharField(choices=[('pack', 'Credit pack'), ('plan', 'Plan'), ('upgrade', 'Upgrade'), ('renewal', 'Renewal'), ('gift', 'Assigned by staff')], max_length=10)),
+                ('state', models.CharField(choices=[('pending', 'Unpaid'), ('paid', 'Paid'), ('cancelled', 'Canceled'), ('refunded', 'Refunded')], default='pending', max_length=10)),
                 ('method', models.CharField(choices=[('invoice', 'Invoice'), ('stripe', 'Card'), ('none', 'Nothing to pay')], max_length=10)),
                 ('description', models.CharField(max_length=200)),
                 ('credits', models.PositiveIntegerField()),
@@ -117,7 +117,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-placed_at', '-pk'],
-                'permissions': [('mark_paid_order', 'Can mark orders paid, or cancel them'), ('refund_order', 'Can refund orders')],
+                'permissions': [('mark_paid_order', 'Can mark orders paid, and cancel them'), ('refund_order', 'Can refund orders')],
             },
         ),
         migrations.CreateModel(
@@ -232,7 +232,7 @@ class Migration(migrations.Migration):
                 ('usual_threshold', models.BigIntegerField(default=10)),
             ],
             options={
-                'permissions': [('grant_credits', 'Can grant credits'), ('take_back_credits', 'Can take credits back')],
+                'permissions': [('grant_credits', 'Can grant credits'), ('take_back_credits', 'Can deduct credits')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('balance__gte', 0)), name='balance_is_not_negative'), models.CheckConstraint(condition=models.Q(('debt__gte', 0)), name='debt_is_not_negative'), models.CheckConstraint(condition=models.Q(('balance', 0), ('debt', 0), _connector='OR'), name='a_debt_is_paid_before_anything_is_held'), models.CheckConstraint(condition=models.Q(('low_balance_threshold', None), ('low_balance_threshold__gte', 0), _connector='OR'), name='threshold_is_not_negative')],
             },
         ),
@@ -241,7 +241,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('kind', models.CharField(choices=[('signup', 'Sign-up credits'), ('plan', 'Plan'), ('purchase', 'Purchase'), ('grant', 'Granted by staff'), ('take_back', 'Taken back by staff'), ('refund', 'Refund')], max_length=10)),
+                ('kind', models.CharField(choices=[('signup', 'Sign-up credits'), ('plan', 'Plan'), ('purchase', 'Purchase'), ('grant', 'Granted by staff'), ('take_back', 'Deducted by staff'), ('refund', 'Refund')], max_length=10)),
                 ('amount', models.BigIntegerField()),
                 ('source', models.CharField(max_length=200, unique=True)),
                 ('actor', models.CharField(max_length=254)),

@@ -34,15 +34,19 @@ class Plan(models.Model):
     code = models.SlugField(
         max_length=30,
         unique=True,
-        validators=[RegexValidator("^[a-z0-9-]+$", "Small letters, digits and hyphens only.")],
-        help_text="Seen in the API; cannot change",
+        validators=[
+            RegexValidator("^[a-z0-9-]+$", "Use only lowercase letters, digits, and hyphens.")
+        ],
+        help_text="Shown in the API. You can't change it later.",
     )
     name = models.CharField(max_length=40, validators=[validate_line])
-    price_cents = models.PositiveIntegerField("price a month, cents, net", validators=_CENTS)
-    monthly_credits = models.PositiveIntegerField("credits a month", validators=_CREDITS)
-    requests_per_minute = models.PositiveIntegerField("requests a minute", validators=_RATE)
+    price_cents = models.PositiveIntegerField("price per month, cents, net", validators=_CENTS)
+    monthly_credits = models.PositiveIntegerField("credits per month", validators=_CREDITS)
+    requests_per_minute = models.PositiveIntegerField("requests per minute", validators=_RATE)
     is_offered = models.BooleanField(
-        "offered", default=True, help_text="Who has it keeps it, offered or not"
+        "offered",
+        default=True,
+        help_text="Accounts on this plan keep it even if it's no longer offered.",
     )
 
     objects = PlanQuerySet.as_manager()
@@ -71,7 +75,7 @@ class Plan(models.Model):
     def clean(self) -> None:
         # Model validation skips constraints on `code` if the form doesn't show it.
         if not self.is_free and self.price_cents == 0:
-            raise ValidationError({"price_cents": "Only Free costs nothing."})
+            raise ValidationError({"price_cents": "Only the Free plan can have a price of 0."})
 
     @property
     def is_free(self) -> bool:
@@ -94,7 +98,7 @@ class Pack(models.Model):
     price_cents = models.PositiveIntegerField(
         "price, cents, net", validators=[MinValueValidator(1), *_CENTS]
     )
-    requests_per_minute = models.PositiveIntegerField("requests a minute", validators=_RATE)
+    requests_per_minute = models.PositiveIntegerField("requests per minute", validators=_RATE)
     is_offered = models.BooleanField("offered", default=True)
 
     objects = PackQuerySet.as_manager()

@@ -17,7 +17,7 @@ class LedgerEntry(models.Model):
         PLAN = "plan", "Plan"
         PURCHASE = "purchase", "Purchase"
         GRANT = "grant", "Granted by staff"
-        TAKE_BACK = "take_back", "Taken back by staff"
+        TAKE_BACK = "take_back", "Deducted by staff"
         REFUND = "refund", "Refund"
 
     # Prefix of the source of automatic refunds, which are grants: validation/lost_charges.py.

@@ -53,12 +53,12 @@ class Order(models.Model):
         PLAN = "plan", "Plan"
         UPGRADE = "upgrade", "Upgrade"
         RENEWAL = "renewal", "Renewal"
-        GIFT = "gift", "Given by staff"
+        GIFT = "gift", "Assigned by staff"
 
     class State(models.TextChoices):
-        PENDING = "pending", "Waiting for payment"
+        PENDING = "pending", "Unpaid"
         PAID = "paid", "Paid"
-        CANCELLED = "cancelled", "Cancelled"
+        CANCELLED = "cancelled", "Canceled"
         REFUNDED = "refunded", "Refunded"
 
     class Method(models.TextChoices):
@@ -119,7 +119,7 @@ class Order(models.Model):
     class Meta:
         ordering = ["-placed_at", "-pk"]
         permissions = [
-            ("mark_paid_order", "Can mark orders paid, or cancel them"),
+            ("mark_paid_order", "Can mark orders paid, and cancel them"),
             ("refund_order", "Can refund orders"),
         ]
         indexes = [models.Index(fields=["account", "-placed_at"], name="order_by_account")]

@@ -103,7 +103,7 @@ class Wallet(models.Model):
     class Meta:
         permissions = [
             ("grant_credits", "Can grant credits"),
-            ("take_back_credits", "Can take credits back"),
+            ("take_back_credits", "Can deduct credits"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(balance__gte=0), name="balance_is_not_negative"),

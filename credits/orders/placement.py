@@ -64,7 +64,7 @@ def place_order(
     if existing is not None:
         return existing
     if not subscription.account.is_open:
-        raise OrderRefused("The account is closed.")
+        raise OrderRefused("This account is closed. Reopen it to place orders.")
     current = quote_again(quote)
     if current.pending is not None:
         return current.pending
@@ -108,7 +108,7 @@ def cancel_order(*, order: Order, actor: User | None = None, ip: str | None = No
 def _refuse_too_many_pending(account: Account) -> None:
     if account.orders.pending().count() >= MAX_PENDING_ORDERS:
         raise OrderRefused(
-            f"{MAX_PENDING_ORDERS} orders wait for payment, which is the most an account may have. "
+            f"Your account already has {MAX_PENDING_ORDERS} orders waiting for payment. "
             "Pay or cancel one first."
         )
 

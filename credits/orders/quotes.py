@@ -57,8 +57,8 @@ class QuoteChanged(OrderRefused):
 
     def __init__(self) -> None:
         super().__init__(
-            "The terms changed since you opened this page, so nothing was ordered. "
-            "Check them, then order again."
+            "The terms have changed since you opened this page, so your order wasn't placed. "
+            "Review them, then order again."
         )
 
 

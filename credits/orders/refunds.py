@@ -78,7 +78,7 @@ def require_refundable(order: Order) -> None:
         period_end__gt=max(order.period_start, timezone.now().date()),
     ).first()
     if upgrade is not None:
-        raise OrderRefused(f"Refund {upgrade.number} first: that upgrade is built on this month.")
+        raise OrderRefused(f"Refund {upgrade.number} first, which upgrades this month.")
 
 
 def deduct_share(order: Order, refunded_before: int, actor: User | None, reason: str) -> None:

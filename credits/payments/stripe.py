@@ -38,8 +38,8 @@ def handle_stripe_errors(function: Callable[..., Any]) -> Callable[..., Any]:
             # The error's text may contain customer data: logs only its type and request id.
             logger.warning("Stripe request failed: %s %s", type(error).__name__, error.request_id)
             raise PaymentUnavailable(
-                "The payment service does not answer as it should. Nothing was charged. Try again "
-                "in a minute."
+                "The payment service isn't responding, and nothing was charged. Try again in a "
+                "minute."
             ) from None
 
     return wrapper

@@ -183,7 +183,7 @@ def _on_refunded(charge: Payload) -> None:
         refunds.refund_order(
             order=order,
             cents=cents,
-            reason="Refunded by card",
+            reason="Refunded to the card",
             reported_by_provider=True,
         )
 
@@ -197,7 +197,7 @@ def _on_dispute_closed(dispute: Payload) -> None:
         refunds.refund_order(
             order=order,
             cents=order.refunded_cents + cents,
-            reason="Charged back by the bank",
+            reason="Payment reversed by the bank",
             reported_by_provider=True,
         )
 

@@ -29,7 +29,7 @@ def schedule_plan(
     """Switch to a plan that costs no more than the current one when the paid months end."""
     subscription = lock_subscription(account)
     if plan.price_cents > subscription.plan.price_cents:
-        raise PlanRefused(f"{plan} is not lower than your plan {subscription.plan}: order it.")
+        raise PlanRefused(f"{plan} costs more than {subscription.plan}. Order it as an upgrade.")
     subscription.next_plan = plan
     subscription.save(update_fields=["next_plan"])
     # Cancels a renewal of another plan. The daily job places one for this plan.
@@ -50,7 +50,7 @@ def assign_plan(
     subscription = lock_subscription(account)
     previous, today = subscription.plan, timezone.now().date()
     if previous == plan:
-        raise PlanRefused(f"{account} has the plan {plan} already.")
+        raise PlanRefused(f"{account} is already on {plan}.")
     cancel_pending_plan_orders(account)
     paid = account.orders.filter(state=State.PAID, period_end__gt=today)
     paid.filter(period_start__gt=today).update(period_start=today)
@@ -71,7 +71,7 @@ def _create_gift_order(account: Account, plan: Plan, month: Period, actor: User)
         state=State.PAID,
         method=Order.Method.NONE,
         plan=plan,
-        description=f"{plan} plan, given by our staff",
+        description=f"{plan} plan, assigned by our staff",
         credits=0,
         net_cents=0,
         tax_cents=0,

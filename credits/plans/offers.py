@@ -37,15 +37,17 @@ def offer_plan(
 ) -> Offer:
     """Offer a first month, the next month in the grace period, or an upgrade."""
     if plan.is_free:
-        raise OrderRefused("Free is not bought: it begins when what you paid for ends.")
+        raise OrderRefused(
+            "You can't buy Free. Your plan changes to Free when your paid plan ends."
+        )
     if status.plan is None or status.covered_until is None:
         return Offer(Kind.PLAN, f"{plan} plan, one month", plan.monthly_credits, plan.price_cents)
     if status.is_due:
         return offer_renewal(plan, month_starting(status.covered_until, started_on))
     if plan == status.plan:
-        raise OrderRefused(f"You have {plan} already.")
+        raise OrderRefused(f"You're already on {plan}.")
     if plan.price_cents <= status.plan.price_cents:
-        raise OrderRefused(f"You have {status.plan}: {plan} is chosen for when that ends.")
+        raise OrderRefused(f"{plan} is lower than {status.plan}. Change to it on the Plans page.")
     return _offer_upgrade(plan, status.plan, coverage, day)
 
 
@@ -71,7 +73,9 @@ def _offer_upgrade(plan: Plan, current: Plan, coverage: Coverage, day: date) -> 
     net_cents = plan.price_cents * count - sum(month.net_cents for month in covering)
     credits = plan.monthly_credits * count - sum(month.credits for month in covering)
     if net_cents <= 0:
-        raise OrderRefused(f"{plan} costs no more than you paid. Write to support to change to it.")
+        raise OrderRefused(
+            f"You've already paid at least the price of {plan}. Contact support to change to it."
+        )
     return Offer(
         Kind.UPGRADE,
         f"Upgrade from {current} to {plan} until {_format_last_day(until)}",

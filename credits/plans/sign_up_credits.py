@@ -80,7 +80,7 @@ def _post(account: Account, email: str, *, by_operator: bool) -> bool:
         amount=free.monthly_credits,
         source=f"signup:{_digest('credits.mailbox', _mailbox(email))}",
         actor=None,
-        reason=f"The first month of the plan {free}",
+        reason=f"First month of the {free} plan",
     )
     if is_first and not by_operator:
         _claim_place(_email_domain(email))

@@ -43,7 +43,7 @@ def _raise_balance(subscription: Subscription, period: Period) -> None:
             amount=plan.monthly_credits - wallet.balance,
             source=f"plan:{plan.code}:{account.public_id}:{period.start}",
             actor=None,
-            reason=f"{plan} plan: topped up to {plan.monthly_credits:,}",
+            reason=f"{plan}, topped up to {plan.monthly_credits:,} credits",
         )
 
 

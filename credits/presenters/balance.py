@@ -8,7 +8,7 @@ from credits.models import Wallet
 from credits.money import MINUS
 from credits.wallet.statement import MonthlyStatement
 
-UNTIL_REFILL = "Requests are refused with 402 until you add credits."
+UNTIL_REFILL = "API requests return 402 until you add credits."
 DAYS_OF_A_YEAR = 365
 
 
@@ -56,10 +56,10 @@ def short_forecast(days_left: int | None) -> str:
 
 
 def balance_warning(wallet: Wallet) -> str:
-    """Return what keeps the account from using the API, or nothing."""
+    """Return why the account can't use the API, or nothing."""
     if wallet.debt:
         owed = format_credits(wallet.debt)
-        return f"You owe {owed} that you used before they were refunded. New credits pay it first."
+        return f"You owe {owed} that you used before a refund. New credits pay this off first."
     return "" if wallet.balance else UNTIL_REFILL
 
 
@@ -71,7 +71,7 @@ def low_balance(wallet: Wallet, days_left: int | None) -> LowBalance | None:
         return LowBalance("No credits left.", UNTIL_REFILL)
     lasts = "" if days_left is None else f"Enough for {describe_duration(days_left)}. "
     headline = f"{format_credits(wallet.balance)} left."
-    return LowBalance(headline, f"{lasts}At 0, requests are refused with 402.")
+    return LowBalance(headline, f"{lasts}At 0, API requests return 402.")
 
 
 def summarize_month(month: MonthlyStatement, *, is_over: bool) -> str:
@@ -79,5 +79,5 @@ def summarize_month(month: MonthlyStatement, *, is_over: bool) -> str:
     summary = f"Opening balance {format_balance(month.opening)}, {end} balance "
     summary += f"{format_balance(month.closing)}."
     if month.closing < 0:
-        summary += " You owe what is below 0: new credits pay it first."
+        summary += " You owe the negative balance. New credits pay it off first."
     return summary

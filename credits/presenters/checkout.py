@@ -11,7 +11,7 @@ from credits.presenters.balance import format_credits
 from credits.presenters.prices import format_price, limit_after_purchase
 
 Kind, Method = Order.Kind, Order.Method
-ANY_TIME = "You can change or end the plan at any time."
+ANY_TIME = "You can change or cancel your plan at any time."
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def order_terms(
             f"{amount} each month" if is_monthly else amount,
             limit_after_purchase(*limits),
         ],
-        total="To pay each month" if is_monthly else "To pay",
-        action="Order by invoice" if by_invoice else "Continue to payment",
+        total="Total per month" if is_monthly else "Total",
+        action="Place order" if by_invoice else "Continue to payment",
         payment=_payment(by_invoice=by_invoice, is_monthly=is_monthly),
         back_url=reverse(overview),
     )
@@ -56,7 +56,7 @@ def order_terms(
 def _intro(kind: str, price_cents: int, begins_on: date | None) -> str:
     if kind == Kind.UPGRADE:
         price = format_price(price_cents)
-        return f"You pay the difference to what you paid already; then {price} per month."
+        return f"You pay only the difference to your current plan, then {price} per month."
     if kind == Kind.RENEWAL and begins_on:
         return f"Your month begins on {date_format(begins_on)}. {ANY_TIME}"
     if kind == Kind.PLAN:
@@ -67,8 +67,8 @@ def _intro(kind: str, price_cents: int, begins_on: date | None) -> str:
 def _payment(*, by_invoice: bool, is_monthly: bool) -> str:
     if by_invoice:
         return (
-            "You get an invoice to pay by bank transfer. "
+            "We'll email you an invoice to pay by bank transfer. "
             "We'll add your credits once payment arrives."
         )
-    card = "You pay by card at Stripe; we never see your card."
-    return f"{card} The plan renews each month until you choose Free." if is_monthly else card
+    card = "You pay by card on Stripe. We never see your card number."
+    return f"{card} Your plan renews each month until you change to Free." if is_monthly else card

@@ -41,7 +41,8 @@ def order_outcome(order: Order) -> OrderOutcome | None:
     if order.is_pending:
         return None
     if order.is_paid:
-        return OrderOutcome("Paid" if order.total_cents else "Given", order.paid_at, _added(order))
+        verb = "Paid" if order.total_cents else "Assigned"
+        return OrderOutcome(verb, order.paid_at, _added(order))
     if order.state == State.REFUNDED:
         return OrderOutcome("Refunded", order.refunded_at, "Its credits were deducted.")
     return OrderOutcome("Canceled", order.cancelled_at, "Nothing is due.")
@@ -54,12 +55,12 @@ def invoice_stamp(order: Order) -> str:
         return ""
     stamp = f"{outcome.verb} on {date_format(outcome.at)}."
     if order.is_paid and order.refunded_cents:
-        return f"{stamp} {_refunded(order)} of it was refunded."
+        return f"{stamp} {_refunded(order)} was refunded."
     return stamp if order.state != State.CANCELLED else f"{stamp} {outcome.text}"
 
 
 def payment_page_action(order: Order) -> str:
-    return "Renew an expired payment page" if order.provider_url else "Open the payment page"
+    return "Get a new payment link" if order.provider_url else "Get payment link"
 
 
 def _added(order: Order) -> str:
@@ -68,7 +69,7 @@ def _added(order: Order) -> str:
     verb = pluralize(order.credits, "was,were")
     added = f"{format_credits(order.credits)} {verb} added to your balance"
     if order.refunded_cents:
-        return f"{added}. Those for the refunded {_refunded(order)} were deducted again."
+        return f"{added}. Credits for the refunded {_refunded(order)} were deducted."
     return f"{added}."
 
 

@@ -13,7 +13,7 @@ from credits.presenters.prices import format_price, plan_credits
 
 NO_FREE_CREDITS = (
     "No monthly credits: your mailbox already gets them in another account. "
-    "Your first purchase adds them here, too."
+    "Make a purchase to get them here, too."
 )
 
 Change = tuple[date, Plan]
@@ -44,9 +44,9 @@ def next_dates(subscription: Subscription, upcoming: Change | None, *, is_due: b
 def _paid_until(subscription: Subscription, *, is_due: bool) -> str:
     paid = f"Paid until {_covered_until(subscription)}"
     if is_due:
-        return f"{paid}. Pay for the next month to keep it."
+        return f"{paid}. Pay for the next month to keep your plan."
     if subscription.renews_automatically and subscription.next_plan == subscription.plan:
-        return f"{paid}, then it renews automatically."
+        return f"{paid}, then renews automatically."
     return f"{paid}."
 
 
@@ -128,12 +128,21 @@ def describe_plan_change(plan: Plan, subscription: Subscription) -> PlanChange:
     until = _covered_until(subscription)
     consequences = [
         _credits_after_change(plan),
-        f"Your limit is then {plan.requests_per_minute:,} requests per minute, unless a pack you "
-        "bought allows more.",
-        "You keep the credits you have.",
+        f"Your rate limit becomes {plan.requests_per_minute:,} requests per minute, unless you "
+        "bought a pack with a higher limit.",
+        "You keep your credits.",
     ]
-    intro = f"You keep {subscription.plan} as long as it's paid for: until {until}."
+    intro = f"{subscription.plan} is paid until {until}. Your plan changes after that."
     return PlanChange(f"Change to {plan}", intro, consequences)
+
+
+def describe_scheduled_plan(plan: Plan, subscription: Subscription) -> str:
+    """Confirm that the customer chose the plan for later, or kept the current one."""
+    if plan == subscription.plan:
+        return f"You keep {plan}."
+    until = _covered_until(subscription)
+    when = f" on {until}" if until else ""
+    return f"Your plan changes to {plan}{when}. You keep your credits."
 
 
 def _credits_after_change(plan: Plan) -> str:

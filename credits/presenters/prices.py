@@ -15,7 +15,7 @@ def format_price(cents: int) -> str:
 
 
 def plan_price(plan: Plan) -> str:
-    return "no charge" if plan.is_free else f"{format_price(plan.price_cents)} per month"
+    return f"{format_price(plan.price_cents)} per month"
 
 
 def plan_credits(plan: Plan) -> str:
@@ -26,16 +26,16 @@ def plan_credits(plan: Plan) -> str:
 def limit_after_purchase(limit: int, current: int) -> str:
     """Say what an item with a rate limit does to the account's."""
     if limit > current:
-        return f"Raises your limit to {limit:,} requests per minute."
-    return f"Your limit stays at {current:,} requests per minute."
+        return f"Raises your rate limit to {limit:,} requests per minute."
+    return f"Your rate limit stays at {current:,} requests per minute."
 
 
 def tax_note(rate: Decimal) -> str:
-    return f"Prices are net; {format_percent(rate)} tax is added." if rate else ""
+    return f"Prices exclude {format_percent(rate)} tax." if rate else ""
 
 
 def pack_prices(packs: Sequence[Pack]) -> str:
-    """List the packs as in `1,000 credits for USD 5.00 or 9,000 credits for USD 30.00`."""
+    """List the packs as in `1,000 credits for $5.00 or 9,000 credits for $30.00`."""
     offers = [f"{pack} for {format_price(pack.price_cents)}" for pack in packs]
     first, last = offers[:-1], offers[-1:]
     return " or ".join(filter(None, (", ".join(first), *last)))

@@ -22,15 +22,15 @@ def balance_panel(account: Account) -> Panel:
     wallet, subscription = account.wallet, account.subscription
     days = days_left(account, wallet.balance)
     return Panel(
-        "What do they have?",
+        "Balance and plan",
         facts=[
             Fact("Balance", Cell(wallet.balance, tone="" if wallet.balance else "bad")),
             Fact("Debt", Cell(wallet.debt, tone="bad" if wallet.debt else "")),
-            Fact("Lasts, in days", Cell("Nothing used lately" if days is None else days)),
-            Fact("Low below", Cell(wallet.threshold)),
+            Fact("Days left", Cell("No recent usage" if days is None else days)),
+            Fact("Low-balance threshold", Cell(wallet.threshold)),
             Fact("Plan", Cell(subscription.plan.name)),
             Fact("Paid until", Cell(subscription.covered_until)),
-            Fact("Requests a minute", Cell(account.request_limit)),
+            Fact("Requests per minute", Cell(account.request_limit)),
         ],
     )
 
@@ -38,11 +38,11 @@ def balance_panel(account: Account) -> Panel:
 @require_staff_permissions("credits.view_ledgerentry")
 def ledger_panel(account: Account) -> Panel:
     return Panel(
-        "What moved the balance, beside use?",
-        "Nothing yet.",
-        columns=("When", "Kind", "Amount", "By", "Why"),
+        "Latest ledger entries",
+        "No entries yet.",
+        columns=("Time", "Kind", "Amount", "Actor", "Reason"),
         rows=[_entry_row(entry) for entry in account.ledger.all()[:MAX_ROWS]],
-        more=Link("The whole ledger", account_admin_list_url(LedgerEntry, account)),
+        more=Link("Full ledger", account_admin_list_url(LedgerEntry, account)),
     )
 
 
@@ -59,11 +59,11 @@ def _entry_row(entry: LedgerEntry) -> list[Cell]:
 @require_staff_permissions("credits.view_order")
 def orders_panel(account: Account) -> Panel:
     return Panel(
-        "What did they order?",
-        "Nothing yet.",
-        columns=("Order", "For", "State", "Total", "Placed", "Paid"),
+        "Latest orders",
+        "No orders yet.",
+        columns=("Order", "Item", "State", "Total", "Placed", "Paid"),
         rows=[_order_row(order) for order in account.orders.all()[:MAX_ROWS]],
-        more=Link("All their orders", account_admin_list_url(Order, account)),
+        more=Link("All orders", account_admin_list_url(Order, account)),
     )
 
 

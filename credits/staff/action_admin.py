@@ -99,7 +99,9 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
         self, request: StaffRequest, object_id: str, action: StaffAction[Row]
     ) -> HttpResponse:
         if not request.user.has_perm(action.permission):
-            raise PermissionDenied("Your group does not do this. Ask a colleague who may.")
+            raise PermissionDenied(
+                "Your staff group can't do this. Ask a colleague whose group can."
+            )
         obj = self.get_object(request, object_id)
         if obj is None:
             raise Http404
@@ -135,6 +137,6 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
 def _refusal(action: StaffAction[Row], obj: Row, user: User) -> str:
     """Return why the user can't perform the action on this object, or an empty string."""
     if not action.is_available(obj):
-        state = getattr(obj, "get_state_display", lambda: "otherwise now")()
-        return f"{action.label} is not possible: {obj} is {state.lower()}."
+        state = getattr(obj, "get_state_display", lambda: "in another state now")()
+        return f"“{action.label}” isn't possible: {obj} is {state.lower()}."
     return own_account_refusal(user, obj) or action.refusal(obj, user)

@@ -22,7 +22,7 @@ from credits.staff import grants
 from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
 from credits.wallet.charges import format_count
 
-ALREADY_SENT = "This form was sent before: nothing was done twice."
+ALREADY_SENT = "This form was already submitted. Nothing was done twice."
 
 
 def _grant(account: Account, data: FormData, request: StaffRequest) -> str:
@@ -31,8 +31,8 @@ def _grant(account: Account, data: FormData, request: StaffRequest) -> str:
         raise StaffActionRefused(ALREADY_SENT)
     if grant.is_pending:
         return (
-            f"Waiting for a second person: {format_count(grant.amount)}. Ask a colleague to "
-            "confirm the grant under Staff grants."
+            f"Requested {format_count(grant.amount)}. Ask a colleague to confirm the grant under "
+            "Staff grants."
         )
     return f"Granted {format_count(grant.amount)}. {_describe_balance(account)}"
 
@@ -44,12 +44,12 @@ def _confirm(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
 
 def _reject(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
     _decide(grants.reject_grant, grant, request)
-    return f"Rejected: {grant}. Nothing was granted."
+    return f"Rejected {grant}. Nothing was granted."
 
 
 def _withdraw(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
     _decide(grants.withdraw_grant, grant, request)
-    return f"Withdrawn: {grant}. Nothing was granted."
+    return f"Withdrew {grant}. Nothing was granted."
 
 
 def _decide(decide: Callable[..., None], grant: StaffGrant, request: StaffRequest) -> None:
@@ -62,12 +62,12 @@ def _decide(decide: Callable[..., None], grant: StaffGrant, request: StaffReques
 def _deduct(account: Account, data: FormData, request: StaffRequest) -> str:
     if not services.deduct(account=account, actor=request.user, ip=request.ip, **data):
         raise StaffActionRefused(ALREADY_SENT)
-    return f"Took back {format_count(data['amount'])}. {_describe_balance(account)}"
+    return f"Deducted {format_count(data['amount'])}. {_describe_balance(account)}"
 
 
 def _describe_balance(account: Account) -> str:
     wallet = Wallet.objects.get(account=account)
-    debt = f" and the debt {wallet.debt:,}" if wallet.debt else ""
+    debt = f", the debt {wallet.debt:,}" if wallet.debt else ""
     return f"The balance is {wallet.balance:,}{debt}."
 
 
@@ -80,24 +80,24 @@ def _change_plan(account: Account, data: FormData, request: StaffRequest) -> str
     except changes.PlanRefused as error:
         raise StaffActionRefused(str(error)) from error
     _try_sync(account)
-    return f"The plan is {plan}. No credits were granted."
+    return f"The plan is now {plan}. No credits were granted."
 
 
 def _suspend(account: Account, data: FormData, request: StaffRequest) -> str:
     accounts.suspend_account(account=account, actor=request.user, ip=request.ip)
-    return "Suspended: its keys answer 403."
+    return "Suspended the account. Its API keys now return 403."
 
 
 def _lift(account: Account, data: FormData, request: StaffRequest) -> str:
     accounts.lift_suspension(account=account, actor=request.user, ip=request.ip)
-    return "No longer suspended."
+    return "Lifted the suspension. The account's API keys work again."
 
 
 def _mark_paid(order: Order, data: FormData, request: StaffRequest) -> str:
     if not fulfillment.fulfill_order(order=order, actor=request.user, ip=request.ip):
-        raise StaffActionRefused(f"{order.number} was paid before: nothing was granted again.")
+        raise StaffActionRefused(f"{order.number} is already paid. Nothing was granted again.")
     balance = _describe_balance(order.account)
-    return f"{order.number} is paid. {order.credits:,} credits are granted. {balance}"
+    return f"Marked {order.number} paid. Granted {format_count(order.credits)}. {balance}"
 
 
 def _refund(order: Order, data: FormData, request: StaffRequest) -> str:
@@ -116,15 +116,15 @@ def _refund(order: Order, data: FormData, request: StaffRequest) -> str:
         raise StaffActionRefused(str(error)) from error
     refunds.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip)
     _try_sync(order.account)
-    return f"{order.number} is refunded. {_describe_balance(order.account)}"
+    return f"Refunded {order.number}. {_describe_balance(order.account)}"
 
 
 def _cancel(order: Order, data: FormData, request: StaffRequest) -> str:
     if not placement.cancel_order(order=order, actor=request.user, ip=request.ip):
-        raise StaffActionRefused(f"{order.number} does not wait for payment any more.")
+        raise StaffActionRefused(f"{order.number} is no longer waiting for payment.")
     with suppress(PaymentUnavailable):
         get_payment_method(order).withdraw(order)
-    return f"{order.number} is cancelled."
+    return f"Canceled {order.number}."
 
 
 def _is_pending(grant: StaffGrant) -> bool:
@@ -143,9 +143,9 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Grant",
         "credits.grant_credits",
         AmountForm,
-        "Adds the credits immediately; a debt is paid first. If you grant more than "
-        f"{settings.STAFF_GRANT_LIMIT:,} in 24 hours, over all accounts, a second person has to "
-        "confirm.",
+        "Adds the credits immediately, and pays off a debt first. If you grant more than "
+        f"{settings.STAFF_GRANT_LIMIT:,} credits in 24 hours, across all accounts, a second person "
+        "has to confirm.",
         _grant,
     ),
     StaffAction(
@@ -153,8 +153,8 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Take back",
         "credits.take_back_credits",
         AmountForm,
-        "What is left of them goes at once. What was spent already becomes a debt, which the "
-        "next credits pay first.",
+        "Deducts the credits immediately. What the balance doesn't cover becomes a debt, which "
+        "new credits pay off first.",
         _deduct,
     ),
     StaffAction(
@@ -162,8 +162,8 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Change plan",
         "credits.change_subscription",
         PlanForm,
-        "At once, for a month that begins today, without credits: grant those beside. It "
-        "renews by an order as any other plan. What is left of a paid month ends.",
+        "Starts a month of the plan today, and ends the current one. No credits are granted: use "
+        "Grant for those. The plan renews with an order, as any other.",
         _change_plan,
     ),
     StaffAction(
@@ -171,16 +171,16 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Suspend",
         "accounts.suspend_account",
         ConfirmForm,
-        "Its keys answer 403 from the next request on, until the suspension is lifted.",
+        "Its API keys return 403 from the next request on, until you lift the suspension.",
         _suspend,
         lambda account: account.suspended_at is None and account.is_open,
     ),
     StaffAction(
         "lift",
-        "Lift the suspension",
+        "Lift suspension",
         "accounts.suspend_account",
         ConfirmForm,
-        "Its keys work again from the next request on.",
+        "Its API keys work again from the next request on.",
         _lift,
         lambda account: account.suspended_at is not None,
     ),
@@ -191,7 +191,7 @@ ORDER_ACTIONS: tuple[StaffAction[Order], ...] = (
         "Mark paid",
         "credits.mark_paid_order",
         ConfirmForm,
-        "The money is there: what was ordered is granted at once, and a receipt goes out.",
+        "Confirms that the payment arrived. Grants the credits immediately, and emails a receipt.",
         _mark_paid,
         lambda order: order.state in (Order.State.PENDING, Order.State.CANCELLED),
     ),
@@ -200,17 +200,17 @@ ORDER_ACTIONS: tuple[StaffAction[Order], ...] = (
         "Refund",
         "credits.refund_order",
         ReasonForm,
-        "All that was paid is given back: by card at once, a transfer by you. The credits are "
-        "taken; what was spent already becomes a debt. A plan ends.",
+        "Refunds the whole order. Card payments are returned automatically; return a bank transfer "
+        "yourself. The credits are deducted, and spent ones become a debt. A plan ends.",
         _refund,
         lambda order: order.is_paid and order.total_cents > 0,
     ),
     StaffAction(
         "cancel",
-        "Cancel",
+        "Cancel order",
         "credits.mark_paid_order",
         ConfirmForm,
-        "Nothing is to be paid any more. A renewal is written anew unless the plan changes.",
+        "The customer no longer has to pay. A renewal is ordered again unless the plan changes.",
         _cancel,
         lambda order: order.is_pending,
     ),
@@ -231,7 +231,7 @@ GRANT_ACTIONS: tuple[StaffAction[StaffGrant], ...] = (
         "Reject",
         "credits.grant_credits",
         ConfirmForm,
-        "Nothing is granted, and the request is closed.",
+        "Closes the request. Nothing is granted.",
         _reject,
         _is_pending,
         grants.refusal_to_reject,
@@ -241,7 +241,7 @@ GRANT_ACTIONS: tuple[StaffAction[StaffGrant], ...] = (
         "Withdraw",
         "credits.grant_credits",
         ConfirmForm,
-        "Nothing is granted, and the request is closed.",
+        "Closes the request. Nothing is granted.",
         _withdraw,
         _is_pending,
         grants.refusal_to_withdraw,

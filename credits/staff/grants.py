@@ -14,9 +14,9 @@ from credits import services
 from credits.models import StaffGrant
 
 State = StaffGrant.State
-OWN_REQUEST = "You asked for this grant, so another staff member has to confirm or reject it."
-NOT_OWN_REQUEST = "Only the person who asked for this grant can withdraw it."
-REQUESTER_IS_GONE = "The person who asked for this grant no longer exists. Reject it."
+OWN_REQUEST = "You requested this grant, so another staff member has to confirm or reject it."
+NOT_OWN_REQUEST = "Only the person who requested this grant can withdraw it."
+REQUESTER_IS_GONE = "The person who requested this grant no longer exists. Reject it."
 
 
 class GrantRefused(Exception):
@@ -98,7 +98,7 @@ def _decide(grant: StaffGrant, state: State, actor: User) -> None:
     """Store the decision if the grant is still pending, so that only one of two takes effect."""
     pending = StaffGrant.objects.pending().filter(pk=grant.pk)
     if not pending.update(state=state, decided_by=actor, decided_at=timezone.now()):
-        raise GrantRefused("This grant was decided before. Nothing was changed.")
+        raise GrantRefused("This grant has already been decided. Nothing was changed.")
     grant.refresh_from_db()
 
 

@@ -37,12 +37,12 @@ def low_balances_panel() -> Panel:
     wallets = Wallet.objects.running_low(usage_window_start())
     lowest = wallets.select_related("account__subscription__plan")[:MAX_ROWS]
     return Panel(
-        "Who is running dry?",
-        "Nobody who used credits in the last 7 days is short of them.",
+        "Low balances",
+        "No active account is running low on credits.",
         columns=("Account", "Balance", "Lasts", "Used in 7 days", "Plan"),
         rows=[_low_balance_row(wallet) for wallet in lowest],
-        note="In use, and below the threshold or with less than they used in the last 7 days.",
-        more=Link("All who are running dry", admin_list_url(Wallet, "?dry=week&o=2")),
+        note="In use, and at the threshold or with less left than they used in the last 7 days.",
+        more=Link("All low balances", admin_list_url(Wallet, "?dry=week&o=2")),
     )
 
 
@@ -58,7 +58,7 @@ def _low_balance_row(wallet: Any) -> list[Cell]:
 
 def _format_days(days: int) -> str:
     if days < 1:
-        return "under a day"
+        return "less than a day"
     return f"{days:,} day{'' if days == 1 else 's'}"
 
 
@@ -66,15 +66,15 @@ def _format_days(days: int) -> str:
 def revenue_panel() -> Panel:
     plans = Subscription.objects.count_by_paid_plan()
     return Panel(
-        "Who pays?",
+        "Revenue",
         "No account is on a paid plan.",
-        columns=("Plan", "Accounts", "Price a month"),
+        columns=("Plan", "Accounts", "Price per month"),
         rows=[_plan_row(plan) for plan in plans[:MAX_ROWS]],
         facts=[
             Fact("On paid plans", Cell(sum(plan.accounts for plan in plans))),
             *_revenue_facts(),
         ],
-        note="Amounts with tax; a refund counts once all of an order is given back.",
+        note="Amounts include tax. Partial refunds aren't counted.",
         more=Link("All paid orders", admin_list_url(Order, "?state__exact=paid")),
     )
 
@@ -115,12 +115,12 @@ def _format_sums(rows: list[Revenue], column: str) -> str:
 def unpaid_orders_panel() -> Panel:
     pending = Order.objects.pending().select_related("account").order_by("placed_at", "pk")
     return Panel(
-        "Who has not paid yet?",
-        "No order waits for payment.",
+        "Unpaid orders",
+        "No orders are waiting for payment.",
         columns=("Order", "Account", "Due", "Total"),
         rows=[_unpaid_row(order) for order in pending[:MAX_ROWS]],
-        note="The oldest first. When the money of an invoice is there, open it and mark it paid.",
-        more=Link("All orders that wait", admin_list_url(Order, "?state__exact=pending&o=7")),
+        note="Oldest first. Once a bank transfer arrives, open its order and mark it paid.",
+        more=Link("All unpaid orders", admin_list_url(Order, "?state__exact=pending&o=7")),
     )
 
 
@@ -143,11 +143,11 @@ def _due_cell(order: Order) -> Cell:
 def pending_grants_panel() -> Panel:
     pending = StaffGrant.objects.pending().select_related("account", "requested_by")
     return Panel(
-        "Grants waiting for a second person",
-        "No grant is waiting.",
-        columns=("Credits", "Account", "Asked for by", "Since"),
+        "Grants to confirm",
+        "No grants are waiting for confirmation.",
+        columns=("Credits", "Account", "Requested by", "Requested"),
         rows=[_pending_row(grant) for grant in pending.order_by("requested_at", "pk")[:MAX_ROWS]],
-        note="The oldest first. Open one to confirm or reject it.",
+        note="Oldest first. Open a grant to confirm or reject it.",
         more=Link("All pending grants", admin_list_url(StaffGrant, "?state__exact=pending")),
     )
 

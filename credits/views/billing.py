@@ -41,11 +41,11 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return _render_billing(request, form)
     threshold = form.cleaned_data["threshold"]
-    target = "the plan's" if threshold is None else f"{threshold:,}"
+    target = "the plan's default" if threshold is None else f"{threshold:,}"
     with transaction.atomic():
         Wallet.objects.filter(pk=wallet.pk).update(low_balance_threshold=threshold)
         audit.record(request.account, request.user, "threshold.changed", target, request.ip)
-    messages.success(request, "Saved. The next charge is judged by it.")
+    messages.success(request, "Saved when we send low-balance emails.")
     return redirect(PAGE)
 
 

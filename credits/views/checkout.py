@@ -14,6 +14,7 @@ from credits.orders import placement, quotes
 from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
+from credits.presenters.plans import describe_scheduled_plan
 from credits.views.orders import redirect_to_payment
 
 
@@ -66,7 +67,7 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     if plan.price_cents > subscription.plan.price_cents:
         return redirect("credits:order-plan", plan_code=plan.code)
     if plan == subscription.plan == subscription.next_plan:
-        messages.info(request, f"You have {plan} already, and keep it.")
+        messages.info(request, f"You're already on {plan}.")
         return redirect("credits:choose-plan")
     form = ConfirmForm(request.POST or None)
     if form.is_valid():
@@ -87,12 +88,12 @@ def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
         messages.error(request, str(error))
     except PaymentUnavailable:
         messages.success(
-            request, f"{plan} is noted. The payment service is told as soon as it answers again."
+            request,
+            f"Saved {plan} as your next plan. We'll update your card payments once the payment "
+            "service is available again.",
         )
     else:
-        until = subscription.covered_until
-        when = f"after what is paid for, on {until:%d %b %Y}" if until else "from now on"
-        messages.success(request, f"Saved: your plan is {plan} {when}. Your credits stay.")
+        messages.success(request, describe_scheduled_plan(plan, subscription))
 
 
 def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
@@ -119,5 +120,5 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(request.path)
     for old_order in quote.replaced:
-        messages.info(request, f"{old_order} is cancelled: this order takes its place.")
+        messages.info(request, f"Canceled {old_order}. This order replaces it.")
     return redirect_to_payment(request, order)

@@ -46,7 +46,7 @@ def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
 def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
     if order.invoice_number is None:
-        messages.info(request, "The invoice is written when the order is paid.")
+        messages.info(request, "You'll get the invoice once the order is paid.")
         return redirect("credits:show-order", order_id=order.public_id)
     context = {"order": order, "stamp": invoice_stamp(order)}
     return render(request, "credits/show_invoice.html", context)
@@ -64,15 +64,15 @@ def pay_order(request: AccountRequest, order_id: str) -> HttpResponse:
 def cancel_order(request: AccountRequest, order_id: str) -> HttpResponse:
     order = _get_order(request, order_id)
     if order.kind == Order.Kind.RENEWAL:
-        messages.info(request, "A renewal ends with the plan: choose Free to end it.")
+        messages.info(request, "To cancel a renewal, change to Free.")
         return redirect("credits:choose-plan")
     if placement.cancel_order(order=order, actor=request.user, ip=request.ip):
         with suppress(PaymentUnavailable):
             # The payment page expires on its own. A payment that arrives anyway is fulfilled.
             get_payment_method(order).withdraw(order)
-        messages.success(request, f"{order.number} is cancelled. Nothing is to be paid.")
+        messages.success(request, f"Canceled {order.number}. Nothing is due.")
     else:
-        messages.info(request, f"{order.number} does not wait for payment any more.")
+        messages.info(request, f"{order.number} is no longer waiting for payment.")
     return redirect("credits:show-order", order_id=order.public_id)
 
 

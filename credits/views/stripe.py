@@ -19,9 +19,11 @@ def receive_event(request: HttpRequest) -> HttpResponse:
     try:
         stripe_events.receive_event(request.body, request.headers.get("Stripe-Signature", ""))
     except stripe_events.InvalidSignature:
-        return HttpResponse("This event is not signed.", status=400, content_type="text/plain")
+        return HttpResponse(
+            "The event has no valid signature.", status=400, content_type="text/plain"
+        )
     except stripe_events.InvalidEvent:
-        return HttpResponse("This is no event.", status=400, content_type="text/plain")
+        return HttpResponse("The body is not an event.", status=400, content_type="text/plain")
     except (stripe_events.EventTooEarly, PaymentUnavailable):
-        return HttpResponse("Send it again later.", status=503, content_type="text/plain")
+        return HttpResponse("Retry later.", status=503, content_type="text/plain")
     return HttpResponse(status=200)

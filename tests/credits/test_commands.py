@@ -70,7 +70,7 @@ def test_grant_without_a_valid_reason_is_refused(owner: User, reason: str) -> No
 
 
 def test_grant_for_unknown_user_is_refused(db: None) -> None:
-    with pytest.raises(CommandError, match="owns no open account"):
+    with pytest.raises(CommandError, match="doesn't own an open account"):
         run("grant_credits", "unknown@shop.example", "5", "--reason", "x")
 
 

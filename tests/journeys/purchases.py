@@ -34,7 +34,7 @@ def order_pack(page: Page, credits: str = "1,000") -> str:
 def place_order(page: Page) -> str:
     page.get_by_label("Name or company").fill("The Shop Ltd")
     page.locator("main form button").click()
-    expect(page.get_by_role("heading", name="Terms")).to_be_visible()
+    expect(page.get_by_role("heading", name="Details")).to_be_visible()
     match = re.search(r"/orders/(ord_\w+)/", page.url)
     assert match, page.url
     return match[1]
@@ -48,4 +48,4 @@ def mark_paid(windows: Windows, site: Product, order_id: str) -> None:
     staff.locator("#result_list tbody th a").click()
     staff.get_by_role("link", name="Mark paid").click()
     staff.get_by_role("button", name="Mark paid").click()
-    expect(staff.get_by_text("credits are granted.")).to_be_visible()
+    expect(staff.get_by_text("Granted 1,000 credits.")).to_be_visible()

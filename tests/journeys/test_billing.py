@@ -42,7 +42,7 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(windows: Windows, site
     assert response.headers["X-RateLimit-Limit"] == "300"
     page.reload()
     expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
-    page.get_by_role("button", name="Invoice to print").click()
+    page.get_by_role("button", name="Printable invoice").click()
     assert_heading(page, "Invoice")
     expect(page.get_by_text("Paid on")).to_be_visible()
     receipt = plain_text(site.wait_for_email(customer.email, "Receipt"))
@@ -85,13 +85,13 @@ def test_without_javascript_a_double_click_places_one_order(
     page = windows.open(buyer, java_script_enabled=False)
     page.goto("/credits/packs/")
     page.get_by_role("button", name="Buy 10,000 credits").click()
-    page.get_by_role("button", name="Order by invoice").dblclick()
-    expect(page.get_by_role("heading", name="Terms")).to_be_visible()
+    page.get_by_role("button", name="Place order").dblclick()
+    expect(page.get_by_role("heading", name="Details")).to_be_visible()
     page.goto("/credits/orders/")
     expect(page.get_by_role("row").filter(has_text="10,000 credits")).to_have_count(1)
     page.get_by_role("link", name="INV-").first.click()
-    page.get_by_role("button", name="Cancel the order").click()
-    expect(page.get_by_text("is cancelled. Nothing is to be paid.")).to_be_visible()
+    page.get_by_role("button", name="Cancel order").click()
+    expect(page.get_by_text("Nothing is due.")).to_be_visible()
 
 
 def test_low_and_empty_balance_send_emails(windows: Windows, site: Product) -> None:
@@ -100,18 +100,18 @@ def test_low_and_empty_balance_send_emails(windows: Windows, site: Product) -> N
     sign_in(page, customer.email, customer.password)
     assert_heading(page, "Overview")
     page.goto("/credits/")
-    page.get_by_label("Mail us when the balance falls to").fill("3")
+    page.get_by_label("Send a low-balance email at").fill("3")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("The next charge is judged by it.")).to_be_visible()
+    expect(page.get_by_text("Saved when we send low-balance emails.")).to_be_visible()
     caller = HttpCaller(site, customer.secret)
     for _ in range(12):
         assert caller.validate("no address").status == 200
-    low = plain_text(site.wait_for_email(customer.email, "3 credits are left"))
-    assert "This mail goes out at 3." in low
+    low = plain_text(site.wait_for_email(customer.email, "3 credits left"))
+    assert "We send this email once when it reaches 3." in low
     empty = plain_text(site.wait_for_email(customer.email, "No credits are left"))
     assert f"{site.url}/credits/packs/" in empty
     page.reload()
-    expect(page.get_by_text("refused with 402 until you add credits")).to_be_visible()
+    expect(page.get_by_text("API requests return 402 until you add credits")).to_be_visible()
     assert_no_findings(page)
 
 
@@ -145,10 +145,10 @@ def test_a_pack_is_paid_by_card(card_windows: Windows, shop: Product) -> None:
     assert_heading(page, "Overview")
     order_pack(page)
     assert_no_findings(page)
-    page.get_by_role("button", name="Pay USD 5.00 by card").click()
+    page.get_by_role("button", name="Pay $5.00 by card").click()
     page.get_by_role("link", name="Not now").click()
-    expect(page.get_by_text("Waiting for payment")).to_be_visible()
-    page.get_by_role("button", name="Pay USD 5.00 by card").click()
+    expect(page.get_by_text("Unpaid")).to_be_visible()
+    page.get_by_role("button", name="Pay $5.00 by card").click()
     page.get_by_role("button", name="Pay now").click()
     expect(page.get_by_text("1,000 credits were added to your balance.")).to_be_visible()
     assert HttpCaller(shop, customer.secret).validate("no address").status == 200
@@ -164,8 +164,8 @@ def test_a_plan_and_its_upgrade_are_paid_by_card(
     sign_in(page, customer.email, customer.password)
     assert_heading(page, "Overview")
     for button, price, limit in (
-        ("Choose Starter", "USD 15.00", "300"),
-        ("Upgrade to Growth", "USD 84.00", "1200"),
+        ("Choose Starter", "$15.00", "300"),
+        ("Upgrade to Growth", "$84.00", "1200"),
     ):
         page.goto("/credits/plans/")
         page.get_by_role("button", name=button).click()

@@ -19,7 +19,7 @@ class Command(DatabaseCommand):
     help = "Create a user with an account, and print the email address and a random password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("email", help="email address, which counts as confirmed")
+        parser.add_argument("email", help="email address, treated as confirmed")
         parser.add_argument(
             "--credits", type=int, help="exact opening balance, in place of the sign-up credits"
         )

@@ -27,7 +27,7 @@ class Command(DatabaseCommand):
             raise CommandError("--reason must have 1 to 200 characters.")
         account = Account.objects.first_owned_by(email)
         if account is None:
-            raise CommandError(f"{email} owns no open account.")
+            raise CommandError(f"{email} doesn't own an open account.")
         try:
             grant(account=account, amount=credits, reason=reason, actor=None)
         except InvalidAmount as error:

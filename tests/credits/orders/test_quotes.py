@@ -43,7 +43,7 @@ def test_item_changed_since_the_quote_is_not_ordered(
     shown: Quote, account: Account, owner: User, change: dict[str, int]
 ) -> None:
     Pack.objects.filter(pk=shown.item.pk).update(**change)
-    with pytest.raises(QuoteChanged, match="nothing was ordered"):
+    with pytest.raises(QuoteChanged, match="your order wasn't placed"):
         place_order(quote=shown, buyer=SHOP, actor=owner)
     assert not account.orders.exists()
 

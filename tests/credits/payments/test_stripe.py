@@ -253,7 +253,7 @@ def test_order_stays_pending_while_stripe_is_down(
     order = placement.place_order(
         quote=quotes.quote(account, pack), buyer=placement.Buyer("Shop"), actor=owner
     )
-    with pytest.raises(PaymentUnavailable, match="Nothing was charged"):
+    with pytest.raises(PaymentUnavailable, match="nothing was charged"):
         get_payment_method(order).begin(order)
     stripe.is_down = False
     get_payment_method(order).begin(order)
@@ -264,7 +264,7 @@ def test_order_page_has_no_card_number_field(stripe: FakeStripe, owner: User, pa
     page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
     assert "Continue to payment" in page
     assert "cc-number" not in page
-    assert "we never see your card" in page
+    assert "We never see your card number" in page
 
 
 def test_open_payment_page_is_reused(stripe: FakeStripe, account: Account, pack: Pack) -> None:

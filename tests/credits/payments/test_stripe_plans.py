@@ -82,7 +82,7 @@ def test_failed_renewal_sends_an_email_and_ends_the_plan_after_7_days(
     with on("2026-12-25"):
         failed = stripe.fail_to_renew(stripe_id)
         assert [send_event(failed), send_event(failed)] == [200, 200]
-    email = Mail.objects.get(subject="The payment for your plan Starter failed")
+    email = Mail.objects.get(subject="Payment for your Starter plan failed")
     assert "1 Jan 2027" in email.text
     run_daily_jobs("2026-12-31")
     assert get_subscription(account).plan.code == "starter"

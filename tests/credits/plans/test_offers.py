@@ -62,9 +62,9 @@ def test_offer_depends_on_what_is_paid_for(
 @pytest.mark.parametrize(
     ("plan", "status", "reason"),
     [
-        (FREE, PAID, "Free is not bought"),
-        (STARTER, PAID, "You have Starter already"),
-        (STARTER, PlanStatus(GROWTH, DECEMBER), "Starter is chosen for when that ends"),
+        (FREE, PAID, "You can't buy Free"),
+        (STARTER, PAID, "You're already on Starter"),
+        (STARTER, PlanStatus(GROWTH, DECEMBER), "Starter is lower than"),
     ],
 )
 def test_current_or_lower_plan_is_not_offered(plan: Plan, status: PlanStatus, reason: str) -> None:

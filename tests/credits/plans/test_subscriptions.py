@@ -188,7 +188,7 @@ def test_renewal_is_ordered_7_days_ahead_and_granted_when_paid(shop: Account) ->
     assert (str(renewal.period_start), str(renewal.period_end)) == ("2026-12-25", "2027-01-25")
     assert str(renewal.due_on) == "2027-01-01"
     assert renewal.buyer_name == "The Shop Ltd"
-    assert count_emails("Your plan Starter renews on 25 Dec 2026") == 1
+    assert count_emails("Your Starter plan renews on 25 Dec 2026") == 1
     with on("2026-12-20"):
         pay(renewal)
     assert plan_and_balance(shop) == ("starter", 10_100)
@@ -218,7 +218,7 @@ def test_plan_unpaid_for_7_days_becomes_free_and_keeps_the_credits(shop: Account
     assert get_rate_limit(shop) == 60
     renewal.refresh_from_db()
     assert renewal.state == Order.State.CANCELLED
-    assert count_emails("Your plan Starter has ended") == 1
+    assert count_emails("Your Starter plan has ended") == 1
     with on("2027-01-05"):
         pay(renewal)
     assert (plan_and_balance(shop), covered_until(shop)) == (("starter", 10_100), "2027-02-05")
@@ -305,7 +305,7 @@ def test_scheduled_lower_plan_can_be_undone(shop: Account) -> None:
 
 
 def test_higher_plan_cannot_be_scheduled(shop: Account) -> None:
-    with pytest.raises(changes.PlanRefused, match="not lower than your plan Free"):
+    with pytest.raises(changes.PlanRefused, match="Growth costs more than Free"):
         schedule_lower_plan(shop, "growth")
 
 

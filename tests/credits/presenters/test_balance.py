@@ -50,7 +50,7 @@ def test_forecast_without_usage_or_credits() -> None:
 
 def test_balance_page_warns_of_debt_and_of_an_empty_balance() -> None:
     assert balance_warning(wallet(1)) == ""
-    assert "refused with 402" in balance_warning(wallet(0))
+    assert "return 402" in balance_warning(wallet(0))
     assert balance_warning(wallet(0, debt=1)).startswith("You owe 1 credit that")
 
 
@@ -59,11 +59,11 @@ def test_low_balance_warns_at_the_threshold() -> None:
     low = low_balance(wallet(10), 3)
     assert low is not None
     assert low.headline == "10 credits left."
-    assert low.text == "Enough for about 3 days. At 0, requests are refused with 402."
+    assert low.text == "Enough for about 3 days. At 0, API requests return 402."
     unused = low_balance(wallet(1), None)
     assert unused is not None
     assert unused.headline == "1 credit left."
-    assert unused.text == "At 0, requests are refused with 402."
+    assert unused.text == "At 0, API requests return 402."
     empty = low_balance(wallet(0), 0)
     assert empty is not None
     assert empty.headline == "No credits left."

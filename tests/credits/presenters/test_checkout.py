@@ -27,7 +27,7 @@ def terms(kind: Order.Kind, method: Order.Method = Method.INVOICE) -> OrderTerms
         (Kind.PACK, "Credits never expire."),
         (Kind.PLAN, "Your month begins when you pay."),
         (Kind.RENEWAL, "Your month begins on 1 Dec 2026."),
-        (Kind.UPGRADE, "then USD 19.00 per month."),
+        (Kind.UPGRADE, "then $19.00 per month."),
     ],
 )
 def test_intro_says_when_the_order_begins(kind: Order.Kind, words: str) -> None:
@@ -36,17 +36,17 @@ def test_intro_says_when_the_order_begins(kind: Order.Kind, words: str) -> None:
 
 def test_monthly_orders_say_so() -> None:
     plan, pack = terms(Kind.PLAN), terms(Kind.PACK)
-    assert (plan.facts[0], plan.total) == ("5,000 credits each month", "To pay each month")
-    assert (pack.facts[0], pack.total) == ("5,000 credits", "To pay")
-    assert pack.facts[1] == "Raises your limit to 600 requests per minute."
+    assert (plan.facts[0], plan.total) == ("5,000 credits each month", "Total per month")
+    assert (pack.facts[0], pack.total) == ("5,000 credits", "Total")
+    assert pack.facts[1] == "Raises your rate limit to 600 requests per minute."
     assert (plan.back_url, pack.back_url) == ("/credits/plans/", "/credits/packs/")
 
 
 def test_payment_by_invoice_and_by_card_read_differently() -> None:
     invoice = terms(Kind.PLAN)
-    assert invoice.action == "Order by invoice"
+    assert invoice.action == "Place order"
     assert "once payment arrives" in invoice.payment
     card = terms(Kind.PLAN, Method.STRIPE)
     assert card.action == "Continue to payment"
-    assert card.payment.endswith("The plan renews each month until you choose Free.")
-    assert terms(Kind.PACK, Method.STRIPE).payment.endswith("we never see your card.")
+    assert card.payment.endswith("Your plan renews each month until you change to Free.")
+    assert terms(Kind.PACK, Method.STRIPE).payment.endswith("We never see your card number.")

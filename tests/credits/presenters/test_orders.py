@@ -39,7 +39,7 @@ def order(
 def test_overdue_order_is_marked() -> None:
     pending = order(State.PENDING)
     with time_machine.travel(datetime(2026, 11, 27, tzinfo=UTC)):
-        assert order_badge(pending) == Badge("Waiting for payment")
+        assert order_badge(pending) == Badge("Unpaid")
         assert due_date(pending) == "due on 27 Nov 2026"
     with time_machine.travel(datetime(2026, 11, 28, tzinfo=UTC)):
         assert order_badge(pending) == Badge("Overdue", "risky", "triangle-alert")
@@ -51,12 +51,12 @@ def test_overdue_order_is_marked() -> None:
     [
         (order(State.PAID), "Paid", "1,000 credits were added to your balance."),
         (order(State.PAID, credits=1), "Paid", "1 credit was added to your balance."),
-        (order(State.PAID, cents=0, credits=0), "Given", ""),
+        (order(State.PAID, cents=0, credits=0), "Assigned", ""),
         (
             order(State.PAID, refunded_cents=100),
             "Paid",
             "1,000 credits were added to your balance. "
-            "Those for the refunded USD 1.00 were deducted again.",
+            "Credits for the refunded $1.00 were deducted.",
         ),
         (order(State.REFUNDED), "Refunded", "Its credits were deducted."),
         (order(State.CANCELLED), "Canceled", "Nothing is due."),
@@ -79,7 +79,7 @@ def test_order_waiting_for_payment_has_no_outcome() -> None:
         (order(State.PAID), "Paid on 20 Nov 2026."),
         (
             order(State.PAID, refunded_cents=100),
-            "Paid on 20 Nov 2026. USD 1.00 of it was refunded.",
+            "Paid on 20 Nov 2026. $1.00 was refunded.",
         ),
         (order(State.REFUNDED), "Refunded on 20 Nov 2026."),
         (order(State.CANCELLED), "Canceled on 20 Nov 2026. Nothing is due."),
@@ -90,6 +90,6 @@ def test_invoice_is_stamped_once_the_order_has_ended(shown: Order, stamp: str) -
 
 
 def test_payment_page_is_opened_once_and_renewed_later() -> None:
-    assert payment_page_action(Order()) == "Open the payment page"
+    assert payment_page_action(Order()) == "Get payment link"
     opened = Order(provider_url="https://pay.example/1")
-    assert payment_page_action(opened) == "Renew an expired payment page"
+    assert payment_page_action(opened) == "Get a new payment link"

@@ -63,11 +63,15 @@ def test_mailbox_with_free_credits_elsewhere_gets_an_explanation() -> None:
     [
         (subscription(FREE), False, "Next top-up on 1 Dec 2026."),
         (subscription(GROWTH), False, "Paid until 1 Dec 2026."),
-        (subscription(GROWTH), True, "Paid until 1 Dec 2026. Pay for the next month to keep it."),
+        (
+            subscription(GROWTH),
+            True,
+            "Paid until 1 Dec 2026. Pay for the next month to keep your plan.",
+        ),
         (
             subscription(GROWTH, provider="sub_1"),
             False,
-            "Paid until 1 Dec 2026, then it renews automatically.",
+            "Paid until 1 Dec 2026, then renews automatically.",
         ),
         (subscription(GROWTH, STARTER, provider="sub_1"), False, "Paid until 1 Dec 2026."),
     ],
@@ -124,18 +128,18 @@ def test_only_paying_for_a_plan_leads_to_the_order_page() -> None:
 def test_keeping_a_plan_has_no_consequences() -> None:
     change = describe_plan_change(GROWTH, subscription(GROWTH, STARTER))
     assert (change.action, change.consequences) == ("Keep Growth", [])
-    assert change.intro == "It continues as before, for USD 19.00 per month."
+    assert change.intro == "It continues as before, for $19.00 per month."
 
 
 @pytest.mark.parametrize(
     ("plan", "consequence"),
     [
         (FREE, "From then on, your balance is topped up to 100 credits each month."),
-        (STARTER, "From then on, you get 2,000 credits for USD 9.00 each month."),
+        (STARTER, "From then on, you get 2,000 credits for $9.00 each month."),
     ],
 )
 def test_lower_plan_says_what_it_changes(plan: Plan, consequence: str) -> None:
     change = describe_plan_change(plan, subscription(GROWTH))
     assert change.action == f"Change to {plan}"
-    assert change.intro == "You keep Growth as long as it's paid for: until 1 Dec 2026."
+    assert change.intro == "Growth is paid until 1 Dec 2026. Your plan changes after that."
     assert change.consequences[0] == consequence

@@ -19,31 +19,30 @@ GROWTH = Plan(code="growth", name="Growth", price_cents=1_900, monthly_credits=5
 
 
 def test_free_plan_is_topped_up_and_paid_plans_add_credits() -> None:
-    assert (plan_price(FREE), plan_price(GROWTH)) == ("no charge", "USD 19.00 per month")
+    assert (plan_price(FREE), plan_price(GROWTH)) == ("$0.00 per month", "$19.00 per month")
     assert plan_credits(FREE) == "Topped up to 100 credits each month"
     assert plan_credits(GROWTH) == "5,000 credits each month"
 
 
 def test_item_raises_the_limit_or_leaves_it() -> None:
-    assert limit_after_purchase(600, 60) == "Raises your limit to 600 requests per minute."
-    assert limit_after_purchase(60, 600) == "Your limit stays at 600 requests per minute."
+    assert limit_after_purchase(600, 60) == "Raises your rate limit to 600 requests per minute."
+    assert limit_after_purchase(60, 600) == "Your rate limit stays at 600 requests per minute."
 
 
 def test_tax_is_mentioned_only_where_there_is_one() -> None:
     assert tax_note(Decimal(0)) == ""
-    assert tax_note(Decimal("0.19")) == "Prices are net; 19 % tax is added."
+    assert tax_note(Decimal("0.19")) == "Prices exclude 19% tax."
 
 
 @pytest.mark.parametrize(
     ("packs", "text"),
     [
         ([], ""),
-        (PACKS[:1], "1,000 credits for USD 5.00"),
-        (PACKS, "1,000 credits for USD 5.00 or 9,000 credits for USD 30.00"),
+        (PACKS[:1], "1,000 credits for $5.00"),
+        (PACKS, "1,000 credits for $5.00 or 9,000 credits for $30.00"),
         (
             [*PACKS, Pack(credits=50_000, price_cents=9_900)],
-            "1,000 credits for USD 5.00, 9,000 credits for USD 30.00 or 50,000 credits for "
-            "USD 99.00",
+            "1,000 credits for $5.00, 9,000 credits for $30.00 or 50,000 credits for $99.00",
         ),
     ],
 )

@@ -61,11 +61,11 @@ def balance(account: Account) -> int:
 def test_finance_grants_and_deducts_once_per_form(finance: Client, account: Account) -> None:
     page = run_action(finance, account, "grant", amount="250", reason="Sorry")
     assert "Granted 250 credits. The balance is 350." in page
-    assert "This form was sent before" in run_action(
+    assert "This form was already submitted" in run_action(
         finance, account, "grant", amount="250", reason="x"
     )
     page = run_action(finance, account, "take-back", amount="400", reason="Too many")
-    assert "Took back 400 credits. The balance is 0 and the debt 50." in page
+    assert "Deducted 400 credits. The balance is 0, the debt 50." in page
     entries = account.ledger.exclude(kind="signup").order_by("pk")
     assert [(e.kind, e.amount, e.actor) for e in entries] == [
         ("grant", 250, "finance@service.example"),
@@ -103,10 +103,12 @@ def test_support_suspends_and_finance_does_not(
     support: Client, finance: Client, account: Account
 ) -> None:
     assert finance.post(admin_url(account, "suspend")).status_code == 403
-    assert "Suspended: its keys answer 403." in run_action(support, account, "suspend")
+    assert "Suspended the account. Its API keys now return 403." in run_action(
+        support, account, "suspend"
+    )
     account.refresh_from_db()
     assert account.suspended_at
-    assert "No longer suspended." in run_action(support, account, "lift")
+    assert "Lifted the suspension." in run_action(support, account, "lift")
 
 
 def test_customers_cannot_run_staff_actions(account: Account, owner: User, order: Order) -> None:
@@ -121,12 +123,12 @@ def test_invoice_is_marked_paid_and_refunded(
     finance: Client, account: Account, order: Order
 ) -> None:
     page = run_action(finance, order, "mark-paid")
-    assert "INV-000001 is paid. 1,000 credits are granted. The balance is 1,100." in page
-    assert "is not possible: INV-000001" in run_action(finance, order, "mark-paid")
-    assert "INV-000001 is refunded. The balance is 100." in run_action(
+    assert "Marked INV-000001 paid. Granted 1,000 credits. The balance is 1,100." in page
+    assert "isn&#x27;t possible: INV-000001" in run_action(finance, order, "mark-paid")
+    assert "Refunded INV-000001. The balance is 100." in run_action(
         finance, order, "refund", reason="Asked for it"
     )
-    assert "is not possible: INV-000001" in run_action(finance, order, "refund", reason="Again")
+    assert "isn&#x27;t possible: INV-000001" in run_action(finance, order, "refund", reason="Again")
     actions = account.audit_entries.filter(action__startswith="order.").order_by("pk")
     assert [(entry.action, entry.actor_name) for entry in actions] == [
         ("order.placed", "owner@shop.example"),
@@ -137,18 +139,20 @@ def test_invoice_is_marked_paid_and_refunded(
 
 
 def test_order_is_cancelled_by_staff(finance: Client, order: Order) -> None:
-    assert "INV-000001 is cancelled." in run_action(finance, order, "cancel")
-    assert "is not possible: INV-000001" in run_action(finance, order, "cancel")
-    assert "is not possible: INV-000001" in run_action(finance, order, "refund", reason="Not paid")
+    assert "Canceled INV-000001." in run_action(finance, order, "cancel")
+    assert "isn&#x27;t possible: INV-000001" in run_action(finance, order, "cancel")
+    assert "isn&#x27;t possible: INV-000001" in run_action(
+        finance, order, "refund", reason="Not paid"
+    )
 
 
 def test_plan_change_by_staff_is_in_the_audit_log(superuser: Client, account: Account) -> None:
     growth = Plan.objects.get(code="growth")
     form = {"plan": str(growth.pk), "reason": "A pilot"}
-    assert "The plan is Growth. No credits were granted." in run_action(
+    assert "The plan is now Growth. No credits were granted." in run_action(
         superuser, account, "change-plan", **form
     )
-    assert "has the plan Growth already" in run_action(superuser, account, "change-plan", **form)
+    assert "is already on Growth" in run_action(superuser, account, "change-plan", **form)
     assert account.audit_entries.get(action="plan.given_by_staff").target.endswith("A pilot")
 
 
@@ -173,7 +177,7 @@ def test_plan_edited_in_the_admin_updates_its_accounts_immediately(
     free = Plan.objects.free()
     form = {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90"}
     page = superuser.post(f"/admin/credits/plan/{free.pk}/change/", form, follow=True)
-    assert "1 account on this plan: the limit changed at once" in page.content.decode()
+    assert "1 account on this plan: the new rate limit applies now" in page.content.decode()
     account.refresh_from_db()
     assert account.request_limit == 90
     entry = AuditEntry.objects.get(action="plan.changed_by_staff")
@@ -227,8 +231,8 @@ def test_staff_must_refund_an_upgrade_before_its_month(
     _pay_all(account)
     page = run_action(finance, base, "refund", reason="By mistake")
     assert f"Refund {upgrade.number} first" in page
-    assert "is refunded." in run_action(finance, upgrade, "refund", reason="First")
-    assert "is refunded." in run_action(finance, base, "refund", reason="Then")
+    assert "Refunded INV-" in run_action(finance, upgrade, "refund", reason="First")
+    assert "Refunded INV-" in run_action(finance, base, "refund", reason="Then")
     assert balance(account) == 100
 
 

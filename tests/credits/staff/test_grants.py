@@ -85,7 +85,7 @@ def test_grant_above_the_limit_waits_until_another_person_confirms_it(
     account: Account, requester: User, second: User
 ) -> None:
     page = submit_grant(signed_in(requester), account, LIMIT + 1)
-    assert "Waiting for a second person: 1,001 credits." in page
+    assert "Requested 1,001 credits." in page
     assert balance(account) == 100
     assert not account.audit_entries.filter(action="credits.granted").exists()
     grant = StaffGrant.objects.get()
@@ -107,7 +107,7 @@ def test_requester_can_only_withdraw(account: Account, requester: User) -> None:
     assert "/withdraw/" in page
     assert "/confirm/" not in page
     assert "another staff member has to confirm or reject it" in page
-    assert "Withdrawn: 1,001 credits for The Shop. Nothing was granted." in submit(
+    assert "Withdrew 1,001 credits for The Shop. Nothing was granted." in submit(
         client, grant, "withdraw"
     )
     assert balance(account) == 100
@@ -131,10 +131,10 @@ def test_second_person_rejects_or_confirms_and_does_not_withdraw(
     page = client.get(f"/admin/credits/staffgrant/{grant.pk}/change/").content.decode()
     assert all(slug in page for slug in ("/confirm/", "/reject/"))
     assert "/withdraw/" not in page
-    assert "Only the person who asked" in submit(client, grant, "withdraw")
-    assert "Rejected: 1,001 credits for The Shop." in submit(client, grant, "reject")
-    assert "is not possible" in submit(client, grant, "confirm")
-    with pytest.raises(grants.GrantRefused, match="decided before"):
+    assert "Only the person who requested" in submit(client, grant, "withdraw")
+    assert "Rejected 1,001 credits for The Shop." in submit(client, grant, "reject")
+    assert "isn&#x27;t possible" in submit(client, grant, "confirm")
+    with pytest.raises(grants.GrantRefused, match="already been decided"):
         grants.confirm_grant(grant=grant, actor=second)
     assert balance(account) == 100
 
@@ -196,7 +196,7 @@ def test_grant_form_submitted_again_is_requested_once(account: Account, requeste
     client = signed_in(requester)
     submit_grant(client, account, LIMIT + 1)
     for amount in (LIMIT + 1, 5):
-        assert "This form was sent before" in submit_grant(client, account, amount)
+        assert "This form was already submitted" in submit_grant(client, account, amount)
     assert StaffGrant.objects.count() == 1
     assert balance(account) == 100
 
@@ -248,11 +248,11 @@ def test_front_page_lists_pending_grants_oldest_first(
     account: Account, requester: User, second: User
 ) -> None:
     client = signed_in(second)
-    assert "No grant is waiting." in client.get("/admin/").content.decode()
+    assert "No grants are waiting for confirmation." in client.get("/admin/").content.decode()
     decided, _, _ = (request(account, requester, LIMIT + n) for n in (1, 2, 3))
     grants.reject_grant(grant=decided, actor=second)
     page = client.get("/admin/").content.decode()
-    _, _, panel = page.partition("Grants waiting for a second person")
+    _, _, panel = page.partition("Grants to confirm")
     panel = panel.partition("</section>")[0]
     assert panel.index("1,002") < panel.index("1,003")
     assert "1,001" not in panel

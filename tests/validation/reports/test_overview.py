@@ -143,7 +143,7 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
 
 def test_low_balance_is_shown_with_a_link_to_buy_credits(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now())
-    assert "At 0, requests are refused" not in page_text(browser)
+    assert "At 0, API requests return 402" not in page_text(browser)
     Wallet.objects.filter(account=account).update(balance=10)
     assert "<strong>10 credits left.</strong>" in page_text(browser)
     assert "Buy credits</a>" in page_text(browser)
