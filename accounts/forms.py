@@ -71,14 +71,14 @@ class SignupForm(allauth_forms.SignupForm):
         finding = get_engine().check_for_sign_up(email)
         if finding.is_disposable:
             raise ValidationError(
-                "This is a throw-away address. Use one at which you can be reached next month."
+                "This is a disposable address. Use one that you'll still have next month."
             )
         if finding.did_you_mean and self.data.get("typed_email") != email:
             self.correction = finding.did_you_mean
             self.data = self.data.copy()
             self.data["typed_email"] = email
             raise ValidationError(
-                f"Did you mean {self.correction}? If {email} is right, send the form again."
+                f"Did you mean {self.correction}? If {email} is correct, submit the form again."
             )
         return email
 
@@ -187,8 +187,8 @@ class AddPasskeyForm(AddWebAuthnForm):
     passwordless = forms.BooleanField(
         required=False,
         initial=True,
-        label="Sign in with it alone",
-        help_text="No password or code is needed then. Untick it for an older security key.",
+        label="Sign in without a password",
+        help_text="You won't need a code either. Clear this box for an older security key.",
     )
 
     def clean_credential(self) -> Any:
@@ -230,8 +230,8 @@ class OneTimeForm(forms.Form):
         initial=partial(get_random_string, 32),
         widget=forms.HiddenInput,
         error_messages={
-            "required": "The form came back incomplete. Open this page again.",
-            "invalid": "The form came back changed. Open this page again.",
+            "required": "The form was incomplete. Open this page again and resubmit it.",
+            "invalid": "The form was modified. Open this page again and resubmit it.",
         },
     )
 
@@ -274,12 +274,12 @@ class CloseAccountForm(forms.Form):
     def __init__(self, account: Account, data: QueryDict | None = None) -> None:
         super().__init__(data)
         self.account = account
-        self.fields["name"].label = f"Type “{account.name}” to close it"
+        self.fields["name"].label = f"Type “{account.name}” to confirm"
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if name != self.account.name.strip():
-            raise ValidationError(f"This is not the account's name. Type “{self.account.name}”.")
+            raise ValidationError(f"The name doesn't match. Type “{self.account.name}”.")
         return name
 
 

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from accounts.request import AccountRequest
-from accounts.roles import TeamPermission, role_names_with
+from accounts.roles import TeamPermission, who_has
 
 AccountView = Callable[..., HttpResponseBase]
 
@@ -25,9 +25,10 @@ def require_permission(permission: TeamPermission) -> Callable[[AccountView], Ac
             if account_request.membership is None:
                 return redirect("accounts:open-account")
             if not account_request.membership.has_permission(permission):
+                role = account_request.membership.get_role_display()
                 raise PermissionDenied(
-                    f"Your role here is {account_request.membership.get_role_display()}. "
-                    f"This page is for the role {role_names_with(permission)}: ask one of them."
+                    f"Your role ({role}) doesn't have access to this page. "
+                    f"Ask {who_has(permission)}."
                 )
             return view(account_request, *args, **kwargs)
 

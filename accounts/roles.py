@@ -44,11 +44,11 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
 
 # Shown on the team page and in invitations.
 ROLE_DESCRIPTIONS: dict[Role, str] = {
-    Role.OWNER: "Everything, including closing the account.",
-    Role.ADMIN: "Everything but closing the account and changing owners.",
-    Role.DEVELOPER: "Works with the API: keys, requests and usage.",
-    Role.BILLING: "Buys credits and sees invoices.",
-    Role.VIEWER: "Looks, changes nothing.",
+    Role.OWNER: "Full access, including closing the account.",
+    Role.ADMIN: "Full access, except for closing the account and managing owners.",
+    Role.DEVELOPER: "Read-only access, plus API keys and the playground.",
+    Role.BILLING: "Read-only access, plus buying credits and changing plans.",
+    Role.VIEWER: "Read-only access.",
 }
 
 
@@ -65,6 +65,11 @@ def roles_assignable_by(role: Role) -> list[Role]:
     return []
 
 
-def role_names_with(permission: TeamPermission) -> str:
-    """Format the roles that have the permission for the 403 page: `Owner or Admin`."""
-    return " or ".join(role.label for role in Role if has_permission(role, permission))
+def who_has(permission: TeamPermission) -> str:
+    """Name the roles that have the permission: `an owner, admin, or billing member`."""
+    roles = [role for role in Role if has_permission(role, permission)]
+    *others, last = ["billing member" if role == Role.BILLING else role.value for role in roles]
+    if not others:
+        return f"an {last}"
+    comma = "," if len(others) > 1 else ""
+    return f"an {', '.join(others)}{comma} or {last}"

@@ -37,7 +37,9 @@ def open_another_account(*, user: User, name: str, ip: str | None = None) -> Acc
     """
     owned = Account.objects.open().filter(memberships__user=user, memberships__role=Role.OWNER)
     if owned.count() >= MAX_OWNED_ACCOUNTS:
-        raise TooManyAccounts(f"You own {MAX_OWNED_ACCOUNTS} accounts, the most one may.")
+        raise TooManyAccounts(
+            f"You already own {MAX_OWNED_ACCOUNTS} accounts, the maximum. Close one first."
+        )
     with transaction.atomic():
         account = open_account(user=user, name=name, ip=ip)
         # Users who joined by invitation confirmed their address before they owned an account.

@@ -34,7 +34,7 @@ def invite_member(
     _lock(account)
     _require_assignable(account, actor, role)
     if account.memberships.filter(user__email=email).exists():
-        raise TeamError(f"{email} is already in this account.")
+        raise TeamError(f"{email} is already a member of this account.")
     _check_invitation_limits(account, actor, email)
     token = secrets.token_urlsafe(32)
     digest = Invitation.digest(token)
@@ -133,7 +133,7 @@ def _reload(membership: Membership) -> Membership:
     members = Membership.objects.select_related("user", "account")
     current = members.filter(pk=membership.pk).first()
     if current is None:
-        raise TeamError(f"{membership.user.display_name()} is no longer in this account.")
+        raise TeamError(f"{membership.user.display_name()} is no longer a member of this account.")
     return current
 
 
@@ -141,21 +141,22 @@ def _require_assignable(account: Account, actor: User, *roles: Role) -> None:
     own = account.memberships.filter(user=actor).first()
     assignable = roles_assignable_by(Role(own.role)) if own else []
     if not set(roles) <= set(assignable):
-        raise PermissionDenied("Your role cannot do this to this member. Ask an owner.")
+        raise PermissionDenied("Your role doesn't allow this change. Ask an owner.")
 
 
 def _check_invitation_limits(account: Account, actor: User, email: str) -> None:
     """Limit invitations per account and per user, so that they can't be used to send spam."""
     if account.invitations.pending().exclude(email=email).count() >= MAX_PENDING_INVITATIONS:
         raise TeamError(
-            f"{MAX_PENDING_INVITATIONS} invitations are waiting, which is the most an account may "
-            "have. Withdraw one first."
+            f"This account already has {MAX_PENDING_INVITATIONS} pending invitations, the maximum. "
+            "Withdraw one first."
         )
     yesterday = timezone.now() - timedelta(days=1)
     sent = AuditEntry.objects.filter(actor=actor, action=INVITED, at__gte=yesterday)
     if sent.count() >= MAX_INVITATIONS_PER_DAY:
         raise TeamError(
-            f"You sent {MAX_INVITATIONS_PER_DAY} invitations in a day. Try again tomorrow."
+            f"You've sent {MAX_INVITATIONS_PER_DAY} invitations in 24 hours, the maximum. "
+            "Try again tomorrow."
         )
 
 
@@ -163,5 +164,5 @@ def _require_other_owner(membership: Membership) -> None:
     owners = membership.account.memberships.filter(role=Role.OWNER)
     if not owners.exclude(pk=membership.pk).exists():
         raise TeamError(
-            "An account needs an owner, and this is its only one. Make somebody else owner first."
+            "This is the only owner, and an account needs one. Make another member an owner first."
         )

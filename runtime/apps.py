@@ -6,7 +6,7 @@ from runtime.http.url_converters import PublicId, RequestId, Token
 
 class RuntimeConfig(AppConfig):
     name = "runtime"
-    verbose_name = "Background work"
+    verbose_name = "Background jobs and emails"
 
     def ready(self) -> None:
         # Django imports the apps' urls.py files after this.

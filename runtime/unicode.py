@@ -25,7 +25,7 @@ def validate_line(value: str) -> None:
     for character in value:
         if unicodedata.category(character) in _REFUSED_CATEGORIES:
             raise ValidationError(
-                f"The character U+{ord(character):04X} cannot be shown. Remove it and try again.",
+                f"U+{ord(character):04X} can't be displayed. Remove it and try again.",
                 code="unprintable",
             )
 

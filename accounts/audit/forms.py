@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NON_MEMBERS: dict[str, tuple[str, Q]] = {
     "support": (SUPPORT, Q(by_staff=True)),
     "automatic": ("Automatic", Q(actor_name=SYSTEM)),
-    "unknown": ("Somebody unknown", Q(actor_name=UNKNOWN_ACTOR)),
+    "unknown": ("Unknown person", Q(actor_name=UNKNOWN_ACTOR)),
 }
 FORMER_MEMBER = "left"
 
@@ -51,16 +51,16 @@ class AuditFilter(QueryForm):
         self.members = {m.public_id: m.user for m in account.memberships.select_related("user")}
         self.actors = [
             *((public_id, user.email) for public_id, user in self.members.items()),
-            (FORMER_MEMBER, "Somebody who left"),
+            (FORMER_MEMBER, "Former members"),
             *((code, label) for code, (label, _) in NON_MEMBERS.items()),
         ]
-        self.fields["who"].choices = [("", "Everybody"), *self.actors]  # type: ignore[attr-defined]
+        self.fields["who"].choices = [("", "Anyone"), *self.actors]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}
         since, until = data.get("since"), data.get("until")
         if since and until and since > until:
-            raise ValidationError("“From” is after “To”: exchange them.")
+            raise ValidationError("“From” must be before “To”.")
         return data
 
     @property

@@ -11,10 +11,10 @@ from accounts.audit.actions import action_label
 
 # Values of `actor_name` for entries without a user.
 SYSTEM = "system"
-UNKNOWN_ACTOR = "somebody"
+UNKNOWN_ACTOR = "unknown"
 ERASED = "erased"
-_NAMES = {SYSTEM: "Automatic", UNKNOWN_ACTOR: "Somebody unknown", ERASED: "An erased user"}
-SUPPORT = "Our support"
+_NAMES = {SYSTEM: "Automatic", UNKNOWN_ACTOR: "Unknown person", ERASED: "Erased user"}
+SUPPORT = "Our support team"
 
 
 class AuditEntry(models.Model):
@@ -27,11 +27,11 @@ class AuditEntry(models.Model):
     )
     # A copy of the address, so that the entry still names the actor after the user is deleted.
     actor_name = models.CharField(max_length=254)
-    # True if the actor was staff and not a member. Customers see them as “Our support” only.
+    # True if the actor was staff and not a member. Customers see only “Our support team”.
     by_staff = models.BooleanField(default=False, db_default=False)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=300, blank=True)
-    ip = models.GenericIPAddressField(null=True)
+    ip = models.GenericIPAddressField("IP address", null=True)
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:

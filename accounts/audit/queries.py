@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # rare.
 SCAN_LIMIT = 100_000
 
-HEADER: Row = ["time (UTC)", "who", "what", "about", "network address", "action"]
+HEADER: Row = ["time (UTC)", "who", "what", "about", "IP address", "action"]
 
 
 @dataclass(frozen=True)

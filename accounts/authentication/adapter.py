@@ -2,7 +2,7 @@
 
 import logging
 from datetime import timedelta
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
@@ -59,6 +59,17 @@ class PasswordForm(Protocol):
 
 
 class AccountAdapter(DefaultAccountAdapter):
+    error_messages: ClassVar[dict[str, str]] = {
+        **DefaultAccountAdapter.error_messages,
+        "duplicate_email": "You already use this email. Enter a different one.",
+        "email_password_mismatch": "The email or password is incorrect. Try again.",
+        "email_taken": "This email is already in use. Enter a different one.",
+        "enter_current_password": "Your current password is incorrect. Try again.",
+        "incorrect_code": "Incorrect code. Try again.",
+        "incorrect_password": "Incorrect password. Try again.",
+        "too_many_login_attempts": "Too many failed sign-ins. Try again in a few minutes.",
+    }
+
     def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         emails.queue_sign_in_email(
             template=template_prefix,
@@ -182,6 +193,12 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
+    error_messages: ClassVar[dict[str, str]] = {
+        **DefaultMFAAdapter.error_messages,
+        "cannot_generate_recovery_codes": "Set up an authenticator app or a passkey first.",
+        "incorrect_code": "Incorrect code. Try again.",
+    }
+
     def encrypt(self, text: str) -> str:
         return encrypt(text)
 

@@ -14,7 +14,7 @@ from accounts.audit.recording import audited_accounts, record, record_for_user
 from accounts.models import Account, AuditEntry, User
 
 MAX_ENTRIES_PER_HOUR = 10
-LAST_ENTRY_SUFFIX = "; further ones are not noted within the hour"
+LAST_ENTRY_SUFFIX = "; further attempts this hour are not recorded"
 
 
 def record_wrong_password(*, email: str, ip: str | None) -> None:

@@ -24,7 +24,7 @@ def log_links(page: Page[Row], query: str, *, is_first: bool) -> LogLinks:
     return LogLinks(
         newest=None if is_first else query,
         older="&".join(filter(None, (query, older))) if older else None,
-        older_label="Look further back" if nothing_yet else "Older",
+        older_label="Search further back" if nothing_yet else "Older",
         note=_scan_note(page),
     )
 
@@ -36,8 +36,8 @@ def empty_log(
     if page.entries:
         return None
     if page.looked_back_to:
-        searched = f"All {noun} back to {exact_time(page.looked_back_to)} were searched"
-        return EmptyState(f"No matching {noun} so far.", f"{searched}; there are older ones.")
+        text = f"We searched back to {_format_time(page.looked_back_to)}. There are older {noun}."
+        return EmptyState(f"No matching {noun} so far.", text)
     if is_filtered:
         return EmptyState(f"No matching {noun}.", "Remove a filter or pick another day.")
     return never

@@ -35,7 +35,7 @@ class SignInState:
 
 
 def security_intro(email: str, state: SignInState) -> str:
-    intro = f"How you sign in, {email}."
+    intro = f"Sign-in methods and sessions of {email}."
     if state.has_second_factor:
         intro += " Sensitive pages ask for your second factor again after 15 minutes."
     return intro
@@ -47,15 +47,15 @@ def security_rows(state: SignInState) -> list[SecurityRow]:
     )
     passkeys = SecurityRow(
         "Passkeys",
-        "Fingerprint, face, or a security key instead of password and code.",
+        "Your fingerprint, face, or security key instead of a password and code.",
         "Manage",
         reverse("mfa_list_webauthn"),
         Badge(str(state.passkeys)),
     )
     sessions = SecurityRow(
-        "Signed in",
-        "Browsers that are signed in as you.",
-        "Show",
+        "Sessions",
+        "The browsers you're signed in from.",
+        "View",
         reverse("usersessions_list"),
         Badge(str(state.sessions)),
     )
@@ -64,7 +64,7 @@ def security_rows(state: SignInState) -> list[SecurityRow]:
 
 
 def _app_row(*, has_app: bool) -> SecurityRow:
-    title, text = "Authenticator app", "A code from your phone, asked for after the password."
+    title, text = "Authenticator app", "A code from your phone, in addition to your password."
     if has_app:
         on = Badge("On", "deliverable", "check")
         return SecurityRow(title, text, "Turn off", reverse("mfa_deactivate_totp"), on)
@@ -76,8 +76,8 @@ def _app_row(*, has_app: bool) -> SecurityRow:
 def _recovery_codes_row(unused: int) -> SecurityRow:
     return SecurityRow(
         "Recovery codes",
-        "For the day you lose your phone.",
-        "Show",
+        "A way in if you lose your phone or passkey.",
+        "View",
         reverse("mfa_view_recovery_codes"),
         Badge(f"{unused} left", "risky" if unused < FEW_RECOVERY_CODES else ""),
     )

@@ -47,21 +47,21 @@ def describe_removal(membership: Membership, *, is_leaving: bool) -> Removal:
     account = membership.account
     if is_leaving:
         intro = "You'll need a new invitation to come back."
-        return Removal(PageHead(f"Leave {account}?", intro), "Leave")
+        return Removal(PageHead(f"Leave {account}?", intro), "Leave account")
     name = membership.user.display_name()
-    intro = f"They lose access to {account} immediately, and get an email about it."
-    return Removal(PageHead(f"Remove {name}?", intro), "Remove")
+    intro = f"They'll lose access to {account} immediately. We'll send them an email."
+    return Removal(PageHead(f"Remove {name}?", intro), "Remove member")
 
 
 def invitation_lead(invitation: Invitation) -> str:
-    """Return the words before the role: `Olive invites you`."""
+    """Return the words before the role: `Olive invited you to join`."""
     inviter = invitation.invited_by
-    return f"{inviter.display_name()} invites you" if inviter else "You are invited"
+    return f"{inviter.display_name()} invited you to join" if inviter else "You're invited to join"
 
 
 def open_account_head(current: Account | None) -> PageHead:
     if current:
-        intro = "It has its own team and settings. Switch between accounts at the top left."
+        intro = "Each account has its own team and settings. Switch accounts at the top left."
         return PageHead("Open another account", intro)
     intro = "You don't belong to an account. Open one, or ask a colleague for an invitation."
     return PageHead("Open an account", intro)

@@ -55,7 +55,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     )
     list_filter: ClassVar[tuple[type[admin.ListFilter] | str, ...]] = (StateFilter, "created_at")
     search_fields = ("name", "public_id", "memberships__user__email")
-    search_help_text = "Name, acc_… or a member's email"
+    search_help_text = "Account name, acc_…, or a member's email"
     date_hierarchy = "created_at"
     readonly_fields = (
         "public_id",
@@ -106,26 +106,26 @@ class AccountAdmin(admin.ModelAdmin[Account]):
             return "Closed"
         return "Suspended" if account.suspended_at else "Open"
 
-    @admin.action(description="Suspend: keys answer 403", permissions=["suspend"])
+    @admin.action(description="Suspend: API keys get a 403", permissions=["suspend"])
     def suspend(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.suspend_account(account=account, actor=request.user, ip=request.ip)
         self.message_user(request, f"Suspended: {_names(accounts)}.")
 
-    @admin.action(description="Lift the suspension", permissions=["suspend"])
+    @admin.action(description="Lift suspension", permissions=["suspend"])
     def lift_suspension(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.lift_suspension(account=account, actor=request.user, ip=request.ip)
-        self.message_user(request, f"No longer suspended: {_names(accounts)}.")
+        self.message_user(request, f"Suspension lifted: {_names(accounts)}.")
 
-    @admin.action(description="Reopen what was closed", permissions=["suspend"])
+    @admin.action(description="Reopen closed accounts", permissions=["suspend"])
     def reopen(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
         accounts = exclude_own_accounts(self, request, accounts, "pk")
         for account in accounts:
             services.reopen_account(account=account, actor=request.user, ip=request.ip)
-        self.message_user(request, f"Open again: {_names(accounts.filter(closed_at=None))}.")
+        self.message_user(request, f"Reopened: {_names(accounts.filter(closed_at=None))}.")
 
 
 class MembershipAdmin(ReadOnlyAdmin):

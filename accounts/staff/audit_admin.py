@@ -34,7 +34,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     paginator = BoundedPaginator
     show_full_result_count = False
     search_fields = ("actor_name", "action", "target", "account__public_id", "ip")
-    search_help_text = "Who, what it was done to, acc_…, a network address, or key.created"
+    search_help_text = "Actor, target, acc_…, IP address, or an action such as key.created"
 
     @admin.display(description="what")
     def action_label(self, entry: AuditEntry) -> str:

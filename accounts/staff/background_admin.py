@@ -40,14 +40,14 @@ class MailAdmin(ReadOnlyAdmin):
     def has_send_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("runtime.change_mail")
 
-    @admin.action(description="Send again what was given up", permissions=["send"])
+    @admin.action(description="Resend emails that were given up", permissions=["send"])
     @transaction.atomic
     def send_again(self, request: StaffRequest, mails: MailQuerySet) -> None:
         count = mails.send_again()
-        target = f"{count} mail{pluralize(count)}"
+        target = f"{count} email{pluralize(count)}"
         if count:
             audit.record(None, request.user, "mail.sent_again", target, request.ip)
-        self.message_user(request, f"{target} will be tried again.")
+        self.message_user(request, f"{target} queued to be sent again.")
 
 
 class LeaseAdmin(ReadOnlyAdmin):

@@ -31,8 +31,8 @@ START_WORKER = "Start the background worker: `manage.py run_worker`."
 def daily_jobs_panel() -> Panel:
     lease = Lease.objects.filter(name=LEASE_NAME).first() or Lease(name=LEASE_NAME)
     return Panel(
-        "Did the daily work run?",
-        facts=[_last_done(lease), Fact("Now", Cell(_current_state(lease)))],
+        "Daily jobs",
+        facts=[_last_done(lease), Fact("Status", Cell(_current_state(lease)))],
         more=Link("All leases", admin_list_url(Lease)),
     )
 
@@ -40,26 +40,26 @@ def daily_jobs_panel() -> Panel:
 def _last_done(lease: Lease) -> Fact:
     now = timezone.now()
     if lease.done_for is not None and lease.done_for == now.date():
-        return Fact("Last done", Cell("Today", tone="good"))
+        return Fact("Last completed", Cell("Today", tone="good"))
     next_due = midnight(lease.done_for + timedelta(days=1) if lease.done_for else now.date())
     last_day = f"{lease.done_for:%d %b %Y}" if lease.done_for else "Never"
     if now < next_due + DAILY_JOBS_DUE_AFTER:
-        return Fact("Last done", Cell(last_day))
-    return Fact("Last done", Cell(f"{last_day}: overdue", tone="bad"), _daily_jobs_advice())
+        return Fact("Last completed", Cell(last_day))
+    return Fact("Last completed", Cell(f"{last_day}, overdue", tone="bad"), _daily_jobs_advice())
 
 
 def _daily_jobs_advice() -> str:
-    by_hand = "Or do it by hand, as often as you like: `manage.py run_daily` names what fails."
+    by_hand = "You can also run `manage.py run_daily` at any time: it lists the jobs that fail."
     if settings.SCHEDULER:
         return f"{START_WORKER} {by_hand}"
-    return f"`SCHEDULER` is off, so a timer of yours has to run `manage.py run_daily`. {by_hand}"
+    return f"`SCHEDULER` is off, so your own timer must run `manage.py run_daily`. {by_hand}"
 
 
 def _current_state(lease: Lease) -> str:
     if lease.until is None or lease.until <= timezone.now():
         return "Not running"
     # After a failure, the lease has no holder but keeps its end time, which delays the next try.
-    return "Running" if lease.holder else "Failed, and tries again soon. The log says what failed."
+    return "Running" if lease.holder else "Failed, will be retried soon. See the log for details."
 
 
 @require_staff_permissions("runtime.view_mail")
@@ -73,25 +73,25 @@ def emails_panel() -> Panel:
     )
     given_up = unsent.exclude(is_waiting).order_by("-given_up_at").defer("text", "html")
     return Panel(
-        "Do mails go out?",
-        "No mail was given up.",
-        columns=("Given up", "To", "About", "Why"),
+        "Emails",
+        "No emails were given up.",
+        columns=("Given up", "To", "Subject", "Error"),
         rows=[_mail_row(mail) for mail in given_up[:MAX_ROWS]],
         facts=[
             _worker_fact(counts["due"]),
             Fact("Waiting", Cell(counts["waiting"], admin_list_url(Mail, "?state=waiting"))),
             _given_up_fact(counts["given_up"]),
         ],
-        more=Link("All mails that were given up", admin_list_url(Mail, "?state=given_up")),
+        more=Link("All emails given up", admin_list_url(Mail, "?state=given_up")),
     )
 
 
 def _worker_fact(due: datetime | None) -> Fact:
     """Report a late email. A running worker tries due emails and postpones those that fail."""
     if due is None or due > timezone.now() - EMAIL_LATE_AFTER:
-        return Fact("Background worker", Cell("Nothing waits too long", tone="good"))
-    advice = f"{START_WORKER} If it runs, the mail server is slow: its log tells."
-    return Fact("Background worker: a mail is due since", Cell(due, tone="bad"), advice)
+        return Fact("Background worker", Cell("No overdue emails", tone="good"))
+    advice = f"{START_WORKER} If it's running, the mail server is slow: see the worker's log."
+    return Fact("Background worker: oldest overdue email", Cell(due, tone="bad"), advice)
 
 
 def _given_up_fact(count: int) -> Fact:
@@ -100,7 +100,7 @@ def _given_up_fact(count: int) -> Fact:
     return Fact(
         "Given up",
         Cell(count, tone="warning"),
-        "When the reason is mended, choose them in the list and send them again.",
+        "Fix the error, then select the emails in the list and resend them.",
     )
 
 

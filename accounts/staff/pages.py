@@ -61,7 +61,7 @@ def _search_layers(request: StaffRequest, text: str, is_secret: bool) -> list[Se
 def show_usage(request: StaffRequest, public_id: str, site: AdminSite) -> HttpResponse:
     """Show what the customer sees, read-only. Staff don't sign in as the customer."""
     if not request.user.has_perm("accounts.view_account"):
-        raise PermissionDenied("Your group does not look at accounts. Ask a colleague who may.")
+        raise PermissionDenied("Your staff group can't view accounts. Ask a colleague who can.")
     accounts = Account.objects.select_related("wallet", "subscription__plan")
     account = get_object_or_404(accounts, public_id=public_id)
     record_view(account, request)

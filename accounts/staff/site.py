@@ -32,7 +32,7 @@ INVALID_FILTER_ERRORS = (DataError, FieldDoesNotExist, OverflowError, ValueError
 class StaffSite(admin.AdminSite):
     site_header = "Email Validation staff"
     site_title = "Staff"
-    index_title = "Customers and what is theirs"
+    index_title = "Staff dashboard"
     enable_nav_sidebar = True
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
@@ -68,7 +68,7 @@ class StaffSite(admin.AdminSite):
         if not request.user.is_authenticated:
             return redirect_to_login(request.GET.get("next", request.get_full_path()))
         if not request.user.is_staff:
-            raise PermissionDenied("The admin is for staff.")
+            raise PermissionDenied("Only staff can open the admin.")
         if self._needs_second_factor(request):
             return _ask_for_factor(request)
         return redirect("admin:index")
@@ -109,14 +109,18 @@ def _reject_invalid_input(view: Callable[..., HttpResponse]) -> Callable[..., Ht
         filters = [value for _, values in request.GET.lists() for value in values]
         selected = request.POST.getlist("_selected_action")
         if any("\0" in text for text in (request.path_info, *filters)):
-            raise BadRequest("A NUL is in no row.")
+            raise BadRequest("Search terms can't contain NUL characters.")
         if not all(_PRIMARY_KEY.fullmatch(key) for key in selected):
-            raise BadRequest("A row that is acted on has a number.")
+            raise BadRequest(
+                "The selection contains an invalid ID. Go back and select the rows again."
+            )
         try:
             return view(request, *args, **kwargs)
         except INVALID_FILTER_ERRORS as error:
             if request.method != "GET" or not filters:
                 raise
-            raise BadRequest("No row can be compared with that.") from error
+            raise BadRequest(
+                "A filter or search term is invalid. Go back and change it."
+            ) from error
 
     return guarded

@@ -67,7 +67,7 @@ class UserAdmin(DjangoUserAdmin[User]):
 
     def user_change_password(self, *args: object, **kwargs: object) -> HttpResponse:
         """Refuse to set a password: staff who know it could act as the customer."""
-        raise PermissionDenied("People set their own password, with a link that is mailed to them.")
+        raise PermissionDenied("Staff can't set passwords. Ask the user to reset their own.")
 
 
 class EmailAddressAdmin(ReadOnlyAdmin):

@@ -8,12 +8,12 @@ from django.utils.safestring import SafeString
 register = template.Library()
 
 PLACEHOLDERS = {
-    "SELLER_NAME": "name of the company",
-    "SELLER_ADDRESS": "its address",
-    "SELLER_TAX_ID": "its tax number",
-    "GOVERNING_LAW": "the law and the courts",
-    "HOSTING": "who hosts the servers, and where",
-    "SUBPROCESSORS": "who processes data for us, what for, and where",
+    "SELLER_NAME": "company name",
+    "SELLER_ADDRESS": "company address",
+    "SELLER_TAX_ID": "tax number",
+    "GOVERNING_LAW": "governing law and courts",
+    "HOSTING": "hosting provider and location",
+    "SUBPROCESSORS": "each sub-processor, its purpose, and its location",
 }
 
 

@@ -46,7 +46,7 @@ def _accept(request: AccountRequest, invitation: Invitation) -> HttpResponse:
         return redirect("validation:show-overview")
     request.session.pop(INVITATION_SESSION_KEY, None)
     request.session[CURRENT_ACCOUNT_SESSION_KEY] = membership.account.public_id
-    messages.success(request, f"You are now in {membership.account.name}.")
+    messages.success(request, f"You joined {membership.account.name}.")
     return redirect("validation:show-overview")
 
 

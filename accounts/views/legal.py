@@ -44,7 +44,7 @@ def agree_to_newer_terms(request: SiteRequest) -> HttpResponse:
     """Record agreement to the current terms. Also serves users without an account."""
     user = cast(User, request.user)
     agree_to_terms(user=user, account=request.account, ip=request.ip)
-    messages.success(request, "Thank you: your agreement to the terms is noted.")
+    messages.success(request, "Thanks. Your agreement to the terms was recorded.")
     return redirect("validation:show-overview" if request.account else "accounts:edit-profile")
 
 

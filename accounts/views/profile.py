@@ -32,7 +32,7 @@ def edit_profile(request: SiteRequest) -> HttpResponse:
         services.rename_user(
             user=user, name=form.cleaned_data["name"], account=request.account, ip=request.ip
         )
-        messages.success(request, "Your name is saved.")
+        messages.success(request, "Your name was saved.")
         return redirect(PAGE)
     return _profile_page(request, profile_form=form)
 
@@ -58,7 +58,7 @@ def rename_account(request: AccountRequest) -> HttpResponse:
             actor=request.user,
             ip=request.ip,
         )
-        messages.success(request, "The account's name is saved.")
+        messages.success(request, "The account's name was saved.")
         return redirect(PAGE)
     return _profile_page(request, account_form=form)
 

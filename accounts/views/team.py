@@ -37,7 +37,7 @@ def invite_member(request: AccountRequest) -> HttpResponse:
         except team.TeamError as error:
             form.add_error("email", str(error))
         else:
-            messages.success(request, f"{invitation.email} is invited by mail.")
+            messages.success(request, f"Invitation sent to {invitation.email}.")
             return redirect(PAGE)
     return _team_page(request, form)
 
@@ -52,7 +52,7 @@ def withdraw_invitation(request: AccountRequest, invitation_id: str) -> HttpResp
     except team.TeamError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The invitation of {invitation.email} is withdrawn.")
+        messages.success(request, f"The invitation to {invitation.email} was withdrawn.")
     return redirect(PAGE)
 
 
@@ -93,9 +93,9 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(PAGE)
     if is_leaving:
-        messages.success(request, f"You have left {request.account.name}.")
+        messages.success(request, f"You left {request.account.name}.")
         return redirect("validation:show-overview")
-    messages.success(request, f"{membership.user.display_name()} is removed.")
+    messages.success(request, f"{membership.user.display_name()} was removed.")
     return redirect(PAGE)
 
 

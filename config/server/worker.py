@@ -148,12 +148,12 @@ def refuse_ambiguous_request(request: ParsedRequest) -> None:
     if request.version >= (1, 1) and host is None:
         raise Refusal("bad_request", "The Host header is missing.")
     if codings - {"chunked"}:
-        raise Refusal("bad_request", "Of the transfer codings only chunked is known.")
+        raise Refusal("bad_request", "The only supported transfer coding is chunked.")
     if not request.uri.startswith(("/", "*")) and urlsplit(request.uri)[:2] not in {
         ("http", host),
         ("https", host),
     }:
-        raise Refusal("bad_request", "The target names another host than the Host header.")
+        raise Refusal("bad_request", "The request target and the Host header name different hosts.")
 
 
 def _asks_to_close(request: ParsedRequest) -> bool:
@@ -172,7 +172,7 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
     is_complete = max(length, len(body)) <= limit
     # The API refuses it by its length, after it has checked the key.
     if not is_complete and not is_api:
-        raise Refusal("request_too_large", "At most 3 MB are read.")
+        raise Refusal("request_too_large", "The body is larger than 3 MB.")
     request._expected_100_continue = False
     request.body = BytesIO(body)
     if "TRANSFER-ENCODING" in headers:
@@ -190,7 +190,7 @@ def _receive(request: ParsedRequest, client: socket, size: int) -> bytes:
             return request.body.read(size)
     except (errors.NoMoreData, errors.ParseException) as error:
         raise Refusal("bad_request", "The body is malformed or incomplete.") from error
-    raise Refusal("bad_request", f"The body did not arrive within {BODY_SECONDS} seconds.")
+    raise Refusal("bad_request", f"The body didn't arrive within {BODY_SECONDS} seconds.")
 
 
 def limit_load(application: WSGIApplication) -> WSGIApplication:

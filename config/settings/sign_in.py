@@ -24,6 +24,9 @@ ACCOUNT_FORMS = {
     "login": "accounts.forms.LoginForm",
     "signup": "accounts.forms.SignupForm",
     "reset_password": "accounts.forms.ResetPasswordForm",
+    "reset_password_from_key": "accounts.authentication.passwords.forms.ResetPasswordKeyForm",
+    "change_password": "accounts.authentication.passwords.forms.ChangePasswordForm",
+    "set_password": "accounts.authentication.passwords.forms.SetPasswordForm",
     "add_email": "accounts.forms.ChangeEmailForm",
     "confirm_email_verification_code": "accounts.forms.ConfirmEmailForm",
 }

@@ -18,8 +18,9 @@ class DayField(forms.DateField):
 
     def validate(self, value: Any) -> None:
         super().validate(value)
-        if value is not None and not 2020 <= value.year <= timezone.now().year + 1:
-            raise ValidationError("Choose a day since 2020.")
+        next_year = timezone.now().year + 1
+        if value is not None and not 2020 <= value.year <= next_year:
+            raise ValidationError(f"Choose a date from 2020 to {next_year}.")
 
 
 class QueryForm(forms.Form):

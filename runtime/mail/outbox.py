@@ -100,6 +100,7 @@ class Mail(models.Model):
     objects = MailQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "email"
         indexes = [
             models.Index(
                 fields=["next_attempt_at"],

@@ -62,6 +62,7 @@ class Migration(migrations.Migration):
                 ('given_up_at', models.DateTimeField(null=True)),
             ],
             options={
+                'verbose_name': 'email',
                 'indexes': [models.Index(condition=models.Q(('given_up_at', None), ('sent_at', None)), fields=['next_attempt_at'], name='mail_waiting'), models.Index(fields=['to', '-created_at'], name='mail_by_recipient')],
             },
         ),

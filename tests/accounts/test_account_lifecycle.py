@@ -187,14 +187,14 @@ def test_erased_user_leaves_no_trace_in_other_accounts(
 def test_deactivated_user_is_not_sent_to_the_closed_account_page(owner: User) -> None:
     User.objects.update(is_active=False)
     response = Client().post("/accounts/login/", {"login": owner.email, "password": PASSWORD})
-    assert b"was switched off" in Client().get(response.headers["Location"]).content
+    assert b"Sign-in disabled" in Client().get(response.headers["Location"]).content
 
 
 def test_user_owns_at_most_five_accounts(owner: User) -> None:
     client = signed_in(owner)
     for number in range(5):
         response = client.post("/accounts/account/open/", {"name": f"Another {number}"})
-    assert b"the most one may" in response.content
+    assert b"You already own 5 accounts" in response.content
     assert owner.memberships.count() == 5
 
 

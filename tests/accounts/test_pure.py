@@ -4,6 +4,7 @@ import pytest
 
 from accounts.authentication.browsers import describe_browser
 from accounts.models import account_id
+from accounts.roles import TeamPermission, who_has
 from runtime.http.client_ip import client_address, is_address
 
 PEER = "192.0.2.1"
@@ -69,3 +70,18 @@ def test_public_ids_are_random_and_have_a_type_prefix() -> None:
     ids = {account_id() for _ in range(1000)}
     assert len(ids) == 1000
     assert all(public_id.startswith("acc_") and len(public_id) == 24 for public_id in ids)
+
+
+@pytest.mark.parametrize(
+    ("permission", "roles"),
+    [
+        (TeamPermission.CLOSE_ACCOUNT, "an owner"),
+        (TeamPermission.MANAGE_TEAM, "an owner or admin"),
+        (TeamPermission.MANAGE_KEYS, "an owner, admin, or developer"),
+        (TeamPermission.BUY, "an owner, admin, or billing member"),
+    ],
+)
+def test_roles_with_a_permission_are_listed_in_words(
+    permission: TeamPermission, roles: str
+) -> None:
+    assert who_has(permission) == roles

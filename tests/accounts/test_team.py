@@ -55,7 +55,7 @@ def test_invitation_link_works_only_for_the_invited_address(
 ) -> None:
     path = invite(account, owner)
     response = signed_in(stranger).post(path)
-    assert b"you are signed in as" in response.content
+    assert b"but you're signed in as" in response.content
     assert not account.memberships.filter(user=stranger).exists()
 
 
@@ -96,7 +96,7 @@ def test_repeated_invitation_replaces_the_first_and_members_cannot_be_invited(
     invite(account, owner)
     invite(account, owner)
     assert Invitation.objects.pending().count() == 1
-    with pytest.raises(team.TeamError, match="already in this account"):
+    with pytest.raises(team.TeamError, match="already a member of this account"):
         invite(account, owner, owner.email)
 
 
@@ -166,7 +166,7 @@ def test_change_of_a_removed_member_is_refused_by_name(account: Account, owner: 
     page = f"/accounts/team/members/{member.public_id}/"
     team.remove_member(membership=member, actor=owner)
     assert client.post(f"{page}role/", {"role": "admin"}).status_code == 404
-    with pytest.raises(team.TeamError, match="no longer in this account"):
+    with pytest.raises(team.TeamError, match="no longer a member of this account"):
         team.remove_member(membership=member, actor=owner)
 
 

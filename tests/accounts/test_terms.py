@@ -59,7 +59,7 @@ def test_invited_sign_up_records_agreement_to_the_current_terms(
 
 def test_sign_up_page_states_the_agreement_before_the_button(client: Client) -> None:
     page = client.get("/accounts/signup/").content.decode()
-    sentence, button = "By creating the account you agree to the", "Create account</button>"
+    sentence, button = "By creating an account, you agree to the", "Create account</button>"
     assert page.index(sentence) < page.index(button)
 
 
@@ -71,7 +71,7 @@ def test_banner_asks_for_newer_terms_until_the_user_agrees(
     settings.TERMS_VERSION = date(2027, 3, 1)
     assert b"Our terms changed on 1 Mar 2027." in client.get("/validation/").content
     response = client.post("/accounts/terms/agree/", follow=True)
-    assert b"your agreement to the terms is noted" in response.content
+    assert b"Your agreement to the terms was recorded" in response.content
     assert BANNER not in response.content
     agreed.refresh_from_db()
     assert agreed.terms_version == date(2027, 3, 1)

@@ -30,9 +30,9 @@ class AuthenticatorApp:
 def set_up_authenticator_app(page: Page, email: str) -> AuthenticatorApp:
     """Set up an app for the user who is signed in on the page."""
     page.goto("/accounts/2fa/totp/activate/")
-    app = AuthenticatorApp(email, page.get_by_label("type this secret").input_value(), [])
+    app = AuthenticatorApp(email, page.get_by_label("enter this secret").input_value(), [])
     page.get_by_label("Authenticator code").fill(app.current_code())
-    page.get_by_role("button", name="Turn it on").click()
+    page.get_by_role("button", name="Turn on").click()
     assert_heading(page, "Recovery codes")
     app.recovery_codes = page.get_by_label("Unused codes").input_value().split()
     assert app.recovery_codes

@@ -12,7 +12,7 @@ PASSWORD = "correct horse battery"
 def sign_up(page: Page, site: Product, email: str) -> None:
     fill_sign_up(page, email)
     page.get_by_label("Code").fill(code_from_email(site, email))
-    page.get_by_role("button", name="Confirm").click()
+    page.get_by_role("button", name="Confirm email").click()
     assert_heading(page, "Overview")
 
 
@@ -34,7 +34,7 @@ def sign_in(page: Page, email: str, password: str = PASSWORD) -> None:
 
 def sign_out(page: Page) -> None:
     page.get_by_role("button", name="Sign out", exact=True).click()
-    expect(page.get_by_text("You are signed out.")).to_be_visible()
+    expect(page.get_by_text("You're signed out.")).to_be_visible()
 
 
 def assert_heading(page: Page, heading: str) -> None:

@@ -10,22 +10,22 @@ def rename_account(page: Page, name: str) -> None:
     page.goto("/accounts/profile/")
     page.get_by_label("Account name").fill(name)
     page.get_by_role("button", name="Rename").click()
-    expect(page.get_by_text("The account's name is saved.")).to_be_visible()
+    expect(page.get_by_text("The account's name was saved.")).to_be_visible()
 
 
 def rename_yourself(page: Page, name: str) -> None:
     page.goto("/accounts/profile/")
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Your name is saved.")).to_be_visible()
+    expect(page.get_by_text("Your name was saved.")).to_be_visible()
 
 
 def invite(page: Page, email: str, role: str = "Developer") -> None:
     page.goto("/accounts/team/")
     page.get_by_label("Email").fill(email)
     page.get_by_label("Role", exact=True).select_option(role)
-    page.get_by_role("button", name="Send the invitation").click()
-    expect(page.get_by_text(f"{email} is invited by mail.")).to_be_visible()
+    page.get_by_role("button", name="Send invitation").click()
+    expect(page.get_by_text(f"Invitation sent to {email}.")).to_be_visible()
 
 
 def invitation_link(site: Product, email: str) -> str:
@@ -35,9 +35,9 @@ def invitation_link(site: Product, email: str) -> str:
 def join(page: Page, site: Product, email: str) -> None:
     """Join through the link in the email, which confirms the address without a code."""
     page.goto(invitation_link(site, email))
-    page.get_by_text("Create your sign-in").click()
+    page.get_by_role("button", name="Sign up").click()
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
-    page.get_by_role("button", name="Join").click()
-    expect(page.get_by_text("You are now in")).to_be_visible()
+    page.get_by_role("button", name="Join account").click()
+    expect(page.get_by_text("You joined")).to_be_visible()

@@ -30,16 +30,16 @@ def test_account_is_closed_by_typing_its_name(page: Page, newcomer: Newcomer) ->
     rename_account(page, "Short Life")
     page.goto("/accounts/account/close/")
     type_account_name(page, "Long Life")
-    expect(page.get_by_text("This is not the account's name.")).to_be_visible()
+    expect(page.get_by_text("The name doesn't match.")).to_be_visible()
     type_account_name(page, "Short Life")
-    assert_heading(page, "The account is closed")
+    assert_heading(page, "Account closed")
 
     sign_in(page, newcomer.email, "not the password")
-    expect(page.get_by_text("not correct")).to_be_visible()
+    expect(page.get_by_text("is incorrect")).to_be_visible()
     sign_in(page, newcomer.email)
-    assert_heading(page, "The account is closed")
+    assert_heading(page, "Account closed")
 
 
 def type_account_name(page: Page, name: str) -> None:
-    page.get_by_label("to close it").fill(name)
-    page.get_by_role("button", name="Close the account").click()
+    page.get_by_label("to confirm").fill(name)
+    page.get_by_role("button", name="Close account").click()

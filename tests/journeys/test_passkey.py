@@ -28,7 +28,7 @@ def test_missing_passkey_is_explained(windows: Windows, site: Product, newcomer:
     page.goto("/validation/")
     sign_out(page)
     page.goto("/accounts/login/")
-    explained = page.get_by_text("Your browser did not use a passkey.")
+    explained = page.get_by_text("Your browser didn't use a passkey.")
     expect(explained).to_be_hidden()
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(explained).to_be_visible(timeout=20_000)
@@ -43,7 +43,7 @@ def test_passkey_completes_the_second_step_and_reauthentication(
     sign_out(page)
 
     sign_in(page, newcomer.email)
-    assert_heading(page, "Second step")
+    assert_heading(page, "Two-factor authentication")
     assert_no_findings(page)
     page.get_by_role("button", name="Use a passkey").click()
     assert_heading(page, "Overview")

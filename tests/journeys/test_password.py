@@ -13,19 +13,19 @@ def test_link_in_the_email_resets_the_password_once(
 ) -> None:
     page.goto("/accounts/password/reset/")
     page.get_by_label("Email").fill(newcomer.email)
-    page.get_by_role("button", name="Send the link").click()
-    assert_heading(page, "Look into your mailbox")
+    page.get_by_role("button", name="Send reset link").click()
+    assert_heading(page, "Check your email")
 
     link = link_from_email(site, newcomer.email, "Choose a new password")
     page.goto(link)
     fill_new_password(page)
-    page.get_by_role("button", name="Save the password").click()
-    assert_heading(page, "Your password is changed")
+    page.get_by_role("button", name="Save password").click()
+    assert_heading(page, "Your password was reset")
 
     page.goto(link)
     assert_heading(page, "This link no longer works")
     sign_in(page, newcomer.email, PASSWORD)
-    expect(page.get_by_text("not correct")).to_be_visible()
+    expect(page.get_by_text("is incorrect")).to_be_visible()
     sign_in(page, newcomer.email, NEW_PASSWORD)
     assert_heading(page, "Overview")
 
@@ -44,7 +44,7 @@ def test_changing_the_password_ends_all_other_sessions(
 ) -> None:
     here, elsewhere = sign_in_twice(windows, newcomer)
     here.goto("/accounts/password/change/")
-    here.get_by_label("Current Password").fill(PASSWORD)
+    here.get_by_label("Current password").fill(PASSWORD)
     fill_new_password(here)
     here.get_by_role("button", name="Change password").click()
     expect(here.get_by_role("status")).to_contain_text("password")
@@ -63,8 +63,8 @@ def sign_in_twice(windows: Windows, newcomer: Newcomer) -> tuple[Page, Page]:
 
 
 def fill_new_password(page: Page) -> None:
-    page.get_by_label("New Password", exact=True).fill(NEW_PASSWORD)
-    page.get_by_label("New Password (again)").fill(NEW_PASSWORD)
+    page.get_by_label("New password", exact=True).fill(NEW_PASSWORD)
+    page.get_by_label("Confirm new password").fill(NEW_PASSWORD)
 
 
 def expect_signed_out(page: Page) -> None:

@@ -65,6 +65,6 @@ def test_a_recovery_code_opens_the_account_once(page: Page, app: AuthenticatorAp
 
 
 def _type_code(page: Page, code: str) -> None:
-    assert_heading(page, "Second step")
+    assert_heading(page, "Two-factor authentication")
     page.get_by_label("Code").fill(code)
     page.get_by_role("button", name="Sign in", exact=True).click()

@@ -30,7 +30,7 @@ def staff(shared_windows: Windows, site: Product) -> Page:
 
 def test_admin_index_has_no_console_errors(staff: Page, shared_windows: Windows) -> None:
     staff.goto("/admin/")
-    assert_heading(staff, "Customers and what is theirs")
+    assert_heading(staff, "Staff dashboard")
     assert not shared_windows.take_console_errors()
 
 
@@ -70,7 +70,7 @@ def test_scripts_of_admin_forms_work_under_the_content_security_policy(
 
 def test_admin_index_shows_its_panels(staff: Page) -> None:
     staff.goto("/admin/")
-    for question in ("Low balances", "Revenue", "Did the daily work run?"):
+    for question in ("Who is running dry?", "Who pays?", "Daily jobs"):
         expect(staff.get_by_role("heading", level=2, name=question)).to_be_visible()
     assert_no_findings(staff)
 

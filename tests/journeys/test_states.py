@@ -54,15 +54,15 @@ def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
 def test_a_refused_invitation_has_no_findings(member: Page) -> None:
     member.goto("/accounts/team/")
     member.get_by_label("Email").fill(member.locator(".app-side .navigation-user").inner_text())
-    member.get_by_role("button", name="Send the invitation").click()
-    expect(member.get_by_text("is already in this account.")).to_be_visible()
+    member.get_by_role("button", name="Send invitation").click()
+    expect(member.get_by_text("is already a member of this account.")).to_be_visible()
     assert_no_findings(member)
 
 
 def test_too_many_attempts_page_has_no_findings(member: Page) -> None:
     member.goto("/accounts/password/change/")
     for _ in range(6):
-        for label in ("Current Password", "New Password", "New Password (again)"):
+        for label in ("Current password", "New password", "Confirm new password"):
             member.get_by_label(label, exact=True).fill("a wrong guess")
         with member.expect_navigation():
             member.get_by_role("button", name="Change password").click()

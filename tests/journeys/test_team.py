@@ -26,18 +26,18 @@ def developer(owner: Page, shared_windows: Windows, site: Product) -> Page:
 def test_invited_developer_sees_the_team_but_cannot_invite(developer: Page) -> None:
     developer.goto("/accounts/team/")
     rows = developer.get_by_role("row")
-    expect(developer.get_by_text("Who works in The Crew")).to_be_visible()
+    expect(developer.get_by_text("The members of The Crew")).to_be_visible()
     expect(rows.filter(has_text="developer@crew.example")).to_contain_text("Developer")
     expect(rows.filter(has_text="@newcomers-")).to_contain_text("Owner")
-    expect(developer.get_by_text("Invite somebody")).to_have_count(0)
+    expect(developer.get_by_text("Invite a team member")).to_have_count(0)
 
 
 def test_forbidden_page_names_the_role_it_needs(developer: Page) -> None:
     response = developer.goto("/accounts/account/close/")
     assert response
     assert response.status == 403
-    assert_heading(developer, "Access denied")
-    expect(developer.get_by_text("This page is for the role Owner:")).to_be_visible()
+    assert_heading(developer, "You may not do this")
+    expect(developer.get_by_text("doesn't have access to this page. Ask an owner.")).to_be_visible()
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_an_owner_changes_a_role_and_removes_the_member(
     owner.goto("/accounts/team/")
     row = owner.get_by_role("row").filter(has_text=email)
     row.get_by_label(f"Role of {email}").select_option("Viewer")
-    row.get_by_role("button", name="Change").click()
+    row.get_by_role("button", name="Change role").click()
     expect(owner.get_by_text(f"{email} now has the role Viewer.")).to_be_visible()
     row.get_by_text("Remove").click()
-    owner.get_by_role("button", name="Remove").click()
-    expect(owner.get_by_text(f"{email} is removed.")).to_be_visible()
+    owner.get_by_role("button", name="Remove member").click()
+    expect(owner.get_by_text(f"{email} was removed.")).to_be_visible()
 
     page.goto("/validation/")
     expect(page.get_by_text("You don't belong to an account.")).to_be_visible()

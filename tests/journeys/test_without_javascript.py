@@ -21,7 +21,7 @@ def test_forms_and_menus_work_without_javascript(page: Page, newcomer: Newcomer)
 
     page.goto("/accounts/account/open/")
     page.get_by_label("Account name").fill("Second Hat")
-    page.get_by_role("button", name="Open the account").click()
+    page.get_by_role("button", name="Open account").click()
     expect(topbar_menu(page)).to_contain_text("Second Hat")
 
     topbar_menu(page).click()

@@ -65,7 +65,7 @@ def test_every_marked_block_is_run_by_a_test() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Find or erase an address", "Send again what was given up", "Suspend"]
+    "name", ["Find or erase an address", "Resend emails that were given up", "Suspend"]
 )
 def test_every_documented_staff_button_exists(name: str) -> None:
     sources = [*ROOT.glob("*/admin.py"), *ROOT.glob("*/staff/*.py")]

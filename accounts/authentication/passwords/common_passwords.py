@@ -28,10 +28,10 @@ class GuessablePasswordValidator(CommonPasswordValidator):
         candidates = {plain, core} if 3 * len(core) > len(plain) else {plain}
         if candidates & (self.passwords | PRODUCT_WORDS) or _REPETITION.fullmatch(plain):
             raise ValidationError(
-                "This password is one of the first that are tried. Take several words that you "
-                "choose at random, or let your browser make one.",
+                "This password is too common. Use several random words, or let your browser "
+                "suggest one.",
                 code="password_too_common",
             )
 
     def get_help_text(self) -> str:
-        return "It is none of those that everybody tries first."
+        return "Your password can\u2019t be a common one."

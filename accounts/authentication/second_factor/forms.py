@@ -15,7 +15,7 @@ from accounts.authentication.second_factor import one_time_codes, passkeys
 from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import User
 
-NO_PASSKEY_USED = "Your browser did not use a passkey. Try again, or enter a code."
+NO_PASSKEY_USED = "Your browser didn't use a passkey. Try again, or enter a code."
 
 
 class SingleUseCodeMixin(code_forms.BaseAuthenticateForm):

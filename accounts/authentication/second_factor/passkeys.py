@@ -28,7 +28,7 @@ def check_origin(origin: str) -> None:
     """Refuse a passkey that was used on another site, including a subdomain of this one."""
     if origin not in settings.PASSKEY_ORIGINS:
         site = settings.PASSKEY_ORIGINS[0]
-        raise PasskeyRefused(f"Passkeys work only at {site}. Open the page there and try again.")
+        raise PasskeyRefused(f"Passkeys only work on {site}. Open the page there and try again.")
 
 
 @transaction.atomic
@@ -39,11 +39,11 @@ def accept_once(authenticator: Authenticator, response: AuthenticationResponse) 
     """
     locked = Authenticator.objects.select_for_update().filter(pk=authenticator.pk).first()
     if locked is None:
-        raise PasskeyRefused("This passkey was removed. Use another way to sign in.")
+        raise PasskeyRefused("This passkey was removed. Sign in another way.")
     challenge = sha256(response.response.client_data.challenge).hexdigest()
     used_challenges = locked.data.get(CHALLENGES, [])
     if challenge in used_challenges:
-        raise PasskeyRefused("This sign-in was used already. Use your passkey again.")
+        raise PasskeyRefused("This sign-in was already used. Use your passkey again.")
     counter = response.response.authenticator_data.counter
     _check_counter(locked, counter)
     locked.data[COUNTER] = counter
@@ -57,6 +57,6 @@ def _check_counter(authenticator: Authenticator, counter: int) -> None:
     stored = authenticator.data.get(COUNTER, registered)
     if (counter or stored) and counter <= stored:
         raise CounterDidNotIncrease(
-            "This passkey may have been copied, so it was refused. "
-            "Sign in another way and replace it under Security."
+            "We refused this passkey because it may have been copied. "
+            "Sign in another way, then replace it under Settings → Security."
         )

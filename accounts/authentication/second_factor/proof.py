@@ -40,7 +40,7 @@ class SessionRecord(TypedDict):
 # ADDED is ours: a factor was added in this session.
 USED, ADDED = "mfa", "factor_added"
 NO_RECOVERY_CODES = "Use your authenticator app or a passkey. A recovery code can't open this page."
-SEND_AGAIN = "Confirm that it's you, then send the form again. Nothing was changed."
+SEND_AGAIN = "Nothing was changed. Confirm that it's you, then submit the form again."
 
 
 def has_used_factor(request: HttpRequest) -> bool:

@@ -62,7 +62,7 @@ def test_wrong_password_is_recorded_with_an_unknown_actor(account: Account, owne
     sign_in_with_wrong_password("OWNER@shop.example", "203.0.113.9")
     assert "user.signed_in" not in recorded_actions(account)
     entry = account.audit_entries.get(action="user.sign_in_failed")
-    assert (entry.actor, entry.who, entry.ip) == (None, "Somebody unknown", "203.0.113.9")
+    assert (entry.actor, entry.who, entry.ip) == (None, "Unknown person", "203.0.113.9")
     assert entry.target == owner.email
 
 
@@ -74,7 +74,7 @@ def test_failed_attempts_leave_at_most_ten_entries_per_hour(account: Account, ow
     failed = account.audit_entries.filter(action="user.sign_in_failed")
     assert failed.count() == 10
     newest = failed.latest("pk")
-    assert newest.target == f"{owner.email}; further ones are not noted within the hour"
+    assert newest.target == f"{owner.email}; further attempts this hour are not recorded"
     cache.clear()
     with time_machine.travel(timezone.now() + timedelta(hours=1, minutes=1)):
         sign_in_with_wrong_password(owner.email)

@@ -75,7 +75,7 @@ def test_unconfirmed_change_leaves_a_sign_up_untouched(owner: User) -> None:
 @pytest.mark.django_db
 def test_confirmed_address_of_another_user_cannot_be_claimed(owner: User, stranger: User) -> None:
     browser = signed_in(owner)
-    assert "already registered" in confirm(browser, request_change(browser, stranger.email))
+    assert "already in use" in confirm(browser, request_change(browser, stranger.email))
     assert sorted(confirmed_emails()) == [owner.email, stranger.email]
 
 

@@ -44,7 +44,7 @@ def test_passkey_used_on_another_origin_is_refused(origin: str, device: PasskeyD
 
 def test_passkey_made_on_another_origin_is_refused(owner: User) -> None:
     page = add_passkey(signed_in(owner), PasskeyDevice(origin=SUBDOMAIN))
-    assert b"Passkeys work only at http://testserver." in page.content
+    assert b"Passkeys only work on http://testserver." in page.content
     assert not Authenticator.objects.exists()
 
 

@@ -193,7 +193,7 @@ def test_late_form_is_refused_and_its_password_is_not_stored(browser: Client, ow
     new_password = "a new long password"
     form = {"oldpassword": PASSWORD, "password1": new_password, "password2": new_password}
     response = browser.post(reverse("account_change_password"), form, follow=True)
-    assert b"then send the form again. Nothing was changed." in response.content
+    assert b"then submit the form again." in response.content
     assert new_password not in str([session.get_decoded() for session in Session.objects.all()])
     after = browser.post(response.redirect_chain[-1][0], {"code": current_code()})
     assert after.headers["Location"] == reverse("account_change_password")

@@ -112,7 +112,7 @@ def test_instance_without_a_mail_server_shows_its_email_folder(client: Client) -
 
 def test_disposable_address_is_refused(client: Client) -> None:
     response = client.post(SIGN_UP, {"email": "jane@mailinator.com", "password1": PASSWORD})
-    assert b"throw-away address" in response.content
+    assert b"disposable address" in response.content
     assert not User.objects.exists()
 
 

@@ -32,11 +32,11 @@ def test_page_at_the_scan_limit_says_how_far_it_searched() -> None:
     some = log_links(Page(ENTRIES, OLDER, MOMENT), "", is_first=True)
     assert (some.older_label, some.note) == ("Older", "Searched back to 20 Nov 2026, 08:05:09 UTC")
     none = log_links(Page([], OLDER, MOMENT), "", is_first=True)
-    assert (none.older_label, none.note) == ("Look further back", "")
+    assert (none.older_label, none.note) == ("Search further back", "")
     shown = empty(Page([], OLDER, MOMENT), is_filtered=True)
     assert shown is not None
     assert shown.headline == "No matching entries so far."
-    assert "back to 20 Nov 2026, 08:05:09 UTC were searched" in shown.text
+    assert "searched back to 20 Nov 2026, 08:05:09." in shown.text
 
 
 def test_empty_log_distinguishes_filters_from_no_entries_at_all() -> None:

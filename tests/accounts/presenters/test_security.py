@@ -53,4 +53,4 @@ def test_recovery_codes_are_a_warning_when_few_are_left() -> None:
 def test_passkeys_and_sessions_are_counted() -> None:
     shown = rows(state(passkeys=2, sessions=4))
     assert shown["Passkeys"].badge == Badge("2")
-    assert shown["Signed in"].badge == Badge("4")
+    assert shown["Sessions"].badge == Badge("4")

@@ -36,16 +36,16 @@ def test_members_are_removed_by_those_who_may_assign_their_role(
 
 def test_removing_a_member_and_leaving_read_differently() -> None:
     removal = describe_removal(VIEWER, is_leaving=False)
-    assert (removal.head.title, removal.action) == ("Remove vic@shop.example?", "Remove")
-    assert "They lose access to The Shop immediately" in removal.head.intro
+    assert (removal.head.title, removal.action) == ("Remove vic@shop.example?", "Remove member")
+    assert "They'll lose access to The Shop immediately" in removal.head.intro
     leaving = describe_removal(OWNER, is_leaving=True)
-    assert (leaving.head.title, leaving.action) == ("Leave The Shop?", "Leave")
+    assert (leaving.head.title, leaving.action) == ("Leave The Shop?", "Leave account")
     assert leaving.head.intro == "You'll need a new invitation to come back."
 
 
 def test_invitation_names_its_inviter_unless_that_user_was_deleted() -> None:
-    assert invitation_lead(Invitation(invited_by=OLIVE)) == "Olive invites you"
-    assert invitation_lead(Invitation()) == "You are invited"
+    assert invitation_lead(Invitation(invited_by=OLIVE)) == "Olive invited you to join"
+    assert invitation_lead(Invitation()) == "You're invited to join"
 
 
 def test_first_and_further_accounts_are_introduced_differently() -> None:

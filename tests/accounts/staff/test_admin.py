@@ -180,7 +180,7 @@ def test_staff_removing_a_lost_second_factor_notifies_its_user(staff: User, owne
     signed_in(staff).post(f"/admin/mfa/authenticator/{factor.pk}/delete/", {"post": "yes"})
     assert not Authenticator.objects.exists()
     assert AuditEntry.objects.get(action="user.second_factor_removed_by_staff").actor == staff
-    assert Mail.objects.get(to=owner.email).subject == "A second factor was removed"
+    assert Mail.objects.get(to=owner.email).subject == "Your second factor was removed"
 
 
 def test_staff_cannot_remove_their_own_second_factor_in_the_admin(staff: User) -> None:

@@ -19,8 +19,8 @@ __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-DAILY_JOBS = "Did the daily work run?"
-EMAILS = "Do mails go out?"
+DAILY_JOBS = "Daily jobs"
+EMAILS = "Emails"
 
 
 @pytest.fixture
@@ -31,11 +31,11 @@ def staff_client(staff: User) -> Client:
 @pytest.mark.parametrize(
     ("days_ago", "hour", "expected"),
     [
-        (0, 12, "Last done Today"),
-        (1, 1, "Last done 19 Nov 2026"),
-        (1, 3, "19 Nov 2026: overdue"),
-        (4, 1, "16 Nov 2026: overdue"),
-        (None, 12, "Never: overdue"),
+        (0, 12, "Last completed Today"),
+        (1, 1, "Last completed 19 Nov 2026"),
+        (1, 3, "19 Nov 2026, overdue"),
+        (4, 1, "16 Nov 2026, overdue"),
+        (None, 12, "Never, overdue"),
     ],
 )
 def test_daily_jobs_are_overdue_two_hours_into_the_next_day(
@@ -57,31 +57,29 @@ def test_overdue_panel_without_a_scheduler_advises_a_timer(
 ) -> None:
     settings.SCHEDULER = False
     Lease.objects.create(name="daily", done_for=(timezone.now() - timedelta(days=3)).date())
-    assert "SCHEDULER is off, so a timer of yours" in panel_text(
-        front_page(staff_client), DAILY_JOBS
-    )
+    assert "SCHEDULER is off, so your own timer" in panel_text(front_page(staff_client), DAILY_JOBS)
 
 
 def test_panel_distinguishes_running_from_failed_jobs(staff_client: Client) -> None:
     Lease.objects.acquire("daily", "worker", seconds=60)
-    assert "Now Running" in panel_text(front_page(staff_client), DAILY_JOBS)
+    assert "Status Running" in panel_text(front_page(staff_client), DAILY_JOBS)
     Lease.objects.back_off("daily", "worker", seconds=60)
-    assert "Now Failed, and tries again soon" in panel_text(front_page(staff_client), DAILY_JOBS)
+    assert "Status Failed, will be retried soon" in panel_text(front_page(staff_client), DAILY_JOBS)
 
 
 def test_manual_run_of_the_daily_jobs_counts(staff_client: Client) -> None:
     call_command("run_daily")
-    assert "Last done Today" in panel_text(front_page(staff_client), DAILY_JOBS)
+    assert "Last completed Today" in panel_text(front_page(staff_client), DAILY_JOBS)
 
 
 def test_late_email_is_reported_as_a_stopped_worker(staff_client: Client) -> None:
     mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     text = panel_text(front_page(staff_client), EMAILS)
-    assert "Nothing waits too long" in text
+    assert "No overdue emails" in text
     assert "Waiting 1" in text
     Mail.objects.filter(pk=mail.pk).update(next_attempt_at=timezone.now() - timedelta(minutes=9))
     text = panel_text(front_page(staff_client), EMAILS)
-    assert "a mail is due since 9 minutes ago Start the background worker" in text
+    assert "oldest overdue email 9 minutes ago Start the background worker" in text
 
 
 def test_given_up_emails_are_listed_without_their_text(staff_client: Client) -> None:
@@ -89,5 +87,5 @@ def test_given_up_emails_are_listed_without_their_text(staff_client: Client) -> 
     Mail.objects.filter(pk=mail.pk).update(given_up_at=timezone.now(), last_error="No such user")
     text = panel_text(front_page(staff_client), EMAILS)
     assert "jane@shop.example Hello No such user" in text
-    assert "Given up 1 When the reason is mended" in text
+    assert "Given up 1 Fix the error" in text
     assert "secret" not in text

@@ -36,13 +36,13 @@ __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = pytest.mark.django_db
 
-SHORT_OF_CREDITS = "Low balances"
-REFUSED = "Refused requests"
-UNPAID = "Unpaid orders"
-GRANTS = "Grants to confirm"
-REVENUE = "Revenue"
-DAILY_JOBS = "Did the daily work run?"
-EMAILS = "Do mails go out?"
+SHORT_OF_CREDITS = "Who is running dry?"
+REFUSED = "Who is being limited or refused?"
+UNPAID = "Who has not paid yet?"
+GRANTS = "Grants waiting for a second person"
+REVENUE = "Who pays?"
+DAILY_JOBS = "Daily jobs"
+EMAILS = "Emails"
 TITLES = [SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, REVENUE, DAILY_JOBS, EMAILS]
 
 
@@ -75,7 +75,7 @@ def test_each_empty_panel_has_its_own_text(staff_client: Client) -> None:
     assert "No requests were refused in the last 24 hours." in page
     assert "No orders are waiting for payment." in page
     assert "No account is on a paid plan." in page
-    assert "No mail was given up." in page
+    assert "No emails were given up." in page
 
 
 def test_accounts_short_of_credits_are_listed_with_the_shortest_first(

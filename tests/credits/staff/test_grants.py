@@ -218,7 +218,9 @@ def test_each_step_is_in_the_audit_log_and_the_customer_sees_only_the_grant(
     ]
     assert {step.target for step in steps} == {f"{account.public_id}, 1,001: Sorry"}
     seen = account.audit_entries.exclude(pk__in=before)
-    assert [(entry.action, entry.who) for entry in seen] == [("credits.granted", "Our support")]
+    assert [(entry.action, entry.who) for entry in seen] == [
+        ("credits.granted", "Our support team")
+    ]
 
 
 @pytest.mark.django_db

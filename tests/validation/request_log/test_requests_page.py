@@ -210,7 +210,7 @@ def test_rare_request_is_found_after_several_limited_scans(
     while not shown_addresses(browser, query):
         page = page_text(browser, query)
         assert "No matching requests so far." in page
-        older = re.search(r'href="\?([^"]*before=[^"]+)">Look further back', page)
+        older = re.search(r'href="\?([^"]*before=[^"]+)">Search further back', page)
         assert older
         query, scans = older[1].replace("&amp;", "&"), scans + 1
     assert shown_addresses(browser, query) == ["r"]
