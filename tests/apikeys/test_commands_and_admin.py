@@ -40,7 +40,7 @@ def test_create_key_reports_invalid_arguments(account: Account, owner: User) -> 
     for name in ("", "  ", "x" * 51):
         with pytest.raises(CommandError, match="1 to 50 characters"):
             create_key(owner.email, name)
-    with pytest.raises(CommandError, match="can.t be displayed"):
+    with pytest.raises(CommandError, match=r"can.t be displayed"):
         create_key(owner.email, "a\nb")
     for _ in range(MAX_ACTIVE_KEYS):
         create_key(owner.email)
