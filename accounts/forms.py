@@ -22,6 +22,7 @@ from django.utils.crypto import get_random_string
 
 from accounts import audit
 from accounts.authentication import failed_attempts
+from accounts.authentication.passwords.forms import MIN_LENGTH_HELP
 from accounts.authentication.rate_limits import may_send_reset
 from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.authentication.second_factor.passkeys import PasskeyRefused, check_origin
@@ -63,7 +64,7 @@ class SignupForm(allauth_forms.SignupForm):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         _set_up_email_field(self.fields["email"])
-        self.fields["password1"].help_text = "At least 10 characters."
+        self.fields["password1"].help_text = MIN_LENGTH_HELP
 
     def clean_email(self) -> str:
         """Refuse disposable addresses and suggest corrections. DNS failures refuse nothing."""

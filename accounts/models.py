@@ -69,8 +69,8 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     email = models.EmailField(max_length=254, unique=True)
     name = models.CharField(max_length=100, blank=True, validators=[validate_name])
-    is_staff = models.BooleanField(default=False, help_text="Can open the admin.")
-    is_active = models.BooleanField(default=True, help_text="Can sign in.")
+    is_staff = models.BooleanField("staff", default=False, help_text="Can open the admin.")
+    is_active = models.BooleanField("active", default=True, help_text="Can sign in.")
     date_joined = models.DateTimeField(default=timezone.now)
     theme = models.CharField(
         max_length=5, blank=True, choices=Theme.choices, default=Theme.SYSTEM, db_default=""

@@ -26,13 +26,13 @@ class AuditEntry(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     # A copy of the address, so that the entry still names the actor after the user is deleted.
-    actor_name = models.CharField(max_length=254)
+    actor_name = models.CharField("actor", max_length=254)
     # True if the actor was staff and not a member. Customers see only “Our support team”.
-    by_staff = models.BooleanField(default=False, db_default=False)
+    by_staff = models.BooleanField("staff", default=False, db_default=False)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=300, blank=True)
     ip = models.GenericIPAddressField("IP address", null=True)
-    at = models.DateTimeField(default=timezone.now)
+    at = models.DateTimeField("time", default=timezone.now)
 
     class Meta:
         indexes = [models.Index(fields=["account", "-at"], name="audit_by_account")]

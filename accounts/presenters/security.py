@@ -35,7 +35,7 @@ class SignInState:
 
 
 def security_intro(email: str, state: SignInState) -> str:
-    intro = f"Sign-in methods and sessions of {email}."
+    intro = f"Sign-in methods and sessions for {email}."
     if state.has_second_factor:
         intro += " Sensitive pages ask for your second factor again after 15 minutes."
     return intro

@@ -16,7 +16,7 @@ def test_link_in_the_email_resets_the_password_once(
     page.get_by_role("button", name="Send reset link").click()
     assert_heading(page, "Check your email")
 
-    link = link_from_email(site, newcomer.email, "Choose a new password")
+    link = link_from_email(site, newcomer.email, "Reset your password")
     page.goto(link)
     fill_new_password(page)
     page.get_by_role("button", name="Save password").click()

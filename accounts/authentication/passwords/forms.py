@@ -1,32 +1,38 @@
-"""allauth's forms that set a password, with labels in sentence case."""
+"""allauth's forms that set a password, with the labels and help text of our other pages."""
 
 from typing import Any
 
 from allauth.account import forms as allauth_forms
+from django import forms
+
+MIN_LENGTH_HELP = "At least 10 characters."
+_LABELS = {
+    "oldpassword": "Current password",
+    "password1": "New password",
+    "password2": "Confirm new password",
+}
 
 
-class _LabelsMixin:
-    fields: dict[str, Any]
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
+class ChangePasswordForm(allauth_forms.ChangePasswordForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        labels = {
-            "oldpassword": "Current password",
-            "password1": "New password",
-            "password2": "Confirm new password",
-        }
-        for name, field in self.fields.items():
-            field.label = labels[name]
-            field.widget.attrs.pop("placeholder", None)
+        _set_labels(self.fields)
 
 
-class ChangePasswordForm(_LabelsMixin, allauth_forms.ChangePasswordForm):
-    pass
+class SetPasswordForm(allauth_forms.SetPasswordForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _set_labels(self.fields)
 
 
-class SetPasswordForm(_LabelsMixin, allauth_forms.SetPasswordForm):
-    pass
+class ResetPasswordKeyForm(allauth_forms.ResetPasswordKeyForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _set_labels(self.fields)
 
 
-class ResetPasswordKeyForm(_LabelsMixin, allauth_forms.ResetPasswordKeyForm):
-    pass
+def _set_labels(fields: dict[str, forms.Field]) -> None:
+    for name, field in fields.items():
+        field.label = _LABELS[name]
+        field.widget.attrs.pop("placeholder", None)
+    fields["password1"].help_text = MIN_LENGTH_HELP

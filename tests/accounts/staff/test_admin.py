@@ -201,7 +201,7 @@ def test_granting_staff_status_is_recorded(staff: User, owner: User) -> None:
     entry = AuditEntry.objects.get(action="user.changed_by_staff")
     assert (entry.actor, entry.by_staff) == (staff, True)
     assert entry.account == owner.memberships.get().account
-    assert entry.target == "owner@shop.example: Name: Olive Owner → none, Is staff: no → yes"
+    assert entry.target == "owner@shop.example: Name: Olive Owner → none, Staff: no → yes"
 
 
 @pytest.mark.parametrize(

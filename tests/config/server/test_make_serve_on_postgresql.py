@@ -82,4 +82,4 @@ def test_half_sent_bodies_hold_no_database_connection(served: Product) -> None:
 
 def test_emails_are_sent_on_postgresql(served: Product) -> None:
     PlainBrowser(served.url).send("/accounts/password/reset/", email="owner@example.com")
-    assert served.wait_for_email("owner@example.com", "Choose a new password")
+    assert served.wait_for_email("owner@example.com", "Reset your password")
