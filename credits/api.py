@@ -43,6 +43,7 @@ class MeView(ApiView):
         "Show account and key",
         "Returns the account and the key of this request, and its rate limit.",
         MeSerializer,
+        tag="Account",
         examples={"A key that doesn't expire": ME_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:
@@ -70,6 +71,7 @@ class CreditsView(ApiView):
         "Show the balance",
         "Returns the account's balance, and its next credits.",
         CreditsSerializer,
+        tag="Account",
         examples={"On the Starter plan": CREDITS_EXAMPLE},
     )
     def get(self, request: ApiRequest) -> ApiResponse:

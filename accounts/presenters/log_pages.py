@@ -36,7 +36,7 @@ def empty_log(
     if page.entries:
         return None
     if page.looked_back_to:
-        text = f"We searched back to {_format_time(page.looked_back_to)}. There are older {noun}."
+        text = f"We searched back to {exact_time(page.looked_back_to)}. There are older {noun}."
         return EmptyState(f"No matching {noun} so far.", text)
     if is_filtered:
         return EmptyState(f"No matching {noun}.", "Remove a filter or pick another day.")

@@ -53,7 +53,7 @@ def describe(
         200: OpenApiResponse(
             result,
             description="The result.",
-            examples=[OpenApiExample(name, value) for name, value in examples.items()],
+            examples=[named_example(title, value) for title, value in examples.items()],
         )
     }
     for status in sorted({REFUSALS[code].status for code in refusals}):

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 SIGNED = {"credits/stripe/"}
 # Pages that need no sign-in.
 OPEN = {
-    *("", "credits/stripe/", "favicon.ico", ".well-known/security.txt"),
+    *("", "credits/stripe/", "favicon.ico", ".well-known/security.txt", "llms.txt"),
     *("accounts/terms/", "accounts/privacy/", "accounts/data-processing/"),
     *("accounts/account/closed/", "accounts/inactive/", "accounts/invitations/<token:token>/"),
     *("accounts/login/", "accounts/signup/", "accounts/2fa/webauthn/login/"),

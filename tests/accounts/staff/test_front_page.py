@@ -36,11 +36,11 @@ __all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = pytest.mark.django_db
 
-SHORT_OF_CREDITS = "Who is running dry?"
-REFUSED = "Who is being limited or refused?"
-UNPAID = "Who has not paid yet?"
-GRANTS = "Grants waiting for a second person"
-REVENUE = "Who pays?"
+SHORT_OF_CREDITS = "Low balances"
+REFUSED = "Refused requests"
+UNPAID = "Unpaid orders"
+GRANTS = "Grants to confirm"
+REVENUE = "Revenue"
 DAILY_JOBS = "Daily jobs"
 EMAILS = "Emails"
 TITLES = [SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, REVENUE, DAILY_JOBS, EMAILS]

@@ -74,7 +74,7 @@ def test_usage_page_shows_balance_use_keys_refusals_and_orders(busy: Account, ke
     assert "Balance 96" in account
     assert "Plan Free" in account
     assert "Requests per minute 60" in account
-    use = panel_text(page, "How much do they use?")
+    use = panel_text(page, "Usage by day")
     assert f"{timezone.now():%-d %b %Y} 2 4 1 1 0 0" in use
     keys = panel_text(page, "Usage by API key")
     assert f"{key} 1 3 1 0 0 0" in keys
@@ -94,9 +94,9 @@ def test_newest_twenty_requests_are_shown(busy: Account) -> None:
 def test_unused_account_shows_empty_panels(stranger: User) -> None:
     quiet = Account.objects.get(memberships__user=stranger)
     text = visible_text(view_usage(client_in_group("Support"), quiet))
-    assert "Nothing was used in the last 30 days." in text
+    assert "No usage in the last 30 days." in text
     assert "No requests were refused in the last 30 days." in text
-    assert "The request log holds nothing of theirs." in text
+    assert "The request log has no requests of this account." in text
 
 
 def test_every_link_of_the_usage_page_works(busy: Account) -> None:
@@ -167,8 +167,8 @@ def test_view_without_permission_is_refused_and_not_recorded(busy: Account) -> N
         ("view_order", "Latest orders"),
         ("view_ledgerentry", "Latest ledger entries"),
         ("view_wallet", "Balance and plan"),
-        ("view_useday", "How much do they use?"),
-        ("view_logentry", "What did they ask last?"),
+        ("view_useday", "Usage by day"),
+        ("view_logentry", "Latest requests"),
         ("view_refusalhour", "Refused requests"),
     ],
 )

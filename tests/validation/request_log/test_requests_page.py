@@ -335,7 +335,7 @@ def test_page_of_a_request_explains_its_verdict(
             "Ask for another address.",
             "0 of 100",
         ),
-        *("1 credit", entry.result_id, entry.request_id, key.name, "not run"),
+        *("1 credit", entry.result_id, entry.request_id, key.name, "Not run"),
     ):
         assert words in page
     assert page.count('<li class="checks-passed">') == page.count('<li class="checks-failed">') == 1
