@@ -1,0 +1,73 @@
+"""Searching the docs with the keyboard, and without JavaScript."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.findings import assert_no_findings
+from tests.journeys.sign_in import assert_heading
+from tests.journeys.windows import NARROW, Windows
+
+QUERIES = ["insufficient_credits", "retry loop", "rate limit", "x-credits", "idempotency key"]
+
+
+@pytest.fixture
+def page(windows: Windows) -> Page:
+    page = windows.open()
+    page.goto("/docs/")
+    return page
+
+
+def test_search_works_with_the_keyboard_alone(page: Page) -> None:
+    search = page.get_by_role("combobox", name="Search the docs")
+    page.keyboard.press("/")
+    expect(search).to_be_focused()
+    page.keyboard.type("X-RateLimit")
+    options = page.get_by_role("option")
+    expect(options.first).to_have_text("Rate limit headers Rate limits")
+    assert_no_findings(page)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("option", selected=True)).to_have_text("Rate limit headers Rate limits")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/docs/rate-limits/#headers")
+    expect(page.get_by_role("heading", name="Rate limit headers")).to_be_in_viewport()
+
+
+def test_escape_closes_the_suggestions_and_a_slash_can_be_typed(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("v1/me")
+    expect(page.get_by_role("option").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    expect(page.get_by_role("combobox")).to_have_value("v1/me")
+
+
+def test_enter_without_a_choice_opens_the_search_page(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("insufficient_credits")
+    page.keyboard.press("Enter")
+    assert_heading(page, "Search")
+    expect(page.get_by_role("main").get_by_role("link").first).to_have_text("insufficient_credits")
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_suggestions_are_the_first_results_of_the_search_page(page: Page, query: str) -> None:
+    page.get_by_role("combobox").fill(query)
+    expect(page.get_by_role("option").first).to_be_visible()
+    suggested = [option.get_attribute("href") for option in page.get_by_role("option").all()]
+    page.goto(f"/docs/search/?q={query}")
+    found = page.locator(".docs-found a").all()
+    assert suggested == [link.get_attribute("href") for link in found[: len(suggested)]]
+    assert len(suggested) == min(len(found), 8)
+
+
+def test_search_works_without_javascript(windows: Windows) -> None:
+    page = windows.open(java_script_enabled=False, width=NARROW)
+    page.goto("/docs/")
+    search = page.get_by_role("searchbox", name="Search the docs")
+    search.fill("insufficient_credits")
+    search.press("Enter")
+    assert_heading(page, "Search")
+    page.get_by_role("main").get_by_role("link", name="insufficient_credits").first.click()
+    expect(page.get_by_role("heading", name="insufficient_credits")).to_be_in_viewport()
