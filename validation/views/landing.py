@@ -8,6 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from credits.models import Pack, Plan
+from runtime.http.public_pages import public_page
 from runtime.http.request import IdentifiedRequest
 from validation.forms import AddressForm
 from validation.presenters.landing import (
@@ -26,6 +27,7 @@ DESCRIPTION = (
 
 
 @login_not_required
+@public_page
 @require_safe
 def show_landing(request: IdentifiedRequest) -> HttpResponse:
     """Show a page without a token or message, so that it is the same for every visitor."""
