@@ -87,7 +87,7 @@ def test_without_javascript_a_link_checks_for_the_first_request(
     caller = HttpCaller(site, create_key(page, "Plain"))
     caller.validate("deliverable@sandbox.test")
     with page.expect_popup() as popup:
-        page.get_by_role("link", name="Look again").click()
+        page.get_by_role("link", name="Check in a new tab").click()
     expect(popup.value.get_by_role("heading", name="Latest requests")).to_be_visible()
     assert_heading(page, "Your new key")
 

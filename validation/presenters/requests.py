@@ -3,6 +3,7 @@
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
 
+from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.presenters.balance import format_credits
 from validation.addresses import unpack_checks
@@ -48,7 +49,7 @@ def _is_valid(form: LogFilter, name: str) -> bool:
 
 def time_hint(entry: LogEntry) -> str:
     """Say how long ago the request was, with its exact time."""
-    return f"{naturaltime(entry.at)}, {entry.at:%d %b %Y, %H:%M:%S} UTC"
+    return f"{naturaltime(entry.at)}, {exact_time(entry.at)}"
 
 
 def request_intro(entry: LogEntry) -> str:

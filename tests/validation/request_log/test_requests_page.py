@@ -139,7 +139,7 @@ def test_row_has_one_link_and_the_exact_time(
     entry = add_log_entry(account, at, key=key)
     (row,) = re.findall(r"<tr>\s*<td.*?</tr>", page_text(browser), re.DOTALL)
     assert re.findall(r'<a [^>]*href="([^"]+)"', row) == [entry.get_absolute_url()]
-    assert f">{at:%b} {at.day}, {at:%H:%M:%S}</time>" in row
+    assert f">{at.day} {at:%b %Y, %H:%M:%S}</time>" in row
     assert 'title="2 hours ago' in row
 
 
