@@ -1,5 +1,6 @@
 """Draw static/social.png, the image of link previews: `python -m tests.support.social_card`."""
 
+import base64
 import shutil
 
 from playwright.sync_api import sync_playwright
@@ -8,17 +9,19 @@ from tests.journeys.conftest import ARGUMENTS
 from tests.servers.product import ROOT
 
 IMAGE = ROOT / "static" / "social.png"
+FONT = ROOT / "static" / "vendor" / "inter" / "Inter.woff2"
 # The headline of the landing page and a result.
 PAGE = """
 <style>
+  @font-face { font-family: Inter; font-weight: 400 700; src: url(data:font/woff2;base64,FONT); }
   body { margin: 0; padding: 88px 96px; background: #fff; color: #16181d;
-         font: 600 66px/1.15 system-ui, sans-serif; letter-spacing: -0.02em; }
+         font: 600 72px/1.15 Inter; letter-spacing: -0.02em; }
   .brand { display: flex; gap: 20px; align-items: center; font-size: 36px; letter-spacing: 0; }
   h1 { margin: 64px 0 72px; font: inherit; text-wrap: balance; }
   .result { display: flex; align-items: center; gap: 28px; letter-spacing: 0;
             font: 400 32px ui-monospace, monospace; color: #505866; }
   .badge { padding: 6px 28px; border: 2px solid #edce95; border-radius: 99px;
-           background: #fff5e2; color: #824d00; font: 500 32px system-ui, sans-serif; }
+           background: #fff5e2; color: #824d00; font: 500 32px Inter; }
   footer { position: fixed; inset: auto 0 0; height: 16px; background: #4f46e5; }
 </style>
 <div class="brand">
@@ -40,7 +43,8 @@ def draw() -> None:
             executable_path=shutil.which("chromium"), args=ARGUMENTS
         )
         page = browser.new_page(viewport={"width": 1200, "height": 630})
-        page.set_content(PAGE)
+        page.set_content(PAGE.replace("FONT", base64.b64encode(FONT.read_bytes()).decode()))
+        page.evaluate("document.fonts.ready")
         page.screenshot(path=IMAGE)
         browser.close()
 

@@ -63,6 +63,16 @@ def test_landing_page_is_the_same_for_every_visitor_and_sets_no_cookie() -> None
         assert "no-store" not in response.headers.get("Cache-Control", "")
 
 
+def test_landing_page_is_compressed_and_sent_once_until_it_changes() -> None:
+    first = Client(headers={"accept-encoding": "gzip"}).get("/")
+    assert first.headers["Content-Encoding"] == "gzip"
+    assert len(first.content) < 10_000
+    again = Client(headers={"if-none-match": first.headers["ETag"]})
+    assert again.get("/").status_code == 304
+    Plan.objects.filter(code="starter").update(price_cents=1_600)
+    assert again.get("/").status_code == 200
+
+
 def test_landing_page_of_a_signed_in_user_links_to_the_dashboard_and_is_not_stored(
     owner: User,
 ) -> None:
