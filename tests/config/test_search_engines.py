@@ -64,6 +64,7 @@ def test_robots_keep_out_of_every_page_that_needs_an_account(
         "/accounts/terms/agree/",
         "/v1",
         "/favicon.ico",
+        "/llms.txt",
         "/robots.txt",
         "/sitemap.xml",
         "/.well-known/security.txt",
