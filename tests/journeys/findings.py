@@ -9,6 +9,18 @@ from tests.journeys.windows import HEIGHT, NARROW, WIDE
 
 # The axe rules whose results can differ between the light and the dark theme.
 COLOR_RULES = ["color-contrast", "link-in-text-block"]
+# In pixels, for a finger.
+MIN_TARGET_HEIGHT = 32
+TARGETS = "a[href], button, summary, select, textarea, input, [role=tab]"
+# Of a checkbox, the label counts, and of a row that is a link, its ::after, which covers the row.
+# Bars of a chart are as high as their number.
+SMALL_TARGETS = """(elements, minimum) => elements
+  .filter((element) => element.checkVisibility({visibilityProperty: true}))
+  .filter((element) => !element.closest(".skip-link, svg"))
+  .map((element) => element.type === "checkbox" ? element.labels[0] : element)
+  .filter((element) => minimum > Math.ceil(Math.max(element.getBoundingClientRect().height,
+    parseFloat(getComputedStyle(element, "::after").height) || 0)))
+  .map((element) => `too small for a finger: ${element.outerHTML.slice(0, 150)}`)"""
 AXE = Axe()
 # Runs without injecting the script (half a megabyte) again, if the page has already loaded it.
 AXE_LOADED = Axe("typeof axe")
@@ -23,6 +35,8 @@ def assert_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> 
     findings = _check_structure(page)
     for width in widths:
         findings += find_horizontal_scrolling(page, width)
+        if width == NARROW and "/admin/" not in page.url:
+            findings += find_small_targets(page)
         findings += [f"{width}: {line}" for line in _run_axe(page)]
     page.emulate_media(color_scheme="dark")
     findings += [f"dark: {line}" for line in _run_axe(page, runOnly=COLOR_RULES)]
@@ -44,6 +58,12 @@ def find_horizontal_scrolling(page: Page, width: int) -> list[str]:
     available: int = page.evaluate("document.documentElement.clientWidth")
     needed: int = page.evaluate("document.documentElement.scrollWidth")
     return [f"{available} wide, but needs {needed}"] if needed > available else []
+
+
+def find_small_targets(page: Page) -> list[str]:
+    """Return a finding for each link, button, and field that is too low for a phone."""
+    small: list[str] = page.eval_on_selector_all(TARGETS, SMALL_TARGETS, MIN_TARGET_HEIGHT)
+    return small
 
 
 def _check_structure(page: Page) -> list[str]:
