@@ -163,6 +163,4 @@ def _check_invitation_limits(account: Account, actor: User, email: str) -> None:
 def _require_other_owner(membership: Membership) -> None:
     owners = membership.account.memberships.filter(role=Role.OWNER)
     if not owners.exclude(pk=membership.pk).exists():
-        raise TeamError(
-            "This is the only owner, and an account needs one. Make another member an owner first."
-        )
+        raise TeamError("An account needs an owner. Make another member an owner first.")

@@ -42,8 +42,8 @@ class MailAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Resend emails that were given up", permissions=["send"])
     @transaction.atomic
-    def send_again(self, request: StaffRequest, mails: MailQuerySet) -> None:
-        count = mails.send_again()
+    def send_again(self, request: StaffRequest, queryset: MailQuerySet) -> None:
+        count = queryset.send_again()
         target = f"{count} email{pluralize(count)}"
         if count:
             audit.record(None, request.user, "mail.sent_again", target, request.ip)

@@ -55,10 +55,10 @@ def measure_if_due() -> None:
 def measure() -> None:
     # The partial index of unsent emails serves this query, however many sent ones are stored.
     queue = Mail.objects.waiting().aggregate(
-        mails=Count("pk"), since=Min("created_at"), due=Min("next_attempt_at")
+        count=Count("pk"), since=Min("created_at"), due=Min("next_attempt_at")
     )
     now = timezone.now()
-    waiting.set(queue["mails"])
+    waiting.set(queue["count"])
     for gauge, since in ((oldest, queue["since"]), (overdue, queue["due"])):
         gauge.set(max(0.0, (now - since).total_seconds()) if since else 0)
     done_for = Lease.objects.filter(name=LEASE_NAME).values_list("done_for", flat=True).first()

@@ -156,13 +156,13 @@ def _single_line(subject: str) -> str:
 
 def send_due(is_stopping: Callable[[], bool] = lambda: False) -> int:
     """Send one batch of due emails, and return the number sent."""
-    mails = list(Mail.objects.due()[:BATCH_SIZE])
-    if not mails:
+    batch = list(Mail.objects.due()[:BATCH_SIZE])
+    if not batch:
         return 0
     connection = get_connection()
     sent = 0
     try:
-        for mail in mails:
+        for mail in batch:
             if is_stopping() or not _deliver(mail, connection):
                 break
             sent += mail.sent_at is not None
