@@ -313,7 +313,7 @@ def test_members_who_cannot_buy_see_the_balance_and_who_can(account: Account, ro
     assert "billing members can buy" in page
     response = browser.get("/credits/packs/")
     assert response.status_code == 403
-    assert "Owner or Admin or Billing" in response.content.decode()
+    assert "Ask an owner, admin, or billing member." in response.content.decode()
 
 
 def test_links_in_a_402_lead_through_sign_in_to_their_pages(account: Account, owner: User) -> None:
