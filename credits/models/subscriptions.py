@@ -93,7 +93,7 @@ class Subscription(models.Model):
 
 
 class ProviderCancellation(models.Model):
-    """A subscription to cancel at the payment provider. The row is deleted once it is cancelled."""
+    """A subscription to cancel at the payment provider. The row is deleted once it is canceled."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
     provider_subscription = models.CharField(max_length=100, unique=True)

@@ -39,7 +39,7 @@ def renew_subscriptions() -> None:
 def cancel_old_orders() -> None:
     """Cancel orders 60 days after their due date, and upgrades once their period is over.
 
-    Renewals are cancelled when their plan ends.
+    Renewals are canceled when their plan ends.
     """
     today = timezone.now().date()
     pending = Order.objects.pending().exclude(kind=Order.Kind.RENEWAL)

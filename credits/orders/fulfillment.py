@@ -22,7 +22,7 @@ def fulfill_order(
 ) -> bool:
     """Mark an order paid and grant what it is for. Returns False if that was done before.
 
-    Grants once, even for concurrent calls. A cancelled order is fulfilled too, because its money
+    Grants once, even for concurrent calls. A canceled order is fulfilled too, because its money
     has arrived. `provider_ids` are fields of the order with ids at the payment provider.
     """
     subscription = subscriptions.lock_subscription(order.account)

@@ -24,7 +24,7 @@ class PaymentMethod(Protocol):
         """Prepare the payment, for example its page. Idempotent."""
 
     def withdraw(self, order: Order) -> None:
-        """Prevent the payment of an order that was cancelled."""
+        """Prevent the payment of an order that was canceled."""
 
     def refund(self, order: Order) -> None:
         """Return the money. Idempotent."""

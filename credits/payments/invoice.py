@@ -12,7 +12,7 @@ class Invoice:
         """Do nothing: the invoice has the payment details."""
 
     def withdraw(self, order: Order) -> None:
-        """Do nothing: the invoice shows that it is cancelled."""
+        """Do nothing: the invoice shows that it is canceled."""
 
     def refund(self, order: Order) -> None:
         """Do nothing: staff transfer the money manually."""

@@ -149,7 +149,7 @@ def _match_plan(subscription: Subscription, invoice: Payload) -> tuple[Plan | No
     """Return the plan that was paid for, if any, and the cents paid.
 
     It is the plan last sent to Stripe, at the price sent or last paid. Otherwise, for example for a
-    subscription that we cancelled since, it is the plan that costs as much today.
+    subscription that we canceled since, it is the plan that costs as much today.
     """
     cents = get_int(invoice, "total") or get_int(invoice, "amount_paid") or 0
     if get_text(invoice, "currency").upper() not in ("", settings.CURRENCY) or cents <= 0:
@@ -203,7 +203,7 @@ def _on_dispute_closed(dispute: Payload) -> None:
 
 
 def _on_subscription_ended(stripe_subscription: Payload) -> None:
-    """Switch to Free when the paid months end: the subscription was cancelled, or never paid."""
+    """Switch to Free when the paid months end: the subscription was canceled, or never paid."""
     stripe_id = get_text(stripe_subscription, "id")
     match = Subscription.objects.filter(provider_subscription=stripe_id or "none").first()
     if match is None:

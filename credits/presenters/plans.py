@@ -136,15 +136,6 @@ def describe_plan_change(plan: Plan, subscription: Subscription) -> PlanChange:
     return PlanChange(f"Change to {plan}", intro, consequences)
 
 
-def describe_scheduled_plan(plan: Plan, subscription: Subscription) -> str:
-    """Confirm that the customer chose the plan for later, or kept the current one."""
-    if plan == subscription.plan:
-        return f"You keep {plan}."
-    until = _covered_until(subscription)
-    when = f" on {until}" if until else ""
-    return f"Your plan changes to {plan}{when}. You keep your credits."
-
-
 def _credits_after_change(plan: Plan) -> str:
     amount = format_credits(plan.monthly_credits)
     if plan.is_free:

@@ -163,7 +163,7 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "credits.change_subscription",
         PlanForm,
         "Starts a month of the plan today, and ends the current one. No credits are granted: use "
-        "Grant for those. The plan renews with an order, as any other.",
+        "Grant for those. The plan renews with an order, like any other.",
         _change_plan,
     ),
     StaffAction(

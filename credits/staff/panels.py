@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.staff.panels import (
     MAX_ROWS,
@@ -135,7 +136,7 @@ def _unpaid_row(order: Order) -> list[Cell]:
 
 def _due_cell(order: Order) -> Cell:
     if order.is_overdue:
-        return Cell(f"{order.due_on:%d %b %Y}, overdue", tone="bad")
+        return Cell(f"{date_format(order.due_on)}, overdue", tone="bad")
     return Cell(order.due_on)
 
 

@@ -45,7 +45,7 @@ def change_threshold(request: AccountRequest) -> HttpResponse:
     with transaction.atomic():
         Wallet.objects.filter(pk=wallet.pk).update(low_balance_threshold=threshold)
         audit.record(request.account, request.user, "threshold.changed", target, request.ip)
-    messages.success(request, "Saved when we send low-balance emails.")
+    messages.success(request, "Saved your low-balance threshold.")
     return redirect(PAGE)
 
 

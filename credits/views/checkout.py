@@ -14,7 +14,6 @@ from credits.orders import placement, quotes
 from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
-from credits.presenters.plans import describe_scheduled_plan
 from credits.views.orders import redirect_to_payment
 
 
@@ -78,11 +77,9 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
 
 
 def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
-    account = request.account
+    account, previous = request.account, request.account.subscription.plan
     try:
-        subscription = changes.schedule_plan(
-            account=account, plan=plan, actor=request.user, ip=request.ip
-        )
+        changes.schedule_plan(account=account, plan=plan, actor=request.user, ip=request.ip)
         sync_with_provider(account)
     except changes.PlanRefused as error:
         messages.error(request, str(error))
@@ -93,7 +90,11 @@ def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
             "service is available again.",
         )
     else:
-        messages.success(request, describe_scheduled_plan(plan, subscription))
+        is_kept = plan == previous
+        messages.success(
+            request,
+            f"You keep {plan}." if is_kept else "Plan change saved. You keep your credits.",
+        )
 
 
 def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:

@@ -11,11 +11,13 @@ from tests.journeys.findings import assert_no_findings
 from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.sign_in import assert_heading, sign_up
-from tests.journeys.windows import Windows
+from tests.journeys.windows import HEIGHT, NARROW, Windows
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product
 
 WAITING = re.compile("Waiting for (your|the) first request")
+# --undeliverable in static/css/tokens.css.
+RED = "rgb(171, 33, 23)"
 KEY_PATTERN = re.compile(r"svc_live_[0-9A-Za-z]{38}")
 
 
@@ -139,6 +141,36 @@ def test_the_page_of_a_new_key_has_no_findings(windows: Windows, customer: Newco
     page = windows.open(customer)
     create_key(page, "Looked at")
     assert_no_findings(page)
+
+
+def test_on_a_phone_a_key_is_a_two_line_row_of_a_table(
+    windows: Windows, customer: Newcomer
+) -> None:
+    page = windows.open(customer)
+    create_key(page, "Pocket server")
+    page.goto("/apikeys/")
+    page.set_viewport_size({"width": NARROW, "height": HEIGHT})
+    row = page.get_by_role("table").get_by_role("row").filter(has_text="Pocket server")
+    name, key, used, expires, actions = row.get_by_role("cell").evaluate_all(
+        "cells => cells.map(cell => cell.getBoundingClientRect().bottom)"
+    )
+    assert abs(name - expires) < 8
+    assert name + 8 < key
+    assert abs(key - used) < 8
+    assert key + 8 < actions
+
+
+def test_revoking_is_red_and_apart(windows: Windows, customer: Newcomer) -> None:
+    page = windows.open(customer)
+    create_key(page, "Short-lived")
+    page.goto("/apikeys/")
+    rotate, revoke = (
+        page.get_by_role("link", name=f"{action} Short-lived") for action in ("Rotate", "Revoke")
+    )
+    expect(rotate).not_to_have_css("color", RED)
+    expect(revoke).to_have_css("color", RED)
+    revoke.click()
+    expect(page.get_by_role("button", name="Revoke Key")).to_have_css("color", RED)
 
 
 def test_key_is_shown_only_once(windows: Windows, customer: Newcomer) -> None:

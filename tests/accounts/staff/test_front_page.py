@@ -166,7 +166,7 @@ def test_unpaid_orders_are_listed_oldest_first_and_marked_when_overdue(
     new = order_item(other, stranger, pack)
     text = panel_text(front_page(staff_client), UNPAID)
     assert text.index(overdue.number) < text.index(new.number)
-    assert f"{overdue.due_on:%d %b %Y}, overdue" in text
+    assert f"{overdue.due_on:%-d %b %Y}, overdue" in text
     assert f"Elsewhere {new.due_on:%-d %b %Y} $5.00" in text
 
 

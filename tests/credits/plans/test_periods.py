@@ -57,6 +57,7 @@ def test_net_amount_can_be_derived_from_the_total(net: int, rate: Decimal) -> No
 def test_money_is_formatted_with_currency_and_thousands_separators() -> None:
     assert format_money(120_000, "USD") == "$1,200.00"
     assert format_money(5, "EUR") == "€0.05"
+    assert format_money(-5, "CHF") == "\N{MINUS SIGN}CHF 0.05"
     assert [format_percent(Decimal(rate)) for rate in ("0.19", "0.081", "0.2")] == [
         "19%",
         "8.1%",
