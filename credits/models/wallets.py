@@ -4,18 +4,22 @@ Credits are recorded in two books, the ledger and the usage totals, and at any t
 `balance - debt = sum of the ledger - credits used`. The command `check_books` checks this.
 """
 
-from datetime import date
-from functools import cache
+from datetime import date, timedelta
+from functools import cache, cached_property
 
 from django.db import connection, models
-from django.db.models import F, FloatField, OuterRef, Q, Subquery, Sum, Value
+from django.db.models import F, FloatField, Min, OuterRef, Q, Subquery, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Least
+from django.utils import timezone
 
 from accounts.models import Account
 from credits.models.ledger import LedgerEntry
 from credits.models.usage import UseDay, UseHour, UseQuerySet
 from runtime.database.raw_sql import BulkInsert, JsonTable, decide_and_insert, execute
 from runtime.dates import midnight
+
+# Days of usage from which the pace is estimated.
+PACE_DAYS = 7
 
 
 class WalletQuerySet(models.QuerySet["Wallet"]):
@@ -124,6 +128,17 @@ class Wallet(models.Model):
     def threshold(self) -> int:
         own = self.low_balance_threshold
         return self.usual_threshold if own is None else own
+
+    @cached_property
+    def days_left(self) -> int | None:
+        """Return how long the balance lasts at the pace of the last week, or None without usage."""
+        since = timezone.now() - timedelta(days=PACE_DAYS)
+        hours = UseHour.objects.filter(account=self.account_id, hour__gte=since)
+        week = hours.aggregate(used=Sum("credits"), first=Min("hour"))
+        if not week["used"]:
+            return None
+        hours_in_use = max(24.0, (timezone.now() - week["first"]).total_seconds() / 3600)
+        return int(self.balance / (week["used"] / hours_in_use * 24))
 
 
 _COSTS = JsonTable(account=models.BigIntegerField(), cost=models.BigIntegerField())

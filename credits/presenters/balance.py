@@ -49,10 +49,13 @@ def forecast(balance: int, days_left: int | None) -> str:
     return f"Lasts {describe_duration(days_left)} at the current pace."
 
 
-def short_forecast(days_left: int | None) -> str:
+def short_forecast(balance: int, days_left: int | None) -> str:
+    """Estimate in a few words how long the balance lasts."""
+    if not balance:
+        return "No credits left"
     if days_left is None:
-        return "No credits used in 7 days"
-    return f"Lasts {describe_duration(days_left)}"
+        return "No recent usage"
+    return f"{describe_duration(days_left)} left".capitalize()
 
 
 def balance_warning(wallet: Wallet) -> str:

@@ -14,13 +14,12 @@ from accounts.staff.panels import (
 from credits.models import LedgerEntry, Order
 from credits.money import format_money
 from credits.presenters.balance import format_signed
-from credits.wallet.statement import days_left
 
 
 @require_staff_permissions("credits.view_wallet", "credits.view_subscription")
 def balance_panel(account: Account) -> Panel:
     wallet, subscription = account.wallet, account.subscription
-    days = days_left(account, wallet.balance)
+    days = wallet.days_left
     return Panel(
         "Balance and plan",
         facts=[

@@ -21,8 +21,8 @@ from accounts.staff.panels import (
 from credits.models import Order, StaffGrant, Subscription, Wallet
 from credits.models.orders import Revenue
 from credits.models.subscriptions import PlanCount
+from credits.models.wallets import PACE_DAYS
 from credits.money import format_money
-from credits.wallet.statement import PACE_DAYS
 from runtime.dates import midnight, next_month, previous_month
 
 _BALANCE_PERMISSIONS = ("accounts.view_account", "credits.view_wallet", "credits.view_subscription")

@@ -4,7 +4,12 @@ from typing import Any
 from django import template
 
 from credits import money as formats
-from credits.presenters.balance import format_balance, format_credits, format_signed
+from credits.presenters.balance import (
+    format_balance,
+    format_credits,
+    format_signed,
+    short_forecast,
+)
 from credits.presenters.prices import pack_prices, tax_note
 
 register = template.Library()
@@ -31,11 +36,9 @@ def tax_note_for(rate: object) -> str:
 
 @register.inclusion_tag("credits/fragments/meter.html", takes_context=True)
 def balance_meter(context: dict[str, Any]) -> dict[str, Any]:
-    """Show the balance of the account in the navigation. Costs one query per page."""
+    """Show the balance in the navigation, and how long it lasts. Costs two queries per page."""
     account = getattr(context.get("request"), "account", None)
     if account is None:
         return {}
     wallet = account.wallet
-    # The plan's threshold is a tenth of its monthly credits; those make a full meter.
-    scale = wallet.usual_threshold * 10
-    return {"wallet": wallet, "scale": scale, "shown": min(wallet.balance, scale)}
+    return {"wallet": wallet, "lasts": short_forecast(wallet.balance, wallet.days_left)}

@@ -85,7 +85,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
     context = {
         "wallet": wallet,
         "warning": balance_warning(wallet),
-        "forecast": forecast(wallet.balance, statement.days_left(account, wallet.balance)),
+        "forecast": forecast(wallet.balance, wallet.days_left),
         "plan": subscription.plan,
         "included_credits": included_credits(subscription),
         "next_dates": next_dates(subscription, change, is_due=is_due),

@@ -1,19 +1,13 @@
-"""Account statements for the billing pages: how long the balance lasts, and every movement."""
+"""Account statements for the billing pages: every movement, with the balance after it."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Min, Sum
-from django.utils import timezone
-
 from accounts.models import Account
-from credits.models import LedgerEntry, Order, UseHour, Wallet
+from credits.models import LedgerEntry, Order, Wallet
 from credits.wallet.totals import usage_by_day
 from runtime.dates import midnight, next_month
-
-# Days of usage from which the pace is estimated.
-PACE_DAYS = 7
 
 
 @dataclass(frozen=True)
@@ -33,17 +27,6 @@ class MonthlyStatement:
     lines: list[StatementLine]
     opening: int
     closing: int
-
-
-def days_left(account: Account, balance: int) -> int | None:
-    """Return how long the balance lasts at the pace of the last week, or None without usage."""
-    since = timezone.now() - timedelta(days=PACE_DAYS)
-    hours = UseHour.objects.filter(account=account, hour__gte=since)
-    week = hours.aggregate(used=Sum("credits"), first=Min("hour"))
-    if not week["used"]:
-        return None
-    hours_in_use = max(24.0, (timezone.now() - week["first"]).total_seconds() / 3600)
-    return int(balance / (week["used"] / hours_in_use * 24))
 
 
 def monthly_statement(account: Account, first: date) -> MonthlyStatement:

@@ -32,7 +32,7 @@ def overview_stats(overview: Overview, balance: int, days_left: int | None) -> l
     unit = f"credit{pluralize(balance)}"
     week = overview.week
     return [
-        Stat("Balance", balance, unit, short_forecast(days_left)),
+        Stat("Balance", balance, unit, short_forecast(balance, days_left)),
         _usage_stat("Requests today", overview.today),
         Stat("Last 7 days", week.requests, note=_week_note(week, overview.change)),
         _usage_stat("Last 30 days", overview.month),

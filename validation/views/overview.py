@@ -9,7 +9,6 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.plans.sign_up_credits import domain_without_credits
 from credits.presenters.balance import low_balance
-from credits.wallet.statement import days_left
 from validation.presenters.first_steps import arrival_notice, create_key_hint, paste_hint
 from validation.presenters.requests import no_latest_requests
 from validation.presenters.stats import overview_stats
@@ -26,7 +25,7 @@ def show_overview(request: AccountRequest) -> HttpResponse:
     summary = overview.build_overview(request.account, now)
     titles = [f"{day.of:%d %b}: {day.requests:,}" for day in summary.days]
     wallet = request.account.wallet
-    lasts = days_left(request.account, wallet.balance)
+    lasts = wallet.days_left
     context = {
         "overview": summary,
         "stats": overview_stats(summary, wallet.balance, lasts),

@@ -39,12 +39,13 @@ def test_numbers_have_separators_units_and_signs() -> None:
 )
 def test_forecast_rounds_the_duration(days: int, duration: str) -> None:
     assert forecast(50, days) == f"Lasts {duration} at the current pace."
-    assert short_forecast(days) == f"Lasts {duration}"
+    assert short_forecast(50, days) == f"{duration.capitalize()} left"
 
 
 def test_forecast_without_usage_or_credits() -> None:
     assert forecast(50, None) == "No credits were used in the last 7 days."
-    assert short_forecast(None) == "No credits used in 7 days"
+    assert short_forecast(50, None) == "No recent usage"
+    assert short_forecast(0, None) == "No credits left"
     assert forecast(0, 0) == "No credits are left."
 
 

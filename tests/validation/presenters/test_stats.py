@@ -22,7 +22,7 @@ def overview(before: int, since: int) -> Overview:
 
 def test_overview_shows_balance_and_usage() -> None:
     balance, today, week, month = overview_stats(overview(2, 1), 1, 3)
-    assert (balance.text, balance.unit, balance.note) == ("1", "credit", "Lasts about 3 days")
+    assert (balance.text, balance.unit, balance.note) == ("1", "credit", "About 3 days left")
     assert (today.label, today.value, today.note) == ("Requests today", 1, "1 credit")
     assert (week.value, week.note) == (7, "\N{MINUS SIGN}50% vs previous 7 days")
     assert (month.value, month.note) == (21, "21 credits")
