@@ -41,8 +41,8 @@ def client(owner: User) -> Client:
 def test_new_key_is_shown_with_two_lines_that_use_it(client: Client) -> None:
     page, _ = create(client)
     secret = SECRET.findall(page)[0]
-    assert f"export SVC_API_KEY={secret}" in page
-    assert "Bearer $SVC_API_KEY" in page
+    assert f"SVC_API_KEY</span>={secret}" in page
+    assert "$SVC_API_KEY" in page
     assert "you won't see it again" in page
     for advice in ("client-side code", "public repositories", "frontend bundles", "hard-code"):
         assert advice in page

@@ -52,7 +52,7 @@ def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newc
     """The page of the new key and the overview both show it; the overview then shows statistics."""
     page, overview = windows.open(newcomer), windows.open(newcomer)
     overview.goto("/validation/")
-    expect(overview.get_by_text("three steps, two minutes")).to_be_visible()
+    expect(overview.get_by_text("in three steps")).to_be_visible()
     create_key(page, "First")
     lines = page.locator("#try").inner_text()
     overview.reload()
@@ -60,9 +60,15 @@ def test_first_request_appears_without_a_reload(windows: Windows, newcomer: Newc
         expect(window.get_by_text(WAITING)).to_be_visible()
     run_in_shell(lines)
     for window in (page, overview):
-        expect(window.get_by_text("It arrived: d***@sandbox.test is deliverable")).to_be_visible()
+        expect(
+            window.get_by_text("We received your request: d***@sandbox.test is deliverable")
+        ).to_be_visible()
         expect(window.get_by_text(WAITING)).to_have_count(0)
-    overview.get_by_role("button", name="Open the overview").click()
+    expect(overview.locator(".steps-number:visible")).to_have_count(0)
+    expect(overview.get_by_role("button", name="Try a real address (1 credit)")).to_be_visible()
+    page.get_by_role("button", name="Open the overview").click()
+    expect(page.get_by_text("Your first request worked.")).to_be_visible()
+    overview.reload()
     expect(overview.get_by_role("heading", name="Latest requests")).to_be_visible()
     overview.get_by_role("table").get_by_role("link").first.click()
     expect(overview.get_by_text("Free: sandbox")).to_be_visible()
@@ -74,7 +80,7 @@ def test_refused_first_request_appears_with_an_explanation(
     page = windows.open(newcomer)
     caller = HttpCaller(site, create_key(page, "Mistaken"))
     caller.call("POST", "/v1/validate", '{"emial": "jane@shop.example"}')
-    expect(page.get_by_text("It arrived, but was refused: 400")).to_be_visible()
+    expect(page.get_by_text("We refused your request: 400")).to_be_visible()
     caller.validate("risky@sandbox.test")
     expect(page.get_by_text("r***@sandbox.test is risky")).to_be_visible()
     page.goto("/validation/requests/")
@@ -89,19 +95,20 @@ def test_without_javascript_a_link_checks_for_the_first_request(
     caller = HttpCaller(site, create_key(page, "Plain"))
     caller.validate("deliverable@sandbox.test")
     with page.expect_popup() as popup:
-        page.get_by_role("link", name="Check in a new tab").click()
+        page.get_by_role("link", name="Check for your request").click()
     expect(popup.value.get_by_role("heading", name="Latest requests")).to_be_visible()
     assert_heading(page, "Your new key")
 
 
 def test_hours_are_shown_in_the_time_zone_of_the_browser(
-    windows: Windows, newcomer: Newcomer
+    windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:
     page = windows.open(newcomer, timezone_id="Australia/Adelaide")
     page.goto("/validation/")
+    HttpCaller(site, create_key(page, "Adelaide")).validate("no address")
     page.goto("/validation/usage/?range=24h")
-    expect(page.get_by_text("Hours are in Australia/Adelaide, your time zone")).to_be_visible()
-    page.get_by_text("The figures as a table").click()
+    expect(page.get_by_text("Hours are in your time zone, Australia/Adelaide.")).to_be_visible()
+    page.get_by_text("Show as a table").click()
     expect(page.get_by_role("rowheader").first).to_contain_text(":30")
 
 

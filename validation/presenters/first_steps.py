@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.html import format_html
 
+from validation.code_samples import build_code_samples
 from validation.models import LogEntry
 from validation.reports.overview import Arrival
+
+ARRIVED = "We received your request."
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,13 @@ def arrival_notice(arrival: Arrival) -> ArrivalNotice:
         return _refusal_notice(arrival)
     entry = arrival.entry
     if entry is None:
-        return ArrivalNotice("success", "circle-check", "It arrived.", is_preliminary=True)
+        return ArrivalNotice("success", "circle-check", ARRIVED, is_preliminary=True)
     return ArrivalNotice(
         "success",
         "circle-check",
         _result(entry),
         is_preliminary=not entry.verdict,
-        link_text="See the details",
+        link_text="View the request",
         link_url=entry.get_absolute_url(),
     )
 
@@ -41,8 +44,8 @@ def arrival_notice(arrival: Arrival) -> ArrivalNotice:
 def _refusal_notice(arrival: Arrival) -> ArrivalNotice:
     docs = f"{reverse('docs:show-errors')}#{arrival.code}"
     text = format_html(
-        "It arrived, but was refused: {} <code>{}</code>. Fix it and try again: "
-        "the next request appears here, too.",
+        "We refused your request: {} <code>{}</code>. Fix it and try again. "
+        "Your next request will appear here.",
         arrival.status,
         arrival.code,
     )
@@ -51,16 +54,16 @@ def _refusal_notice(arrival: Arrival) -> ArrivalNotice:
         "triangle-alert",
         text,
         is_preliminary=True,
-        link_text="See what to do",
+        link_text="How to fix it",
         link_url=arrival.entry.get_absolute_url() if arrival.entry else docs,
     )
 
 
 def _result(entry: LogEntry) -> str:
     if not entry.verdict:
-        return "It arrived."
+        return ARRIVED
     return format_html(
-        'It arrived: <strong dir="auto">{}</strong> is {}, validated in {} ms.',
+        'We received your request: <strong dir="auto">{}</strong> is {}, validated in {} ms.',
         entry.address,
         entry.verdict,
         f"{entry.duration_ms:,}",
@@ -68,13 +71,9 @@ def _result(entry: LogEntry) -> str:
 
 
 def first_request(secret: str, base_url: str) -> str:
-    """Return two lines for a terminal: a request to the sandbox, which costs nothing."""
-    return (
-        f"export SVC_API_KEY={secret}\n"
-        f'curl {base_url}/v1/validate -H "Authorization: Bearer $SVC_API_KEY" '
-        '-H "Content-Type: application/json" '
-        """-d '{"email": "deliverable@sandbox.test"}'"""
-    )
+    """Return two commands for a terminal: a request to the sandbox, which costs nothing."""
+    sample = build_code_samples(base_url, "deliverable@sandbox.test")[0]
+    return f"export SVC_API_KEY={secret}\n{sample.code.rstrip()}"
 
 
 def create_key_hint(account_name: str, *, may_create_keys: bool) -> str:
@@ -85,5 +84,11 @@ def create_key_hint(account_name: str, *, may_create_keys: bool) -> str:
 
 def paste_hint(*, may_create_keys: bool) -> str:
     if may_create_keys:
-        return "The page of your new key shows them with the key filled in."
-    return "Use a key from a teammate who may create one."
+        return "When you create a key, we show you these commands with the key filled in."
+    return "Get a key from a teammate who can create one."
+
+
+def steps_intro(*, is_complete: bool) -> str:
+    if is_complete:
+        return "Your first request worked. Requests for real addresses will be charted here."
+    return "Send your first request in three steps. It's free and takes about two minutes."

@@ -30,29 +30,35 @@ class Stat:
 
 def overview_stats(overview: Overview, balance: int, days_left: int | None) -> list[Stat]:
     unit = f"credit{pluralize(balance)}"
-    week = overview.week
+    week, month = overview.week, overview.month
     return [
         Stat("Balance", balance, unit, short_forecast(balance, days_left)),
-        _usage_stat("Requests today", overview.today),
-        Stat("Last 7 days", week.requests, note=_week_note(week, overview.change)),
-        _usage_stat("Last 30 days", overview.month),
+        _usage_stat("Requests, today", overview.today),
+        Stat("Requests, last 7 days", week.requests, note=_week_note(week, overview.change)),
+        _usage_stat("Requests, last 30 days", month),
     ]
 
 
-def usage_page_stats(total: UsageStats) -> list[Stat]:
+def usage_page_stats(total: UsageStats, period: str) -> list[Stat]:
+    when = period[:1].lower() + period[1:]
+    counts = [
+        Stat(f"Requests, {when}", total.requests),
+        Stat(f"Credits used, {when}", total.credits),
+    ]
+    if not total.requests:
+        return counts
     return [
-        Stat("Requests", total.requests),
-        Stat("Credits", total.credits),
+        *counts,
         Stat("Median validation time (p50)", total.p50),
         Stat("95th percentile (p95)", total.p95),
     ]
 
 
 def _usage_stat(label: str, stats: UsageStats) -> Stat:
-    return Stat(label, stats.requests, note=format_credits(stats.credits))
+    return Stat(label, stats.requests, note=f"{format_credits(stats.credits)} used")
 
 
 def _week_note(week: UsageStats, change: int | None) -> str:
     if change is None:
-        return format_credits(week.credits)
+        return f"{format_credits(week.credits)} used"
     return f"{format_signed(change)}% vs previous 7 days"

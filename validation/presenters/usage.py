@@ -1,18 +1,41 @@
-"""Say in which time zone the usage page shows its numbers. Pure."""
+"""Say which period and which time zone the numbers of the usage page have. Pure."""
 
 from datetime import tzinfo
 
-from validation.reports.date_ranges import Unit
+from django.urls import reverse
+
+from accounts.presenters.elements import EmptyState
+from validation.reports.date_ranges import DateRange, Unit
+from validation.reports.filters import UsageFilter
 
 
 def time_zone_note(unit: Unit | None, zone: tzinfo) -> str:
-    """Say where the days or hours begin. Only hours are in the viewer's time zone."""
+    """Name the time zone. Only hours are in the viewer's."""
     if unit != Unit.HOUR:
         return "Days are in UTC."
     if str(zone) == "UTC":
         return "Hours are in UTC."
-    return f"Hours are in {zone}, your time zone; dates are days of UTC."
+    return f"Hours are in your time zone, {zone}. Days start at midnight UTC."
 
 
 def interval_heading(unit: Unit, zone: tzinfo) -> str:
     return f"{unit.capitalize()} ({zone if unit == Unit.HOUR else 'UTC'})"
+
+
+def period_name(form: UsageFilter, date_range: DateRange) -> str:
+    """Return a range such as `Last 30 days`, or its dates if the user chose them."""
+    for _, label, is_active in form.ranges:
+        if is_active:
+            return f"Last {label}"
+    first, last = f"{date_range.first:%d %b %Y}", f"{date_range.last:%d %b %Y}"
+    return first if first == last else f"{first} to {last}"
+
+
+def no_usage(period: str) -> EmptyState:
+    """Return what a page shows in place of an empty chart."""
+    return EmptyState(
+        "No requests.",
+        f"{period}: nothing to chart. Requests with your keys and in the playground appear here.",
+        "View the last 12 months",
+        f"{reverse('validation:show-usage')}?range=12m",
+    )

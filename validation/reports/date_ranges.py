@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from runtime.dates import midnight, next_month, previous_month
+from validation.reports.charts import MAX_LABELS, choose_labeled
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -19,7 +20,8 @@ class Unit(StrEnum):
 
 # A chart with more intervals is unreadable.
 MAX_DAYS = {Unit.HOUR: 7, Unit.DAY: 92, Unit.MONTH: 2 * 366}
-
+# Hours between two labels below a chart.
+LABEL_HOURS = (1, 2, 4, 8, 12, 24)
 
 # One day less than credits.wallet.totals.HOURLY_RETENTION: rows are deleted during the last day.
 MAX_HOURLY_AGE = timedelta(days=395)
@@ -27,12 +29,14 @@ MAX_HOURLY_AGE = timedelta(days=395)
 
 class HoursExpired(ValueError):
     def __init__(self) -> None:
-        super().__init__("Hours are kept for 13 months: look at these days by day.")
+        super().__init__("Usage by hour is available for 13 months. View older usage by day.")
 
 
 class RangeTooLong(ValueError):
     def __init__(self, unit: Unit) -> None:
-        super().__init__(f"By {unit} at most {MAX_DAYS[unit]:,} days fit in one chart.")
+        super().__init__(
+            f"Usage by {unit} is limited to {MAX_DAYS[unit]:,} days. Choose a shorter range."
+        )
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,22 @@ class DateRange:
         hours = [hour.astimezone(zone) for hour in self._hours()]
         offset = " %z" if len({hour.utcoffset() for hour in hours}) > 1 else ""
         return [f"{hour:%a %d %b{year}, %H:%M{offset}}" for hour in hours]
+
+    def axis_labels(self, zone: tzinfo) -> dict[int, str]:
+        """Return short labels for some of the intervals, by their position."""
+        if self.unit == Unit.HOUR:
+            return self._hour_labels(zone)
+        template = "%b %Y" if self.unit == Unit.MONTH else "%d %b"
+        days = list(self._days())
+        # Without a leading zero: 4 Nov.
+        return {i: f"{days[i]:{template}}".lstrip("0") for i in choose_labeled(len(days))}
+
+    def _hour_labels(self, zone: tzinfo) -> dict[int, str]:
+        """Return labels at round hours of the day, with the date at midnight."""
+        hours = [hour.astimezone(zone) for hour in self._hours()]
+        step = next((step for step in LABEL_HOURS if len(hours) <= step * MAX_LABELS), DAY // HOUR)
+        labeled = {i: hour for i, hour in enumerate(hours) if hour.hour % step == 0}
+        return {i: f"{at:%H:%M}" if at.hour else f"{at.day} {at:%b}" for i, at in labeled.items()}
 
     def _hours(self) -> Iterator[datetime]:
         hour = self.start

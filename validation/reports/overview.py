@@ -8,7 +8,7 @@ from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import UseDay, UseHour
 from validation.models import LogEntry
-from validation.reports.date_ranges import DAY, HOUR, last_days
+from validation.reports.date_ranges import DAY, HOUR, DateRange, last_days
 from validation.reports.usage_stats import (
     RefusalCount,
     UsageStats,
@@ -26,6 +26,7 @@ LATEST_COUNT = 8
 @dataclass(frozen=True)
 class Overview:
     # The last 30 days, ending today.
+    date_range: DateRange
     days: list[UsageStats]
     # In the last 7 days.
     refused: list[RefusalCount]
@@ -75,18 +76,31 @@ class Arrival:
         return self.entry.refusal if self.entry else self.refusal
 
 
-def has_received_requests(account: Account) -> bool:
-    """Return whether the account ever sent a request.
+def has_usage(account: Account) -> bool:
+    """Return whether the account ever used the API for more than the sandbox and refusals."""
+    return (
+        UseHour.objects.filter(account=account).exists()
+        or UseDay.objects.filter(account=account).exists()
+    )
 
-    Usage excludes the sandbox, so the last use of the keys counts too.
-    """
+
+def has_sent_requests(account: Account) -> bool:
+    """Return whether a request with one of the account's keys ever arrived."""
     return (
         account.api_keys.filter(last_used_at__isnull=False).exists()
-        or UseHour.objects.filter(account=account).exists()
-        or UseDay.objects.filter(account=account).exists()
-        or LogEntry.objects.retained_for(account).exists()
         or RefusalHour.objects.filter(account=account).exists()
     )
+
+
+def has_results(account: Account) -> bool:
+    """Return whether one of the requests was validated, in the sandbox or not."""
+    entries = LogEntry.objects.retained_for(account)
+    if entries.exclude(verdict="").exists():
+        return True
+    # An account that stores no requests only counts refusals.
+    refusals = RefusalHour.objects.filter(account=account)
+    is_unlogged = not account.log_retention_days and not refusals.exists()
+    return is_unlogged and has_sent_requests(account)
 
 
 def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival | None:
@@ -106,9 +120,10 @@ def find_arrival(account: Account, key: ApiKey | None, now: datetime) -> Arrival
 
 
 def build_overview(account: Account, now: datetime) -> Overview:
-    week = last_days(now, WEEK)
+    month = last_days(now, MONTH)
     return Overview(
-        by_interval(account, last_days(now, MONTH)),
-        count_refusals(account, week),
+        month,
+        by_interval(account, month),
+        count_refusals(account, last_days(now, WEEK)),
         latest_entries(account, LATEST_COUNT),
     )

@@ -1,14 +1,16 @@
 """Present verdicts and log entries: `{% load results %}`."""
 
 from django import template
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 
+from accounts.templatetags.code import highlight
 from validation.engine.reasons import Verdict
 from validation.presenters import checks, first_steps, requests
 
 register = template.Library()
 register.filter(requests.outcome_notes)
 register.filter(requests.time_hint)
-register.filter(first_steps.first_request)
 register.filter(checks.group_checks)
 
 _ICONS = {
@@ -22,3 +24,11 @@ _ICONS = {
 @register.filter
 def verdict_icon(verdict: str) -> str:
     return _ICONS[Verdict(verdict)]
+
+
+@register.filter
+def first_request(secret: str, base_url: str) -> SafeString:
+    """Color the commands. The secret is inserted last, because `highlight` caches its results."""
+    placeholder = "YOUR_KEY"
+    colored = highlight(first_steps.first_request(placeholder, base_url), "curl")
+    return mark_safe(colored.replace(placeholder, escape(secret)))  # noqa: S308

@@ -1,3 +1,5 @@
+from datetime import UTC
+
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -9,29 +11,43 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from credits.plans.sign_up_credits import domain_without_credits
 from credits.presenters.balance import low_balance
-from validation.presenters.first_steps import arrival_notice, create_key_hint, paste_hint
+from validation.presenters.charts import build_usage_chart, interval_urls
+from validation.presenters.first_steps import (
+    arrival_notice,
+    create_key_hint,
+    paste_hint,
+    steps_intro,
+)
 from validation.presenters.requests import no_latest_requests
 from validation.presenters.stats import overview_stats
+from validation.presenters.usage import no_usage
 from validation.reports import overview
-from validation.reports.charts import draw_chart
+from validation.request_log.search import latest_entries
 
 
 @require_safe
 @require_permission(TeamPermission.VIEW_ACCOUNT)
 def show_overview(request: AccountRequest) -> HttpResponse:
-    if not overview.has_received_requests(request.account):
+    account = request.account
+    if not overview.has_usage(account):
         return _show_first_steps(request)
     now = timezone.now()
-    summary = overview.build_overview(request.account, now)
-    titles = [f"{day.of:%d %b}: {day.requests:,}" for day in summary.days]
-    wallet = request.account.wallet
-    lasts = wallet.days_left
+    summary = overview.build_overview(account, now)
+    wallet = account.wallet
     context = {
         "overview": summary,
-        "stats": overview_stats(summary, wallet.balance, lasts),
-        "low_balance": low_balance(wallet, lasts),
-        "chart": draw_chart([day.calls for day in summary.days], titles),
-        "no_requests": no_latest_requests(request.account.log_retention_days),
+        "stats": overview_stats(summary, wallet.balance, wallet.days_left),
+        "low_balance": low_balance(wallet, wallet.days_left),
+        "usage": build_usage_chart(
+            summary.days,
+            summary.date_range,
+            "Last 30 days",
+            zone=UTC,
+            now=now,
+            urls=interval_urls(account, summary.date_range, {}),
+        ),
+        "no_usage": no_usage("Last 30 days"),
+        "no_requests": no_latest_requests(account.log_retention_days),
         **_pending_steps(request),
     }
     return render(request, "validation/show_overview.html", context)
@@ -45,18 +61,29 @@ def show_arrival(request: AccountRequest, key_id: str = "") -> HttpResponse:
     arrival = overview.find_arrival(request.account, key, timezone.now())
     if arrival is None:
         return HttpResponse(status=204)
-    context = {"notice": arrival_notice(arrival)}
+    # The page of a new key has a primary button of its own.
+    context = {"notice": arrival_notice(arrival), "is_overview": key is None}
     return render(request, "validation/fragments/arrival.html", context)
 
 
 def _show_first_steps(request: AccountRequest) -> HttpResponse:
+    account = request.account
     may_create_keys = request.membership.has_permission(TeamPermission.MANAGE_KEYS)
+    key = account.api_keys.active().first()
+    is_complete = key is not None and overview.has_results(account)
+    arrival = overview.find_arrival(account, None, timezone.now())
     context = {
-        "key": request.account.api_keys.active().first(),
+        "key": key,
+        "has_sent": overview.has_sent_requests(account),
+        "is_complete": is_complete,
+        "notice": arrival and arrival_notice(arrival),
+        "is_overview": True,
+        "intro": steps_intro(is_complete=is_complete),
+        "latest": latest_entries(account, overview.LATEST_COUNT),
         "may_create_keys": may_create_keys,
-        "create_key_hint": create_key_hint(request.account.name, may_create_keys=may_create_keys),
+        "create_key_hint": create_key_hint(account.name, may_create_keys=may_create_keys),
         "paste_hint": paste_hint(may_create_keys=may_create_keys),
-        "domain_without_credits": domain_without_credits(request.account),
+        "domain_without_credits": domain_without_credits(account),
     }
     return render(request, "validation/show_first_steps.html", context)
 

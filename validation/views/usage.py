@@ -13,11 +13,10 @@ from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from runtime.csv_download import csv_response
+from validation.presenters.charts import build_usage_chart, interval_urls
 from validation.presenters.stats import usage_page_stats
-from validation.presenters.usage import interval_heading, time_zone_note
+from validation.presenters.usage import no_usage, period_name, time_zone_note
 from validation.reports import usage_stats
-from validation.reports.charts import draw_chart
-from validation.reports.date_ranges import DateRange
 from validation.reports.filters import UsageFilter
 from validation.reports.usage_csv import usage_rows
 
@@ -30,9 +29,8 @@ def show_usage(request: AccountRequest) -> HttpResponse:
     zone = current_zone()
     date_range = form.date_range
     note = time_zone_note(date_range.unit if date_range else None, zone)
-    context: dict[str, object] = {"form": form, "time_zone_note": note, "date_range": date_range}
-    if date_range:
-        context |= _stats(request.account, date_range, form.key_filter, zone)
+    context = {"form": form, "time_zone_note": note, "date_range": date_range}
+    context |= _stats(request.account, form, zone)
     return render(request, "validation/show_usage.html", context)
 
 
@@ -48,19 +46,24 @@ def download_usage(request: AccountRequest) -> HttpResponseBase:
     return csv_response(name, usage_rows(request.account, date_range, **form.key_filter))
 
 
-def _stats(
-    account: Account, date_range: DateRange, key_filter: dict[str, object], zone: tzinfo
-) -> dict[str, object]:
-    stats = usage_stats.by_interval(account, date_range, **key_filter)
-    intervals = list(zip(date_range.labels(zone, timezone.now()), stats, strict=True))
-    titles = [f"{label}: {interval.requests:,}" for label, interval in intervals]
-    total = usage_stats.sum_stats(stats)
+def _stats(account: Account, form: UsageFilter, zone: tzinfo) -> dict[str, object]:
+    date_range, key_filter = form.date_range, form.key_filter
+    if date_range is None:
+        return {}
+    period = period_name(form, date_range)
+    chosen_key = {"key": form.params["key"]} if "key" in form.params else {}
+    usage = build_usage_chart(
+        usage_stats.by_interval(account, date_range, **key_filter),
+        date_range,
+        period,
+        zone=zone,
+        now=timezone.now(),
+        urls=interval_urls(account, date_range, chosen_key),
+    )
     return {
-        "total": total,
-        "stats": usage_page_stats(total),
-        "interval_heading": interval_heading(date_range.unit, zone),
-        "intervals": intervals,
-        "chart": draw_chart([interval.calls for interval in stats], titles),
+        "usage": usage,
+        "no_usage": no_usage(period),
+        "stats": usage_page_stats(usage.total, period),
         "by_key": usage_stats.by_key(account, date_range, **key_filter),
         "refused": usage_stats.count_refusals(account, date_range, **key_filter),
     }

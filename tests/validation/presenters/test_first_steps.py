@@ -8,8 +8,10 @@ from validation.presenters.first_steps import (
     create_key_hint,
     first_request,
     paste_hint,
+    steps_intro,
 )
 from validation.reports.overview import Arrival
+from validation.templatetags.results import first_request as colored_first_request
 
 
 def entry(**fields: str) -> LogEntry:
@@ -22,7 +24,7 @@ def test_validated_request_shows_its_verdict() -> None:
     notice = arrival_notice(Arrival(entry(address="<i>***@shop.example", verdict="risky")))
     assert (notice.tone, notice.is_preliminary) == ("success", False)
     assert "&lt;i&gt;***@shop.example</strong> is risky, validated in 1,200 ms." in notice.text
-    assert notice.link_text == "See the details"
+    assert notice.link_text == "View the request"
 
 
 def test_refusal_links_to_its_entry_or_to_the_docs() -> None:
@@ -30,14 +32,14 @@ def test_refusal_links_to_its_entry_or_to_the_docs() -> None:
     assert logged.link_url.startswith("/validation/requests/req_1234567/")
     notice = arrival_notice(Arrival(None, "api_key_revoked"))
     assert (notice.tone, notice.is_preliminary) == ("warning", True)
-    assert "refused: 401 <code>api_key_revoked</code>" in notice.text
+    assert "refused your request: 401 <code>api_key_revoked</code>" in notice.text
     assert notice.link_url == "/docs/errors/#api_key_revoked"
 
 
 def test_other_requests_have_only_arrived() -> None:
     for arrival in (Arrival(), Arrival(entry())):
         notice = arrival_notice(arrival)
-        assert (notice.text, notice.is_preliminary) == ("It arrived.", True)
+        assert (notice.text, notice.is_preliminary) == ("We received your request.", True)
 
 
 def test_hints_depend_on_who_may_create_keys() -> None:
@@ -47,8 +49,20 @@ def test_hints_depend_on_who_may_create_keys() -> None:
     assert "from a teammate" in paste_hint(may_create_keys=False)
 
 
-def test_first_request_is_two_lines_with_the_key() -> None:
+def test_intro_changes_after_the_first_result() -> None:
+    assert steps_intro(is_complete=False).startswith("Send your first request in three steps.")
+    assert steps_intro(is_complete=True).startswith("Your first request worked.")
+
+
+def test_first_request_is_two_commands_with_the_key() -> None:
     lines = first_request("svc_live_x", "https://api.example").splitlines()
     assert lines[0] == "export SVC_API_KEY=svc_live_x"
-    assert lines[1].startswith("curl https://api.example/v1/validate ")
-    assert len(lines) == 2
+    assert lines[1] == "curl https://api.example/v1/validate \\"
+    # None is too long for a phone in landscape, or for the page at 1280 pixels.
+    assert max(map(len, lines)) < 60
+
+
+def test_colored_first_request_is_escaped_and_not_cached_with_the_key() -> None:
+    colored = colored_first_request("<b>'x'", "https://api.example")
+    assert "SVC_API_KEY</span>=&lt;b&gt;&#x27;x&#x27;\n" in colored
+    assert "svc_live_y" in colored_first_request("svc_live_y", "https://api.example")

@@ -1,36 +1,38 @@
 """The key numbers of the overview and the usage page."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
 from validation.presenters.stats import Stat, overview_stats, usage_page_stats
+from validation.reports.date_ranges import last_days
 from validation.reports.overview import Overview
 from validation.reports.usage_stats import UsageStats
 
 
 def day(number: int, calls: int) -> UsageStats:
     stats = UsageStats(date(2026, 11, number), credits=calls)
-    stats.calls["risky"] = calls
+    stats.calls["risky"] = stats.histogram[0] = calls
     return stats
 
 
 def overview(before: int, since: int) -> Overview:
     days = [day(number, before if number <= 7 else since) for number in range(1, 15)]
-    return Overview(days, [], [])
+    return Overview(last_days(datetime(2026, 11, 14, tzinfo=UTC), 14), days, [], [])
 
 
 def test_overview_shows_balance_and_usage() -> None:
     balance, today, week, month = overview_stats(overview(2, 1), 1, 3)
     assert (balance.text, balance.unit, balance.note) == ("1", "credit", "About 3 days left")
-    assert (today.label, today.value, today.note) == ("Requests today", 1, "1 credit")
-    assert (week.value, week.note) == (7, "\N{MINUS SIGN}50% vs previous 7 days")
-    assert (month.value, month.note) == (21, "21 credits")
+    assert (today.label, today.value, today.note) == ("Requests, today", 1, "1 credit used")
+    assert (week.label, week.value) == ("Requests, last 7 days", 7)
+    assert week.note == "\N{MINUS SIGN}50% vs previous 7 days"
+    assert (month.label, month.note) == ("Requests, last 30 days", "21 credits used")
 
 
 def test_first_week_has_nothing_to_compare_with() -> None:
     week = overview_stats(overview(0, 2), 5, None)[2]
-    assert week.note == "14 credits"
+    assert week.note == "14 credits used"
 
 
 @pytest.mark.parametrize(
@@ -48,5 +50,15 @@ def test_long_numbers_are_marked(value: int | str, text: str, is_long: bool) -> 
 
 
 def test_usage_page_shows_percentiles() -> None:
-    stats = usage_page_stats(UsageStats())
-    assert [stat.text for stat in stats] == ["0", "0", "no calls", "no calls"]
+    stats = usage_page_stats(day(1, 5), "Last 24 hours")
+    assert [(stat.label, stat.text) for stat in stats] == [
+        ("Requests, last 24 hours", "5"),
+        ("Credits used, last 24 hours", "5"),
+        ("Median validation time (p50)", "10 ms"),
+        ("95th percentile (p95)", "19 ms"),
+    ]
+
+
+def test_usage_page_without_requests_shows_no_percentiles() -> None:
+    stats = usage_page_stats(UsageStats(), "20 Nov 2026")
+    assert [stat.label for stat in stats] == ["Requests, 20 Nov 2026", "Credits used, 20 Nov 2026"]

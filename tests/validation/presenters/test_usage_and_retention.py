@@ -16,6 +16,7 @@ from validation.reports.date_ranges import Unit
 from validation.request_log.erasure import ErasureCount
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
+KOLKATA_NOTE = "Hours are in your time zone, Asia/Kolkata. Days start at midnight UTC."
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ KOLKATA = ZoneInfo("Asia/Kolkata")
         (None, KOLKATA, "Days are in UTC."),
         (Unit.DAY, KOLKATA, "Days are in UTC."),
         (Unit.HOUR, UTC, "Hours are in UTC."),
-        (Unit.HOUR, KOLKATA, "Hours are in Asia/Kolkata, your time zone; dates are days of UTC."),
+        (Unit.HOUR, KOLKATA, KOLKATA_NOTE),
     ],
 )
 def test_only_hours_are_in_the_viewers_time_zone(

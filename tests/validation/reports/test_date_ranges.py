@@ -1,11 +1,10 @@
-"""Date ranges of reports and the charts of their usage."""
+"""Date ranges of reports, and the labels of their charts."""
 
-import re
 from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from validation.reports.charts import draw_chart, round_up
 from validation.reports.date_ranges import (
     RangeTooLong,
     Unit,
@@ -18,7 +17,6 @@ from validation.reports.date_ranges import (
 pytestmark = pytest.mark.anywhere
 
 NOW = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
-NO_CALLS = {"deliverable": 0, "risky": 0, "undeliverable": 0, "unknown": 0}
 
 
 def test_last_hours_end_with_the_current_hour() -> None:
@@ -58,35 +56,44 @@ def test_unit_follows_the_length(days: int, unit: str) -> None:
 
 
 def test_too_many_intervals_for_a_chart_are_refused() -> None:
-    with pytest.raises(RangeTooLong, match="By hour at most 7 days"):
+    with pytest.raises(RangeTooLong, match="by hour is limited to 7 days"):
         last_days(NOW, 8, Unit.HOUR)
-    with pytest.raises(RangeTooLong, match="By day at most 92 days"):
+    with pytest.raises(RangeTooLong, match="by day is limited to 92 days"):
         last_days(NOW, 93, Unit.DAY)
 
 
 @pytest.mark.parametrize(
-    ("value", "ceiling"),
-    [(0, 1), (1, 1), (2, 2), (3, 5), (6, 10), (10, 10), (11, 20), (999, 1000), (2001, 5000)],
+    ("days", "labels"),
+    [
+        (7, ["14 Nov", "15 Nov", "16 Nov", "17 Nov", "18 Nov", "19 Nov", "20 Nov"]),
+        (30, ["26 Oct", "31 Oct", "5 Nov", "10 Nov", "15 Nov", "20 Nov"]),
+        (90, ["6 Sep", "21 Sep", "6 Oct", "21 Oct", "5 Nov", "20 Nov"]),
+    ],
 )
-def test_scale_ends_with_a_round_number(value: int, ceiling: int) -> None:
-    assert round_up(value) == ceiling
+def test_days_below_a_chart_end_with_today(days: int, labels: list[str]) -> None:
+    assert [*last_days(NOW, days).axis_labels(UTC).values()] == labels
 
 
-def test_verdicts_are_stacked() -> None:
-    chart = draw_chart([{**NO_CALLS, "deliverable": 5, "unknown": 5}, NO_CALLS], ["one", "two"])
-    assert (chart.width, chart.ceiling) == (20, 10)
-    assert chart.layers == [("deliverable", "M1 100v-50h8v50z"), ("unknown", "M1 50v-50h8v50z")]
-    assert chart.bars == [(0, "one"), (10, "two")]
+def test_months_below_a_chart_contain_the_year() -> None:
+    labels = last_months(NOW, 13).axis_labels(UTC)
+    assert labels == {
+        0: "Nov 2025",
+        3: "Feb 2026",
+        6: "May 2026",
+        9: "Aug 2026",
+        12: "Nov 2026",
+    }
 
 
-def test_no_bar_leaves_the_chart() -> None:
-    bars = [{**NO_CALLS, "deliverable": n, "risky": 2 * n, "unknown": 1} for n in range(200)]
-    chart = draw_chart(bars, [""] * 200)
-    for _, path in chart.layers:
-        for bottom, height in re.findall(r"M\S+ (\S+?)v-(\S+?)h", path):
-            assert -0.01 <= float(bottom) - float(height) <= float(bottom) <= 100
+def test_hours_below_a_chart_are_round_in_the_viewers_time_zone() -> None:
+    hours = last_hours(NOW, 24)
+    utc = ["20:00", "20 Nov", "04:00", "08:00", "12:00", "16:00"]
+    assert [*hours.axis_labels(UTC).values()] == utc
+    kolkata = ["04:30", "08:30", "12:30", "16:30", "20:30"]
+    assert [*hours.axis_labels(ZoneInfo("Asia/Kolkata")).values()][1:] == kolkata
 
 
-def test_empty_chart_has_no_layers() -> None:
-    assert draw_chart([NO_CALLS], ["none"]).layers == []
-    assert draw_chart([], []).ceiling == 1
+def test_hours_of_a_week_are_labeled_at_midnight() -> None:
+    labels = last_days(NOW, 7, Unit.HOUR).axis_labels(UTC)
+    assert [*labels] == [*range(0, 7 * 24, 24)]
+    assert labels[0] == "14 Nov"

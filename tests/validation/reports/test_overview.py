@@ -36,9 +36,9 @@ def page_text(browser: Client, path: str = PAGE) -> str:
 
 def test_new_account_sees_the_first_steps(browser: Client) -> None:
     page = page_text(browser)
-    assert "Your first request" in page
+    assert "Send your first request in three steps." in page
     assert 'href="/apikeys/create/"' in page
-    assert "export SVC_API_KEY=" in page
+    assert "SVC_API_KEY</span>='paste your key here'" in page
     assert "data-poll" not in page
 
 
@@ -62,14 +62,46 @@ def test_first_request_appears_once_it_has_arrived(
     caller.validate("risky@sandbox.test")
     assert "r***@sandbox.test" in page_text(browser, path)
     assert "is risky" in page_text(browser, path)
-    assert "Your first request" not in page_text(browser)
+
+
+def test_after_the_first_result_three_steps_are_done(
+    browser: Client, key: ApiKey, caller: ApiClient
+) -> None:
+    caller.validate("risky@sandbox.test")
+    page = page_text(browser)
+    assert "Your first request worked." in page
+    assert page.count('<li class="steps-done">') == 3
+    assert page.count('<a role="button" href') == 1
+    assert "Try a real address (1 credit)" in page
+    assert "Latest requests" in page
+    assert 'class="chart"' not in page
+    assert "data-poll" not in page
+
+
+def test_first_result_counts_without_a_request_log(
+    browser: Client, account: Account, key: ApiKey, caller: ApiClient
+) -> None:
+    Account.objects.update(log_days=0)
+    caller.validate("risky@sandbox.test")
+    assert page_text(browser).count('<li class="steps-done">') == 3
+
+
+def test_viewer_cannot_try_a_real_address(account: Account, key: ApiKey, caller: ApiClient) -> None:
+    caller.validate("risky@sandbox.test")
+    page = page_text(signed_in(make_member(account, Role.VIEWER)))
+    assert "Your first request worked." in page
+    assert "Try a real address" not in page
 
 
 def test_refused_first_request_is_shown(browser: Client, key: ApiKey, caller: ApiClient) -> None:
     caller.send(b"{}")
     page = page_text(browser, f"/validation/arrivals/{key.public_id}/")
-    assert "refused: 400 <code>missing_field</code>" in page
-    assert "See what to do" in page
+    assert "refused your request: 400 <code>missing_field</code>" in page
+    assert "How to fix it" in page
+    page = page_text(browser)
+    assert page.count('<li class="steps-done">') == 2
+    assert "refused your request: 400 <code>missing_field</code>" in page
+    assert "data-poll" in page
 
 
 def test_request_in_progress_has_not_arrived(browser: Client, key: ApiKey) -> None:
@@ -78,7 +110,7 @@ def test_request_in_progress_has_not_arrived(browser: Client, key: ApiKey) -> No
     ApiKey.objects.update(last_used_at=timezone.now() - timedelta(seconds=3))
     assert browser.get(path).status_code == 204
     ApiKey.objects.update(last_used_at=timezone.now() - timedelta(seconds=9))
-    assert "It arrived." in page_text(browser, path)
+    assert "We received your request." in page_text(browser, path)
 
 
 def test_refusal_without_a_log_entry_is_shown(
@@ -88,8 +120,8 @@ def test_refusal_without_a_log_entry_is_shown(
     revoke_key(key=key, actor=owner)
     caller.validate("risky@sandbox.test")
     refusals.flush()
-    assert "refused: 401 <code>api_key_revoked</code>" in page_text(browser, path)
-    assert "Latest requests" in page_text(browser)
+    assert "refused your request: 401 <code>api_key_revoked</code>" in page_text(browser, path)
+    assert "refused your request: 401 <code>api_key_revoked</code>" in page_text(browser)
 
 
 def test_request_from_a_disallowed_network_counts_as_a_first_request(
@@ -100,7 +132,7 @@ def test_request_from_a_disallowed_network_counts_as_a_first_request(
     assert ApiClient(secret).validate("risky@sandbox.test").status_code == 403
     for path in (f"/validation/arrivals/{key.public_id}/", "/validation/arrivals/"):
         page = page_text(browser, path)
-        assert "refused: 403 <code>ip_not_allowed</code>" in page
+        assert "refused your request: 403 <code>ip_not_allowed</code>" in page
         assert "data-ask-again" in page
     assert "Latest requests" in page_text(browser)
 
@@ -111,7 +143,7 @@ def test_viewer_gets_no_link_to_create_keys(account: Account, key: ApiKey) -> No
 
 def test_playground_counts_as_a_first_request(browser: Client) -> None:
     browser.post("/validation/playground/", {"email": "no address"})
-    assert "Your first request" not in page_text(browser)
+    assert "Requests, last 30 days" in page_text(browser)
 
 
 def test_page_shows_today_the_last_7_days_and_the_last_30_days(
@@ -123,10 +155,40 @@ def test_page_shows_today_the_last_7_days_and_the_last_30_days(
     add_usage(account, now - timedelta(days=9), 26, "unknown")
     add_usage(account, now - timedelta(days=40), 1_000)
     page = page_text(browser)
-    for title, number in (("Requests today", 3), ("Last 7 days", 13), ("Last 30 days", 39)):
-        assert f"<dt>{title}</dt><dd>{number}</dd>" in page
+    for title, number in (("today", 3), ("last 7 days", 13), ("last 30 days", 39)):
+        assert f"<dt>Requests, {title}</dt><dd>{number}</dd>" in page
     assert "\N{MINUS SIGN}50% vs previous 7 days" in page
-    assert "66.7 %" in page
+    assert "66.7%" in page
+
+
+def test_chart_of_30_days_has_a_table_and_leads_to_requests(
+    browser: Client, account: Account
+) -> None:
+    now = timezone.now()
+    add_usage(account, now, 3)
+    page = page_text(browser)
+    link = f'href="/validation/requests/?day={now:%Y-%m-%d}"'
+    # The bar and the row of the table.
+    assert page.count(link) == 2
+    assert f"<title>{now:%a %d %b}: 3 requests 3 deliverable</title>" in page
+    assert page.count('<th scope="row">') == 30
+    assert "Last 30 days: 3 requests" in page
+
+
+def test_without_usage_in_30_days_there_is_no_empty_chart(
+    browser: Client, account: Account
+) -> None:
+    add_usage(account, timezone.now() - timedelta(days=40))
+    page = page_text(browser)
+    assert 'class="chart"' not in page
+    assert 'href="/validation/usage/?range=12m"' in page
+
+
+def test_navigation_says_how_long_the_balance_lasts(browser: Client, account: Account) -> None:
+    assert "No recent usage" in page_text(browser)
+    add_usage(account, timezone.now(), 10)
+    Wallet.objects.filter(account=account).update(balance=1_000)
+    assert page_text(browser).count("About 100 days left") == 3
 
 
 def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
@@ -162,11 +224,11 @@ def test_security_suggestions_disappear_once_they_are_done(
     browser: Client, account: Account, owner: User
 ) -> None:
     add_usage(account, timezone.now())
-    assert "Add a second factor" in page_text(browser)
-    assert "Invite your colleagues" in page_text(browser)
+    assert "Turn on two-factor authentication" in page_text(browser)
+    assert "Invite your team" in page_text(browser)
     Authenticator.objects.create(user=owner, type=Authenticator.Type.TOTP, data={"secret": "x"})
     make_member(account, Role.VIEWER)
-    assert "Make it safe" not in page_text(browser)
+    assert "Secure your account" not in page_text(browser)
 
 
 def test_nothing_of_another_account_is_shown(
@@ -179,7 +241,7 @@ def test_nothing_of_another_account_is_shown(
     add_log_entry(other, now, "secret@elsewhere.example")
     page = page_text(browser)
     assert "elsewhere.example" not in page
-    assert "<dt>Last 30 days</dt><dd>1</dd>" in page
+    assert "<dt>Requests, last 30 days</dt><dd>1</dd>" in page
 
 
 def test_page_needs_no_more_than_12_queries(

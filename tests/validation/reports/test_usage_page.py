@@ -17,10 +17,12 @@ from credits.wallet.totals import delete_old_hours, roll_up_days
 from tests.conftest import signed_in
 from tests.credits.time_travel import on
 from tests.validation.reports.usage_data import add_usage, read_page
+from validation.reports.charts import STACK_ORDER
 
 pytestmark = pytest.mark.django_db
 
 PAGE = "/validation/usage/"
+NONE = ' class="usage-none"'
 
 
 @pytest.fixture(autouse=True)
@@ -51,13 +53,14 @@ def at(day: int, hour: int = 12) -> datetime:
     return datetime(2026, 11, day, hour, tzinfo=UTC)
 
 
-def row(name: str, *numbers: int) -> str:
-    headings = ("Requests", "Deliverable", "Risky", "Undeliverable", "Unknown", "Credits")
+def row(name: str, *numbers: int, linked: bool = True) -> str:
+    requests, *split, credits = numbers
     cells = "".join(
-        f'<td data-label="{heading}" class="text-number">{number:,}</td>'
-        for heading, number in zip(headings, numbers, strict=True)
+        f'<td data-label="{verdict}"{"" if calls else NONE}>{calls:,}</td>'
+        for verdict, calls in zip(STACK_ORDER, split, strict=True)
     )
-    return f'<tr><th scope="row">{name}</th>{cells}</tr>'
+    cells = f'<td>{requests:,}</td>{cells}<td data-label="credits">{credits:,}</td>'
+    return f"{name}</a></th>{cells}</tr>" if linked else f"{name}</th>{cells}</tr>"
 
 
 def test_days_are_in_utc_and_the_table_matches_the_chart(browser: Client, account: Account) -> None:
@@ -69,7 +72,18 @@ def test_days_are_in_utc_and_the_table_matches_the_chart(browser: Client, accoun
     assert row("Fri 20 Nov", 7, 0, 5, 0, 2, 7) in page
     assert row("Thu 19 Nov", 1_200, 1_200, 0, 0, 0, 1_200) in page
     assert row("Wed 18 Nov", 0, 0, 0, 0, 0, 0) in page
-    assert "<title>Thu 19 Nov: 1,200</title>" in page
+    assert "<title>Thu 19 Nov: 1,200 requests 1,200 deliverable</title>" in page
+    assert "<title>Fri 20 Nov: 7 requests 5 risky 2 unknown</title>" in page
+    assert 'href="/validation/requests/?day=2026-11-19"' in page
+    assert "Last 30 days" not in page
+
+
+def test_bar_of_one_key_leads_to_the_requests_of_that_key(
+    browser: Client, account: Account, key: ApiKey
+) -> None:
+    add_usage(account, at(20), key=key)
+    page = page_text(browser, f"range=7d&key={key.public_id}")
+    assert f'href="/validation/requests/?day=2026-11-20&key={key.public_id}"' in page
 
 
 def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -> None:
@@ -79,7 +93,7 @@ def test_hours_are_in_the_viewers_time_zone(browser: Client, account: Account) -
     assert row("Fri 20 Nov, 12:00", 3, 3, 0, 0, 0, 3) in page_text(browser, query)
     browser.cookies["timezone"] = "Asia/Kolkata"
     page = page_text(browser, query)
-    assert "Hours are in Asia/Kolkata, your time zone; dates are days of UTC." in page
+    assert "Hours are in your time zone, Asia/Kolkata." in page
     assert row("Fri 20 Nov, 17:30", 3, 3, 0, 0, 0, 3) in page
 
 
@@ -124,10 +138,10 @@ def test_days_whose_hours_were_deleted_are_shown_by_day(browser: Client, account
         roll_up_days()
         delete_old_hours()
         page = page_text(browser, "since=2025-07-10&until=2025-07-10")
-        assert row("Thu 10 Jul 2025", 1_000, 1_000, 0, 0, 0, 1_000) in page
+        assert row("Thu 10 Jul 2025", 1_000, 1_000, 0, 0, 0, 1_000, linked=False) in page
         assert len(csv_rows(browser, "since=2025-07-10&until=2025-07-10")) == 2
         page = page_text(browser, "since=2025-07-10&until=2025-07-10&by=hour")
-        assert "Hours are kept for 13 months" in page
+        assert "Usage by hour is available for 13 months." in page
 
 
 def test_dates_take_precedence_over_the_range(browser: Client, account: Account) -> None:
@@ -137,7 +151,8 @@ def test_dates_take_precedence_over_the_range(browser: Client, account: Account)
     assert 'aria-current="true"' not in page
 
 
-def test_each_hour_has_a_unique_label_when_clocks_change(browser: Client) -> None:
+def test_each_hour_has_a_unique_label_when_clocks_change(browser: Client, account: Account) -> None:
+    add_usage(account, at(1))
     browser.cookies["timezone"] = "America/St_Johns"
     page = page_text(browser, "since=2026-11-01&until=2026-11-01&by=hour")
     assert row("Sun 01 Nov, 01:30 -0230", 0, 0, 0, 0, 0, 0) in page
@@ -153,7 +168,7 @@ def test_usage_can_be_filtered_by_key_or_playground(
     when = "since=2026-11-20&until=2026-11-20&by=day"
     for chosen, calls in (("", 18), (key.public_id, 5), (other.public_id, 6), ("playground", 7)):
         page = page_text(browser, f"{when}&key={chosen}")
-        assert f"<dt>Requests</dt><dd>{calls}</dd>" in page
+        assert f"<dt>Requests, 20 Nov 2026</dt><dd>{calls}</dd>" in page
     page = browser.get(PAGE, {"range": "90d"}).content.decode()
     assert "&lt;b&gt;Other" in page
     assert "<b>Other" not in page
@@ -170,8 +185,8 @@ def test_key_of_another_account_is_refused(browser: Client, stranger: User) -> N
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("range=30d&by=hour", "By hour at most 7 days"),
-        ("range=12m&by=day", "By day at most 92 days"),
+        ("range=30d&by=hour", "Usage by hour is limited to 7 days."),
+        ("range=12m&by=day", "Usage by day is limited to 92 days."),
         ("range=24h&by=month", "only available by hour."),
         ("since=2026-11-20&until=2026-11-01", "must be before"),
         ("since=2020-01-01", "at most two years"),
@@ -182,13 +197,15 @@ def test_key_of_another_account_is_refused(browser: Client, stranger: User) -> N
 )
 def test_invalid_range_is_reported(browser: Client, query: str, words: str) -> None:
     assert words in page_text(browser, query)
-    assert 'id="pieces"' not in page_text(browser, query)
+    assert 'id="intervals"' not in page_text(browser, query)
     assert words in read_page(browser.get(f"{PAGE}csv/?{query}", follow=True))
 
 
 @pytest.mark.parametrize("query", ["", "range=24h", "range=7d&by=hour", "range=90d", "range=12m"])
 def test_account_without_usage_has_a_page(browser: Client, query: str) -> None:
-    assert "Nothing was used in this time." in page_text(browser, query)
+    page = page_text(browser, query)
+    assert "<strong>No requests.</strong>" in page
+    assert 'class="chart"' not in page
     assert len(csv_rows(browser, query)) == 1
 
 
