@@ -205,7 +205,9 @@ def test_no_template_holds_an_inline_script_or_style() -> None:
 def test_email_files_are_mentioned_only_without_a_mail_server(
     visitor: Client, settings: Settings, db: None
 ) -> None:
-    assert b"This instance has no mail server" in visitor.get("/accounts/password/reset/done/").content
+    assert (
+        b"This instance has no mail server" in visitor.get("/accounts/password/reset/done/").content
+    )
     settings.EMAILS_ARE_FILES = False
     page = visitor.get("/accounts/password/reset/done/").content
     assert b"This instance has no mail server" not in page

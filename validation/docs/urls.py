@@ -2,27 +2,21 @@ from django.urls import path
 
 from apikeys.views import openapi
 from validation.docs.pages import PAGES
-<<<<<<< HEAD
 from validation.docs.text_views import show_changelog_feed, show_markdown
-=======
 from validation.docs.search_views import search_docs, show_search_index
->>>>>>> 7a52183 (docs: Add a search that works with the keyboard and without JavaScript.)
 from validation.docs.views import show_page
 
 app_name = "docs"
 
 urlpatterns = [
     *(path(page.path, show_page, {"page": page}, name=page.name) for page in PAGES),
-<<<<<<< HEAD
     *(
         path(page.markdown_path, show_markdown, {"page": page}, name=f"{page.name}-markdown")
         for page in PAGES
     ),
     path("changelog.atom", show_changelog_feed, name="show-changelog-feed"),
-=======
     path("search/", search_docs, name="search-docs"),
     path("search.json", show_search_index, name="show-search-index"),
->>>>>>> 7a52183 (docs: Add a search that works with the keyboard and without JavaScript.)
     path("openapi.json", openapi.show_openapi_document, name="show-description"),
     path("postman.json", openapi.show_postman_collection, name="show-postman"),
 ]
