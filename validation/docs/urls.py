@@ -2,8 +2,8 @@ from django.urls import path
 
 from apikeys.views import openapi
 from validation.docs.pages import PAGES
-from validation.docs.text_views import show_changelog_feed, show_markdown
 from validation.docs.search_views import search_docs, show_search_index
+from validation.docs.text_views import show_changelog_feed, show_markdown
 from validation.docs.views import show_page
 
 app_name = "docs"
