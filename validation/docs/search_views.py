@@ -12,6 +12,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import conditional_page, require_safe
 
+from runtime.http.public_pages import public_page
 from validation.docs.page_context import build_context
 from validation.docs.pages import GROUPS, PAGES, Page
 from validation.docs.search import MAX_QUERY_LENGTH, Entry, index_page, search
@@ -36,6 +37,7 @@ def search_docs(request: HttpRequest) -> HttpResponse:
 
 
 @login_not_required
+@public_page
 @conditional_page
 @require_safe
 def show_search_index(request: HttpRequest) -> JsonResponse:
