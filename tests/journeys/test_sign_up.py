@@ -21,7 +21,7 @@ def test_new_customer_signs_up_and_signs_in_again(page: Page, site: Product) -> 
     sign_out(page)
     sign_in(page, "jane@newcomer.example")
     assert_heading(page, "Overview")
-    expect(page.get_by_text("three steps, two minutes")).to_be_visible()
+    expect(page.get_by_text("in three steps")).to_be_visible()
 
 
 def test_a_mistyped_address_is_corrected_with_one_click(page: Page) -> None:
