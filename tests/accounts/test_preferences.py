@@ -12,6 +12,7 @@ from accounts.roles import Role
 from accounts.team import invite_member
 from runtime.models import Mail
 from tests.conftest import signed_in
+from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -65,6 +66,16 @@ def test_times_are_in_the_chosen_zone_and_format(browser: Client, account: Accou
     assert "Times are in Asia/Kolkata." in page
 
 
+def test_rows_of_the_request_log_are_in_the_chosen_zone(browser: Client, account: Account) -> None:
+    LogEntry.objects.create(
+        account=account, request_id="req_" + "a" * 20, status=200, duration_ms=1, at=NOON
+    )
+    save(browser, time_zone="Asia/Kolkata", date_format="mdy")
+    rows = browser.get("/validation/requests/?until=2026-12-31").content.decode()
+    assert ">Nov 20, 5:30:05 PM</time>" in rows
+    assert "Times are in Asia/Kolkata." in rows
+
+
 def test_times_are_in_the_zone_of_the_browser_until_one_is_chosen(browser: Client) -> None:
     browser.cookies["timezone"] = "America/New_York"
     assert "Times are in America/New York." in browser.get("/accounts/audit/").content.decode()
@@ -90,7 +101,7 @@ def test_emails_have_the_same_dates_for_all_recipients(owner: User, account: Acc
             account=account, email="new@shop.example", role=Role.VIEWER, actor=owner
         )
     email = Mail.objects.latest("pk")
-    assert f"until {invitation.expires_at:%-d %b %Y}." in email.text
+    assert f" {invitation.expires_at:%-d %b %Y}." in email.text
 
 
 def test_staff_pages_stay_in_utc(browser: Client, owner: User, account: Account) -> None:
