@@ -42,7 +42,7 @@ def change_preferences(request: SiteRequest) -> HttpResponse:
     form = PreferencesForm(request.POST)
     if form.is_valid():
         services.change_preferences(user=cast(User, request.user), **form.cleaned_data)
-        messages.success(request, "Your preferences are saved.")
+        messages.success(request, "Your preferences were saved.")
         return redirect(PAGE)
     return _profile_page(request, preferences_form=form)
 

@@ -37,7 +37,7 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
       said.textContent = "Copied";
     } catch {
-      said.textContent = "Copy it by hand";
+      said.textContent = "Copy failed";
     }
     setTimeout(() => {
       said.textContent = "Copy";
@@ -59,7 +59,7 @@ for (const element of document.querySelectorAll("[data-poll]")) {
   const ask = async () => {
     const answer = document.hidden ? null : await fetch(element.dataset.poll).catch(() => null);
     if (answer && (answer.redirected || (answer.status >= 400 && answer.status < 500))) {
-      element.textContent = "This page hears of no more requests: you were signed out, or work elsewhere. Open the overview to see them.";
+      element.textContent = "Updates have stopped because you signed out or switched accounts. Open Overview to see new requests.";
       return;
     }
     const news = answer?.status === 200 ? await answer.text() : null;
@@ -102,6 +102,6 @@ for (const element of document.querySelectorAll("[data-address]")) {
 // Remove secrets before the browser stores the page in its back/forward cache.
 window.addEventListener("pagehide", () => {
   for (const element of document.querySelectorAll("[data-shown-once]")) {
-    element.textContent = "It was shown once and cannot be shown again.";
+    element.textContent = "This was shown once and can't be shown again.";
   }
 });

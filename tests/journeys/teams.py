@@ -16,7 +16,7 @@ def rename_account(page: Page, name: str) -> None:
 def rename_yourself(page: Page, name: str) -> None:
     page.goto("/accounts/profile/")
     page.get_by_label("Your name").fill(name)
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save name").click()
     expect(page.get_by_text("Your name was saved.")).to_be_visible()
 
 

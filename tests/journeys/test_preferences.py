@@ -27,4 +27,4 @@ def test_chosen_theme_wins_over_the_system(windows: Windows, newcomer: Newcomer)
 def save(page: Page, label: str, choice: str) -> None:
     page.get_by_label(label).select_option(choice)
     page.get_by_role("button", name="Save preferences").click()
-    expect(page.get_by_text("Your preferences are saved.")).to_be_visible()
+    expect(page.get_by_text("Your preferences were saved.")).to_be_visible()

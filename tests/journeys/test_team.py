@@ -36,7 +36,7 @@ def test_forbidden_page_names_the_role_it_needs(developer: Page) -> None:
     response = developer.goto("/accounts/account/close/")
     assert response
     assert response.status == 403
-    assert_heading(developer, "You may not do this")
+    assert_heading(developer, "Access denied")
     expect(developer.get_by_text("doesn't have access to this page. Ask an owner.")).to_be_visible()
 
 
