@@ -117,7 +117,7 @@ def test_changed_price_shows_the_new_quote_instead_of_ordering(
     path, form = f"/credits/packs/{pack.public_id}/", order_form(account, pack)
     Pack.objects.filter(pk=pack.pk).update(price_cents=700)
     page = text(browser.post(path, {**form, "name": "Shop Ltd"}))
-    assert "your order wasn&#x27;t placed" in page
+    assert "The terms have changed since you opened this page" in page
     assert "$7.00" in page
     assert 'value="Shop Ltd"' in page
     assert not account.orders.exists()
@@ -134,7 +134,7 @@ def test_changed_content_of_a_pack_shows_the_new_quote(
     form = order_form(account, pack)
     Pack.objects.filter(pk=pack.pk).update(**change)
     page = text(browser.post(f"/credits/packs/{pack.public_id}/", form))
-    assert "your order wasn&#x27;t placed" in page
+    assert "The terms have changed since you opened this page" in page
     assert not account.orders.exists()
 
 
@@ -144,7 +144,7 @@ def test_changed_tax_rate_shows_the_new_quote(
     form = order_form(account, pack)
     settings.TAX_RATE = "0.19"
     page = text(browser.post(f"/credits/packs/{pack.public_id}/", form))
-    assert "your order wasn&#x27;t placed" in page
+    assert "The terms have changed since you opened this page" in page
     assert "$5.95" in page
     assert not account.orders.exists()
 
@@ -157,7 +157,7 @@ def test_plan_paid_for_since_the_page_was_shown_is_quoted_as_an_upgrade(
     starter = place_order(quote=quote(account, plans["starter"]), buyer=SHOP, actor=buyer)
     fulfill_order(order=starter)
     page = text(browser.post("/credits/plans/growth/", form))
-    assert "your order wasn&#x27;t placed" in page
+    assert "The terms have changed since you opened this page" in page
     assert "$84.00" in page
     assert account.orders.get() == starter
 
