@@ -26,6 +26,22 @@ class Entry:
 
 ENTRIES = (
     Entry(
+        "preferences",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Theme, time zone, and date format",
+        "Choose a light or dark theme, a time zone, and a date format under Settings → Profile. "
+        "The API, downloads, and emails still use UTC.",
+    ),
+    Entry(
+        "requests-export",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Find and export requests",
+        "Filters in Requests apply as you change them, and include a date range. You can "
+        "export the filtered requests as CSV.",
+    ),
+    Entry(
         "postman-collection",
         date(2026, 11, 23),
         "Docs",
