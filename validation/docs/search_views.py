@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.views.decorators.http import conditional_page, require_safe
+from django.views.decorators.http import require_safe
 
 from runtime.http.public_pages import public_page
 from validation.docs.page_context import build_context
@@ -38,7 +38,6 @@ def search_docs(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 @public_page
-@conditional_page
 @require_safe
 def show_search_index(request: HttpRequest) -> JsonResponse:
     return JsonResponse([asdict(entry) for entry in load_index()], safe=False)
