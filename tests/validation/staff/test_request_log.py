@@ -63,7 +63,7 @@ def test_support_finds_and_erases_an_address_of_all_accounts(
     support: Client, entry: LogEntry
 ) -> None:
     page = support.post(f"{LIST}find/", {"email": ADDRESS.title()}).content.decode()
-    assert "Found across all accounts: 1 request in the log and 1 answer to repeat." in page
+    assert "Found across all accounts: 1 request and 1 stored response." in page
     assert f"{LIST}?q={entry.address_hash}" in page
     response = support.post(f"{LIST}erase/", {"email": ADDRESS}, follow=True)
     assert b"Erased j***@sandbox.test (2 rows)." in response.content
