@@ -24,6 +24,7 @@
   const scoreTerm = (entry, term) => {
     const names = entry.names.map((name) => name.toLowerCase());
     const levels = [
+      [60, !entry.section && entry.page.toLowerCase().includes(term)],
       [50, names.includes(term)],
       [20, title(entry).toLowerCase().includes(term)],
       [10, names.some((name) => name.includes(term))],

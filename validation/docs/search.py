@@ -90,6 +90,7 @@ def _score(entry: Entry, phrase: str, terms: list[str]) -> int:
 def _term_score(entry: Entry, term: str) -> int:
     names = [name.lower() for name in entry.names]
     levels = (
+        (60, not entry.section and term in entry.page.lower()),
         (50, term in names),
         (20, term in entry.title.lower()),
         (10, any(term in name for name in names)),

@@ -57,6 +57,7 @@ def test_error_code_leads_to_its_section(entries: list[Entry], code: str) -> Non
         ("did_you_mean", "/docs/#answer"),
         ("mx.provider", "/docs/validate/#result"),
         ("retry loop", "/docs/rate-limits/#retry"),
+        ("credits", "/docs/credits/"),
         ("rotate", "/docs/authentication/#rotate"),
         ("Price per month", "/docs/credits/#plans"),
     ],
