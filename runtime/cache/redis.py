@@ -7,7 +7,7 @@ would open its own.
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
@@ -36,6 +36,25 @@ _COUNT = """
         counts[i] = redis.call('INCRBY', key, increment)
         if counts[i] == tonumber(increment) then redis.call('EXPIRE', key, ttl) end
     end
+    return counts
+"""
+
+
+# Increments all counters if none of them exceeds its limit by that. Returns the counts, and 1 or 0.
+_COUNT_WITHIN = """
+    local increment, ttl = tonumber(ARGV[1]), ARGV[2]
+    local counts, fits = {}, 1
+    for i, key in ipairs(KEYS) do
+        counts[i] = tonumber(redis.call('GET', key) or '0')
+        if counts[i] + increment > tonumber(ARGV[i + 2]) then fits = 0 end
+    end
+    if fits == 1 then
+        for i, key in ipairs(KEYS) do
+            counts[i] = redis.call('INCRBY', key, increment)
+            if counts[i] == increment then redis.call('EXPIRE', key, ttl) end
+        end
+    end
+    counts[#KEYS + 1] = fits
     return counts
 """
 
@@ -87,6 +106,14 @@ class RedisCounters(BaseCache):
 
     def incr(self, key: str, delta: int = 1, version: Version = None) -> int:
         return self._coalescer.submit(self._increment(key, delta, version))
+
+    def incr_within(self, limits: Mapping[str, int], delta: int) -> tuple[bool, list[int]]:
+        """Increment all counters, or none if one would exceed its limit, and return the counts."""
+        keys = [self.make_and_validate_key(key) for key in limits]
+        ttl = int(self.default_timeout or 0)
+        reply = self._client.eval(_COUNT_WITHIN, len(keys), *keys, delta, ttl, *limits.values())
+        *counts, fits = reply
+        return bool(fits), counts
 
     def is_healthy(self) -> bool:
         """Increment a counter, as a request does: a Redis that replies to PING may refuse writes.

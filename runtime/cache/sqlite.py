@@ -14,6 +14,8 @@ import os
 import sqlite3
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -72,6 +74,24 @@ class _Store:
             cursor = self._connection.execute(statement, {**values, "now": now})
             rows = cursor.fetchall()
             return cursor.rowcount, rows[0][0] if rows else None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Callable[[str, Values], str | None]]:
+        """Yield a function that executes a statement and returns its value, in one transaction."""
+        now = time.time()
+
+        def execute(statement: str, values: Values) -> str | None:
+            row = self._connection.execute(statement, {**values, "now": now}).fetchone()
+            return row[0] if row else None
+
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield execute
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.rollback()
+                raise
 
 
 def _open(path: Path, busy_timeout: float) -> sqlite3.Connection:
@@ -154,12 +174,19 @@ class SQLiteCache(BaseCache):
 
     def _run(self, statement: str, values: Values) -> tuple[int, str | None]:
         try:
-            return _store(self._path, self._busy_timeout, os.getpid()).run(statement, values)
+            return self._store().run(statement, values)
         except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
-                # The file is corrupt or gone: the next call opens it again.
-                _store.cache_clear()
+            _close_if_broken(error)
             raise
+
+    def _store(self) -> _Store:
+        return _store(self._path, self._busy_timeout, os.getpid())
+
+
+def _close_if_broken(error: sqlite3.DatabaseError) -> None:
+    """Let the next call open the file again if it is corrupt or gone."""
+    if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_BUSY:
+        _store.cache_clear()
 
 
 class SQLiteCounters(SQLiteCache):
@@ -169,6 +196,21 @@ class SQLiteCounters(SQLiteCache):
         self, key: str, value: object, timeout: Timeout = DEFAULT_TIMEOUT, version: Version = None
     ) -> bool:
         return False
+
+    def incr_within(self, limits: Mapping[str, int], delta: int) -> tuple[bool, list[int]]:
+        """Increment all counters, or none if one would exceed its limit, and return the counts."""
+        entries = [self._entry(key, delta) for key in limits]
+        try:
+            with self._store().transaction() as execute:
+                counts = [int(execute(_GET, entry) or 0) for entry in entries]
+                room = zip(counts, limits.values(), strict=True)
+                fits = all(count + delta <= limit for count, limit in room)
+                if fits:
+                    counts = [int(execute(_INCREMENT, entry) or 0) for entry in entries]
+        except sqlite3.DatabaseError as error:
+            _close_if_broken(error)
+            raise
+        return fits, counts
 
     def is_healthy(self) -> bool:
         """Increment a counter, as a request does.

@@ -82,9 +82,40 @@ class Engine:
         self.slots = slots or LookupSlots()
         self._lock = threading.Lock()
 
-    def check(self, email: str, limit: LookupLimit | None = None) -> Finding:
-        """Check an address. Without a limit the caller may cause any number of lookups."""
-        return self._check_safely(email, lambda email, parts: self._check(email, parts, limit))
+    def check(
+        self,
+        email: str,
+        limit: LookupLimit | None = None,
+        found: dict[str, DomainInfo] | None = None,
+    ) -> Finding:
+        """Check an address. Without a limit the caller may cause any number of lookups.
+
+        `found` collects what lookups found, and is read before another lookup: a batch looks up
+        each domain once, even if the result can't be cached.
+        """
+        return self._check_safely(
+            email, lambda email, parts: self._check(email, parts, limit, found)
+        )
+
+    def domain_to_look_up(self, email: str) -> str | None:
+        """Return the domain if checking the address needs the DNS now."""
+        parts = parse_address(email)
+        if isinstance(parts, SyntaxProblem):
+            return None
+        domain = parts.ascii_domain
+        is_known = self._domains.get(domain) is not None or self.domain_data.is_reserved(domain)
+        return None if is_known else domain
+
+    def check_after_timeout(self, email: str) -> Finding:
+        """Return the finding for an address whose lookup took too long."""
+        return self._check_safely(
+            email,
+            lambda email, parts: self._give_up(email, parts, MailRoute(problem="dns_timeout")),
+        )
+
+    def prepare_to_wait(self) -> None:
+        """Release what the caller should not hold while it waits for other threads' checks."""
+        self._before_waiting()
 
     def check_for_sign_up(self, email: str) -> SignUpCheck:
         """Check an address with at most four messages to resolvers. The result is not cached."""
@@ -110,17 +141,28 @@ class Engine:
             logger.exception("The engine failed, so an address was reported as check_failed")
             return Finding(email, ("check_failed",), "syntax", lists=self.domain_data.versions)
 
-    def _check(self, email: str, parts: AddressParts, limit: LookupLimit | None) -> Finding:
+    def _check(
+        self,
+        email: str,
+        parts: AddressParts,
+        limit: LookupLimit | None,
+        found: dict[str, DomainInfo] | None,
+    ) -> Finding:
         domain = parts.ascii_domain
         info, sent_queries = self._domains.get(domain), False
+        if info is None and found is not None:
+            info = found.get(domain)
         if info is not None:
             self.resolver.counters.cached_domains += 1
         elif self.domain_data.is_reserved(domain):
             return self._check_offline(email, parts)
         else:
             if limit is not None and not limit.allows_lookup():
-                return self._refuse_lookup(email, parts)
+                route = MailRoute(problem="dns_failure", is_refused=True)
+                return self._give_up(email, parts, route, found)
             info, sent_queries = self._look_up(domain, limit)
+            if found is not None:
+                found[domain] = info
         # Read after any wait, so that staff's changes apply within seconds.
         staff_domains = self._staff_domains()
         if info.staff_domains is not staff_domains:
@@ -142,10 +184,17 @@ class Engine:
         info = self._describe_domain(domain, route, self._staff_domains())
         return self._build_finding(email, parts, info)
 
-    def _refuse_lookup(self, email: str, parts: AddressParts) -> Finding:
-        """Return the finding for callers whose lookups have exhausted too many budgets."""
-        route = MailRoute(problem="dns_failure", is_refused=True)
+    def _give_up(
+        self,
+        email: str,
+        parts: AddressParts,
+        route: MailRoute,
+        found: dict[str, DomainInfo] | None = None,
+    ) -> Finding:
+        """Return the finding without a lookup: it was refused, or took too long."""
         info = self._describe_domain(parts.ascii_domain, route, self._staff_domains())
+        if found is not None:
+            found[parts.ascii_domain] = info
         return self._build_finding(email, parts, info)
 
     def _check_offline(self, email: str, parts: AddressParts) -> Finding:

@@ -75,6 +75,14 @@ def count(location: str, results: Any) -> None:
     results.put([increment() for _ in range(CALLS_PER_PROCESS)])
 
 
+def count_within(location: str, results: Any) -> None:
+    """Increment two counters by 3 as long as both stay within their limits, in each process."""
+    counters = create_counters(location)
+    limits = {"small": 100, "large": 1_000}
+    outcomes = [counters.incr_within(limits, 3) for _ in range(CALLS_PER_PROCESS)]
+    results.put([counts[0] for fits, counts in outcomes if fits])
+
+
 def collect_counts(processes: int, target: Callable[..., None], *arguments: Any) -> list[int]:
     """Run `target` in several processes, and return all counts in order."""
     results = CONTEXT.Queue()
@@ -229,3 +237,28 @@ def test_delete_and_clear(cache: SQLiteCache | FallbackRedisCache) -> None:
     cache.set("key", 1)
     cache.clear()
     assert cache.get("key", "default") == "default"
+
+
+def test_conditional_increments_of_several_processes_never_exceed_a_limit(location: str) -> None:
+    assert collect_counts(PROCESSES, count_within, location) == list(range(3, 100, 3))
+    counters = create_counters(location)
+    assert counters.incr_within({"small": 100, "large": 1_000}, 3) == (False, [99, 99])
+    assert counters.incr_within({"small": 100, "large": 1_000}, 1) == (True, [100, 100])
+
+
+def test_no_counter_is_incremented_if_one_has_no_room(location: str) -> None:
+    counters = create_counters(location)
+    assert counters.incr_within({"key": 10, "account": 60}, 10) == (True, [10, 10])
+    assert counters.incr_within({"key": 10, "account": 60}, 1) == (False, [10, 10])
+    assert counters.incr("account") == 11
+
+
+def test_conditionally_incremented_counter_expires(location: str) -> None:
+    counters = create_counters(location)
+    counters.incr_within({"key": 10}, 5)
+    if location.startswith("redis"):
+        with Redis.from_url(location) as server:
+            assert 0 < server.ttl(counters.make_key("key")) <= 60
+    else:
+        with time_machine.travel(datetime.now(UTC) + timedelta(seconds=61)):
+            assert counters.incr_within({"key": 10}, 1) == (True, [1])
