@@ -65,6 +65,12 @@ REFUSALS: dict[str, Refusal] = {
         "Send `email` as a string of 1 to 320 characters. An Idempotency-Key has 1 to 255 visible "
         "ASCII characters. A malformed address is not an error: it returns a result.",
     ),
+    "batch_larger_than_limit": _invalid_request(
+        "The batch has more addresses than your rate limit allows per minute.",
+        "Each address of a batch counts as one request, and the batch has more addresses than the "
+        "account or the key may send in a minute. `details.limit` is that number.",
+        "Send smaller batches, or raise the key's limit or the plan.",
+    ),
     "unknown_field": _invalid_request(
         "The request has a field or query parameter that this operation does not accept.",
         "The body has a field, or the URL a query parameter, that this operation doesn't accept, "
@@ -245,9 +251,11 @@ SAMPLE_PARAMS = {
     "missing_field": "email",
     "invalid_field": "email",
     "unknown_field": "emial",
+    "batch_larger_than_limit": "emails",
     "idempotency_key_reused": "Idempotency-Key",
 }
 SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
+    "batch_larger_than_limit": {"limit": 60},
     "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
     "rate_limit_exceeded": {
         "limit": 60,

@@ -14,6 +14,7 @@ from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
 from validation.docs.text_views import show_llms_txt
+from validation.batches.api import ValidateBatchView
 from validation.reports.api import UsageView
 
 # The app's configuration leaves this to the URL table: config/apps.py.
@@ -34,6 +35,7 @@ def operation(route: str, view: type[ApiView]) -> list[URLPattern]:
 urlpatterns = [
     # The most requested paths come first.
     *operation("v1/validate", ValidateView),
+    *operation("v1/validate/batch", ValidateBatchView),
     *operation("v1/credits", CreditsView),
     *operation("v1/usage", UsageView),
     *operation("v1/me", MeView),

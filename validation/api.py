@@ -68,7 +68,7 @@ class ValidateView(ApiView):
     def prepare(self) -> None:
         document = read_object(self.request)
         self.email = read_string(document, "email", min_length=1, max_length=MAX_EMAIL_LENGTH)
-        self.idempotency_key = _read_idempotency_key(self.request)
+        self.idempotency_key = read_idempotency_key(self.request)
         refuse_unknown_fields(document, "email")
         call = self.request.call
         self.caller = Caller(call.key.account, call.key, call.request_id)
@@ -100,13 +100,7 @@ class ValidateView(ApiView):
         response = self._validate(request.call)
         request.call.is_in_request_log = True
         request.call.verdict = response.verdict
-        headers = {
-            "X-Credits-Cost": str(response.cost),
-            "X-Credits-Remaining": str(response.balance),
-        }
-        if response.replayed:
-            headers["Idempotent-Replayed"] = "true"
-        return ApiResponse(response.body, headers=headers)
+        return validation_response(response)
 
     def _validate(self, call: ApiCall) -> ValidationResponse:
         if self.replay is not None:
@@ -119,7 +113,17 @@ class ValidateView(ApiView):
         )
 
 
-def _read_idempotency_key(request: ApiRequest) -> str | None:
+def validation_response(response: ValidationResponse) -> ApiResponse:
+    headers = {
+        "X-Credits-Cost": str(response.cost),
+        "X-Credits-Remaining": str(response.balance),
+    }
+    if response.replayed:
+        headers["Idempotent-Replayed"] = "true"
+    return ApiResponse(response.body, headers=headers)
+
+
+def read_idempotency_key(request: ApiRequest) -> str | None:
     key: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         message = "Idempotency-Key must be 1 to 255 visible ASCII characters."

@@ -1,4 +1,7 @@
-"""Result ids: a timestamp and random bits in Crockford's base 32, so ids sort by time."""
+"""Ids of results and batches: a timestamp and random bits in Crockford's base 32.
+
+So they sort by time, and their rows are found by it.
+"""
 
 import re
 import secrets
@@ -8,29 +11,38 @@ from datetime import UTC, datetime
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _TIME_BITS, _RANDOM_BITS, _BITS_PER_LETTER = 48, 82, 5
 _LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_PER_LETTER
-_PATTERN = re.compile(f"val_[{_LETTERS}]{{{_LENGTH}}}")
+_PATTERN = re.compile(f"(?:val|bat)_[{_LETTERS}]{{{_LENGTH}}}")
 
 
 def new_result_id() -> str:
+    return f"val_{_new_letters()}"
+
+
+def new_batch_id() -> str:
+    return f"bat_{_new_letters()}"
+
+
+def _new_letters() -> str:
     number = (time.time_ns() // 1_000_000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
     letters = ""
     for _ in range(_LENGTH):
         number, letter = divmod(number, len(_LETTERS))
         letters = _LETTERS[letter] + letters
-    return f"val_{letters}"
+    return letters
 
 
 def normalize_result_id(text: str) -> str:
     """Restore the canonical case of an id that a user typed."""
-    return text.upper().replace("VAL_", "val_", 1)
+    prefix, separator, letters = text.partition("_")
+    return f"{prefix.lower()}{separator}{letters.upper()}"
 
 
 def result_created_at(text: str) -> datetime | None:
-    """Return the time in a result id, or None if the text isn't one."""
+    """Return the time in an id, or None if the text isn't one."""
     if not _PATTERN.fullmatch(text):
         return None
     number = 0
-    for letter in text.removeprefix("val_"):
+    for letter in text[len("val_") :]:
         number = number * len(_LETTERS) + _LETTERS.index(letter)
     try:
         return datetime.fromtimestamp((number >> _RANDOM_BITS) / 1000, UTC)

@@ -1,4 +1,5 @@
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -37,6 +38,12 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
     def expired(self) -> "ReplayQuerySet":
         return self.filter(created_at__lte=timezone.now() - REPLAY_RETENTION)
 
+    def with_address(self, email: str) -> "ReplayQuerySet":
+        """Return the replays whose body has the address, in any spelling."""
+        digest = address_hash(email)
+        in_batch = ~models.Q(batch_hashes="") & models.Q(batch_hashes__contains=digest)
+        return self.filter(models.Q(address_hash=digest) | in_batch)
+
     def find(self, account: Account, idempotency_key: str) -> "Replay | None":
         return self.live().filter(account=account, key_digest=_digest(idempotency_key)).first()
 
@@ -74,6 +81,21 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         except IntegrityError:
             raise ReplayExists from None
 
+    def store_batch(
+        self, account: Account, idempotency_key: str, emails: Sequence[str], body: bytes
+    ) -> None:
+        """Store the response to a batch, as `store` does. Sandbox results count as any others."""
+        try:
+            self.create(
+                account=account,
+                key_digest=_digest(idempotency_key),
+                email_digest=_digest_batch(emails),
+                batch_hashes=" ".join(dict.fromkeys(map(address_hash, emails))),
+                body=body.decode(),
+            )
+        except IntegrityError:
+            raise ReplayExists from None
+
 
 class Replay(models.Model):
     """Stores the response to a request with an Idempotency-Key, to replay it byte for byte."""
@@ -85,6 +107,8 @@ class Replay(models.Model):
     email_digest = models.CharField(max_length=64)
     # The same hash as in the request log: erasure uses it to find every spelling of the address.
     address_hash = models.CharField(max_length=32, blank=True)
+    # The hashes of all addresses of a batch, separated by spaces.
+    batch_hashes = models.TextField(blank=True, default="", db_default="")
     body = models.TextField()
     is_sandbox = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
@@ -99,6 +123,9 @@ class Replay(models.Model):
             models.Index(fields=["created_at"], name="replay_by_age"),
             models.Index(fields=["account", "address_hash"], name="replay_by_address"),
             models.Index(
+                fields=["account"], condition=~models.Q(batch_hashes=""), name="replay_of_batch"
+            ),
+            models.Index(
                 fields=["account", "-created_at"],
                 condition=models.Q(is_sandbox=True),
                 name="replay_of_sandbox",
@@ -110,6 +137,9 @@ class Replay(models.Model):
 
     def is_for(self, email: str) -> bool:
         return self.email_digest == _digest(email)
+
+    def is_for_batch(self, emails: Sequence[str]) -> bool:
+        return self.email_digest == _digest_batch(emails)
 
 
 class LostCharge(models.Model):
@@ -164,6 +194,14 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         """Return entries within the account's retention. Older ones may exist for up to a day."""
         return self.filter(account=account, at__gt=account.log_starts_at)
 
+    def of_batch(self, batch_id: str) -> "LogEntryQuerySet":
+        """Find a batch by the time that its id contains, because its id has no index."""
+        at = result_created_at(batch_id)
+        if at is None:
+            return self.none()
+        window = (at - timedelta(seconds=1), at + MAX_ROW_DELAY)
+        return self.filter(at__range=window, batch_id=batch_id)
+
     def with_result(self, result_id: str) -> "LogEntryQuerySet":
         """Find a result by the time that its id contains, because its id has no index."""
         at = result_created_at(result_id)
@@ -182,10 +220,12 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         return BulkInsert(self.model._meta.db_table, row_format, rows)
 
     def matching_id(self, text: str) -> "LogEntryQuerySet":
-        """Find entries of any account by result id, address hash or request id, for staff."""
+        """Find entries of any account by an id or an address hash, for staff."""
+        # The index on `at` starts with the account, so the queries have to name the accounts.
         if text.startswith("val_"):
-            # The index on `at` starts with the account, so the query has to name the accounts.
             return self.with_result(text).filter(account__in=Account.objects.all())
+        if text.startswith("bat_"):
+            return self.of_batch(text).filter(account__in=Account.objects.all())
         # A request id that the client chose may look like a hash.
         return self.filter(models.Q(address_hash=text) | models.Q(request_id=text))
 
@@ -215,6 +255,7 @@ class LogEntry(models.Model):
     sandbox = models.BooleanField(default=False)
     # Set for validations, empty for refusals and other operations.
     result_id = models.CharField(max_length=30, blank=True)
+    batch_id = models.CharField(max_length=30, blank=True, default="", db_default="")
     address = models.CharField(max_length=330, blank=True)
     address_hash = models.CharField(max_length=32, blank=True)
     domain = models.CharField(max_length=255, blank=True)
@@ -266,8 +307,10 @@ def _log_fields() -> list[Any]:
     return [field for field in LogEntry._meta.concrete_fields if not field.primary_key]
 
 
-def _digest(text: str) -> str:
-    digest = salted_hmac(
-        "validation.replay", text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256"
-    )
+def _digest(text: str, purpose: str = "validation.replay") -> str:
+    digest = salted_hmac(purpose, text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256")
     return digest.hexdigest()
+
+
+def _digest_batch(emails: Sequence[str]) -> str:
+    return _digest(json.dumps(emails), "validation.batch-replay")

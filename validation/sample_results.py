@@ -57,3 +57,30 @@ EXAMPLES = {
     "Undeliverable: invalid syntax": sandbox_result("invalid_syntax"),
     "Unknown (free)": sandbox_result("dns_timeout"),
 }
+
+
+def _build_batch() -> dict[str, object]:
+    """Return a batch of two addresses, the first of them twice."""
+    mistyped, simulated = mistyped_result(), sandbox_result("deliverable")
+    free = {"charged": 0, "remaining": 4211}
+    return {
+        "id": "bat_01KAHJ8Q6YF7D2H4J6KMNPQRST",
+        "created_at": "2026-11-20T18:30:00.123Z",
+        "results": [
+            {**mistyped, "duplicate_of": None},
+            {**simulated, "duplicate_of": None},
+            {**mistyped, "credits": free, "duplicate_of": 0},
+        ],
+        "summary": {
+            "deliverable": 1,
+            "risky": 1,
+            "undeliverable": 0,
+            "unknown": 0,
+            "duplicates": 1,
+        },
+        "duration_ms": 21,
+        "credits": {"charged": 1, "remaining": 4211},
+    }
+
+
+BATCH_EXAMPLE = _build_batch()

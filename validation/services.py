@@ -11,6 +11,7 @@ from apikeys.errors import ApiError
 from credits.wallet.charges import InsufficientCredits, get_balance
 from runtime.metrics.client import Counter
 from validation.engine.sandbox import sandbox_finding, sandbox_word
+from validation.engine.verdict import Finding
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Replay, ReplayExists
 from validation.request_log import writer
@@ -19,7 +20,7 @@ from validation.settlement import PRICE, Validation, ValidationResponse, charge_
 
 validations = Counter(
     "emailvalidation_validations",
-    "Completed validations, by verdict, reason and source: api, playground or sandbox.",
+    "Completed validations, by verdict, reason and source: api, batch, playground or sandbox.",
     ("verdict", "reason", "source"),
 )
 # Looking up the labels costs as much as counting.
@@ -48,7 +49,7 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
     else:
         finding = sandbox_finding(get_engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)
-    _validations_by(finding.verdict, finding.reason, _source(caller, word)).inc()
+    count_validation(finding, _source(caller, word))
     validation = Validation(caller, email, finding, word is not None, duration_ms)
     if idempotency_key is None:
         return charge_and_record(validation)
@@ -65,6 +66,10 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
         if first is None:
             raise
         return first
+
+
+def count_validation(finding: Finding, source: str) -> None:
+    _validations_by(finding.verdict, finding.reason, source).inc()
 
 
 def _source(caller: Caller, word: str | None) -> str:

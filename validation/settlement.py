@@ -75,7 +75,11 @@ class Validation:
         return Charge(caller.account, caller.key, verdict, self.cost, self.duration_ms)
 
     def build_response(self, balance: int) -> ValidationResponse:
-        document = {
+        body = render(self.document(balance))
+        return ValidationResponse(body, self.cost, balance, self.finding.verdict)
+
+    def document(self, balance: int) -> dict[str, object]:
+        return {
             "id": self.id,
             "created_at": timezone.now(),
             "sandbox": self.is_sandbox,
@@ -84,7 +88,6 @@ class Validation:
             "dns_cached": self.finding.dns_cached,
             "credits": {"charged": self.cost, "remaining": balance},
         }
-        return ValidationResponse(render(document), self.cost, balance, self.finding.verdict)
 
 
 def charge_and_record(validation: Validation) -> ValidationResponse:

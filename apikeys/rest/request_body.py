@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from apikeys.crypto import contains_secret
 from apikeys.errors import ApiError
 from apikeys.rest.negotiation import check_media_type
-from apikeys.rest.paths import MAX_BODY_BYTES
+from apikeys.rest.paths import max_body_bytes
 from apikeys.rest.strict_json import InvalidJSON, parse_json
 
 _PARAM_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -21,8 +21,9 @@ def check_content_length(meta: Mapping[str, str]) -> None:
         raise ApiError("length_required")
     if length and not (length.isascii() and length.isdigit()):
         raise ApiError("bad_request", "The Content-Length header is not a number.")
-    if len(length) > 9 or int(length or 0) > MAX_BODY_BYTES:
-        raise ApiError("request_too_large")
+    limit = max_body_bytes(meta.get("PATH_INFO", ""))
+    if len(length) > 9 or int(length or 0) > limit:
+        raise ApiError("request_too_large", f"The body is larger than {limit // 1024} KB.")
 
 
 def read_object(request: Request) -> dict[str, object]:
@@ -48,6 +49,24 @@ def read_string(document: dict[str, object], name: str, *, min_length: int, max_
         message = f"{name} must be a string of {min_length} to {max_length} characters."
         raise ApiError("invalid_field", message, param=name)
     return value
+
+
+def read_strings(
+    document: dict[str, object], name: str, *, max_items: int, min_length: int, max_length: int
+) -> list[str]:
+    """Return a list of 1 to `max_items` strings."""
+    if name not in document:
+        raise ApiError("missing_field", f"The field {name} is required.", param=name)
+    values = document[name]
+    if not isinstance(values, list) or not 1 <= len(values) <= max_items:
+        message = f"{name} must be an array of 1 to {max_items} strings."
+        raise ApiError("invalid_field", message, param=name, details={"max": max_items})
+    for index, value in enumerate(values):
+        if not isinstance(value, str) or not min_length <= len(value) <= max_length:
+            param = f"{name}[{index}]"
+            message = f"{param} must be a string of {min_length} to {max_length} characters."
+            raise ApiError("invalid_field", message, param=param)
+    return values
 
 
 def refuse_unknown_fields(document: dict[str, object], *known: str) -> None:

@@ -105,8 +105,8 @@ def handle_exception(error: Exception, context: Mapping[str, object]) -> ApiResp
 def rate_limit_headers(usage: BucketState, status: int) -> dict[str, str]:
     """Return the X-RateLimit headers and the IETF draft's RateLimit headers."""
     policy = f'"{usage.policy}"'
-    # Also in the sandbox's 429.
-    remaining = 0 if status == 429 else usage.remaining
+    # The sandbox's 429 shows an exhausted bucket, too.
+    remaining = 0 if status == 429 and not usage.refused else usage.remaining
     headers = {
         "X-RateLimit-Limit": str(usage.limit),
         "X-RateLimit-Remaining": str(remaining),

@@ -6,7 +6,7 @@ second. The limit is part of the counter's name, so a changed limit starts a new
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 from zlib import crc32
@@ -14,7 +14,8 @@ from zlib import crc32
 from django.conf import settings
 from django.core.cache import caches
 from django.http import HttpRequest
-from django_ratelimit.core import get_usage
+from django_ratelimit import ALL
+from django_ratelimit.core import _get_window, _make_cache_key, get_usage
 
 from accounts.models import Account
 from apikeys.models import ApiKey
@@ -33,6 +34,8 @@ class CounterStore(Protocol):
     """What both counter backends in runtime/cache have besides Django's methods."""
 
     def is_healthy(self) -> bool: ...
+
+    def incr_within(self, limits: Mapping[str, int], delta: int) -> tuple[bool, list[int]]: ...
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,17 @@ def consume(request: HttpRequest, bucket: Bucket) -> BucketState:
     return _count(request, bucket, 1)
 
 
+def consume_together(buckets: Sequence[Bucket], amount: int) -> tuple[bool, list[BucketState]]:
+    """Count more requests in all buckets if they fit into each, otherwise in none."""
+    if not _breaker.is_open:
+        try:
+            return _count_together_in_store(buckets, amount)
+        # No error of the store's library may fail the request.
+        except Exception as error:
+            _breaker.trip(error)
+    return _local.count_together(buckets, amount)
+
+
 def peek(request: HttpRequest, bucket: Bucket) -> BucketState:
     """Return the bucket's state without counting a request."""
     return _count(request, bucket, 0)
@@ -129,6 +143,28 @@ def _count_in_store(request: HttpRequest, bucket: Bucket, amount: int) -> Bucket
         raise RuntimeError("django-ratelimit returned no count.")
     # Windows include their last second. This one may have ended while the store counted.
     return _bucket_state(bucket, usage["count"], bucket.limit, max(1, usage["time_left"] + 1))
+
+
+def _count_together_in_store(
+    buckets: Sequence[Bucket], amount: int
+) -> tuple[bool, list[BucketState]]:
+    store = caches[settings.RATELIMIT_USE_CACHE]
+    if not isinstance(store, CounterStore):
+        raise TypeError("The counters' cache has no incr_within().")
+    windows = [_get_window(bucket.owner, WINDOW_SECONDS) for bucket in buckets]
+    keys = map(_counter_key, buckets, windows)
+    limits = [bucket.limit for bucket in buckets]
+    fits, counts = store.incr_within(dict(zip(keys, limits, strict=True)), amount)
+    now = int(time.time())
+    seconds_left = [max(1, window - now + 1) for window in windows]
+    return fits, list(map(_bucket_state, buckets, counts, limits, seconds_left))
+
+
+def _counter_key(bucket: Bucket, window: int) -> str:
+    """Return the counter that get_usage() increments, which can count only one request."""
+    rate = (bucket.limit, WINDOW_SECONDS)
+    group = f"{bucket.policy}:{bucket.subject}"
+    return str(_make_cache_key(group, window, rate, bucket.owner, ALL))
 
 
 def _bucket_state(bucket: Bucket, count: int, limit: int, seconds_left: int) -> BucketState:
@@ -182,6 +218,13 @@ class LocalCounter:
             self._windows[key] = (end, count)
         share = max(1, bucket.limit // settings.WEB_WORKERS)
         return _bucket_state(bucket, count, share, end - now)
+
+    def count_together(
+        self, buckets: Sequence[Bucket], amount: int
+    ) -> tuple[bool, list[BucketState]]:
+        states = [self.count(bucket, 0) for bucket in buckets]
+        fits = all(state.remaining >= amount for state in states)
+        return fits, [self.count(bucket, amount) for bucket in buckets] if fits else states
 
 
 def _is_in_window(now: int, end: int) -> bool:

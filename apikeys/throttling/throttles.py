@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
-from apikeys.request import ApiRequest
+from apikeys.request import ApiCall, ApiRequest
 from apikeys.throttling import limits
 from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
 
@@ -38,7 +40,30 @@ def _consume_for_key(request: Request, key: ApiKey) -> BucketState:
     return own
 
 
-def rate_limit_exceeded(usage: BucketState) -> ApiError:
+def consume_for_batch(call: ApiCall, size: int) -> None:
+    """Consume one request for each address but the first, which CallerThrottle has counted.
+
+    All of them are counted in the key's and the account's bucket, or none.
+    """
+    key = call.key
+    buckets = [limits.key_bucket(key), limits.account_bucket(key.account)]
+    limited = [bucket for bucket in buckets if bucket is not None]
+    lowest = min(bucket.limit for bucket in limited)
+    if size > lowest:
+        message = f"The batch has {size} addresses, and your rate limit is {lowest} per minute."
+        details = {"limit": lowest}
+        raise ApiError("batch_larger_than_limit", message, param="emails", details=details)
+    if size == 1:
+        return
+    fits, states = limits.consume_together(limited, size - 1)
+    lowest_state = min(states, key=lambda state: state.remaining)
+    call.rate_limit = replace(lowest_state, refused=not fits)
+    if not fits:
+        raise rate_limit_exceeded(call.rate_limit, needed=size - 1)
+
+
+def rate_limit_exceeded(usage: BucketState, needed: int = 0) -> ApiError:
+    """`needed` is the number of requests that a batch needed and that were not left."""
     wait = usage.seconds_left
     return ApiError(
         "rate_limit_exceeded",
@@ -48,5 +73,6 @@ def rate_limit_exceeded(usage: BucketState) -> ApiError:
             "window": WINDOW_SECONDS,
             "retry_after": wait,
             "reset": usage.reset,
+            **({"needed": needed} if needed else {}),
         },
     )

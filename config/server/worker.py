@@ -22,8 +22,7 @@ from gunicorn.util import close_graceful
 from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
-from apikeys.rest.paths import MAX_BODY_BYTES as MAX_API_BODY_BYTES
-from apikeys.rest.paths import is_api_path
+from apikeys.rest.paths import is_api_path, max_body_bytes
 from runtime.database.timeouts import (
     API_QUERY_TIMEOUT,
     PAGE_QUERY_TIMEOUT,
@@ -164,8 +163,9 @@ def _asks_to_close(request: ParsedRequest) -> bool:
 
 def _read_body(request: ParsedRequest, client: socket) -> bool:
     """Read the body. Return False if it's larger than allowed, so that some of it is unread."""
-    is_api = is_api_path(unquote(request.path))
-    limit = MAX_API_BODY_BYTES if is_api else MAX_BODY_BYTES
+    path = unquote(request.path)
+    is_api = is_api_path(path)
+    limit = max_body_bytes(path) if is_api else MAX_BODY_BYTES
     headers = dict(request.headers)
     length = int(headers.get("CONTENT-LENGTH", 0))
     body = _receive(request, client, limit + 1) if length <= limit else b""

@@ -62,5 +62,7 @@ def _matching_rows(
     # The index on replays starts with the account. Naming the accounts turns the search for a hash
     # into one index lookup per account instead of a scan of all replays.
     accounts = Account.objects.filter(pk=account.pk) if account else Account.objects.all()
-    conditions = {"account__in": accounts, "address_hash": address_hash(email)}
-    return LogEntry.objects.filter(**conditions), Replay.objects.filter(**conditions)
+    return (
+        LogEntry.objects.filter(account__in=accounts, address_hash=address_hash(email)),
+        Replay.objects.with_address(email).filter(account__in=accounts),
+    )

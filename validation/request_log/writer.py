@@ -3,8 +3,9 @@
 Nothing is written for an account whose log retention is 0 days.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -21,6 +22,7 @@ from validation.engine.verdict import CHECKS, Finding
 from validation.models import LogEntry
 
 PATH = "/v1/validate"
+BATCH_PATH = "/v1/validate/batch"
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,25 @@ class LoggedValidation(Protocol):
 
 def bulk_insert_for(validations: Iterable[LoggedValidation]) -> BulkInsert:
     """Return the INSERT to run in the transaction that charges the validations."""
-    logged = (
+    return LogEntry.objects.bulk_insert(map(_row, _logged(validations)))
+
+
+def bulk_insert_for_batch(validations: Iterable[LoggedValidation], batch_id: str) -> BulkInsert:
+    return LogEntry.objects.bulk_insert(_batch_rows(map(_row, _logged(validations)), batch_id))
+
+
+def _batch_rows(rows: Iterable[dict[str, object]], batch_id: str) -> Iterator[dict[str, object]]:
+    """Add the batch's columns. Rows have one request id, so their times must differ."""
+    started = timezone.now()
+    for index, row in enumerate(rows):
+        at = started + timedelta(microseconds=index)
+        yield {**row, "path": BATCH_PATH, "batch_id": batch_id, "at": at}
+
+
+def _logged(validations: Iterable[LoggedValidation]) -> Iterator[LoggedValidation]:
+    return (
         validation for validation in validations if validation.caller.account.log_retention_days
     )
-    return LogEntry.objects.bulk_insert(map(_row, logged))
 
 
 def _row(validation: LoggedValidation) -> dict[str, object]:
@@ -75,18 +92,34 @@ def write_replay(caller: Caller, email: str, result: dict[str, Any]) -> None:
     """Log a response that was replayed for an Idempotency-Key, at no cost."""
     if not caller.account.log_retention_days:
         return
-    LogEntry.objects.create(
+    LogEntry.objects.bulk_insert([_replay_row(caller, email, result)]).run()
+
+
+def _replay_row(caller: Caller, email: str, result: dict[str, Any]) -> dict[str, object]:
+    return {
         **_caller_columns(caller, email, result["domain"]),
-        status=200,
-        result_id=result["id"],
-        verdict=result["verdict"],
-        reason=result["reason"],
-        score=result["score"],
-        checks=pack_checks(result["checks"], CHECKS),
-        sandbox=result["sandbox"],
-        replayed=True,
-        duration_ms=0,
+        "status": 200,
+        "result_id": result["id"],
+        "verdict": result["verdict"],
+        "reason": result["reason"],
+        "score": result["score"],
+        "checks": pack_checks(result["checks"], CHECKS),
+        "sandbox": result["sandbox"],
+        "replayed": True,
+        "duration_ms": 0,
+    }
+
+
+def write_batch_replay(caller: Caller, batch: dict[str, Any]) -> None:
+    """Log the addresses of a batch whose response was replayed, at no cost."""
+    if not caller.account.log_retention_days:
+        return
+    rows = (
+        _replay_row(caller, result["email"], result)
+        for result in batch["results"]
+        if result["duplicate_of"] is None
     )
+    LogEntry.objects.bulk_insert(_batch_rows(rows, batch["id"])).run()
 
 
 def write_response(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:

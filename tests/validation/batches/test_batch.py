@@ -1,0 +1,290 @@
+"""POST /v1/validate/batch: results, duplicates, the sandbox, charges and the request log."""
+
+import json
+from typing import Any
+
+import pytest
+from django.http import HttpRequest
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from apikeys.throttling import limits
+from credits import services
+from credits.models import UseHour, Wallet
+from credits.wallet.books import find_discrepancies
+from runtime.mail.outbox import Mail
+from tests.support.api_client import ApiClient, error_code
+from validation.models import LogEntry, Replay
+from validation.request_log.erasure import count_rows, erase_address
+
+pytestmark = pytest.mark.django_db
+
+WRONG = [f"address {number}" for number in range(3)]
+
+
+def send(caller: ApiClient, emails: Any, **headers: str) -> Any:
+    return caller.call(
+        "POST", "/v1/validate/batch", json.dumps({"emails": emails}).encode(), **headers
+    )
+
+
+def set_balance(account: Account, balance: int) -> None:
+    current = Wallet.objects.get(account=account).balance
+    change = balance - current
+    act = services.grant if change > 0 else services.deduct
+    if change:
+        act(account=account, amount=abs(change), reason="Test", actor=None)
+
+
+def set_limit(account: Account, requests_per_minute: int) -> None:
+    Account.objects.filter(pk=account.pk).update(requests_per_minute=requests_per_minute)
+
+
+def test_results_are_in_the_order_of_the_addresses(caller: ApiClient) -> None:
+    emails = ["no address", "deliverable@sandbox.test", "jane@localhost", "risky@sandbox.test"]
+    document = send(caller, emails).json()
+    assert [result["email"] for result in document["results"]] == emails
+    assert [result["verdict"] for result in document["results"]] == [
+        "undeliverable",
+        "deliverable",
+        "undeliverable",
+        "risky",
+    ]
+    assert document["summary"] == {
+        "deliverable": 1,
+        "risky": 1,
+        "undeliverable": 2,
+        "unknown": 0,
+        "duplicates": 0,
+    }
+
+
+def test_each_result_has_the_fields_of_a_single_call(caller: ApiClient) -> None:
+    single = caller.validate("no address").json()
+    (result,) = send(caller, ["no address"]).json()["results"]
+    assert result.pop("duplicate_of") is None
+    assert set(result) == set(single)
+    volatile = ("id", "created_at", "duration_ms", "credits")
+    assert {name: result[name] for name in result if name not in volatile} == {
+        name: single[name] for name in single if name not in volatile
+    }
+
+
+def test_repeated_address_repeats_the_first_result_for_free(caller: ApiClient) -> None:
+    response = send(caller, [WRONG[0], WRONG[1], WRONG[0]])
+    first, other, again = response.json()["results"]
+    assert (first["duplicate_of"], other["duplicate_of"], again["duplicate_of"]) == (None, None, 0)
+    assert again["id"] == first["id"] != other["id"]
+    assert again["credits"] == {"charged": 0, "remaining": 98}
+    assert response.headers["X-Credits-Cost"] == "2"
+    assert response.json()["summary"]["duplicates"] == 1
+
+
+def test_definite_verdicts_are_charged_together(caller: ApiClient, account: Account) -> None:
+    response = send(caller, [*WRONG, "jane@ordinary-shop.com", "deliverable@sandbox.test"])
+    document = response.json()
+    assert response.status_code == 200
+    assert document["credits"] == {"charged": 3, "remaining": 97}
+    assert response.headers["X-Credits-Remaining"] == "97"
+    assert [result["credits"]["charged"] for result in document["results"]] == [1, 1, 1, 0, 0]
+    assert Wallet.objects.get(account=account).balance == 97
+    assert UseHour.objects.filter(account=account).credits() == 3
+    assert not list(find_discrepancies())
+
+
+def test_batch_beyond_the_balance_is_refused_before_any_work(
+    caller: ApiClient, account: Account
+) -> None:
+    set_balance(account, 2)
+    response = send(caller, WRONG)
+    assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
+    assert response.json()["error"]["details"]["required"] == 3
+    assert Wallet.objects.get(account=account).balance == 2
+    assert not LogEntry.objects.filter(account=account).exclude(batch_id="").exists()
+    assert send(caller, [WRONG[0], WRONG[1], WRONG[0]]).status_code == 200
+
+
+def test_sandbox_error_fails_only_its_address(caller: ApiClient) -> None:
+    response = send(caller, ["insufficient_credits@sandbox.test", "deliverable@sandbox.test"])
+    assert response.status_code == 200
+    reasons = [result["reason"] for result in response.json()["results"]]
+    assert reasons == ["check_failed", "mailbox_accepted"]
+    assert response.headers["X-Credits-Cost"] == "0"
+
+
+def test_request_log_has_a_row_for_each_distinct_address(
+    caller: ApiClient, account: Account, key: ApiKey
+) -> None:
+    document = send(caller, [*WRONG, WRONG[0]]).json()
+    rows = LogEntry.objects.filter(account=account, batch_id=document["id"]).order_by("at")
+    assert [row.result_id for row in rows] == [r["id"] for r in document["results"][:3]]
+    assert {(row.path, row.status, row.cost, row.key) for row in rows} == {
+        ("/v1/validate/batch", 200, 1, key)
+    }
+    assert len({row.get_absolute_url() for row in rows}) == 3
+    assert list(LogEntry.objects.of_batch(document["id"]).order_by("at")) == list(rows)
+
+
+def test_account_without_a_request_log_gets_no_rows(caller: ApiClient, account: Account) -> None:
+    Account.objects.filter(pk=account.pk).update(log_days=0)
+    assert send(caller, WRONG).status_code == 200
+    assert not LogEntry.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("emails", "param"),
+    [
+        ("jane@shop.example", "emails"),
+        ([], "emails"),
+        (["a"] * 101, "emails"),
+        (["jane@shop.example", 5], "emails[1]"),
+        (["jane@shop.example", ""], "emails[1]"),
+        (["a" * 321], "emails[0]"),
+        ([None], "emails[0]"),
+        (["a", ["b"]], "emails[1]"),
+    ],
+)
+def test_wrong_element_is_named_and_nothing_is_done(
+    caller: ApiClient, account: Account, emails: object, param: str
+) -> None:
+    response = send(caller, emails)
+    assert (response.status_code, error_code(response)) == (400, "invalid_field")
+    assert response.json()["error"]["param"] == param
+    assert Wallet.objects.get(account=account).balance == 100
+    assert response.headers["X-RateLimit-Remaining"] == "59"
+
+
+def test_too_many_addresses_are_refused_with_the_maximum(caller: ApiClient) -> None:
+    response = send(caller, ["a"] * 101)
+    assert response.json()["error"]["details"] == {"max": 100}
+
+
+def test_hundred_long_addresses_fit_into_the_body(caller: ApiClient, account: Account) -> None:
+    set_limit(account, 200)
+    # Each character is escaped as two surrogates of six characters.
+    emails = [f"{number:03}" + "\U0001f600" * 317 for number in range(100)]
+    response = send(caller, emails)
+    assert response.status_code == 200
+    assert len(response.json()["results"]) == 100
+
+
+def test_body_of_a_single_call_stays_limited_to_8_kilobytes(caller: ApiClient) -> None:
+    response = caller.send(json.dumps({"email": "a" * 9_000}).encode())
+    assert (response.status_code, error_code(response)) == (413, "request_too_large")
+    response = caller.call("POST", "/v1/validate/batch", b" " * (400 * 1024 + 1))
+    assert error_code(response) == "request_too_large"
+    assert "400 KB" in response.json()["error"]["message"]
+
+
+def test_each_address_counts_as_one_request(caller: ApiClient, account: Account) -> None:
+    assert send(caller, WRONG).headers["X-RateLimit-Remaining"] == "57"
+    assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "56"
+
+
+def test_batch_that_does_not_fit_consumes_one_request_only(
+    caller: ApiClient, account: Account
+) -> None:
+    set_limit(account, 5)
+    assert send(caller, WRONG).headers["X-RateLimit-Remaining"] == "2"
+    refused = send(caller, WRONG)
+    assert (refused.status_code, error_code(refused)) == (429, "rate_limit_exceeded")
+    assert refused.json()["error"]["details"]["needed"] == 2
+    assert refused.headers["X-RateLimit-Remaining"] == "1"
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert caller.get("/v1/me").status_code == 200
+    assert caller.get("/v1/me").status_code == 429
+
+
+def test_key_and_account_are_consumed_together_or_not_at_all(
+    caller: ApiClient, account: Account, key: ApiKey
+) -> None:
+    ApiKey.objects.filter(pk=key.pk).update(requests_per_minute=4)
+    assert send(caller, WRONG).headers["X-RateLimit-Limit"] == "4"
+    refused = send(caller, WRONG[:2])
+    assert refused.status_code == 429
+    account.refresh_from_db()
+    state = limits.peek(HttpRequest(), limits.account_bucket(account))
+    assert state.remaining == 60 - 3 - 1
+
+
+def test_batch_larger_than_the_limit_can_never_fit(caller: ApiClient, account: Account) -> None:
+    set_limit(account, 2)
+    response = send(caller, WRONG)
+    assert (response.status_code, error_code(response)) == (400, "batch_larger_than_limit")
+    assert response.json()["error"]["details"] == {"limit": 2}
+    assert response.headers["X-RateLimit-Remaining"] == "1"
+
+
+def test_repeated_batch_gets_the_first_response_byte_for_byte(
+    caller: ApiClient, account: Account
+) -> None:
+    emails = [*WRONG, "jane@ordinary-shop.com"]
+    first = send(caller, emails, Idempotency_Key="import-1")
+    again = send(caller, emails, Idempotency_Key="import-1")
+    assert again.content == first.content
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.headers["X-Credits-Cost"] == "0"
+    assert Wallet.objects.get(account=account).balance == 97
+    batch_id = first.json()["id"]
+    replayed = LogEntry.objects.filter(batch_id=batch_id, replayed=True)
+    assert replayed.count() == 4
+
+
+def test_batch_of_unknown_results_is_replayed_too(caller: ApiClient) -> None:
+    emails = ["jane@ordinary-shop.com"]
+    first = send(caller, emails, Idempotency_Key="import-1")
+    assert first.json()["summary"]["unknown"] == 1
+    assert send(caller, emails, Idempotency_Key="import-1").content == first.content
+
+
+@pytest.mark.parametrize("emails", [WRONG[:2], list(reversed(WRONG)), [*WRONG, WRONG[0]]])
+def test_same_key_with_other_addresses_is_422(caller: ApiClient, emails: list[str]) -> None:
+    send(caller, WRONG, Idempotency_Key="import-1")
+    response = send(caller, emails, Idempotency_Key="import-1")
+    assert (response.status_code, error_code(response)) == (422, "idempotency_key_reused")
+
+
+def test_key_of_a_batch_does_not_match_a_single_call(caller: ApiClient) -> None:
+    send(caller, WRONG[:1], Idempotency_Key="import-1")
+    response = caller.validate(WRONG[0], Idempotency_Key="import-1")
+    assert error_code(response) == "idempotency_key_reused"
+    text = json.dumps(["x"])
+    caller.validate(text, Idempotency_Key="import-2")
+    assert error_code(send(caller, ["x"], Idempotency_Key="import-2")) == "idempotency_key_reused"
+
+
+def test_replay_works_at_balance_0(caller: ApiClient, account: Account) -> None:
+    first = send(caller, WRONG, Idempotency_Key="import-1")
+    set_balance(account, 0)
+    assert send(caller, WRONG, Idempotency_Key="import-1").content == first.content
+
+
+def test_erasing_an_address_deletes_its_rows_and_the_batch_to_replay(
+    caller: ApiClient, account: Account
+) -> None:
+    send(caller, ["jane@localhost", "joe@localhost"], Idempotency_Key="import-1")
+    send(caller, ["joe@localhost"], Idempotency_Key="import-2")
+    counted = count_rows(email="JANE@localhost", account=account)
+    assert (counted.requests, counted.replays) == (1, 1)
+    erase_address(
+        email="Jane@localhost",
+        account=account,
+        actor=account.memberships.get().user,
+        ip=None,
+    )
+    assert LogEntry.objects.filter(account=account).count() == 2
+    assert Replay.objects.count() == 1
+
+
+def test_charge_of_the_whole_batch_crosses_the_low_balance_threshold_once(
+    caller: ApiClient, account: Account
+) -> None:
+    set_balance(account, 12)
+    Mail.objects.all().delete()
+    send(caller, WRONG)
+    assert Mail.objects.filter(subject__contains="credits").count() == 1
+
+
+def test_other_methods_are_refused(caller: ApiClient) -> None:
+    response = caller.get("/v1/validate/batch")
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST")

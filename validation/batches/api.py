@@ -1,0 +1,86 @@
+"""POST /v1/validate/batch: the view, and how the API reference describes it."""
+
+from drf_spectacular.utils import OpenApiExample, OpenApiRequest
+
+from apikeys.errors import REFUSALS
+from apikeys.request import ApiRequest
+from apikeys.rest.request_body import read_object, read_strings, refuse_unknown_fields
+from apikeys.rest.responses import ApiResponse
+from apikeys.rest.schema import describe
+from apikeys.rest.view import ApiView
+from apikeys.throttling.throttles import consume_for_batch
+from credits.permissions import HasCredits
+from validation.api import (
+    COST,
+    IDEMPOTENCY_KEY,
+    MAX_EMAIL_LENGTH,
+    REMAINING,
+    REPLAYED,
+    read_idempotency_key,
+    validation_response,
+)
+from validation.batches import services
+from validation.batches.serializers import BatchRequestSerializer, BatchSerializer
+from validation.request_log.writer import Caller
+from validation.sample_results import BATCH_EXAMPLE
+from validation.settlement import ValidationResponse
+
+ADDRESSES_EXAMPLE = OpenApiExample(
+    "Two addresses", {"emails": ["jane@shop.example", "deliverable@sandbox.test"]}
+)
+
+
+class ValidateBatchView(ApiView):
+    account_relations = ("wallet",)
+    billing_classes = [HasCredits]
+
+    caller: Caller
+    emails: list[str]
+    idempotency_key: str | None
+    replay: ValidationResponse | None = None
+
+    def prepare(self) -> None:
+        document = read_object(self.request)
+        self.emails = read_strings(
+            document,
+            "emails",
+            max_items=services.MAX_ADDRESSES,
+            min_length=1,
+            max_length=MAX_EMAIL_LENGTH,
+        )
+        self.idempotency_key = read_idempotency_key(self.request)
+        refuse_unknown_fields(document, "emails")
+        call = self.request.call
+        consume_for_batch(call, len(self.emails))
+        self.caller = Caller(call.key.account, call.key, call.request_id)
+        call.price = services.price_of_batch(self.emails)
+
+    def find_replay(self) -> None:
+        if self.idempotency_key is not None:
+            self.replay = services.find_replay(
+                caller=self.caller, idempotency_key=self.idempotency_key, emails=self.emails
+            )
+        if self.replay is not None:
+            self.request.call.price = 0
+
+    @describe(
+        "validate-batch",
+        "Validate a batch of addresses",
+        "Returns a verdict for each of up to 100 addresses, in their order. Repeated addresses are "
+        "validated and charged once. Each address counts as one request of the rate limit. The "
+        "whole batch is charged, or nothing. Unknown results and the sandbox are free.",
+        BatchSerializer,
+        request=OpenApiRequest(BatchRequestSerializer, examples=[ADDRESSES_EXAMPLE]),
+        parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
+        examples={"Two addresses": BATCH_EXAMPLE},
+        refusals=REFUSALS,
+    )
+    def post(self, request: ApiRequest) -> ApiResponse:
+        if self.replay is not None:
+            response = services.replay_batch(caller=self.caller, response=self.replay)
+        else:
+            response = services.validate_batch(
+                caller=self.caller, emails=self.emails, idempotency_key=self.idempotency_key
+            )
+        request.call.is_in_request_log = True
+        return validation_response(response)

@@ -1,0 +1,119 @@
+"""Validate a batch: look for a replay, run the checks, charge, and build the response."""
+
+import threading
+import time
+from collections.abc import Sequence
+from weakref import WeakValueDictionary
+
+import orjson
+from django.conf import settings
+
+from accounts.engine import get_engine
+from accounts.models import Account
+from apikeys.errors import REFUSALS, ApiError
+from credits.wallet.charges import InsufficientCredits, get_balance
+from runtime.metrics.client import Counter
+from validation.batches.settlement import Batch, charge_and_record_batch
+from validation.engine.batch import check_all
+from validation.engine.sandbox import sandbox_finding, sandbox_word
+from validation.engine.verdict import Finding
+from validation.lookup_limits import AccountLookupLimit
+from validation.models import Replay, ReplayExists
+from validation.request_log import writer
+from validation.request_log.writer import Caller
+from validation.services import count_validation, price_of
+from validation.settlement import Validation, ValidationResponse
+
+MAX_ADDRESSES = 100
+# Lookups that the batches of one account have in progress in one worker. The engine runs 400, so
+# many are left for other accounts.
+LOOKUPS_PER_ACCOUNT = 40
+# Longer than the resolver's time limit, so that only a lookup that waited for its share is cut.
+GRACE_SECONDS = 1.0
+
+batches = Counter("emailvalidation_batches", "Completed batches.")
+
+
+def price_of_batch(emails: Sequence[str]) -> int:
+    """Return the most that the batch can cost, without running any check."""
+    return sum(map(price_of, dict.fromkeys(emails)))
+
+
+def find_replay(
+    *, caller: Caller, idempotency_key: str, emails: Sequence[str]
+) -> ValidationResponse | None:
+    replay = Replay.objects.find(caller.account, idempotency_key)
+    if replay is None:
+        return None
+    if not replay.is_for_batch(emails):
+        message = "This Idempotency-Key was used for another request within the last 24 hours."
+        raise ApiError("idempotency_key_reused", message, param="Idempotency-Key")
+    return ValidationResponse(replay.body.encode(), 0, get_balance(caller.account), replayed=True)
+
+
+def replay_batch(*, caller: Caller, response: ValidationResponse) -> ValidationResponse:
+    """Log the replay and return the stored response."""
+    writer.write_batch_replay(caller, orjson.loads(response.body))
+    return response
+
+
+def validate_batch(
+    *, caller: Caller, emails: Sequence[str], idempotency_key: str | None
+) -> ValidationResponse:
+    batch = _check(caller, emails)
+    batch.idempotency_key = idempotency_key
+    try:
+        response = charge_and_record_batch(batch)
+    except (ReplayExists, InsufficientCredits):
+        # Two requests raced with one key, and the first was charged: both get its response.
+        first = idempotency_key and find_replay(
+            caller=caller, idempotency_key=idempotency_key, emails=emails
+        )
+        if not first:
+            raise
+        return replay_batch(caller=caller, response=first)
+    batches.inc()
+    return response
+
+
+def _check(caller: Caller, emails: Sequence[str]) -> Batch:
+    started = time.perf_counter()
+    distinct = list(dict.fromkeys(emails))
+    words = {email: sandbox_word(email) for email in distinct}
+    real = [email for email in distinct if words[email] is None]
+    findings = check_all(
+        get_engine(),
+        real,
+        seconds=settings.DNS_TIMEOUT + GRACE_SECONDS,
+        share=_share_of(caller.account),
+        limit=AccountLookupLimit(caller.account),
+    )
+    found = dict(zip(real, findings, strict=True))
+    for email, word in words.items():
+        if word is not None:
+            found[email] = _simulate(email, word)
+    duration_ms = round((time.perf_counter() - started) * 1000)
+    validations = [
+        Validation(caller, email, found[email], word is not None, duration_ms // len(distinct))
+        for email, word in words.items()
+    ]
+    for validation in validations:
+        source = "sandbox" if validation.is_sandbox else "batch"
+        count_validation(validation.finding, source)
+    return Batch(caller, emails, validations, duration_ms)
+
+
+def _simulate(email: str, word: str) -> Finding:
+    """Return the sandbox's finding. An error fails this address, not the whole batch."""
+    word = "check_failed" if word in REFUSALS else word
+    return sandbox_finding(get_engine().check_without_dns(email), word)
+
+
+def _share_of(account: Account) -> threading.Semaphore:
+    """Return the account's share of lookups, which exists while a batch uses it."""
+    return _shares.get(account.pk) or _shares.setdefault(
+        account.pk, threading.Semaphore(LOOKUPS_PER_ACCOUNT)
+    )
+
+
+_shares: WeakValueDictionary[int, threading.Semaphore] = WeakValueDictionary()
