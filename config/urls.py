@@ -13,8 +13,8 @@ from config.search_engines import show_robots, show_sitemap
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
-from validation.docs.text_views import show_llms_txt
 from validation.batches.api import ValidateBatchView
+from validation.docs.text_views import show_llms_txt
 from validation.reports.api import UsageView
 
 # The app's configuration leaves this to the URL table: config/apps.py.

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STATUSES = {
     **dict.fromkeys(["invalid_json", "missing_field", "invalid_field", "unknown_field"], 400),
     "bad_request": 400,
+    "batch_larger_than_limit": 400,
     "missing_api_key": 401,
     "invalid_api_key": 401,
     "api_key_revoked": 401,

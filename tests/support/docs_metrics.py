@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import django
+from django.contrib.admin import autodiscover
 from prometheus_client import REGISTRY
 from prometheus_client.metrics import MetricWrapperBase
 
@@ -31,6 +32,8 @@ class DefinedMetric:
 
 def load_all_metrics() -> list[DefinedMetric]:
     """Import every module, because importing one registers its metrics, and return all metrics."""
+    # Modules named admin replace the libraries' admin pages, which have to be registered first.
+    autodiscover()
     for app in ("runtime", "accounts", "apikeys", "credits", "validation"):
         for module in pkgutil.walk_packages([str(ROOT / app)], f"{app}."):
             importlib.import_module(module.name)

@@ -70,6 +70,7 @@ class ValidateBatchView(ApiView):
         "validated and charged once. Each address counts as one request of the rate limit. The "
         "whole batch is charged, or nothing. Unknown results and the sandbox are free.",
         BatchSerializer,
+        tag="Validation",
         request=OpenApiRequest(BatchRequestSerializer, examples=[ADDRESSES_EXAMPLE]),
         parameters=[IDEMPOTENCY_KEY, REPLAYED, COST, REMAINING],
         examples={"Two addresses": BATCH_EXAMPLE},
