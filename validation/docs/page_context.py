@@ -12,11 +12,12 @@ from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
 from apikeys.rest import reference
-from apikeys.rest.paths import MAX_BODY_BYTES
+from apikeys.rest.paths import MAX_BODY_BYTES, max_body_bytes
 from apikeys.rest.strict_json import MAX_DEPTH
 from apikeys.throttling.limits import WINDOW_SECONDS
 from credits.models import Pack, Plan
 from validation.api import MAX_EMAIL_LENGTH
+from validation.batches.services import GRACE_SECONDS, MAX_ADDRESSES
 from validation.docs.changelog import ENTRIES
 from validation.docs.pages import Page
 from validation.docs.sentences import describe_details, describe_result, describe_tax, list_codes
@@ -36,6 +37,7 @@ _REQUEST_HEAD = "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…"
 # The code sample of each operation.
 _SAMPLES = {
     "/v1/validate": "validate",
+    "/v1/validate/batch": "batch",
     "/v1/credits": "balance",
     "/v1/usage": "usage",
     "/v1/me": "me",
@@ -72,6 +74,15 @@ def _validate() -> Context:
         "max_depth": MAX_DEPTH,
         "mistakes": MESSAGES.items(),
         "providers": list_codes([*(name for name, _ in HOST_PATTERNS), OTHER]),
+    }
+
+
+def _batch() -> Context:
+    return {
+        "max_addresses": MAX_ADDRESSES,
+        "max_body_kilobytes": max_body_bytes("/v1/validate/batch") // 1024,
+        "max_email_length": MAX_EMAIL_LENGTH,
+        "deadline_seconds": f"{settings.DNS_TIMEOUT + GRACE_SECONDS:g}",
     }
 
 
@@ -194,6 +205,7 @@ def _refusals(status: int | None = None) -> list[tuple[str, Refusal]]:
 _BUILDERS: dict[str, Callable[[], Context]] = {
     "show-authentication": _authentication,
     "show-validate": _validate,
+    "show-batch": _batch,
     "show-verdicts": _verdicts,
     "show-rate-limits": _rate_limits,
     "show-credits": _credits,

@@ -63,6 +63,12 @@ GROUPS = (
                 "The request, the response, and what each field means.",
             ),
             Page(
+                "show-batch",
+                "batch/",
+                "Validate a batch",
+                "Up to 100 addresses in one request.",
+            ),
+            Page(
                 "show-verdicts",
                 "verdicts/",
                 "Verdicts and reasons",
