@@ -26,6 +26,15 @@ class Entry:
 
 ENTRIES = (
     Entry(
+        "batch",
+        date(2026, 11, 23),
+        "API",
+        "Validate up to 100 addresses in one request",
+        "`POST /v1/validate/batch` returns the results in the order of the addresses. Repeated "
+        "addresses and unknown results are free.",
+        _PAGES["show-batch"],
+    ),
+    Entry(
         "preferences",
         date(2026, 11, 23),
         "Dashboard",

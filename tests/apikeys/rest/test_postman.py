@@ -49,7 +49,7 @@ def test_collection_has_one_request_for_each_operation(collection: Any) -> None:
         for item in collection["item"]
     ]
     assert found == expected
-    assert len(found) == 4
+    assert len(found) == 5
 
 
 def test_parts_of_a_url_agree_with_it(collection: Any) -> None:
@@ -79,7 +79,10 @@ def test_every_request_is_accepted_as_it_is_sent(collection: Any, caller: ApiCli
         path = request["url"]["raw"].removeprefix("{{base_url}}")
         response = caller.call(request["method"], path, (body["raw"] if body else "").encode())
         assert response.status_code == 200, response.content
-    assert sent_bodies == [{"email": "jane@shop.example"}]
+    assert sent_bodies == [
+        {"email": "jane@shop.example"},
+        {"emails": ["jane@shop.example", "deliverable@sandbox.test"]},
+    ]
 
 
 def test_each_request_has_the_responses_of_the_reference(collection: Any) -> None:
