@@ -23,8 +23,15 @@ PLAIN = re.compile(r'<span class="(?:w|p|n|nx|o)">([^<]*)</span>')
 @register.filter
 @lru_cache(maxsize=256)
 def highlight(code: str, language: str) -> SafeString:
+    """Color a text that is the same for all users, such as a sample of the docs."""
+    return highlight_private(code, language)
+
+
+@register.filter
+def highlight_private(code: str, language: str) -> SafeString:
     """Return escaped HTML for the inside of a `<code>` element. See static/css/code.css.
 
+    Nothing is cached, so the text, which may contain an address, doesn't stay in memory.
     `language` is curl, or a name that Pygments knows: json, http, python, javascript, php.
     """
     name = LEXERS.get(language, language) if len(code) <= MAX_COLORED else "text"
