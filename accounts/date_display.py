@@ -29,7 +29,7 @@ class DateFormat(TextChoices):
     ISO = "iso", "2026-11-23 18:30"
 
 
-# Django's names; EXACT_FORMAT has the seconds, and RECENT_FORMAT no year, for rows of a log.
+# Django's names, and EXACT_FORMAT for a time with its seconds.
 PATTERNS = {
     DateFormat.DAY_FIRST: {
         "DATE_FORMAT": "j M Y",
@@ -37,7 +37,6 @@ PATTERNS = {
         "TIME_FORMAT": "H:i",
         "DATETIME_FORMAT": "j M Y, H:i",
         "EXACT_FORMAT": "j M Y, H:i:s",
-        "RECENT_FORMAT": "j M, H:i:s",
     },
     DateFormat.MONTH_FIRST: {
         "DATE_FORMAT": "M j, Y",
@@ -45,7 +44,6 @@ PATTERNS = {
         "TIME_FORMAT": "g:i A",
         "DATETIME_FORMAT": "M j, Y, g:i A",
         "EXACT_FORMAT": "M j, Y, g:i:s A",
-        "RECENT_FORMAT": "M j, g:i:s A",
     },
     DateFormat.ISO: {
         "DATE_FORMAT": "Y-m-d",
@@ -53,7 +51,6 @@ PATTERNS = {
         "TIME_FORMAT": "H:i",
         "DATETIME_FORMAT": "Y-m-d H:i",
         "EXACT_FORMAT": "Y-m-d H:i:s",
-        "RECENT_FORMAT": "m-d H:i:s",
     },
 }
 

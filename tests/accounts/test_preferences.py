@@ -72,7 +72,7 @@ def test_rows_of_the_request_log_are_in_the_chosen_zone(browser: Client, account
     )
     save(browser, time_zone="Asia/Kolkata", date_format="mdy")
     rows = browser.get("/validation/requests/?until=2026-12-31").content.decode()
-    assert ">Nov 20, 5:30:05 PM</time>" in rows
+    assert ">Nov 20, 2026, 5:30:05 PM</time>" in rows
     assert "Times are in Asia/Kolkata." in rows
 
 
