@@ -4,6 +4,7 @@ Nothing that the first does may change or reveal data of the second, whose rows 
 "harbour".
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,8 +29,8 @@ from validation.models import LogEntry
 from validation.request_log.writer import Caller
 from validation.services import validate
 
-# Without the first letter, because rows contain it in both cases.
-HARBOUR = "arbour"
+# Without the first letter, because rows contain it in both cases. A time zone has such a name, too.
+HARBOUR = re.compile("(?<!Coral[ _]H)arbour")
 APP_LABELS = ("accounts", "apikeys", "credits", "validation")
 
 

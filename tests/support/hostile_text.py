@@ -47,7 +47,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "runtime.Lease": ["name"],
     "runtime.Mail": ["text", "html"],
     "runtime.RecipientLimit": ["recipient", "sent_at"],
-    "accounts.User": ["password", "email"],
+    "accounts.User": ["password", "email", "theme", "time_zone", "date_format"],
     "accounts.Account": ["public_id"],
     "accounts.Membership": ["public_id", "role"],
     "accounts.Invitation": ["public_id", "role", "token"],
@@ -68,10 +68,10 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "credits.UseHour": ["verdict"],
     "credits.UseDay": ["verdict"],
     "validation.LostCharge": ["result_id"],
-    "validation.Replay": ["key_digest", "email_digest", "address_hash", "body"],
+    "validation.Replay": ["key_digest", "email_digest", "address_hash", "batch_hashes", "body"],
     "validation.ListedDomain": ["kind"],
     "validation.LogEntry": [
-        *("request_id", "refusal", "result_id", "address_hash", "verdict", "reason"),
+        *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason"),
     ],
 }
 

@@ -21,8 +21,4 @@ class Migration(migrations.Migration):
             name='batch_hashes',
             field=models.TextField(blank=True, db_default='', default=''),
         ),
-        migrations.AddIndex(
-            model_name='replay',
-            index=models.Index(condition=models.Q(('batch_hashes', ''), _negated=True), fields=['account'], name='replay_of_batch'),
-        ),
     ]

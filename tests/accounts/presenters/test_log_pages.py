@@ -36,7 +36,7 @@ def test_page_at_the_scan_limit_says_how_far_it_searched() -> None:
     shown = empty(Page([], OLDER, MOMENT), is_filtered=True)
     assert shown is not None
     assert shown.headline == "No matching entries so far."
-    assert "searched back to 20 Nov 2026, 08:05:09." in shown.text
+    assert "searched back to 20 Nov 2026, 08:05:09 UTC." in shown.text
 
 
 def test_empty_log_distinguishes_filters_from_no_entries_at_all() -> None:
