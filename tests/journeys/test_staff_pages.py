@@ -70,7 +70,7 @@ def test_scripts_of_admin_forms_work_under_the_content_security_policy(
 
 def test_admin_index_shows_its_panels(staff: Page) -> None:
     staff.goto("/admin/")
-    for question in ("Who is running dry?", "Who pays?", "Daily jobs"):
+    for question in ("Low balances", "Revenue", "Daily jobs"):
         expect(staff.get_by_role("heading", level=2, name=question)).to_be_visible()
     assert_no_findings(staff)
 

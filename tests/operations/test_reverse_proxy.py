@@ -199,7 +199,7 @@ def test_body_limit_of_the_api_applies_before_that_of_the_proxy(
     refused = only(proxy.send(validate(secret, body=b"x" * 9000)))
     assert "8 KB" in json.loads(refused.body)["error"]["message"]
     assert refused.headers["X-RateLimit-Limit"] == "100000"
-    by_the_proxy = only(proxy.send(validate(secret, body=b"x" * 70_000)))
+    by_the_proxy = only(proxy.send(validate(secret, body=b"x" * 600_000)))
     assert_api_error(by_the_proxy, "request_too_large")
 
 
@@ -306,14 +306,14 @@ def test_frozen_product_gets_503_from_the_proxy(site: Product, secret: str, tmp_
         assert_api_error(refused, "service_unavailable")
         assert json.loads(refused.body)["error"]["details"] == {"retry_after": 5, "charged": None}
         assert page.status == 503
-        assert_error_page(page, "We are away for a moment")
+        assert_error_page(page, "Temporarily unavailable")
         assert only(proxy.send(validate(secret))).status == 200
 
 
 def test_stopped_product_gets_503_from_the_proxy(tmp_path: Path) -> None:
     with reverse_proxy(tmp_path, 9) as proxy:
         assert_api_error(only(proxy.send(get("/v1/me"))), "service_unavailable")
-        assert_error_page(only(proxy.send(get("/"))), "We are away for a moment")
+        assert_error_page(only(proxy.send(get("/"))), "Temporarily unavailable")
 
 
 def test_post_is_never_retried(tmp_path: Path) -> None:
