@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts import team
-from accounts.forms import INVITATION_SESSION_KEY
+from accounts.authentication.forms import INVITATION_SESSION_KEY
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import Invitation
 from accounts.presenters.team import invitation_lead

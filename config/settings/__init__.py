@@ -18,6 +18,7 @@ from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
+from config.settings.transport import transport_settings
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 
 # Makes Django's generic classes subscriptable at runtime: ModelAdmin[Account].
@@ -216,14 +217,8 @@ CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
-SECURE_SSL_REDIRECT = PRODUCTION
-# Load balancers poll these over plain HTTP. API requests over plain HTTP get a 403 from
-# ApiMiddleware instead, as a redirect would hide that the key was sent unencrypted.
-SECURE_REDIRECT_EXEMPT = [r"^(?:healthz|readyz)\Z"]
-SECURE_SSL_HOST = urlsplit(BASE_URL).netloc if PRODUCTION else None
-SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if PRODUCTION else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
-SECURE_HSTS_PRELOAD = PRODUCTION
+# SECURE_SSL_REDIRECT, SECURE_HSTS_SECONDS, …
+globals().update(transport_settings(BASE_URL, required=PRODUCTION))
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -279,11 +274,7 @@ HOSTING = env.text("HOSTING")
 _subprocessors = env.names("SUBPROCESSORS", [], separator=";")
 SUBPROCESSORS = [name for name in _subprocessors if name.lower() != "none"]
 _LEGAL = ("GOVERNING_LAW", "HOSTING", "SUBPROCESSORS")
-MISSING_LEGAL_SETTINGS = [
-    name
-    for name in ("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", *_LEGAL)
-    if not env.is_set(name)
-]
+MISSING_LEGAL_SETTINGS = env.missing("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", *_LEGAL)
 
 # --- Background jobs, logs and metrics ------------------------------------------------------------
 

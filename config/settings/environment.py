@@ -39,6 +39,9 @@ class Environment:
     def is_set(self, name: str) -> bool:
         return bool(self.values.get(name, "").strip())
 
+    def missing(self, *names: str) -> list[str]:
+        return [name for name in names if not self.is_set(name)]
+
     def text(self, name: str, default: str = "") -> str:
         return self.values.get(name, "").strip() or default
 

@@ -21,14 +21,14 @@ LOGOUT_REDIRECT_URL = "account_login"
 
 ACCOUNT_ADAPTER = "accounts.authentication.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "accounts.forms.LoginForm",
-    "signup": "accounts.forms.SignupForm",
-    "reset_password": "accounts.forms.ResetPasswordForm",
+    "login": "accounts.authentication.forms.LoginForm",
+    "signup": "accounts.authentication.forms.SignupForm",
+    "reset_password": "accounts.authentication.forms.ResetPasswordForm",
     "reset_password_from_key": "accounts.authentication.passwords.forms.ResetPasswordKeyForm",
     "change_password": "accounts.authentication.passwords.forms.ChangePasswordForm",
     "set_password": "accounts.authentication.passwords.forms.SetPasswordForm",
-    "add_email": "accounts.forms.ChangeEmailForm",
-    "confirm_email_verification_code": "accounts.forms.ConfirmEmailForm",
+    "add_email": "accounts.authentication.forms.ChangeEmailForm",
+    "confirm_email_verification_code": "accounts.authentication.forms.ConfirmEmailForm",
 }
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
@@ -74,8 +74,8 @@ MFA_FORMS = {
     "authenticate_webauthn": "accounts.authentication.second_factor.forms.PasskeyForm",
     "reauthenticate_webauthn": "accounts.authentication.second_factor.forms.ConfirmPasskeyForm",
     "login_webauthn": "accounts.authentication.second_factor.forms.PasskeySignInForm",
-    "add_webauthn": "accounts.forms.AddPasskeyForm",
-    "edit_webauthn": "accounts.forms.RenamePasskeyForm",
+    "add_webauthn": "accounts.authentication.forms.AddPasskeyForm",
+    "edit_webauthn": "accounts.authentication.forms.RenamePasskeyForm",
 }
 
 # Responses that could reveal whether an address has an account all take this long.

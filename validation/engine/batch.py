@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from validation.engine.check import DomainInfo, Engine, LookupLimit
+from validation.engine.check import Engine, LookupLimit
+from validation.engine.findings import DomainInfo
 from validation.engine.verdict import Finding
 
 

@@ -11,7 +11,6 @@ from concurrent.futures import Future
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from validation.engine.aliases import canonical_address, split_tag, strip_plus_tag
 from validation.engine.dns.budget import SIGN_UP, VISITOR, LookupScope
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.mail_route import MailRoute
@@ -19,29 +18,15 @@ from validation.engine.dns.mail_route_lookup import find_mail_route
 from validation.engine.dns.resolver import Resolver
 from validation.engine.dns.slots import LookupSlots
 from validation.engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
-from validation.engine.reasons import PRECEDENCE
+from validation.engine.findings import DomainInfo, build_finding, describe_domain
 from validation.engine.repair import repair_address
-from validation.engine.suggest import suggest_domain
-from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address, to_unicode
-from validation.engine.unicode_scripts import is_mixed_domain, is_mixed_local_part
+from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
 from validation.engine.verdict import Finding
 
 logger = logging.getLogger(__name__)
 
-# If one of these checks is true, it is a reason of the same name, whatever the DNS says.
-_RISK_CHECKS = ("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required")
 # How much longer than the resolver's time limit a call waits for another call's lookup.
 _GRACE_SECONDS = 0.5
-
-
-class DomainInfo(NamedTuple):
-    """Everything known about a domain that is the same for all its mailboxes."""
-
-    route: MailRoute
-    staff_domains: StaffDomains
-    registrable_domain: str | None
-    suggestion: str | None
-    checks: dict[str, bool | None]
 
 
 class SignUpCheck(NamedTuple):
@@ -166,9 +151,9 @@ class Engine:
         # Read after any wait, so that staff's changes apply within seconds.
         staff_domains = self._staff_domains()
         if info.staff_domains is not staff_domains:
-            info = self._describe_domain(domain, info.route, staff_domains)
+            info = describe_domain(self.domain_data, domain, info.route, staff_domains)
             self._cache_domain(domain, info)
-        return self._build_finding(email, parts, info, dns_cached=not sent_queries)
+        return build_finding(self.domain_data, email, parts, info, dns_cached=not sent_queries)
 
     def _check_in_scope(self, scope: LookupScope, email: str, parts: AddressParts) -> Finding:
         domain = parts.ascii_domain
@@ -181,8 +166,8 @@ class Engine:
             self._before_waiting()
             find_owner = self.domain_data.find_owner
             route = find_mail_route(domain, self.resolver, self.slots, find_owner, scope)
-        info = self._describe_domain(domain, route, self._staff_domains())
-        return self._build_finding(email, parts, info)
+        info = describe_domain(self.domain_data, domain, route, self._staff_domains())
+        return build_finding(self.domain_data, email, parts, info)
 
     def _give_up(
         self,
@@ -192,17 +177,17 @@ class Engine:
         found: dict[str, DomainInfo] | None = None,
     ) -> Finding:
         """Return the finding without a lookup: it was refused, or took too long."""
-        info = self._describe_domain(parts.ascii_domain, route, self._staff_domains())
+        info = describe_domain(self.domain_data, parts.ascii_domain, route, self._staff_domains())
         if found is not None:
             found[parts.ascii_domain] = info
-        return self._build_finding(email, parts, info)
+        return build_finding(self.domain_data, email, parts, info)
 
     def _check_offline(self, email: str, parts: AddressParts) -> Finding:
         domain = parts.ascii_domain
         is_reserved = self.domain_data.is_reserved(domain)
         route = MailRoute(problem="reserved_domain" if is_reserved else "check_failed")
-        info = self._describe_domain(domain, route, self._staff_domains())
-        return self._build_finding(email, parts, info, is_reserved=is_reserved)
+        info = describe_domain(self.domain_data, domain, route, self._staff_domains())
+        return build_finding(self.domain_data, email, parts, info, is_reserved=is_reserved)
 
     def _look_up(self, domain: str, limit: LookupLimit | None) -> tuple[DomainInfo, bool]:
         """Return the domain's information, and whether any query was sent for it.
@@ -221,12 +206,12 @@ class Engine:
                 return lookup.result(self.resolver.seconds + _GRACE_SECONDS), True
             except TimeoutError:
                 route = MailRoute(problem="dns_timeout")
-                return self._describe_domain(domain, route, self._staff_domains()), True
+                return describe_domain(self.domain_data, domain, route, self._staff_domains()), True
         self.resolver.counters.lookups += 1
         try:
             trust_changes = self.resolver.trust.changes
             route = find_mail_route(domain, self.resolver, self.slots, self.domain_data.find_owner)
-            info = self._describe_domain(domain, route, self._staff_domains())
+            info = describe_domain(self.domain_data, domain, route, self._staff_domains())
             # Cached before the lookup ends, or a call arriving in between would start another. A
             # change of trust during the lookup has dropped its results from the caches.
             if self.resolver.trust.changes == trust_changes:
@@ -250,28 +235,6 @@ class Engine:
             owner = self.domain_data.find_owner(domain)
             self._domains.put(domain, info, expires_at=expires_at, owner=owner)
 
-    def _describe_domain(
-        self, domain: str, route: MailRoute, staff_domains: StaffDomains
-    ) -> DomainInfo:
-        data = self.domain_data
-        suggestion = None
-        if route.problem != "reserved_domain":
-            suggestion = suggest_domain(
-                domain, data, accepts_mail=route.accepts_mail, provider=route.provider
-            )
-        checks = {
-            "syntax": True,
-            "domain_exists": route.domain_exists,
-            "accepts_mail": route.accepts_mail,
-            "null_mx": route.null_mx,
-            "disposable": data.is_disposable(domain, staff_domains),
-            "free_provider": domain in data.free_providers,
-            "relay": data.is_relay(domain),
-        }
-        suggestion = to_unicode(suggestion) if suggestion is not None else None
-        registrable = data.registrable_domain(domain)
-        return DomainInfo(route, staff_domains, registrable, suggestion, checks)
-
     def _syntax_finding(self, email: str, problem: SyntaxProblem) -> Finding:
         return Finding(
             email,
@@ -282,66 +245,3 @@ class Engine:
             did_you_mean=repair_address(email, self.domain_data),
             lists=self.domain_data.versions,
         )
-
-    def _build_finding(
-        self,
-        email: str,
-        parts: AddressParts,
-        info: DomainInfo,
-        *,
-        is_reserved: bool = False,
-        dns_cached: bool | None = None,
-    ) -> Finding:
-        local_part, route = parts.local_part, info.route
-        tag = split_tag(local_part, parts.ascii_domain, route.provider)[1]
-        # Only plus tags are removed here. Yahoo's hyphen would split no-reply.
-        mailbox = strip_plus_tag(local_part).lower()
-        checks = info.checks | {
-            "role_account": self.domain_data.is_role_account(mailbox),
-            "no_reply": self.domain_data.is_no_reply(mailbox),
-            "has_tag": tag is not None,
-            "reserved_domain": is_reserved,
-            "smtputf8_required": not local_part.isascii(),
-            "mixed_script": is_mixed_domain(parts.domain) or is_mixed_local_part(local_part),
-        }
-        return Finding(
-            email,
-            _find_reasons(checks, route.problem, info.suggestion),
-            "dns" if route.is_known else "syntax",
-            parts=parts,
-            canonical=canonical_address(local_part, parts.domain, route.provider),
-            tag=tag,
-            registrable_domain=info.registrable_domain,
-            checks=checks,
-            route=route,
-            did_you_mean=_suggest_address(local_part, info.suggestion),
-            lists=self.domain_data.versions,
-            dns_cached=dns_cached,
-        )
-
-
-def _find_reasons(
-    checks: dict[str, bool | None], problem: str | None, suggestion: str | None
-) -> tuple[str, ...]:
-    reasons = [name for name in _RISK_CHECKS if checks[name]]
-    if checks["accepts_mail"] is None and not checks["reserved_domain"]:
-        # Without a conclusive reply from the DNS, only a disposable domain gets a definite verdict.
-        return (
-            tuple(_sort_by_precedence(reasons))
-            if checks["disposable"]
-            else (problem or "check_failed",)
-        )
-    if problem is not None:
-        reasons.append(problem)
-    if suggestion is not None:
-        reasons.append("possible_typo")
-    return tuple(_sort_by_precedence(reasons)) or ("domain_accepts_mail",)
-
-
-def _sort_by_precedence(reasons: list[str]) -> list[str]:
-    return sorted(reasons, key=PRECEDENCE.index)
-
-
-def _suggest_address(local_part: str, domain: str | None) -> str | None:
-    suggestion = f"{local_part}@{domain}"
-    return suggestion if domain and isinstance(parse_address(suggestion), AddressParts) else None

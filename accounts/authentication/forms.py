@@ -1,0 +1,219 @@
+"""allauth's forms for sign-up, sign-in, email addresses and passkeys, with our rules and texts."""
+
+from http import HTTPStatus
+from typing import Any, cast
+
+from allauth.account import forms as allauth_forms
+from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.signup import complete_signup
+from allauth.account.utils import get_next_redirect_url
+from allauth.core import context
+from allauth.core.internal.cryptokit import compare_user_code
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from allauth.mfa.webauthn.internal.auth import parse_registration_response
+from django import forms
+from django.contrib.auth.hashers import make_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse, QueryDict
+
+from accounts import audit
+from accounts.authentication import failed_attempts
+from accounts.authentication.passwords.forms import MIN_LENGTH_HELP
+from accounts.authentication.rate_limits import may_send_reset
+from accounts.authentication.second_factor.factors import authenticator_name
+from accounts.authentication.second_factor.passkeys import PasskeyRefused, check_origin
+from accounts.engine import get_engine
+from accounts.models import Invitation, User
+from accounts.request import SiteRequest
+from accounts.retention import delete_unconfirmed_sign_up
+from accounts.services import open_account
+from accounts.terms import agree_to_terms
+from runtime.unicode import validate_line
+
+# The invitation whose link this browser opened.
+INVITATION_SESSION_KEY = "invited"
+# allauth's own key for an address that needs no confirmation code.
+VERIFIED_EMAIL_SESSION_KEY = "account_verified_email"
+# Concurrent sign-ups with the same address make each other retry.
+MAX_SIGN_UP_ATTEMPTS = 5
+
+
+class LoginForm(allauth_forms.LoginForm):
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        _set_up_email_field(self.fields["login"])
+        # The page has its own link to the password reset.
+        self.fields["password"].help_text = ""
+
+
+class SignupForm(allauth_forms.SignupForm):
+    """Creates the user, account, and membership in one transaction."""
+
+    # The address for which the form suggested a correction. Submitted again, it is accepted.
+    typed_email = forms.CharField(required=False, widget=forms.HiddenInput)
+    correction: str | None = None
+    data: QueryDict
+    account_already_exists: bool
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        _set_up_email_field(self.fields["email"])
+        self.fields["password1"].help_text = MIN_LENGTH_HELP
+
+    def clean_email(self) -> str:
+        """Refuse disposable addresses and suggest corrections. DNS failures refuse nothing."""
+        email: str = super().clean_email()
+        finding = get_engine().check_for_sign_up(email)
+        if finding.is_disposable:
+            raise ValidationError(
+                "This is a disposable address. Use one that you'll still have next month."
+            )
+        if finding.did_you_mean and self.data.get("typed_email") != email:
+            self.correction = finding.did_you_mean
+            self.data = self.data.copy()
+            self.data["typed_email"] = email
+            raise ValidationError(
+                f"Did you mean {self.correction}? If {email} is correct, submit the form again."
+            )
+        return email
+
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        # Hashing is slow: do it outside the transaction, and for taken addresses too.
+        self.hashed_password = make_password(self.cleaned_data["password1"])
+        for _ in range(MAX_SIGN_UP_ATTEMPTS - 1):
+            try:
+                return self._sign_up(request)
+            except IntegrityError:
+                # A concurrent request signed up with the same address.
+                self.account_already_exists = True
+        return self._sign_up(request)
+
+    @transaction.atomic
+    def _sign_up(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        """Save the user and queue the code together, so that a refused sign-up saves nothing."""
+        email = self.cleaned_data["email"]
+        self.invitation = _opened_invitation(request, email)
+        # The earlier sign-up never confirmed this address, so the new one may replace it.
+        if self.account_already_exists and delete_unconfirmed_sign_up(email=email):
+            self.account_already_exists = False
+        user, response = super().try_save(request)
+        if user is not None:
+            next_page = get_next_redirect_url(request)
+            response = complete_signup(request, user=user, redirect_url=next_page)
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
+            transaction.set_rollback(True)
+        return user, response
+
+    def save(self, request: HttpRequest) -> User:
+        user: User = super().save(request)
+        ip = getattr(request, "ip", None)
+        # Invited users join that account; an account of their own would stay empty.
+        account = open_account(user=user, ip=ip) if self.invitation is None else None
+        # The sign-up page says that creating the account means agreeing to the terms.
+        agree_to_terms(user=user, account=account, ip=ip)
+        return user
+
+
+def _opened_invitation(request: HttpRequest, email: str) -> Invitation | None:
+    """Return the pending invitation whose link this browser opened, if it is for this address."""
+    public_id = request.session.get(INVITATION_SESSION_KEY, "")
+    invitation = Invitation.objects.pending().filter(public_id=public_id, email=email).first()
+    if invitation is None or not invitation.has_authorized_inviter():
+        # A link without a valid invitation no longer proves that the address is theirs.
+        request.session.pop(VERIFIED_EMAIL_SESSION_KEY, None)
+        return None
+    return invitation
+
+
+class ResetPasswordForm(allauth_forms.ResetPasswordForm):
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        _set_up_email_field(self.fields["email"])
+
+    def clean_email(self) -> str:
+        """Ignore users who never confirmed their address: they have to sign up again."""
+        email: str = super().clean_email()
+        unconfirmed = User.objects.never_confirmed().filter(email=email.lower())
+        if unconfirmed.exists():
+            self.users: list[User] = []
+        return email
+
+    def save(self, request: SiteRequest, **kwargs: object) -> str:
+        """Send the link unless a rate limit is exhausted. The next page is the same either way."""
+        if not may_send_reset(request, self.cleaned_data["email"]):
+            return str(self.cleaned_data["email"])
+        email: str = super().save(request, **kwargs)
+        for user in self.users:
+            failed_attempts.record_reset_request(user=user, ip=request.ip)
+        return email
+
+
+class ConfirmEmailForm(allauth_forms.ConfirmEmailVerificationCodeForm):
+    """Checks the code sent to a new address, after a sign-up or a change of address."""
+
+    def clean_code(self) -> str:
+        adapter = get_adapter()
+        if not compare_user_code(actual=self.cleaned_data["code"], expected=self.expected_code):
+            raise adapter.validation_error("incorrect_code")
+        # The lock serializes concurrent changes of one user. The user no longer exists if a later
+        # sign-up with the same address replaced this one.
+        users = User.objects.select_for_update(no_key=True)
+        if self.user is None or users.filter(pk=self.user.pk).first() is None:
+            raise adapter.validation_error("incorrect_code")
+        delete_unconfirmed_sign_up(email=self.email, keep=self.user)
+        return cast(str, super().clean_code())
+
+
+class ChangeEmailForm(allauth_forms.AddEmailForm):
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        _set_up_email_field(self.fields["email"], label="New email")
+
+    def save(self, request: SiteRequest) -> Any:
+        verification = super().save(request)
+        email = self.cleaned_data["email"]
+        audit.record_for_user(
+            self.user, self.user, "user.email_change_asked", f"to {email}", request.ip
+        )
+        return verification
+
+
+class AddPasskeyForm(AddWebAuthnForm):
+    passwordless = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Sign in without a password",
+        help_text="You won't need a code either. Clear this box for an older security key.",
+    )
+
+    def clean_credential(self) -> Any:
+        credential = self.cleaned_data["credential"]
+        response = parse_registration_response(credential)
+        try:
+            check_origin(response.response.client_data.origin)
+        except PasskeyRefused as error:
+            raise ValidationError(str(error)) from error
+        return credential
+
+
+class RenamePasskeyForm(EditWebAuthnForm):
+    instance: Authenticator
+
+    @transaction.atomic
+    def save(self) -> Authenticator:
+        # A concurrent sign-in updates the signature counter in the same JSON column.
+        self.instance = Authenticator.objects.select_for_update().get(pk=self.instance.pk)
+        old_name, user = authenticator_name(self.instance), self.instance.user
+        renamed = super().save()
+        target = f"{old_name} → {authenticator_name(renamed)}"
+        audit.record_for_user(user, user, "user.passkey_renamed", target, context.request.ip)
+        return renamed
+
+
+def _set_up_email_field(field: forms.Field, label: str = "Email") -> None:
+    field.label = label
+    # Django's validator allows invisible characters in the domain.
+    field.validators.append(validate_line)
+    field.widget.attrs["placeholder"] = "you@company.com"

@@ -1,0 +1,16 @@
+"""Whether pages require HTTPS."""
+
+from urllib.parse import urlsplit
+
+
+def transport_settings(base_url: str, *, required: bool) -> dict[str, object]:
+    return {
+        "SECURE_SSL_REDIRECT": required,
+        # Load balancers poll these over plain HTTP. API requests over plain HTTP get a 403 from
+        # ApiMiddleware instead, as a redirect would hide that the key was sent unencrypted.
+        "SECURE_REDIRECT_EXEMPT": [r"^(?:healthz|readyz)\Z"],
+        "SECURE_SSL_HOST": urlsplit(base_url).netloc if required else None,
+        "SECURE_HSTS_SECONDS": 2 * 365 * 24 * 3600 if required else 0,
+        "SECURE_HSTS_INCLUDE_SUBDOMAINS": required,
+        "SECURE_HSTS_PRELOAD": required,
+    }

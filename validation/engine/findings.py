@@ -1,0 +1,111 @@
+"""Describe a domain from its mail route, and build the finding for an address there. Pure."""
+
+from typing import NamedTuple
+
+from validation.engine.aliases import canonical_address, split_tag, strip_plus_tag
+from validation.engine.dns.mail_route import MailRoute
+from validation.engine.domain_data import DomainData, StaffDomains
+from validation.engine.reasons import PRECEDENCE
+from validation.engine.suggest import suggest_domain
+from validation.engine.syntax import AddressParts, parse_address, to_unicode
+from validation.engine.unicode_scripts import is_mixed_domain, is_mixed_local_part
+from validation.engine.verdict import Finding
+
+# If one of these checks is true, it is a reason of the same name, whatever the DNS says.
+_RISK_CHECKS = ("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required")
+
+
+class DomainInfo(NamedTuple):
+    """Everything known about a domain that is the same for all its mailboxes."""
+
+    route: MailRoute
+    staff_domains: StaffDomains
+    registrable_domain: str | None
+    suggestion: str | None
+    checks: dict[str, bool | None]
+
+
+def describe_domain(
+    data: DomainData, domain: str, route: MailRoute, staff_domains: StaffDomains
+) -> DomainInfo:
+    suggestion = None
+    if route.problem != "reserved_domain":
+        suggestion = suggest_domain(
+            domain, data, accepts_mail=route.accepts_mail, provider=route.provider
+        )
+    checks = {
+        "syntax": True,
+        "domain_exists": route.domain_exists,
+        "accepts_mail": route.accepts_mail,
+        "null_mx": route.null_mx,
+        "disposable": data.is_disposable(domain, staff_domains),
+        "free_provider": domain in data.free_providers,
+        "relay": data.is_relay(domain),
+    }
+    suggestion = to_unicode(suggestion) if suggestion is not None else None
+    registrable = data.registrable_domain(domain)
+    return DomainInfo(route, staff_domains, registrable, suggestion, checks)
+
+
+def build_finding(
+    data: DomainData,
+    email: str,
+    parts: AddressParts,
+    info: DomainInfo,
+    *,
+    is_reserved: bool = False,
+    dns_cached: bool | None = None,
+) -> Finding:
+    local_part, route = parts.local_part, info.route
+    tag = split_tag(local_part, parts.ascii_domain, route.provider)[1]
+    # Only plus tags are removed here. Yahoo's hyphen would split no-reply.
+    mailbox = strip_plus_tag(local_part).lower()
+    checks = info.checks | {
+        "role_account": data.is_role_account(mailbox),
+        "no_reply": data.is_no_reply(mailbox),
+        "has_tag": tag is not None,
+        "reserved_domain": is_reserved,
+        "smtputf8_required": not local_part.isascii(),
+        "mixed_script": is_mixed_domain(parts.domain) or is_mixed_local_part(local_part),
+    }
+    return Finding(
+        email,
+        _find_reasons(checks, route.problem, info.suggestion),
+        "dns" if route.is_known else "syntax",
+        parts=parts,
+        canonical=canonical_address(local_part, parts.domain, route.provider),
+        tag=tag,
+        registrable_domain=info.registrable_domain,
+        checks=checks,
+        route=route,
+        did_you_mean=_suggest_address(local_part, info.suggestion),
+        lists=data.versions,
+        dns_cached=dns_cached,
+    )
+
+
+def _find_reasons(
+    checks: dict[str, bool | None], problem: str | None, suggestion: str | None
+) -> tuple[str, ...]:
+    reasons = [name for name in _RISK_CHECKS if checks[name]]
+    if checks["accepts_mail"] is None and not checks["reserved_domain"]:
+        # Without a conclusive reply from the DNS, only a disposable domain gets a definite verdict.
+        return (
+            tuple(_sort_by_precedence(reasons))
+            if checks["disposable"]
+            else (problem or "check_failed",)
+        )
+    if problem is not None:
+        reasons.append(problem)
+    if suggestion is not None:
+        reasons.append("possible_typo")
+    return tuple(_sort_by_precedence(reasons)) or ("domain_accepts_mail",)
+
+
+def _sort_by_precedence(reasons: list[str]) -> list[str]:
+    return sorted(reasons, key=PRECEDENCE.index)
+
+
+def _suggest_address(local_part: str, domain: str | None) -> str | None:
+    suggestion = f"{local_part}@{domain}"
+    return suggestion if domain and isinstance(parse_address(suggestion), AddressParts) else None

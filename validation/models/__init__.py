@@ -1,0 +1,13 @@
+from validation.models.listed_domains import ListedDomain
+from validation.models.log_entries import LogEntry
+from validation.models.lost_charges import LostCharge
+from validation.models.replays import MAX_SANDBOX_REPLAYS, Replay, ReplayExists
+
+__all__ = [
+    "MAX_SANDBOX_REPLAYS",
+    "ListedDomain",
+    "LogEntry",
+    "LostCharge",
+    "Replay",
+    "ReplayExists",
+]
