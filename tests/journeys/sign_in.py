@@ -19,7 +19,7 @@ def sign_up(page: Page, site: Product, email: str) -> None:
 def fill_sign_up(page: Page, email: str, password: str = PASSWORD) -> None:
     """Send the sign-up form. The journey checks the result."""
     page.goto("/accounts/signup/")
-    page.get_by_label("Email").fill(email)
+    page.get_by_label("Email", exact=True).fill(email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Create account").click()
 
@@ -27,7 +27,7 @@ def fill_sign_up(page: Page, email: str, password: str = PASSWORD) -> None:
 def sign_in(page: Page, email: str, password: str = PASSWORD) -> None:
     """Send the sign-in form. The journey checks the result."""
     page.goto("/accounts/login/")
-    page.get_by_label("Email").fill(email)
+    page.get_by_label("Email", exact=True).fill(email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
 

@@ -22,7 +22,7 @@ def rename_yourself(page: Page, name: str) -> None:
 
 def invite(page: Page, email: str, role: str = "Developer") -> None:
     page.goto("/accounts/team/")
-    page.get_by_label("Email").fill(email)
+    page.get_by_label("Email", exact=True).fill(email)
     page.get_by_label("Role", exact=True).select_option(role)
     page.get_by_role("button", name="Send invitation").click()
     expect(page.get_by_text(f"Invitation sent to {email}.")).to_be_visible()
@@ -36,7 +36,7 @@ def join(page: Page, site: Product, email: str) -> None:
     """Join through the link in the email, which confirms the address without a code."""
     page.goto(invitation_link(site, email))
     page.get_by_role("button", name="Sign up").click()
-    page.get_by_label("Email").fill(email)
+    page.get_by_label("Email", exact=True).fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
     page.get_by_role("button", name="Join account").click()

@@ -28,7 +28,7 @@ def test_a_402_leads_to_a_pack_by_invoice_and_back_to_200(windows: Windows, site
     assert refused.status == 402
     page = windows.open()
     page.goto(refused.document["error"]["details"]["top_up_url"])
-    page.get_by_label("Email").fill(customer.email)
+    page.get_by_label("Email", exact=True).fill(customer.email)
     page.get_by_label("Password").fill(customer.password)
     page.get_by_role("button", name="Sign in", exact=True).click()
     assert_heading(page, "Buy credits")
@@ -56,7 +56,7 @@ def test_a_402_leads_to_an_upgrade_and_back_to_200(windows: Windows, site: Produ
     details = caller.validate("no address").document["error"]["details"]
     page = windows.open()
     page.goto(details["upgrade_url"])
-    page.get_by_label("Email").fill(customer.email)
+    page.get_by_label("Email", exact=True).fill(customer.email)
     page.get_by_label("Password").fill(customer.password)
     page.get_by_role("button", name="Sign in", exact=True).click()
     assert_heading(page, "Plans")

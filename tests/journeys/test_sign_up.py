@@ -29,7 +29,7 @@ def test_a_mistyped_address_is_corrected_with_one_click(page: Page) -> None:
     expect(page.get_by_text("Did you mean jane.corrected@gmail.com?")).to_be_visible()
     assert_no_findings(page)
     page.get_by_role("button", name="Use jane.corrected@gmail.com").click()
-    expect(page.get_by_label("Email")).to_have_value("jane.corrected@gmail.com")
+    expect(page.get_by_label("Email", exact=True)).to_have_value("jane.corrected@gmail.com")
     expect(page.get_by_label("Password")).to_be_focused()
     expect(page.get_by_text("Did you mean")).to_be_hidden()
     page.get_by_label("Password").fill(PASSWORD)
