@@ -53,7 +53,9 @@ def test_a_refused_sign_in_has_no_findings(page: Page) -> None:
 
 def test_a_refused_invitation_has_no_findings(member: Page) -> None:
     member.goto("/accounts/team/")
-    member.get_by_label("Email", exact=True).fill(member.locator(".app-side .navigation-user").inner_text())
+    member.get_by_label("Email", exact=True).fill(
+        member.locator(".app-side .navigation-user").inner_text()
+    )
     member.get_by_role("button", name="Send invitation").click()
     expect(member.get_by_text("is already a member of this account.")).to_be_visible()
     assert_no_findings(member)

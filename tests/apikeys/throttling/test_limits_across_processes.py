@@ -1,5 +1,6 @@
 """Limits are exact across eight processes with either store, and approximate without a store."""
 
+import json
 import re
 import sqlite3
 import time
@@ -14,8 +15,8 @@ import psutil
 import pytest
 
 from tests.servers.browser import PlainBrowser
-from tests.servers.client import HttpCaller
-from tests.servers.keys import make_key, make_window_end_in
+from tests.servers.client import ClientResponse, HttpCaller
+from tests.servers.keys import make_key, make_window_end_in, manage
 from tests.servers.product import Product, product
 from tests.servers.redis import redis, redis_server
 from tests.servers.relay import Relay, relay
@@ -23,6 +24,7 @@ from tests.servers.relay import Relay, relay
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
 LIMIT = 120
+BATCH_SIZE = 7
 WORKERS = 2
 
 
@@ -52,6 +54,49 @@ def test_eight_processes_enforce_the_limit_exactly(
     assert statuses == {200: LIMIT, 429: 2 * LIMIT}
     left = [int(a.headers["X-RateLimit-Remaining"]) for a in responses if a.status == 200]
     assert sorted(left) == list(range(LIMIT))
+
+
+def send_batch(caller: HttpCaller, emails: list[str], key: str = "") -> ClientResponse:
+    headers = {"Idempotency-Key": key} if key else {}
+    return caller.call("POST", "/v1/validate/batch", json.dumps({"emails": emails}), headers)
+
+
+def test_eight_processes_count_batches_exactly(eight: Product) -> None:
+    """A refused batch has consumed one request, as any refused request has."""
+    secret = make_key(eight, "batches@shop.example", LIMIT)
+    make_window_end_in(50, eight, "batches@shop.example")
+    caller = HttpCaller(eight, secret)
+    sandbox = [f"deliverable+{number}@sandbox.test" for number in range(BATCH_SIZE)]
+    with ThreadPoolExecutor(16) as pool:
+        responses = list(pool.map(lambda _: send_batch(caller, sandbox), range(40)))
+    statuses = Counter(response.status for response in responses)
+    accepted, refused = statuses[200], statuses[429]
+    assert accepted + refused == 40
+    remaining = min(
+        int(response.headers["X-RateLimit-Remaining"])
+        for response in responses
+        if response.status == 200
+    )
+    # Every accepted batch consumed exactly seven, and there was no room for another one.
+    assert accepted * BATCH_SIZE <= LIMIT
+    assert LIMIT - remaining >= accepted * BATCH_SIZE
+    assert accepted >= (LIMIT - 40) // BATCH_SIZE
+    caller.close()
+
+
+def test_racing_batches_with_one_key_are_charged_once(eight: Product) -> None:
+    email = "racing@shop.example"
+    caller = HttpCaller(eight, make_key(eight, email, 10_000, credits=100))
+    emails = [f"address {number}" for number in range(10)]
+    with ThreadPoolExecutor(16) as pool:
+        responses = list(pool.map(lambda _: send_batch(caller, emails, "import-1"), range(32)))
+    assert {response.status for response in responses} == {200}
+    assert len({response.text for response in responses}) == 1
+    charged = [int(response.headers["X-Credits-Cost"]) for response in responses]
+    assert sorted(charged) == [0] * 31 + [10]
+    assert caller.get("/v1/credits").document["balance"] == 90
+    caller.close()
+    assert manage(eight, "check_books").endswith(" agree.")
 
 
 def test_request_after_the_retry_after_delay_is_accepted(eight: Product) -> None:
