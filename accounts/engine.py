@@ -4,6 +4,7 @@ from functools import cache
 from typing import Protocol
 
 from django.conf import settings
+from django.db import connections
 
 from runtime.database.pool import release_connection
 from runtime.hooks import Hook
@@ -81,6 +82,8 @@ def get_engine() -> Engine:
         resolver,
         staff_domains=read_staff_domains,
         before_waiting=_release_capacity,
+        # A thread that ends with an open connection would take it from the pool for good.
+        after_thread=connections.close_all,
     )
     before_each_flush.append(lambda: _export_counters(process_engine))
     return process_engine

@@ -173,10 +173,10 @@ REFUSALS: dict[str, Refusal] = {
     "idempotency_key_reused": Refusal(
         422,
         "idempotency_error",
-        "This Idempotency-Key was used for another address within the last 24 hours.",
-        "An Idempotency-Key identifies one request. This one was already sent with another "
-        "address.",
-        "Generate a new key for each address, and reuse it only to retry that same request.",
+        "This Idempotency-Key was used for another request within the last 24 hours.",
+        "An Idempotency-Key identifies one request. This one was already sent with other "
+        "addresses.",
+        "Generate a new key for each request, and reuse it only to retry that same request.",
     ),
     "rate_limit_exceeded": Refusal(
         429,

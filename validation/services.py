@@ -1,6 +1,7 @@
 """Validate an address: look for a replay, run the checks, charge, and build the response."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -33,10 +34,16 @@ def price_of(email: str) -> int:
 
 
 def find_replay(*, caller: Caller, idempotency_key: str, email: str) -> ValidationResponse | None:
+    return find_stored_response(caller, idempotency_key, lambda replay: replay.is_for(email))
+
+
+def find_stored_response(
+    caller: Caller, idempotency_key: str, is_same_request: Callable[[Replay], bool]
+) -> ValidationResponse | None:
     replay = Replay.objects.find(caller.account, idempotency_key)
     if replay is None:
         return None
-    if not replay.is_for(email):
+    if not is_same_request(replay):
         raise ApiError("idempotency_key_reused", param="Idempotency-Key")
     return ValidationResponse(replay.body.encode(), 0, get_balance(caller.account), replayed=True)
 

@@ -14,7 +14,6 @@ from config.health import OPTIONAL, REQUIRED
 from tests.servers.dns import (
     Behavior,
     FakeDns,
-    dns_server,
     reply_with_code,
     servfail,
     silence,
@@ -34,16 +33,6 @@ def wrong_message_id(query: dns.message.Message) -> bytes:
     message.answer.append(dns.rrset.from_text(name, 60, "IN", "MX", "0 ."))
     message.id ^= 0xFF
     return message.to_wire()
-
-
-@pytest.fixture
-def fake_dns(settings: Settings) -> Iterator[FakeDns]:
-    scripted = FakeDns()
-    with dns_server(scripted) as server:
-        settings.DNS_RESOLVERS = [server]
-        get_engine.cache_clear()
-        yield scripted
-    get_engine.cache_clear()
 
 
 def test_deliverable_address_costs_a_credit(caller: ApiClient, fake_dns: FakeDns) -> None:

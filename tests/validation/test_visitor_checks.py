@@ -11,13 +11,12 @@ from django.core.cache import caches
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.engine import get_engine
 from accounts.models import User
 from apikeys.throttling import limits
 from config.settings.caches import cache_settings
 from credits.models import UseHour
 from tests.conftest import signed_in
-from tests.servers.dns import FakeDns, dns_server
+from tests.servers.dns import FakeDns
 from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
 from tests.support.log_records import LogCapture
@@ -37,16 +36,6 @@ OTHER_ADDRESS = "198.51.100.8"
 def clock() -> Iterator[time_machine.Traveller]:
     with time_machine.travel(NOON, tick=False) as traveller:
         yield traveller
-
-
-@pytest.fixture
-def fake_dns(settings: Settings) -> Iterator[FakeDns]:
-    scripted = FakeDns()
-    with dns_server(scripted) as server:
-        settings.DNS_RESOLVERS = [server]
-        get_engine.cache_clear()
-        yield scripted
-    get_engine.cache_clear()
 
 
 def check(email: str = SANDBOX, ip: str = "198.51.100.7") -> Any:

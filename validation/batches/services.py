@@ -10,18 +10,18 @@ from django.conf import settings
 
 from accounts.engine import get_engine
 from accounts.models import Account
-from apikeys.errors import REFUSALS, ApiError
-from credits.wallet.charges import InsufficientCredits, get_balance
+from apikeys.errors import REFUSALS
+from credits.wallet.charges import InsufficientCredits
 from runtime.metrics.client import Counter
 from validation.batches.settlement import Batch, charge_and_record_batch
 from validation.engine.batch import check_all
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdict import Finding
 from validation.lookup_limits import AccountLookupLimit
-from validation.models import Replay, ReplayExists
+from validation.models import ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
-from validation.services import count_validation, price_of
+from validation.services import count_validation, find_stored_response, price_of
 from validation.settlement import Validation, ValidationResponse
 
 MAX_ADDRESSES = 100
@@ -42,13 +42,7 @@ def price_of_batch(emails: Sequence[str]) -> int:
 def find_replay(
     *, caller: Caller, idempotency_key: str, emails: Sequence[str]
 ) -> ValidationResponse | None:
-    replay = Replay.objects.find(caller.account, idempotency_key)
-    if replay is None:
-        return None
-    if not replay.is_for_batch(emails):
-        message = "This Idempotency-Key was used for another request within the last 24 hours."
-        raise ApiError("idempotency_key_reused", message, param="Idempotency-Key")
-    return ValidationResponse(replay.body.encode(), 0, get_balance(caller.account), replayed=True)
+    return find_stored_response(caller, idempotency_key, lambda replay: replay.is_for_batch(emails))
 
 
 def replay_batch(*, caller: Caller, response: ValidationResponse) -> ValidationResponse:

@@ -65,7 +65,8 @@ def _write(batch: Batch) -> ValidationResponse:
     # As late as possible: this locks the wallet.
     response = _build_response(batch, _charge(batch))
     if key is not None:
-        Replay.objects.store_batch(account, key, batch.emails, response.body)
+        is_free = batch.cost == 0
+        Replay.objects.store_batch(account, key, batch.emails, response.body, is_free=is_free)
     return response
 
 

@@ -26,7 +26,7 @@ from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from validation.engine.syntax_errors import MESSAGES
-from validation.models import MAX_SANDBOX_REPLAYS
+from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
 from validation.sample_results import mistyped_result, sandbox_result
 
@@ -82,6 +82,7 @@ def _batch() -> Context:
         "max_addresses": MAX_ADDRESSES,
         "max_body_kilobytes": max_body_bytes("/v1/validate/batch") // 1024,
         "max_email_length": MAX_EMAIL_LENGTH,
+        "max_free_replays": MAX_FREE_BATCH_REPLAYS,
         "deadline_seconds": f"{settings.DNS_TIMEOUT + GRACE_SECONDS:g}",
     }
 

@@ -31,7 +31,7 @@ def check_all(
     missing: set[str] = set()
     if waiting:
         engine.prepare_to_wait()
-        look_up = _bounded(share, ends_at, lambda email: engine.check(email, limit, found))
+        look_up = _bounded(engine, share, ends_at, limit, found)
         _run_until(ends_at, look_up, waiting.values())
         missing = {domain for domain in waiting if domain not in found}
     return [_check_now(engine, email, limit, found, missing) for email in emails]
@@ -48,14 +48,19 @@ def _first_by_domain(engine: Engine, emails: Iterable[str]) -> dict[str, str]:
 
 
 def _bounded(
-    share: threading.Semaphore, ends_at: float, check: Callable[[str], Finding]
+    engine: Engine,
+    share: threading.Semaphore,
+    ends_at: float,
+    limit: LookupLimit | None,
+    found: dict[str, DomainInfo],
 ) -> Callable[[str], None]:
     def look_up(email: str) -> None:
         if share.acquire(timeout=max(0.0, ends_at - time.monotonic())):
             try:
-                check(email)
+                engine.check(email, limit, found)
             finally:
                 share.release()
+                engine.after_thread()
 
     return look_up
 

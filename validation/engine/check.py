@@ -54,13 +54,19 @@ class Engine:
         slots: LookupSlots | None = None,
         staff_domains: Callable[[], StaffDomains] = lambda: NO_STAFF_DOMAINS,
         before_waiting: Callable[[], None] = lambda: None,
+        after_thread: Callable[[], None] = lambda: None,
     ) -> None:
-        """`before_waiting` is called before a check waits for the DNS or for another check."""
+        """Set up an engine, to be shared by all threads.
+
+        `before_waiting` is called before a check waits for the DNS or for another check, and
+        `after_thread` at the end of each thread that was started for a batch.
+        """
         self.resolver = resolver or Resolver()
         self.domain_data = domain_data
         self.domain_data.load()
         self._staff_domains = staff_domains
         self._before_waiting = before_waiting
+        self.after_thread = after_thread
         self._domains: Cache[str, DomainInfo] = Cache(self.resolver.cache_size, self.resolver.clock)
         self.resolver.trust.on_change.append(self._domains.drop_since)
         self._lookups: dict[str, Future[DomainInfo]] = {}

@@ -1,9 +1,15 @@
 from validation.models.listed_domains import ListedDomain
 from validation.models.log_entries import LogEntry
 from validation.models.lost_charges import LostCharge
-from validation.models.replays import MAX_SANDBOX_REPLAYS, Replay, ReplayExists
+from validation.models.replays import (
+    MAX_FREE_BATCH_REPLAYS,
+    MAX_SANDBOX_REPLAYS,
+    Replay,
+    ReplayExists,
+)
 
 __all__ = [
+    "MAX_FREE_BATCH_REPLAYS",
     "MAX_SANDBOX_REPLAYS",
     "ListedDomain",
     "LogEntry",

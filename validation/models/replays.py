@@ -13,6 +13,8 @@ from validation.addresses import address_hash
 REPLAY_RETENTION = timedelta(hours=24)
 # Per account: sandbox results are free, so nothing else would bound their storage.
 MAX_SANDBOX_REPLAYS = 1_000
+# The same for batches that cost nothing, each up to a hundred times as large.
+MAX_FREE_BATCH_REPLAYS = 20
 # The most rows that one call deletes. Concurrent processes may exceed the limit together.
 _SURPLUS_BATCH = 100
 
@@ -41,11 +43,14 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         replays = self.filter(account=account, key_digest=_digest(idempotency_key))
         replays.expired().delete()
 
-    def delete_oldest_sandbox_replays(self, account: Account) -> None:
-        """Delete what exceeds the limit once one more sandbox result is stored."""
-        newest_first = self.filter(account=account, is_sandbox=True).order_by("-created_at", "-pk")
-        surplus = newest_first[MAX_SANDBOX_REPLAYS - 1 : MAX_SANDBOX_REPLAYS + _SURPLUS_BATCH]
-        self.filter(pk__in=surplus.values("pk")).delete()
+    def free_ones_of(self, account: Account) -> "ReplayQuerySet":
+        return self.filter(account=account, is_sandbox=True)
+
+    def delete_surplus(self, limit: int) -> None:
+        """Delete the oldest ones that exceed the limit once one more is stored."""
+        newest_first = self.order_by("-created_at", "-pk")
+        surplus = newest_first[limit - 1 : limit + _SURPLUS_BATCH]
+        Replay.objects.filter(pk__in=surplus.values("pk")).delete()
 
     def store(
         self,
@@ -58,7 +63,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
     ) -> None:
         """Store the response. Call it last in the transaction, which a ReplayExists aborts."""
         if is_sandbox:
-            self.delete_oldest_sandbox_replays(account)
+            self.free_ones_of(account).filter(batch_hashes="").delete_surplus(MAX_SANDBOX_REPLAYS)
         try:
             self.create(
                 account=account,
@@ -72,9 +77,18 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
             raise ReplayExists from None
 
     def store_batch(
-        self, account: Account, idempotency_key: str, emails: Sequence[str], body: bytes
+        self,
+        account: Account,
+        idempotency_key: str,
+        emails: Sequence[str],
+        body: bytes,
+        *,
+        is_free: bool,
     ) -> None:
-        """Store the response to a batch, as `store` does. Sandbox results count as any others."""
+        """Store the response to a batch, as `store` does."""
+        if is_free:
+            batches = self.free_ones_of(account).exclude(batch_hashes="")
+            batches.delete_surplus(MAX_FREE_BATCH_REPLAYS)
         try:
             self.create(
                 account=account,
@@ -82,6 +96,7 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
                 email_digest=_digest_batch(emails),
                 batch_hashes=" ".join(dict.fromkeys(map(address_hash, emails))),
                 body=body.decode(),
+                is_sandbox=is_free,
             )
         except IntegrityError:
             raise ReplayExists from None
@@ -100,6 +115,7 @@ class Replay(models.Model):
     # The hashes of all addresses of a batch, separated by spaces.
     batch_hashes = models.TextField(blank=True, default="", db_default="")
     body = models.TextField()
+    # Also set for a batch that cost nothing. The number of these is limited.
     is_sandbox = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
 from django.http import HttpRequest
 
 from accounts.models import Account
@@ -13,8 +15,10 @@ from credits import services
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
 from runtime.mail.outbox import Mail
+from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient, error_code
-from validation.models import LogEntry, Replay
+from validation.domain_data import staff_domains
+from validation.models import MAX_FREE_BATCH_REPLAYS, LogEntry, Replay
 from validation.request_log.erasure import count_rows, erase_address
 
 pytestmark = pytest.mark.django_db
@@ -288,3 +292,33 @@ def test_charge_of_the_whole_batch_crosses_the_low_balance_threshold_once(
 def test_other_methods_are_refused(caller: ApiClient) -> None:
     response = caller.get("/v1/validate/batch")
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+
+
+def test_batches_that_cost_nothing_do_not_pile_up(caller: ApiClient, account: Account) -> None:
+    newest = MAX_FREE_BATCH_REPLAYS + 1
+    send(caller, WRONG, Idempotency_Key="paid")
+    caller.validate("deliverable@sandbox.test", Idempotency_Key="single")
+    for number in range(newest + 1):
+        send(caller, ["deliverable@sandbox.test"], Idempotency_Key=f"free-{number}")
+    assert Replay.objects.filter(account=account, is_sandbox=True).count() == newest
+    for key, is_stored in ((f"free-{newest}", True), ("free-0", False)):
+        again = send(caller, ["deliverable@sandbox.test"], Idempotency_Key=key)
+        assert ("Idempotent-Replayed" in again.headers) is is_stored
+    assert "Idempotent-Replayed" in send(caller, WRONG, Idempotency_Key="paid").headers
+
+
+def test_threads_of_a_batch_leave_no_connection_open(caller: ApiClient, fake_dns: FakeDns) -> None:
+    opened: list[BaseDatabaseWrapper] = []
+
+    def remember(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
+        opened.append(connection)
+
+    fake_dns.add_mail_domain("shop.com")
+    staff_domains.invalidate()
+    connection_created.connect(remember)
+    try:
+        assert send(caller, ["jane@shop.com", "jane@nowhere.com"]).status_code == 200
+    finally:
+        connection_created.disconnect(remember)
+    assert opened
+    assert [connection.connection for connection in opened] == [None] * len(opened)
