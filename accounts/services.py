@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 from allauth.account.models import EmailAddress
+from allauth.usersessions.models import UserSession
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -11,7 +12,6 @@ from accounts import audit, emails, hooks
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
 from accounts.names import validate_name
 from accounts.roles import Role
-from accounts.sessions import end_sessions
 
 MAX_OWNED_ACCOUNTS = 5
 
@@ -128,7 +128,12 @@ def close_account(*, account: Account, actor: User, ip: str | None = None) -> No
         if membership.role == Role.OWNER:
             emails.queue_account_closed(account=account, to=membership.user.email)
         if not membership.user.memberships.in_open_accounts().exists():
-            end_sessions(membership.user)
+            _end_sessions(membership.user)
+
+
+def _end_sessions(user: User) -> None:
+    for session in UserSession.objects.filter(user=user):
+        session.end()
 
 
 @transaction.atomic

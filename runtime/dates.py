@@ -24,6 +24,16 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
 
 
+def days_lookup(field: str, since: date | None, until: date | None) -> dict[str, datetime]:
+    """Return filter arguments for times from one day to another, which an index can use."""
+    lookups: dict[str, datetime] = {}
+    if since:
+        lookups[f"{field}__gte"] = midnight(since)
+    if until:
+        lookups[f"{field}__lt"] = midnight(until) + timedelta(days=1)
+    return lookups
+
+
 def next_month(first: date) -> date:
     """Return the first day of the month after the given day's month."""
     return (first.replace(day=1) + timedelta(days=31)).replace(day=1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
@@ -12,7 +12,7 @@ from accounts.audit.models import AuditEntry
 from runtime.csv_download import Row, escape_formula
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
-from runtime.dates import midnight
+from runtime.dates import days_lookup
 
 if TYPE_CHECKING:
     from accounts.models import Account, User
@@ -34,16 +34,6 @@ class AuditQuery:
     until: date | None = None
 
     @property
-    def time_range(self) -> dict[str, object]:
-        """Return filter arguments that an index can use."""
-        lookups: dict[str, object] = {}
-        if self.since:
-            lookups["at__gte"] = midnight(self.since)
-        if self.until:
-            lookups["at__lt"] = midnight(self.until) + timedelta(days=1)
-        return lookups
-
-    @property
     def conditions(self) -> list[Q]:
         """Return the conditions that the index scan checks row by row."""
         actions = [Q(action__in=self.actions)] if self.actions else []
@@ -53,7 +43,9 @@ class AuditQuery:
 def audit_page(
     account: "Account", query: AuditQuery, before: Cursor | None = None
 ) -> Page[AuditEntry]:
-    entries = account.audit_entries.filter(**query.time_range).select_related("actor")
+    entries = account.audit_entries.filter(
+        **days_lookup("at", query.since, query.until)
+    ).select_related("actor")
     return pagination.paginate(entries, query.conditions, before, scan_limit=SCAN_LIMIT)
 
 
@@ -72,7 +64,7 @@ def export(
 
 def _csv_rows(account: "Account", query: AuditQuery) -> Iterator[Row]:
     yield HEADER
-    entries = account.audit_entries.filter(**query.time_range)
+    entries = account.audit_entries.filter(**days_lookup("at", query.since, query.until))
     for entry in pagination.iterate_all(entries, query.conditions):
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         texts = [escape_formula(text) for text in (entry.who, entry.action_label, entry.target)]

@@ -6,6 +6,7 @@ from allauth.account import signals as account_signals
 from allauth.account.models import EmailAddress
 from allauth.mfa import signals as mfa_signals
 from allauth.mfa.models import Authenticator
+from allauth.usersessions.adapter import get_adapter
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import signals as auth_signals
@@ -24,7 +25,6 @@ from accounts.authentication.second_factor.factors import (
 from accounts.authentication.second_factor.proof import record_factor_added
 from accounts.models import User
 from accounts.services import run_email_confirmed_hooks
-from accounts.sessions import end_other_sessions
 from runtime.database.raw_sql import UNAVAILABLE, times_unavailable
 
 # Signals that are recorded as they are. New passwords are recorded where they are saved:
@@ -127,8 +127,16 @@ def _handle_factor_added(
     if authenticator.type not in FACTORS:
         return
     record_factor_added(request, authenticator)
-    if is_first_factor(authenticator) and end_other_sessions(request, user):
+    if is_first_factor(authenticator) and _end_other_sessions(request, user):
         messages.info(request, "You were signed out everywhere else.")
+
+
+def _end_other_sessions(request: HttpRequest, user: User) -> int:
+    """End all sessions but the current one, with an audit entry. Returns the number ended."""
+    sessions = UserSession.objects.filter(user=user)
+    others = list(sessions.exclude(session_key=request.session.session_key))
+    get_adapter().end_sessions(others)
+    return len(others)
 
 
 def _mark_codes_as_viewed(sender: object, authenticator: Authenticator, **kwargs: object) -> None:

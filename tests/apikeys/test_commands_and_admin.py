@@ -33,8 +33,8 @@ def test_create_key_uses_the_first_account_of_the_owner(account: Account, owner:
 
 
 def test_create_key_reports_invalid_arguments(account: Account, owner: User) -> None:
-    with pytest.raises(CommandError, match=r"nobody@shop.example doesn't own an open account"):
-        create_key("nobody@shop.example")
+    with pytest.raises(CommandError, match=r"unknown@shop.example doesn't own an open account"):
+        create_key("unknown@shop.example")
     with pytest.raises(CommandError, match="valid email"):
         create_key("\udcff@shop.example")
     for name in ("", "  ", "x" * 51):

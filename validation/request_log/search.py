@@ -5,7 +5,7 @@ limit (runtime/database/pagination.py).
 """
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from django.db.models import Q
 
@@ -13,7 +13,7 @@ from accounts.models import Account
 from apikeys.models import ApiKey
 from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
-from runtime.dates import midnight
+from runtime.dates import days_lookup
 from validation.models import LogEntry
 
 
@@ -56,15 +56,6 @@ class LogQuery:
         ]
         return [condition for value, condition in conditions if value]
 
-    def time_range(self) -> dict[str, object]:
-        """Return filter arguments that bound the index scan."""
-        lookups: dict[str, object] = {}
-        if self.since:
-            lookups["at__gte"] = midnight(self.since)
-        if self.until:
-            lookups["at__lt"] = midnight(self.until) + timedelta(days=1)
-        return lookups
-
 
 def log_page(
     account: Account,
@@ -73,7 +64,9 @@ def log_page(
     *,
     page_size: int = pagination.PAGE_SIZE,
 ) -> Page[LogEntry]:
-    rows = LogEntry.objects.retained_for(account).filter(**query.time_range())
+    rows = LogEntry.objects.retained_for(account).filter(
+        **days_lookup("at", query.since, query.until)
+    )
     indexed = query.indexed_conditions()
     scanned = rows.filter(*indexed[:1]).select_related("key")
     filters = query.unindexed_conditions() + indexed[1:]

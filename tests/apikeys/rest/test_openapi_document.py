@@ -118,13 +118,16 @@ def test_every_request_body_has_a_valid_example(document: Any) -> None:
 
 
 def test_every_example_of_a_response_matches_its_schema(document: Any) -> None:
+    checked = set()
     for operation in operations(document):
         for response in operation["responses"].values():
             content = response["content"]["application/json"]
             schema = {**content["schema"], "components": document["components"]}
             for example in content["examples"].values():
                 found = resolve(document, example["$ref"]) if "$ref" in example else example
-                Draft202012Validator(schema).validate(found["value"])
+                assert not list(Draft202012Validator(schema).iter_errors(found["value"]))
+                checked.add(found["summary"])
+    assert checked > REFUSALS.keys()
 
 
 def example_values(described: Any) -> list[Any]:
