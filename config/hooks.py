@@ -16,6 +16,7 @@ ON_ACCOUNT_CLOSED: list[str] = [
 ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
     "apikeys.services.erase_personal_data",
+    "credits.wallet.holds.release_holds",
     "validation.request_log.retention.delete_requests",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [

@@ -18,6 +18,7 @@ from accounts.staff.account_admin import AccountAdmin
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 from accounts.staff.request import staff_request
 from credits.models import (
+    Hold,
     LedgerEntry,
     Order,
     Pack,
@@ -43,7 +44,7 @@ ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__member
 
 class WalletInline(ReadOnlyInline):
     model = Wallet
-    fields = ("balance", "debt", "low_balance_threshold", "usual_threshold")
+    fields = ("balance", "held", "debt", "low_balance_threshold", "usual_threshold")
     readonly_fields = fields
 
 
@@ -174,10 +175,19 @@ class LowBalanceFilter(admin.SimpleListFilter):
 
 @admin.register(Wallet)
 class WalletAdmin(ReadOnlyAdmin):
-    list_display = ("account", "balance", "debt", "threshold")
+    list_display = ("account", "balance", "held", "debt", "threshold")
     list_filter = (LowBalanceFilter,)
     list_select_related = ("account",)
     search_fields = ACCOUNT_SEARCH_FIELDS
+
+
+@admin.register(Hold)
+class HoldAdmin(ReadOnlyAdmin):
+    list_display = ("held_at", "account", "amount", "charged", "remaining", "reason", "ended_at")
+    list_filter = ("is_canceled", "held_at")
+    list_select_related = ("account",)
+    search_fields = ("reason", "source", *ACCOUNT_SEARCH_FIELDS)
+    date_hierarchy = "held_at"
 
 
 @admin.register(Subscription)

@@ -27,6 +27,7 @@ ME_EXAMPLE = {
 }
 CREDITS_EXAMPLE = {
     "balance": 4211,
+    "held": 0,
     "used_this_period": 789,
     "plan": "starter",
     "next_grant": 5000,
@@ -82,6 +83,7 @@ class CreditsView(ApiView):
         return json_response(
             {
                 "balance": wallet.balance,
+                "held": wallet.held,
                 "used_this_period": credits_used_since(account, midnight(period.start)),
                 "plan": subscription.plan.code,
                 "next_grant": amount,

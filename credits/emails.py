@@ -8,7 +8,7 @@ from datetime import date
 from accounts.emails import link, queue_email
 from accounts.models import Account
 from accounts.roles import Role
-from credits.models import Order, Plan
+from credits.models import Order, Plan, Wallet
 from credits.money import format_money
 
 RECIPIENT_ROLES = (Role.OWNER, Role.BILLING)
@@ -40,6 +40,7 @@ def queue_plan_ended(*, account: Account, plan: Plan) -> None:
 def queue_low_balance(*, account: Account, balance: int, threshold: int) -> None:
     context = {
         "balance": balance,
+        "held": _held(account),
         "threshold": threshold,
         "link": link("credits:choose-pack"),
         "threshold_link": link("credits:show-billing"),
@@ -48,7 +49,11 @@ def queue_low_balance(*, account: Account, balance: int, threshold: int) -> None
 
 
 def queue_zero_balance(*, account: Account) -> None:
-    _queue("zero_balance", account, link=link("credits:choose-pack"))
+    _queue("zero_balance", account, held=_held(account), link=link("credits:choose-pack"))
+
+
+def _held(account: Account) -> int:
+    return Wallet.objects.values_list("held", flat=True).get(account=account)
 
 
 def _order_context(order: Order) -> dict[str, object]:

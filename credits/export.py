@@ -17,7 +17,7 @@ def export_billing(*, account: Account) -> dict[str, object]:
     entries = account.ledger.order_by("at", "pk")
     hours, days = (model.objects.filter(account=account) for model in (UseHour, UseDay))
     return {
-        "credits": {"balance": wallet.balance, "debt": wallet.debt},
+        "credits": {"balance": wallet.balance, "held": wallet.held, "debt": wallet.debt},
         "plan": {
             "code": subscription.plan.code,
             "next": subscription.next_plan.code,

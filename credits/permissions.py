@@ -11,7 +11,7 @@ class HasCredits(ApiPermission):
     """
 
     def check(self, request: ApiRequest) -> None:
-        price, balance = request.call.price, request.call.key.account.wallet.balance
-        if price > balance:
+        price, wallet = request.call.price, request.call.key.account.wallet
+        if price > wallet.balance:
             charges_refused.inc()
-            raise insufficient_credits(required=price, balance=balance)
+            raise insufficient_credits(required=price, balance=wallet.balance, held=wallet.held)

@@ -31,7 +31,13 @@ class MeSerializer(SchemaSerializer):
 
 
 class CreditsSerializer(SchemaSerializer):
-    balance = serializers.IntegerField(min_value=0, help_text="Credits left. They never expire")
+    balance = serializers.IntegerField(
+        min_value=0, help_text="Credits you can spend. They never expire"
+    )
+    held = serializers.IntegerField(
+        min_value=0,
+        help_text="Credits held for work in progress. What isn't used returns to the balance",
+    )
     used_this_period = serializers.IntegerField(
         min_value=0, help_text="Credits used since the plan's month began"
     )

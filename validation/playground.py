@@ -16,7 +16,7 @@ from apikeys.rest.responses import JSON, rate_limit_headers
 from apikeys.throttling import limits, refusal_counts
 from apikeys.throttling.limits import BucketState
 from apikeys.throttling.throttles import rate_limit_exceeded
-from credits.wallet.charges import get_balance, insufficient_credits
+from credits.wallet.charges import get_balance, refusal
 from runtime.unicode import INVISIBLE
 from validation import services
 from validation.engine.reason_texts import MEANINGS, Meaning
@@ -98,8 +98,8 @@ def _validate(caller: Caller, email: str, usage: BucketState) -> ValidationRespo
         raise rate_limit_exceeded(usage)
     if caller.account.suspended_at is not None:
         raise ApiError("account_suspended")
-    price, balance = services.price_of(email), get_balance(caller.account)
-    if price > balance:
-        raise insufficient_credits(required=price, balance=balance)
+    price = services.price_of(email)
+    if price > get_balance(caller.account):
+        raise refusal(caller.account, required=price)
     raise_sandbox_error(email, usage)
     return services.validate(caller=caller, email=email, idempotency_key=None)

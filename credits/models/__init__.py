@@ -1,5 +1,6 @@
 from credits.models.catalog import Pack, Plan
 from credits.models.grants import StaffGrant
+from credits.models.holds import Hold
 from credits.models.ledger import LedgerEntry
 from credits.models.orders import InvoiceCounter, Order, ProviderEvent
 from credits.models.sign_up_places import SignUpPlace
@@ -8,6 +9,7 @@ from credits.models.usage import UseDay, UseHour
 from credits.models.wallets import Wallet
 
 __all__ = [
+    "Hold",
     "InvoiceCounter",
     "LedgerEntry",
     "Order",

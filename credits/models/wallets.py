@@ -1,7 +1,7 @@
 """The wallet of each account.
 
 Credits are recorded in two books, the ledger and the usage totals, and at any time
-`balance - debt = sum of the ledger - credits used`. The command `check_books` checks this.
+`balance + held - debt = sum of the ledger - credits used`. The command `check_books` checks this.
 """
 
 from datetime import date, timedelta
@@ -13,6 +13,7 @@ from django.db.models.functions import Cast, Coalesce, Least
 from django.utils import timezone
 
 from accounts.models import Account
+from credits.models.holds import Hold
 from credits.models.ledger import LedgerEntry
 from credits.models.usage import UseDay, UseHour, UseQuerySet
 from runtime.database.raw_sql import BulkInsert, JsonTable, decide_and_insert, execute
@@ -51,11 +52,14 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         )
 
     def deduct(self, account: Account, amount: int) -> None:
-        """Deduct outgoing credits. What exceeds the balance becomes a debt."""
-        available = Least(F("balance"), Value(amount))
-        self.filter(account=account).update(
-            balance=F("balance") - available, debt=F("debt") + amount - available
-        )
+        """Deduct outgoing credits. What exceeds the balance cancels holds, then becomes a debt."""
+        wallet = self.select_for_update().get(account=account)
+        if wallet.held and amount > wallet.balance:
+            wallet.free(Hold.objects.cancel_newest(account, amount - wallet.balance))
+        available = min(wallet.balance, amount)
+        wallet.balance -= available
+        wallet.debt += amount - available
+        wallet.save(update_fields=["balance", "held", "debt"])
 
     def with_totals(self, since: date | None = None) -> "WalletQuerySet":
         """Annotate the totals of ledger and usage, of all time or since the beginning of a day.
@@ -70,6 +74,7 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         return self.annotate(
             ledger_total=_total(entries, "amount"),
             usage_total=_total(hours, "credits") + _total(days, "credits"),
+            holds_total=_total(Hold.objects.all(), "remaining"),
         )
 
     def running_low(self, since: date) -> "WalletQuerySet":
@@ -94,7 +99,9 @@ class Wallet(models.Model):
     account = models.OneToOneField(
         Account, primary_key=True, on_delete=models.CASCADE, related_name="wallet"
     )
+    # What the account can spend. Held credits are not part of it.
     balance = models.BigIntegerField(default=0)
+    held = models.BigIntegerField(default=0, db_default=0)
     # Credits deducted after they were spent. The next incoming credits pay it.
     debt = models.BigIntegerField(default=0)
     # A balance that falls to the threshold sends an email. The first is the customer's, if set;
@@ -111,9 +118,10 @@ class Wallet(models.Model):
         ]
         constraints = [
             models.CheckConstraint(condition=Q(balance__gte=0), name="balance_is_not_negative"),
+            models.CheckConstraint(condition=Q(held__gte=0), name="held_is_not_negative"),
             models.CheckConstraint(condition=Q(debt__gte=0), name="debt_is_not_negative"),
             models.CheckConstraint(
-                condition=Q(balance=0) | Q(debt=0), name="a_debt_is_paid_before_anything_is_held"
+                condition=Q(balance=0, held=0) | Q(debt=0), name="debt_is_paid_first"
             ),
             models.CheckConstraint(
                 condition=Q(low_balance_threshold=None) | Q(low_balance_threshold__gte=0),
@@ -123,6 +131,18 @@ class Wallet(models.Model):
 
     def __str__(self) -> str:
         return f"{self.balance:,} credits"
+
+    @property
+    def owned(self) -> int:
+        """Return the account's credits, held ones included. A debt is negative."""
+        return self.balance + self.held - self.debt
+
+    def hold(self, amount: int) -> None:
+        self.balance -= amount
+        self.held += amount
+
+    def free(self, amount: int) -> None:
+        self.hold(-amount)
 
     @property
     def threshold(self) -> int:
@@ -165,7 +185,9 @@ def _charge_sql(*, fast_path: bool) -> str:
     """  # noqa: S608 - our own names
 
 
-def _total(rows: UseQuerySet | models.QuerySet[LedgerEntry], field: str) -> Coalesce:
+def _total(
+    rows: UseQuerySet | models.QuerySet[LedgerEntry] | models.QuerySet[Hold], field: str
+) -> Coalesce:
     rows = rows.filter(account=OuterRef("account")).order_by()
     total = rows.values("account").annotate(total=Sum(field)).values("total")
     return Coalesce(Subquery(total), Value(0), output_field=models.BigIntegerField())

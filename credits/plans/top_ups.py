@@ -13,7 +13,7 @@ from runtime.dates import midnight
 def top_up_if_due(subscription: Subscription) -> None:
     """Raise the balance to the monthly credits, once even if several months were missed.
 
-    A balance above them stays unchanged. The caller has locked the account.
+    Held credits count. A balance above stays unchanged. The caller has locked the account.
     """
     if not subscription.plan.is_free or not _is_due(subscription):
         return
@@ -36,11 +36,12 @@ def _is_due(subscription: Subscription) -> bool:
 def _raise_balance(subscription: Subscription, period: Period) -> None:
     account, plan = subscription.account, subscription.plan
     wallet = Wallet.objects.select_for_update().get(account=account)
-    if wallet.balance < plan.monthly_credits:
+    missing = plan.monthly_credits - wallet.balance - wallet.held
+    if missing > 0:
         services.post_entry(
             account=account,
             kind=LedgerEntry.Kind.PLAN,
-            amount=plan.monthly_credits - wallet.balance,
+            amount=missing,
             source=f"plan:{plan.code}:{account.public_id}:{period.start}",
             actor=None,
             reason=f"{plan}, topped up to {plan.monthly_credits:,} credits",

@@ -49,13 +49,15 @@ def forecast(balance: int, days_left: int | None) -> str:
     return f"Lasts {describe_duration(days_left)} at the current pace."
 
 
-def short_forecast(balance: int, days_left: int | None) -> str:
-    """Estimate in a few words how long the balance lasts."""
+def short_forecast(balance: int, days_left: int | None, held: int = 0) -> str:
+    """Estimate in a few words how long the balance lasts, and how many credits are held."""
     if not balance:
-        return "No credits left"
-    if days_left is None:
-        return "No recent usage"
-    return f"{describe_duration(days_left)} left".capitalize()
+        text = "No credits left"
+    elif days_left is None:
+        text = "No recent usage"
+    else:
+        text = f"{describe_duration(days_left)} left".capitalize()
+    return f"{text} · {held:,} held" if held else text
 
 
 def balance_warning(wallet: Wallet) -> str:
@@ -66,21 +68,39 @@ def balance_warning(wallet: Wallet) -> str:
     return "" if wallet.balance else UNTIL_REFILL
 
 
+def held_note(held: int) -> str:
+    """Say that credits are held, or nothing."""
+    if not held:
+        return ""
+    credits_are = pluralize(held, "credit is,credits are")
+    return (
+        f"{held:,} more {credits_are} held for lists in progress. What they don't use returns to "
+        "your balance."
+    )
+
+
 def low_balance(wallet: Wallet, days_left: int | None) -> LowBalance | None:
     """Return a warning if the balance has reached the threshold."""
     if wallet.balance > wallet.threshold:
         return None
     if not wallet.balance:
-        return LowBalance("No credits left.", UNTIL_REFILL)
+        return LowBalance("No credits left.", _join(UNTIL_REFILL, held_note(wallet.held)))
     lasts = "" if days_left is None else f"Enough for {describe_duration(days_left)}. "
     headline = f"{format_credits(wallet.balance)} left."
-    return LowBalance(headline, f"{lasts}At 0, API requests return 402.")
+    text = f"{lasts}At 0, API requests return 402."
+    return LowBalance(headline, _join(text, held_note(wallet.held)))
 
 
-def summarize_month(month: MonthlyStatement, *, is_over: bool) -> str:
+def _join(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def summarize_month(month: MonthlyStatement, *, is_over: bool, held: int = 0) -> str:
     end = "closing" if is_over else "current"
     summary = f"Opening balance {format_balance(month.opening)}, {end} balance "
     summary += f"{format_balance(month.closing)}."
+    if held and not is_over:
+        summary += f" It includes {format_credits(held)} held for lists in progress."
     if month.closing < 0:
         summary += " You owe the negative balance. New credits pay it off first."
     return summary

@@ -24,6 +24,7 @@ def balance_panel(account: Account) -> Panel:
         "Balance and plan",
         facts=[
             Fact("Balance", Cell(wallet.balance, tone="" if wallet.balance else "bad")),
+            Fact("Held", Cell(wallet.held)),
             Fact("Debt", Cell(wallet.debt, tone="bad" if wallet.debt else "")),
             Fact("Days left", Cell("No recent usage" if days is None else days)),
             Fact("Low-balance threshold", Cell(wallet.threshold)),

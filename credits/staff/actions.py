@@ -67,8 +67,9 @@ def _deduct(account: Account, data: FormData, request: StaffRequest) -> str:
 
 def _describe_balance(account: Account) -> str:
     wallet = Wallet.objects.get(account=account)
+    held = f", {wallet.held:,} are held" if wallet.held else ""
     debt = f", the debt {wallet.debt:,}" if wallet.debt else ""
-    return f"The balance is {wallet.balance:,}{debt}."
+    return f"The balance is {wallet.balance:,}{held}{debt}."
 
 
 def _change_plan(account: Account, data: FormData, request: StaffRequest) -> str:
@@ -153,8 +154,8 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Take back",
         "credits.take_back_credits",
         AmountForm,
-        "Deducts the credits immediately. What the balance doesn't cover becomes a debt, which "
-        "new credits pay off first.",
+        "Deducts the credits immediately. What the balance doesn't cover cancels holds for work in "
+        "progress, newest first. The rest becomes a debt, which new credits pay off first.",
         _deduct,
     ),
     StaffAction(

@@ -41,4 +41,7 @@ def balance_meter(context: dict[str, Any]) -> dict[str, Any]:
     if account is None:
         return {}
     wallet = account.wallet
-    return {"wallet": wallet, "lasts": short_forecast(wallet.balance, wallet.days_left)}
+    return {
+        "wallet": wallet,
+        "lasts": short_forecast(wallet.balance, wallet.days_left, wallet.held),
+    }

@@ -18,7 +18,7 @@ from credits.forms import ThresholdForm
 from credits.models import Subscription, Wallet
 from credits.plans import sign_up_credits, subscriptions
 from credits.plans.upcoming import upcoming_change
-from credits.presenters.balance import balance_warning, forecast, summarize_month
+from credits.presenters.balance import balance_warning, forecast, held_note, summarize_month
 from credits.presenters.plans import included_credits, next_dates
 from credits.wallet import statement
 from runtime.dates import next_month, previous_month
@@ -59,7 +59,7 @@ def show_ledger(request: AccountRequest) -> HttpResponse:
     month = statement.monthly_statement(account, first)
     context = {
         "month": month,
-        "summary": summarize_month(month, is_over=first < this_month),
+        "summary": summarize_month(month, is_over=first < this_month, held=account.wallet.held),
         "before": previous_month(first) if first > oldest else None,
         "after": next_month(first) if first < this_month else None,
     }
@@ -86,6 +86,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
         "wallet": wallet,
         "warning": balance_warning(wallet),
         "forecast": forecast(wallet.balance, wallet.days_left),
+        "held_note": held_note(wallet.held),
         "plan": subscription.plan,
         "included_credits": included_credits(subscription),
         "next_dates": next_dates(subscription, change, is_due=is_due),

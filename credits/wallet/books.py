@@ -4,6 +4,7 @@ Read-only. Messages are for operators.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Q
 
@@ -35,14 +36,22 @@ def _accounts_without_wallet() -> Iterator[str]:
 
 def _wrong_balances() -> Iterator[str]:
     wallets = Wallet.objects.with_totals().exclude(
-        balance=F("debt") + F("ledger_total") - F("usage_total")
+        balance=F("debt") - F("held") + F("ledger_total") - F("usage_total"),
+        held=F("holds_total"),
     )
-    fields = ("account__public_id", "balance", "debt", "ledger_total", "usage_total")
-    for account_id, balance, debt, ledger, usage in wallets.values_list(*fields).iterator():
+    for wallet in wallets.select_related("account").iterator():
+        yield from _wrong_balance(wallet)
+
+
+def _wrong_balance(wallet: Any) -> Iterator[str]:
+    account_id = wallet.account.public_id
+    if wallet.owned != wallet.ledger_total - wallet.usage_total:
         yield (
-            f"{account_id}: balance {balance} - debt {debt} does not equal ledger {ledger} - "
-            f"usage {usage}."
+            f"{account_id}: balance {wallet.balance} + held {wallet.held} - debt {wallet.debt} "
+            f"does not equal ledger {wallet.ledger_total} - usage {wallet.usage_total}."
         )
+    if wallet.held != wallet.holds_total:
+        yield f"{account_id}: held {wallet.held} does not equal open holds {wallet.holds_total}."
 
 
 def _wrong_orders() -> Iterator[str]:

@@ -59,10 +59,11 @@ class InsufficientCredits(ApiError):
     code: str = "insufficient_credits"
 
 
-def insufficient_credits(*, required: int, balance: int) -> InsufficientCredits:
+def insufficient_credits(*, required: int, balance: int, held: int = 0) -> InsufficientCredits:
+    also_held = f", and {held:,} more are held for lists" if held else ""
     return InsufficientCredits(
-        message=f"This request costs {format_count(required)} and your balance is {balance}. "
-        "Buy credits or upgrade your plan.",
+        message=f"This request costs {format_count(required)} and your balance is {balance}"
+        f"{also_held}. Buy credits or upgrade your plan.",
         details={
             "required": required,
             "balance": balance,
@@ -85,7 +86,7 @@ def charge_account(charge: Charge) -> int:
     (balance,) = charge_all([charge])
     if balance is None:
         charges_refused.inc()
-        raise insufficient_credits(required=charge.cost, balance=get_balance(charge.account))
+        raise refusal(charge.account, required=charge.cost)
     return balance
 
 
@@ -98,12 +99,13 @@ def charge_all(charges: Sequence[Charge]) -> list[int | None]:
     """
     started = time.perf_counter()
     paid = Wallet.objects.charge_all(_costs_by_account(charges))
-    UseHour.objects.add_all(_usage_rows(charge for charge in charges if charge.account.pk in paid))
+    record_usage(charge for charge in charges if charge.account.pk in paid)
     final_balances = {account: balance for account, (balance, _) in paid.items()}
     balances = _balances_after(charges, final_balances)
     for charge, balance in zip(charges, balances, strict=True):
         if balance is not None:
-            _queue_balance_email(charge, balance, paid[charge.account.pk][1])
+            threshold = paid[charge.account.pk][1]
+            queue_balance_email(charge.account, charge.cost, balance, threshold)
     duration = time.perf_counter() - started
     transaction.on_commit(lambda: _record_metrics(charges, balances, duration))
     return balances
@@ -161,15 +163,19 @@ def _balances_after(charges: Sequence[Charge], final_balances: dict[int, int]) -
     return balances
 
 
-def _queue_balance_email(charge: Charge, balance: int, threshold: int) -> None:
-    """Queue an email if this charge crossed the threshold, which exactly one charge does.
+def queue_balance_email(account: Account, cost: int, balance: int, threshold: int) -> None:
+    """Queue an email if this cost crossed the threshold, which exactly one charge or hold does.
 
-    The wallet's row is locked, so this also holds for concurrent charges.
+    The wallet's row is locked, so this is also true for concurrent charges.
     """
-    if charge.cost and balance == 0:
-        emails.queue_zero_balance(account=charge.account)
-    elif balance <= threshold < balance + charge.cost:
-        emails.queue_low_balance(account=charge.account, balance=balance, threshold=threshold)
+    if cost and balance == 0:
+        emails.queue_zero_balance(account=account)
+    elif balance <= threshold < balance + cost:
+        emails.queue_low_balance(account=account, balance=balance, threshold=threshold)
+
+
+def record_usage(charges: Iterable[Charge]) -> None:
+    UseHour.objects.add_all(_usage_rows(charges))
 
 
 def _usage_rows(charges: Iterable[Charge]) -> Iterator[Row]:
@@ -191,6 +197,12 @@ def _hour(moment: datetime) -> datetime:
 def _histogram(duration_ms: int) -> list[int]:
     hit = bucket_for(duration_ms)
     return [int(bucket == hit) for bucket in BUCKETS]
+
+
+def refusal(account: Account, *, required: int) -> InsufficientCredits:
+    """Return the error for a request that the account's balance doesn't cover."""
+    balance, held = Wallet.objects.values_list("balance", "held").get(account=account)
+    return insufficient_credits(required=required, balance=balance, held=held)
 
 
 def get_balance(account: Account) -> int:

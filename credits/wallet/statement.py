@@ -30,7 +30,10 @@ class MonthlyStatement:
 
 
 def monthly_statement(account: Account, first: date) -> MonthlyStatement:
-    """Return the movements, newest first, each with the balance after it. Debts are negative."""
+    """Return the movements, newest first, each with the balance after it.
+
+    Debts are negative. Held credits count until they are charged.
+    """
     end = next_month(first)
     opening = balance = _balance_before(account, first)
     lines = []
@@ -76,4 +79,4 @@ def _balance_before(account: Account, day: date) -> int:
     For recent months this reads few rows. One statement, so balance and movements are consistent.
     """
     wallet: Any = Wallet.objects.with_totals(since=day).get(account=account)
-    return int(wallet.balance - wallet.debt - wallet.ledger_total + wallet.usage_total)
+    return int(wallet.owned - wallet.ledger_total + wallet.usage_total)

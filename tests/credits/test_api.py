@@ -25,6 +25,7 @@ def test_new_account_on_free_has_its_first_credits(caller: ApiClient, account: A
     until = account.subscription.topped_up_until
     assert caller.get("/v1/credits").json() == {
         "balance": 100,
+        "held": 0,
         "used_this_period": 0,
         "plan": "free",
         "next_grant": 100,

@@ -13,7 +13,7 @@ from tests.servers.product import Product
 
 CALLER, HARBOUR = "caller@shop.example", "mira@harbour.example"
 BALANCE = """
-SELECT w.balance - w.debt FROM credits_wallet w
+SELECT w.balance + w.held - w.debt FROM credits_wallet w
 JOIN accounts_membership m ON m.account_id = w.account_id
 JOIN accounts_user u ON u.id = m.user_id WHERE u.email = 'caller@shop.example'
 """

@@ -128,7 +128,7 @@ def snapshot_rows(account: Account) -> Snapshot:
 def snapshot_money(account: Account) -> Snapshot:
     paid = Order.objects.filter(account=account, state__in=["paid", "refunded"])
     return Snapshot(
-        Wallet.objects.filter(account=account).values_list("balance", "debt"),
+        Wallet.objects.filter(account=account).values_list("balance", "held", "debt"),
         LedgerEntry.objects.filter(account=account).values_list(),
         Subscription.objects.filter(account=account).values_list("plan"),
         paid.values_list("pk", "state", "refunded_cents"),

@@ -68,7 +68,7 @@ def snapshot_account(account: Account) -> Any:
     limits = ("public_id", "requests_per_minute", "requests_per_minute_override")
     return (
         Account.objects.values_list(*limits, "suspended_at", "closed_at").get(pk=account.pk),
-        Wallet.objects.values_list("balance", "debt").get(account=account),
+        Wallet.objects.values_list("balance", "held", "debt").get(account=account),
         # Users may open another account, with the usual limits.
         set(Account.objects.values_list(*limits[1:])),
         Wallet.objects.filter(balance__gt=100).count(),

@@ -25,6 +25,7 @@ USER_TEXT: dict[str, list[str]] = {
     "accounts.Account": ["name"],
     "accounts.Invitation": ["email"],
     "apikeys.ApiKey": ["name"],
+    "credits.Hold": ["reason"],
     "credits.Plan": ["name"],
     "credits.Order": [
         *("description", "buyer_name", "buyer_address", "buyer_tax_id", "placed_by"),
@@ -55,6 +56,7 @@ SYSTEM_TEXT: dict[str, list[str]] = {
         *("public_id", "digest", "first_four", "last_four", "allowed_networks", "form_token"),
     ],
     "apikeys.RefusalHour": ["code"],
+    "credits.Hold": ["source"],
     "credits.Plan": ["code"],
     "credits.Pack": ["public_id"],
     # These rows can't be updated: `fill_with_hostile_text` adds one.

@@ -32,6 +32,7 @@ from apikeys.services import create_key
 from credits.models import Pack
 from credits.orders.placement import Buyer, place_order
 from credits.orders.quotes import quote
+from credits.wallet.holds import hold_credits
 from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
@@ -139,6 +140,7 @@ def _create_staff_rows(account: Account) -> None:
     outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     ListedDomain.objects.create(domain="disposable.example", reason="Reported by a customer")
     Lease.objects.get_or_create(name="daily")
+    hold_credits(account=account, amount=5, source="list:1", reason="customers.csv")
     account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)
 
 

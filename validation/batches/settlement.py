@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from django.utils import timezone
 
 from apikeys.rest.responses import render
-from credits.wallet.charges import charge_all, get_balance, insufficient_credits
+from credits.wallet.charges import charge_all, refusal
 from runtime.database.raw_sql import OutcomeUnknown, atomic
 from validation import lost_charges
 from validation.engine.reasons import Verdict
@@ -82,7 +82,7 @@ def _charge(batch: Batch) -> list[int]:
         if validation in after:
             left = after[validation]
             if left is None:
-                raise insufficient_credits(required=batch.cost, balance=get_balance(account))
+                raise refusal(account, required=batch.cost)
             balance = left
         balances.append(balance)
     return balances

@@ -35,6 +35,15 @@ ENTRIES = (
         _PAGES["show-batch"],
     ),
     Entry(
+        "held-credits",
+        date(2026, 11, 23),
+        "API",
+        "Held credits",
+        "`GET /v1/credits` has a new field, `held`: credits held for work in progress. What isn't "
+        "used returns to your balance.",
+        _PAGES["show-credits"],
+    ),
+    Entry(
         "preferences",
         date(2026, 11, 23),
         "Dashboard",

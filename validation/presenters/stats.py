@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.template.defaultfilters import pluralize
 
+from credits.models import Wallet
 from credits.presenters.balance import format_credits, format_signed, short_forecast
 from validation.reports.overview import Overview
 from validation.reports.usage_stats import UsageStats
@@ -28,11 +29,12 @@ class Stat:
         return isinstance(self.value, int) and self.value > MAX_WIDE_NUMBER
 
 
-def overview_stats(overview: Overview, balance: int, days_left: int | None) -> list[Stat]:
-    unit = f"credit{pluralize(balance)}"
+def overview_stats(overview: Overview, wallet: Wallet) -> list[Stat]:
+    unit = f"credit{pluralize(wallet.balance)}"
+    lasts = short_forecast(wallet.balance, wallet.days_left, wallet.held)
     week, month = overview.week, overview.month
     return [
-        Stat("Balance", balance, unit, short_forecast(balance, days_left)),
+        Stat("Balance", wallet.balance, unit, lasts),
         _usage_stat("Requests, today", overview.today),
         Stat("Requests, last 7 days", week.requests, note=_week_note(week, overview.change)),
         _usage_stat("Requests, last 30 days", month),

@@ -36,7 +36,7 @@ def show_overview(request: AccountRequest) -> HttpResponse:
     wallet = account.wallet
     context = {
         "overview": summary,
-        "stats": overview_stats(summary, wallet.balance, wallet.days_left),
+        "stats": overview_stats(summary, wallet),
         "low_balance": low_balance(wallet, wallet.days_left),
         "usage": build_usage_chart(
             summary.days,

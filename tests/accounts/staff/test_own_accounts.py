@@ -35,7 +35,7 @@ def get_state(account: Account) -> Any:
     columns = ("suspended_at", "closed_at", "name", "requests_per_minute_override")
     return (
         Account.objects.values_list(*columns).get(pk=account.pk),
-        Wallet.objects.values_list("balance", "debt").get(account=account),
+        Wallet.objects.values_list("balance", "held", "debt").get(account=account),
         list(account.orders.values_list("state", flat=True)),
         list(account.api_keys.values_list("revoked_at", flat=True)),
     )

@@ -10,6 +10,7 @@ from credits.presenters.balance import (
     forecast,
     format_credits,
     format_signed,
+    held_note,
     low_balance,
     short_forecast,
     summarize_month,
@@ -70,10 +71,22 @@ def test_low_balance_warns_at_the_threshold() -> None:
     assert empty.headline == "No credits left."
 
 
+def test_held_credits_are_named_only_if_there_are_any() -> None:
+    assert held_note(0) == ""
+    assert held_note(1).startswith("1 more credit is held for lists in progress.")
+    assert held_note(1_200).startswith("1,200 more credits are held for lists in progress.")
+    low = low_balance(Wallet(balance=0, held=5, usual_threshold=10), 0)
+    assert low is not None
+    assert "5 more credits are held" in low.text
+
+
 def test_month_is_summarized_by_its_balances() -> None:
     month = MonthlyStatement(date(2026, 11, 1), [], 100, 1_058)
     over = "Opening balance 100, closing balance 1,058."
     assert summarize_month(month, is_over=True) == over
     assert "current balance 1,058." in summarize_month(month, is_over=False)
+    held = summarize_month(month, is_over=False, held=58)
+    assert "current balance 1,058. It includes 58 credits held for lists in progress." in held
+    assert summarize_month(month, is_over=True, held=58) == over
     debt = summarize_month(MonthlyStatement(date(2026, 11, 1), [], 0, -5), is_over=False)
     assert "current balance \N{MINUS SIGN}5. You owe" in debt

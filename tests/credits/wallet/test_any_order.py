@@ -20,12 +20,13 @@ from hypothesis.stateful import (
 from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits import services
-from credits.models import LedgerEntry, Order, Pack, Plan, UseHour, Wallet
+from credits.models import Hold, LedgerEntry, Order, Pack, Plan, UseHour, Wallet
 from credits.orders import fulfillment, placement, quotes, refunds
 from credits.orders.daily_jobs import renew_subscriptions
 from credits.plans import changes, offers
+from credits.wallet import holds
 from credits.wallet.books import find_discrepancies
-from credits.wallet.charges import InsufficientCredits
+from credits.wallet.charges import Charge, InsufficientCredits
 from tests.conftest import make_user
 from tests.fuzz.exploration import explore_steps
 from validation.models import Replay
@@ -53,6 +54,8 @@ class BooksMachine(RuleBasedStateMachine):
         run_email_confirmed_hooks(user=self.user)
         self.key, _ = create_key(account=self.account, name="Server", actor=self.user)
         self.net = 100
+        # What each open hold has left, the oldest first.
+        self.holds: dict[str, int] = {}
 
     def teardown(self) -> None:
         self.travel.stop()
@@ -64,13 +67,53 @@ class BooksMachine(RuleBasedStateMachine):
 
     @rule(amount=AMOUNTS)
     def deduct(self, amount: int) -> None:
+        self._cancel_holds_for(amount)
         services.deduct(account=self.account, amount=amount, reason="Error", actor=None)
         self.net -= amount
+
+    @rule(amount=AMOUNTS)
+    def hold(self, amount: int) -> None:
+        source = f"list:{BooksMachine.number}-{Hold.objects.count()}"
+        try:
+            for _ in range(2):
+                holds.hold_credits(
+                    account=self.account, amount=amount, source=source, reason="A list"
+                )
+        except InsufficientCredits:
+            assert self._balance() < amount
+        else:
+            self.holds[source] = amount
+
+    @precondition(lambda self: self.holds)
+    @rule(index=INDEX, cost=st.integers(0, 300))
+    def charge_a_hold(self, index: int, cost: int) -> None:
+        source = self._any_hold(index)
+        hold = Hold.objects.get(source=source)
+        charge = Charge(self.account, self.key, "deliverable", cost, 5)
+        try:
+            holds.charge_hold(hold=hold, charges=[charge])
+        except holds.HoldEnded:
+            assert self.holds[source] < cost
+        else:
+            self.holds[source] -= cost
+            self.net -= cost
+
+    @precondition(lambda self: self.holds)
+    @rule(index=INDEX)
+    def release_a_hold(self, index: int) -> None:
+        source = self._any_hold(index)
+        hold = Hold.objects.get(source=source)
+        assert holds.release_hold(hold=hold) == self.holds.pop(source)
+        assert holds.release_hold(hold=hold) == 0
+        with pytest.raises(holds.HoldEnded):
+            holds.charge_hold(hold=hold, charges=[])
 
     @rule(email=st.sampled_from(sorted(EMAILS)))
     def call(self, email: str) -> None:
         price = 0 if email.endswith("sandbox.test") else 1
-        self._call(email, None, EMAILS[email], refused=self.net < price and EMAILS[email] > 0)
+        self._call(
+            email, None, EMAILS[email], refused=self._balance() < price and EMAILS[email] > 0
+        )
 
     @rule(name=st.sampled_from("abc"))
     def call_with_an_idempotency_key(self, name: str) -> None:
@@ -81,7 +124,7 @@ class BooksMachine(RuleBasedStateMachine):
             response = validate(caller=caller, email="no address", idempotency_key=name)
             assert (response.body.decode(), response.cost) == (replay.body, 0)
         else:
-            self._call("no address", name, 1, refused=self.net < 1)
+            self._call("no address", name, 1, refused=self._balance() < 1)
 
     @rule(index=INDEX)
     def order_a_pack(self, index: int) -> None:
@@ -127,6 +170,7 @@ class BooksMachine(RuleBasedStateMachine):
         is_paid = order.state == "paid"
         share = order.credits * cents // total - order.credits * order.refunded_cents // total
         if refunds.refund_order(order=order, cents=cents, reported_by_provider=is_paid) and is_paid:
+            self._cancel_holds_for(share)
             self.net -= share
 
     @rule(days=st.integers(1, 40))
@@ -150,8 +194,21 @@ class BooksMachine(RuleBasedStateMachine):
             return
         assert not list(find_discrepancies())
         wallet = Wallet.objects.get(account=self.account)
-        assert wallet.balance - wallet.debt == self.net
-        assert (wallet.balance, wallet.debt) == (max(self.net, 0), max(-self.net, 0))
+        assert wallet.owned == self.net
+        expected = (self._balance(), sum(self.holds.values()), max(-self.net, 0))
+        assert (wallet.balance, wallet.held, wallet.debt) == expected
+
+    def _balance(self) -> int:
+        return max(self.net - sum(self.holds.values()), 0)
+
+    def _cancel_holds_for(self, amount: int) -> None:
+        """Cancel the newest holds, whole ones, until the balance covers the deduction."""
+        while self.holds and self._balance() < amount:
+            *_, newest = self.holds
+            del self.holds[newest]
+
+    def _any_hold(self, index: int) -> str:
+        return list(self.holds)[index % len(self.holds)]
 
     def _call(self, email: str, name: str | None, cost: int, *, refused: bool) -> None:
         used = UseHour.objects.filter(account=self.account).credits()

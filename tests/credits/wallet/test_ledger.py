@@ -154,4 +154,5 @@ def test_account_with_a_ledger_cannot_be_deleted(account: Account) -> None:
 def test_wrong_balance_is_a_discrepancy(account: Account) -> None:
     Wallet.objects.filter(account=account).update(balance=101)
     (line,) = find_discrepancies()
-    assert line == f"{account.public_id}: balance 101 - debt 0 does not equal ledger 100 - usage 0."
+    sums = "balance 101 + held 0 - debt 0 does not equal ledger 100 - usage 0."
+    assert line == f"{account.public_id}: {sums}"

@@ -15,11 +15,13 @@ from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits import services
-from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
+from credits.models import Hold, LedgerEntry, Order, Pack, Plan, Wallet
 from credits.orders import fulfillment, placement, quotes, refunds
 from credits.orders.placement import Buyer
 from credits.payments import get_payment_method
 from credits.wallet.books import find_discrepancies
+from credits.wallet.charges import Charge, InsufficientCredits
+from credits.wallet.holds import HoldEnded, charge_hold, hold_credits
 from runtime.models import Mail
 from tests.conftest import make_user, signed_in
 from tests.credits.customers import order_form
@@ -102,6 +104,41 @@ def test_concurrent_charges_send_one_low_and_one_zero_balance_email(
     assert count_emails("10 credits left in The Shop") == 1
     assert count_emails("No credits left in The Shop") == 1
     assert Mail.objects.filter(subject__contains="left in").count() == 2
+
+
+def test_concurrent_holds_take_no_more_than_the_balance(shop: Account) -> None:
+    services.grant(account=shop, amount=100, reason="Some", actor=None)
+    held = run_concurrently(
+        10,
+        lambda number: hold_credits(
+            account=shop, amount=30, source=f"list:{number % 5}", reason="A list"
+        ),
+    )
+    assert sum(isinstance(result, Hold) for result in held) >= 3
+    assert {type(result) for result in held} <= {Hold, InsufficientCredits}
+    wallet = get_wallet(shop)
+    assert (wallet.balance, wallet.held) == (10, 90)
+    assert not list(find_discrepancies())
+
+
+def test_charges_of_a_hold_race_with_its_cancellation(shop: Account, secret: str) -> None:
+    services.grant(account=shop, amount=100, reason="Some", actor=None)
+    hold = hold_credits(account=shop, amount=90, source="list:1", reason="A list")
+
+    def act(number: int) -> object:
+        if number == 7:
+            return services.deduct(account=shop, amount=50, reason="Error", actor=None)
+        if number % 2:
+            return ApiClient(secret).validate("no address").status_code
+        charges = [Charge(shop, None, "deliverable", 1, 5) for _ in range(5)]
+        return charge_hold(hold=Hold.objects.get(), charges=charges)
+
+    results = run_concurrently(16, act)
+    assert {type(result) for result in results} <= {int, bool, type(None), HoldEnded}
+    hold.refresh_from_db()
+    assert (hold.is_canceled, hold.remaining) == (True, 0)
+    assert hold.charged == 5 * sum(result is None for result in results)
+    assert not list(find_discrepancies())
 
 
 def test_staff_form_submitted_20_times_grants_once(shop: Account) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
+from credits.models import Wallet
 from validation.presenters.stats import Stat, overview_stats, usage_page_stats
 from validation.reports.date_ranges import last_days
 from validation.reports.overview import Overview
@@ -21,8 +22,14 @@ def overview(before: int, since: int) -> Overview:
     return Overview(last_days(datetime(2026, 11, 14, tzinfo=UTC), 14), days, [], [])
 
 
+def wallet(balance: int, days_left: int | None, held: int = 0) -> Wallet:
+    row = Wallet(balance=balance, held=held)
+    row.days_left = days_left
+    return row
+
+
 def test_overview_shows_balance_and_usage() -> None:
-    balance, today, week, month = overview_stats(overview(2, 1), 1, 3)
+    balance, today, week, month = overview_stats(overview(2, 1), wallet(1, 3))
     assert (balance.text, balance.unit, balance.note) == ("1", "credit", "About 3 days left")
     assert (today.label, today.value, today.note) == ("Requests, today", 1, "1 credit used")
     assert (week.label, week.value) == ("Requests, last 7 days", 7)
@@ -31,8 +38,13 @@ def test_overview_shows_balance_and_usage() -> None:
 
 
 def test_first_week_has_nothing_to_compare_with() -> None:
-    week = overview_stats(overview(0, 2), 5, None)[2]
+    week = overview_stats(overview(0, 2), wallet(5, None))[2]
     assert week.note == "14 credits used"
+
+
+def test_overview_shows_held_credits() -> None:
+    balance, *_ = overview_stats(overview(2, 1), wallet(0, 0, held=1_200))
+    assert (balance.text, balance.note) == ("0", "No credits left · 1,200 held")
 
 
 @pytest.mark.parametrize(
