@@ -1,5 +1,6 @@
 """What holds for every page. The pages are read from the URL configuration, including new ones."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.support.hostile_text import (
     find_text_columns,
 )
 from tests.support.pages import all_pages, browser_for, populate_account
+from validation.docs import search_views
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -161,6 +163,14 @@ def test_source_files_are_not_served(path: str, settings: Settings) -> None:
     assert Client().get(path).status_code == 404
 
 
+@pytest.fixture
+def _fresh_docs_index() -> Iterator[None]:
+    """Rebuild the index of the docs afterwards: it contains the names of plans."""
+    yield
+    search_views._build_index.cache_clear()
+
+
+@pytest.mark.usefixtures("_fresh_docs_index")
 @pytest.mark.parametrize("is_admin", AUDIENCES)
 def test_stored_text_is_escaped_and_invisible_characters_are_shown(
     superuser: User, account: Account, is_admin: bool
