@@ -6,6 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from runtime.database.leased_rows import is_past
+
 # Leases are acquired for at most an hour. One that ends later than this was acquired while the
 # clock was ahead, and is ignored.
 MAX_LEASE = timedelta(hours=2)
@@ -19,7 +21,7 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         """
         now = timezone.now()
         self.get_or_create(name=name)
-        is_expired = Q(until=None) | Q(until__lte=now) | Q(until__gt=now + MAX_LEASE)
+        is_expired = Q(until=None) | is_past("until", now, MAX_LEASE)
         is_free = is_expired | Q(holder=holder)
         until = now + timedelta(seconds=seconds)
         return self.filter(is_free, name=name).update(holder=holder, until=until) == 1

@@ -8,16 +8,17 @@ dies, another one sends the email again after the lease, with the same Message-I
 
 import logging
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
 
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
+from runtime.database.leased_rows import LeasedQuerySet, LeasedRow, is_past
 from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger(__name__)
@@ -29,7 +30,6 @@ attempts = Counter(
 )
 initialize(attempts, ("sent", "failed", "given_up"))
 
-LEASE = timedelta(minutes=2)
 # The delay after the nth failed attempt. After the last retry fails, the email is given up.
 RETRY_AFTER = [
     timedelta(minutes=1),
@@ -44,32 +44,15 @@ BATCH_SIZE = 50
 # Times further in the future than these were written while the clock was ahead: such an email is
 # due now.
 MAX_DELAY = RETRY_AFTER[-1] + timedelta(hours=1)
-MAX_LEASE = LEASE + timedelta(hours=1)
 
 
-class MailQuerySet(models.QuerySet["Mail"]):
+class MailQuerySet(LeasedQuerySet["Mail"]):
     def waiting(self) -> "MailQuerySet":
         return self.filter(sent_at=None, given_up_at=None)
 
     def due(self) -> "MailQuerySet":
-        now = timezone.now()
-        return (
-            self.waiting()
-            .filter(_is_past("next_attempt_at", now, MAX_DELAY))
-            .filter(Q(leased_until=None) | _is_past("leased_until", now, MAX_LEASE))
-            .order_by("next_attempt_at", "pk")
-        )
-
-    def lease(self, mail: "Mail") -> bool:
-        """Return True for exactly one worker, which may then send this email."""
-        until = timezone.now() + LEASE
-        return (
-            self.due()
-            .order_by()
-            .filter(pk=mail.pk)
-            .update(leased_until=until, attempts=F("attempts") + 1)
-            == 1
-        )
+        is_due = is_past("next_attempt_at", timezone.now(), MAX_DELAY)
+        return self.waiting().filter(is_due).order_by("next_attempt_at", "pk")
 
     def send_again(self) -> int:
         """Requeue emails that were given up, and return their number."""
@@ -78,11 +61,9 @@ class MailQuerySet(models.QuerySet["Mail"]):
         )
 
 
-def _is_past(field: str, now: datetime, max_ahead: timedelta) -> Q:
-    return Q((f"{field}__lte", now)) | Q((f"{field}__gt", now + max_ahead))
+class Mail(LeasedRow):
+    LEASE = timedelta(minutes=2)
 
-
-class Mail(models.Model):
     to = models.EmailField(max_length=254)
     subject = models.CharField(max_length=200)
     # Bodies may contain codes and links that give access to an account: staff can't see them, and
@@ -91,8 +72,6 @@ class Mail(models.Model):
     html = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)
-    leased_until = models.DateTimeField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
     last_error = models.CharField(max_length=300, blank=True)
     sent_at = models.DateTimeField(null=True)
     given_up_at = models.DateTimeField(null=True)
@@ -129,6 +108,7 @@ class Mail(models.Model):
         return message
 
     def mark_sent(self) -> None:
+        """Record that the email was sent, even if another worker has claimed it since."""
         self.sent_at = timezone.now()
         self.text = self.html = self.last_error = ""
         self.leased_until = None
@@ -136,13 +116,12 @@ class Mail(models.Model):
 
     def record_failure(self, error: Exception) -> None:
         now = timezone.now()
-        self.last_error = f"{type(error).__name__}: {error}"[:300]
-        self.leased_until = None
+        last_error = f"{type(error).__name__}: {error}"[:300]
         if _is_permanent(error) or self.attempts > len(RETRY_AFTER):
-            self.given_up_at = now
+            self.release(last_error=last_error, given_up_at=now)
         else:
-            self.next_attempt_at = now + RETRY_AFTER[self.attempts - 1]
-        self.save(update_fields=["last_error", "leased_until", "given_up_at", "next_attempt_at"])
+            next_attempt_at = now + RETRY_AFTER[self.attempts - 1]
+            self.release(last_error=last_error, next_attempt_at=next_attempt_at)
 
 
 def queue_mail(*, to: str, subject: str, text: str, html: str) -> Mail:
@@ -156,14 +135,12 @@ def _single_line(subject: str) -> str:
 
 def send_due(is_stopping: Callable[[], bool] = lambda: False) -> int:
     """Send one batch of due emails, and return the number sent."""
-    batch = list(Mail.objects.due()[:BATCH_SIZE])
-    if not batch:
-        return 0
     connection = get_connection()
     sent = 0
     try:
-        for mail in batch:
-            if is_stopping() or not _deliver(mail, connection):
+        for _ in range(BATCH_SIZE):
+            mail = None if is_stopping() else Mail.objects.claim()
+            if mail is None or not _deliver(mail, connection):
                 break
             sent += mail.sent_at is not None
     finally:
@@ -173,9 +150,6 @@ def send_due(is_stopping: Callable[[], bool] = lambda: False) -> int:
 
 def _deliver(mail: Mail, connection: BaseEmailBackend) -> bool:
     """Send one email. Return False if the mail server is unreachable, so the batch ends."""
-    if not Mail.objects.lease(mail):
-        return True
-    mail.refresh_from_db()
     try:
         mail.message(connection).send()
     # Whatever happens to one email, the worker continues.

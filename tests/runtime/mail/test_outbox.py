@@ -126,17 +126,43 @@ def test_email_is_given_up_after_the_last_attempt_and_can_be_sent_again(
 
 
 def test_two_workers_do_not_send_the_same_email() -> None:
-    mail = queue()
-    assert Mail.objects.lease(mail)
-    assert not Mail.objects.lease(mail)
+    queue()
+    assert Mail.objects.claim()
     assert send_due() == 0
 
 
 def test_email_of_a_dead_worker_is_sent_after_its_lease(mail_server: MailServer) -> None:
-    mail = queue()
-    Mail.objects.lease(mail)
-    Mail.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
-    assert send_due() == 1
+    queue()
+    Mail.objects.claim()
+    with time_machine.travel(timezone.now() + Mail.LEASE):
+        assert send_due() == 1
+
+
+def test_late_failure_does_not_end_the_lease_of_another_worker() -> None:
+    slow, other = claim_twice()
+    slow.record_failure(TimeoutError())
+    other.refresh_from_db()
+    assert (other.last_error, other.attempts) == ("", 2)
+    with time_machine.travel(other.next_attempt_at + Mail.LEASE):
+        assert Mail.objects.claim() is None
+
+
+def test_late_success_is_recorded_despite_the_failure_of_another_worker() -> None:
+    slow, other = claim_twice()
+    slow.mark_sent()
+    other.record_failure(TimeoutError())
+    with time_machine.travel(timezone.now() + timedelta(days=2)):
+        assert Mail.objects.claim() is None
+
+
+def claim_twice() -> tuple[Mail, Mail]:
+    """Return an email as claimed by a worker whose lease ended, and by another one after that."""
+    queue()
+    slow = Mail.objects.claim()
+    with time_machine.travel(timezone.now() + Mail.LEASE):
+        other = Mail.objects.claim()
+    assert slow and other
+    return slow, other
 
 
 def test_email_queued_while_the_clock_was_ahead_is_sent_now(mail_server: MailServer) -> None:
@@ -148,9 +174,9 @@ def test_email_queued_while_the_clock_was_ahead_is_sent_now(mail_server: MailSer
 def test_lease_acquired_while_the_clock_was_ahead_does_not_delay_an_email(
     mail_server: MailServer,
 ) -> None:
-    mail = queue()
+    queue()
     with time_machine.travel(timezone.now() + timedelta(days=120)):
-        Mail.objects.lease(mail)
+        assert Mail.objects.claim()
     assert send_due() == 1
 
 
