@@ -33,6 +33,10 @@ class MailAdmin(ReadOnlyAdmin):
     list_display = ("to", "subject", "created_at", "sent_at", "attempts", "last_error")
     list_filter = (MailStateFilter, "created_at")
     search_fields = ("to", "subject")
+    fields = (
+        *("to", "subject", "created_at", "next_attempt_at", "leased_until", "attempts"),
+        *("last_error", "sent_at", "given_up_at"),
+    )
     # Codes and links in the body give access to accounts, so staff must not see them.
     exclude = ("text", "html")
     actions = ("send_again",)
