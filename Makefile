@@ -34,8 +34,8 @@ fuzz: .venv/.development ## run the product against random input for FUZZ_SECOND
 
 setup: .venv/.development ## create .venv with all development tools
 
-bench: .venv/.development ## measure a metered call, alone and during sign-ins: tables of docs/performance.md
-	$(BIN)/python -m tests.bench api sign-ins
+bench: .venv/.development ## measure a metered call, batches and sign-ins: tables of docs/performance.md
+	$(BIN)/python -m tests.bench api batches sign-ins
 
 check: lint test proofs ## run what CI runs: lint, test and proofs
 

@@ -1,7 +1,7 @@
 """Run benchmarks: `python -m tests.bench [SUBJECT…] [--write] [--rows NUMBER]`.
 
-The subjects are api, engine, reverse-proxy, load, pages, sign-ins and web-worker; together they
-take about twelve minutes. `make bench` runs api and sign-ins and takes about six.
+The subjects are api, batches, engine, reverse-proxy, load, pages, sign-ins and web-worker; together
+they take about 17 minutes. `make bench` runs api, batches and sign-ins and takes about eleven.
 
 `--rows 50000000` measures the pages with as many rows of the request log as a large service has.
 """
@@ -20,6 +20,8 @@ from tempfile import gettempdir
 from tests.bench import (
     api,
     api_metrics,
+    batches,
+    batches_metrics,
     engine,
     overload,
     pages,
@@ -91,6 +93,22 @@ def report_api() -> str:
         f"The median of {api.ROUNDS} rounds (lowest to highest), {api.WINDOW_SECONDS:g} s for each "
         f"measurement, {api.CALLERS} connections, {api.WORKERS} web workers, {os.cpu_count()} "
         f"cores for everything. Python {platform.python_version()}, {packages}.",
+    )
+
+
+def report_batches() -> str:
+    spawn = multiprocessing.get_context("spawn")
+    # One load generator for the flood, and one for the measured calls.
+    with ProcessPoolExecutor(max_workers=2, mp_context=spawn) as executor:
+        metrics = batches_metrics.measure(executor, lambda text: print(text, file=sys.stderr))
+    return _format_report(
+        metrics,
+        f"The median of {batches.ROUNDS} rounds (lowest to highest), {batches.SECONDS:g} s for "
+        f"each measurement. Batches of {batches.SIZE} addresses over {batches.BATCH_CALLERS} "
+        f"connections, single calls over {batches.SINGLE_CALLERS}; all of one customer. The "
+        f"resolver replies after {1000 * batches.DNS_SECONDS:g} ms for cold domains. The other "
+        f"customer sends {batches.CALM_RATE:g} single calls per second; {batches.WORKERS} web "
+        f"workers; {_machine()}.",
     )
 
 
@@ -195,6 +213,7 @@ def report_pages(rows: int = 2_000_000) -> str:
 
 SUBJECTS = {
     "api": report_api,
+    "batches": report_batches,
     "engine": report_engine,
     "reverse-proxy": report_reverse_proxy,
     "load": report_load,

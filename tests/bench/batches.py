@@ -1,0 +1,186 @@
+"""Measure batches: compared with single calls, with cold domains, and next to other customers.
+
+A batch has as many addresses as are allowed. Every measurement is relative to single calls that
+the same web workers answer in the same round, because the machine's other load changes.
+"""
+
+import http.client
+import json
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.bench.api import DOMAINS, WORKERS, validate
+from tests.bench.customers import make_customers
+from tests.bench.load import Address, Load, Outcome, build_request, generate
+from tests.bench.overload import largest_worker_megabytes
+from tests.bench.processes import cpu_seconds
+from tests.bench.quick_resolver import quick_resolver
+from tests.servers.postgres import postgres_server
+from tests.servers.product import Product, product
+from tests.servers.redis import redis_server
+
+ROUNDS, SECONDS = 7, 2.0
+SIZE, PATH = 100, "/v1/validate/batch"
+SINGLE_CALLERS, BATCH_CALLERS = 16, 4
+DNS_SECONDS = 0.02
+COLD_BATCHES = 5
+# Single calls per second of the customer whose latency is measured during a flood.
+CALM_RATE = 100.0
+# Batches per second of a customer whose rate limit refuses nearly all of them. Without a limit, the
+# flood is as many batches as BATCH_CALLERS connections get answered.
+FLOOD_RATE = 50.0
+_LEAD_SECONDS = 0.5
+FLOOD_STATUSES = (200, 429)
+# More than a flood of cold batches gets answered: each one has new domains.
+_COLD_FLOOD_BATCHES = 150
+FLOODS = ("warm, limited", "cold, limited", "warm", "cold")
+_cold_domain_numbers = count()
+
+
+@dataclass
+class Site:
+    running: Product
+    # The CPU of these processes is measured: the product's, and the stores'.
+    pids: dict[str, list[int]]
+    secrets: dict[str, list[str]]
+
+    @property
+    def address(self) -> Address:
+        return Address("127.0.0.1", self.running.port)
+
+
+@dataclass
+class Round:
+    single: Outcome
+    batches: Outcome
+    # CPU seconds per address, by process.
+    single_cpu: dict[str, float]
+    batch_cpu: dict[str, float]
+    cold_seconds: list[float]
+    false_unknowns: int
+    megabytes_before: float
+    # Single calls of another customer.
+    alone: Outcome
+    during: dict[str, Outcome] = field(default_factory=dict)
+    floods: dict[str, Outcome] = field(default_factory=dict)
+    megabytes_after: float = 0
+
+
+@contextmanager
+def sites() -> Iterator[dict[str, Site]]:
+    with (
+        TemporaryDirectory(prefix="bench-") as folder,
+        quick_resolver(0.0005, slow_delay=DNS_SECONDS) as resolver,
+        postgres_server() as postgres,
+        redis_server() as redis,
+    ):
+        environment = {"DNS_RESOLVERS": resolver.address, "WEB_WORKERS": WORKERS}
+        stores = {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
+        with (
+            product(Path(folder) / "shared", **environment, **stores) as on_postgres,
+            product(Path(folder) / "embedded", **environment) as on_sqlite,
+        ):
+            pids = {"PostgreSQL": [postgres.pid]}
+            yield {"PostgreSQL, Redis": _site(on_postgres, pids), "SQLite": _site(on_sqlite, {})}
+
+
+def _site(running: Product, pids: dict[str, list[int]]) -> Site:
+    secrets = make_customers(running, accounts=2 * (ROUNDS + 1))
+    return Site(running, {"app": [running.process.pid], **pids}, secrets)
+
+
+def batch(emails: Iterable[str], key: str) -> bytes:
+    return build_request("POST", PATH, _body(emails), key)
+
+
+def _body(emails: Iterable[str]) -> bytes:
+    return json.dumps({"emails": list(emails)}).encode()
+
+
+def warm_emails(number: int) -> list[str]:
+    first = number * SIZE
+    return [f"someone.{n}@shop{n % DOMAINS}.com" for n in range(first, first + SIZE)]
+
+
+def cold_emails() -> list[str]:
+    """Return addresses of domains that were never used before. The resolver's reply is slow."""
+    return [f"jane@slow{next(_cold_domain_numbers)}.com" for _ in range(SIZE)]
+
+
+def measure_round(executor: Executor, site: Site, number: int) -> Round:
+    key = site.secrets["paid"][0]
+    singles = tuple(validate(n, key) for n in range(DOMAINS))
+    batches = tuple(batch(warm_emails(n), key) for n in range(10))
+    single, single_cpu = _measure(executor, site, singles, SINGLE_CALLERS, 1)
+    together, batch_cpu = _measure(executor, site, batches, BATCH_CALLERS, SIZE)
+    cold_seconds, false_unknowns = _send_cold_batches(site, key)
+    measured = Round(
+        *(single, together, single_cpu, batch_cpu, cold_seconds, false_unknowns),
+        megabytes_before=largest_worker_megabytes(site.running),
+        alone=_call_calmly(executor, site),
+    )
+    for kind in FLOODS:
+        flood = executor.submit(generate, _flood(site, kind, number))
+        time.sleep(_LEAD_SECONDS)
+        measured.during[kind] = _call_calmly(executor, site)
+        measured.floods[kind] = flood.result()
+    measured.megabytes_after = largest_worker_megabytes(site.running)
+    return measured
+
+
+def _measure(
+    executor: Executor, site: Site, requests: tuple[bytes, ...], callers: int, size: int
+) -> tuple[Outcome, dict[str, float]]:
+    """Return the outcome, and the CPU seconds per address of each process."""
+    before = {name: cpu_seconds(pids) for name, pids in site.pids.items()}
+    outcome = executor.submit(generate, Load(site.address, requests, callers, SECONDS)).result()
+    addresses = len(outcome.latencies) * size
+    return outcome, {
+        name: (cpu_seconds(pids) - before[name]) / addresses for name, pids in site.pids.items()
+    }
+
+
+def _send_cold_batches(site: Site, key: str) -> tuple[list[float], int]:
+    """Send batches one after the other. Return their seconds, and the number of unknown results."""
+    seconds, unknowns = [], 0
+    connection = http.client.HTTPConnection(*site.address)
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    for _ in range(COLD_BATCHES):
+        body = _body(cold_emails())
+        started = time.perf_counter()
+        connection.request("POST", PATH, body, headers)
+        document = json.load(connection.getresponse())
+        seconds.append(time.perf_counter() - started)
+        unknowns += document["summary"]["unknown"]
+    connection.close()
+    return seconds, unknowns
+
+
+def _call_calmly(executor: Executor, site: Site) -> Outcome:
+    singles = tuple(validate(n, site.secrets["paid"][1]) for n in range(DOMAINS))
+    load = Load(site.address, singles, SINGLE_CALLERS, SECONDS, rate=CALM_RATE)
+    return executor.submit(generate, load).result()
+
+
+def _flood(site: Site, kind: str, number: int) -> Load:
+    temperature, _, limited = kind.partition(", ")
+    if limited:
+        # Each round has accounts of its own, whose limit the earlier ones haven't exhausted.
+        key = site.secrets["scale"][2 * number + (temperature == "cold")]
+    else:
+        key = site.secrets["paid"][0]
+    if temperature == "cold":
+        requests = tuple(batch(cold_emails(), key) for _ in range(_COLD_FLOOD_BATCHES))
+    else:
+        requests = tuple(batch(warm_emails(n), key) for n in range(10))
+    return Load(
+        *(site.address, requests, BATCH_CALLERS, _LEAD_SECONDS + SECONDS),
+        statuses=FLOOD_STATUSES,
+        rate=FLOOD_RATE if limited else None,
+    )

@@ -1,0 +1,117 @@
+"""The metrics of batches, with their targets."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import partial
+from statistics import mean
+
+from tests.bench.batches import FLOODS, ROUNDS, SIZE, Round, measure_round, sites
+from tests.bench.load import percentile
+from tests.bench.table import Metric
+
+FLOOD_LABELS = {
+    "warm, limited": "during another's 50 batches/s, limit 6,000 per minute",
+    "cold, limited": "the same, cold domains",
+    "warm": "during another's batches without a limit",
+    "cold": "the same, cold domains without a limit",
+}
+
+
+def measure(executor: Executor, print_progress: Callable[[str], None]) -> list[Metric]:
+    rounds: dict[str, list[Round]] = {}
+    with sites() as running:
+        for number in range(ROUNDS + 1):
+            for store, site in running.items():
+                measured = measure_round(executor, site, number)
+                # The first round warms up.
+                if number:
+                    rounds.setdefault(store, []).append(measured)
+            print_progress(f"Round {number} of {ROUNDS} is done.")
+    return [metric for store in rounds for metric in _metrics(store, rounds[store])]
+
+
+def _metrics(store: str, rounds: list[Round]) -> list[Metric]:
+    return [
+        *_throughput(store, rounds),
+        *_cold(rounds),
+        *_isolation(rounds),
+        *_memory(rounds),
+    ]
+
+
+def _throughput(store: str, rounds: list[Round]) -> list[Metric]:
+    metric = partial(_metric, rounds)
+    return [
+        metric(f"{store}: single calls, addresses/s", lambda measured: measured.single.rate),
+        metric("batches, addresses/s", lambda measured: measured.batches.rate * SIZE),
+        metric(
+            "batches: rate relative to single calls",
+            lambda measured: measured.batches.rate * SIZE / measured.single.rate,
+            at_least=10,
+        ),
+        *(
+            metric(f"CPU of {name} per address, µs: {kind}", _microseconds(kind, name))
+            for name in rounds[0].batch_cpu
+            for kind in ("single calls", "batches")
+        ),
+    ]
+
+
+def _microseconds(kind: str, process: str) -> Callable[[Round], float]:
+    def value(measured: Round) -> float:
+        cpu = measured.single_cpu if kind == "single calls" else measured.batch_cpu
+        return 1e6 * cpu[process]
+
+    return value
+
+
+def _cold(rounds: list[Round]) -> list[Metric]:
+    metric = partial(_metric, rounds)
+    return [
+        metric("a batch of cold domains, s", lambda measured: mean(measured.cold_seconds)),
+        metric("cold domains, addresses/s", lambda measured: SIZE / mean(measured.cold_seconds)),
+        metric(
+            "cold domains: false unknowns",
+            lambda measured: float(measured.false_unknowns),
+            at_most=0,
+        ),
+    ]
+
+
+def _isolation(rounds: list[Round]) -> list[Metric]:
+    alone = percentile((measured.alone for measured in rounds), 99)
+    metrics = [Metric("another customer's single calls: p99 of all rounds, ms", [1000 * alone])]
+    for kind in FLOODS:
+        during = percentile((measured.during[kind] for measured in rounds), 99)
+        metrics += [
+            _metric(rounds, f"{FLOOD_LABELS[kind]}: batches/s", _completed(kind)),
+            Metric("p99 of single calls, relative to alone", [during / alone], at_most=1.5),
+        ]
+    return metrics
+
+
+def _completed(kind: str) -> Callable[[Round], float]:
+    return lambda measured: (
+        len(measured.floods[kind].by_status.get(200, [])) / measured.floods[kind].seconds
+    )
+
+
+def _memory(rounds: list[Round]) -> list[Metric]:
+    metric = partial(_metric, rounds)
+    return [
+        metric(
+            "memory of the largest worker before the floods, MB",
+            lambda measured: measured.megabytes_before,
+        ),
+        metric(
+            "memory of the largest worker after the floods, MB",
+            lambda measured: measured.megabytes_after,
+            at_most=120,
+        ),
+    ]
+
+
+def _metric(
+    rounds: list[Round], label: str, value: Callable[[Round], float], **target: float
+) -> Metric:
+    return Metric(label, [value(measured) for measured in rounds], **target)
