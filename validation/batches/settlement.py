@@ -1,13 +1,17 @@
 """Charge an account for a batch and write its request-log rows, in one transaction."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.utils import timezone
 
 from apikeys.rest.responses import render
-from credits.wallet.charges import charge_all, refusal
+from credits.wallet.charges import (
+    charge_all,
+    charge_and_insert,
+    refusal,
+)
 from runtime.database.raw_sql import OutcomeUnknown, atomic
 from validation import lost_charges
 from validation.engine.reasons import Verdict
@@ -42,6 +46,9 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     account may have been charged.
     """
     try:
+        balances = _charge_and_insert(batch)
+        if balances is not None:
+            return _build_response(batch, balances)
         with atomic():
             return _write(batch)
     except OutcomeUnknown:
@@ -49,6 +56,19 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
         if batch.idempotency_key is None:
             _record_lost_charges(batch)
         raise
+
+
+def _charge_and_insert(batch: Batch) -> list[int] | None:
+    """Charge and record in one statement, which locks the wallet for no longer than that.
+
+    Return None if nothing was charged because the batch needs a transaction of several statements.
+    """
+    metered = _metered(batch)
+    if batch.idempotency_key is not None or not metered:
+        return None
+    rows = writer.bulk_insert_for_batch(batch.validations, batch.id)
+    charged = charge_and_insert([validation.charge() for validation in metered], rows)
+    return _balances_after(batch, charged)
 
 
 def _record_lost_charges(batch: Batch) -> None:
@@ -72,18 +92,28 @@ def _write(batch: Batch) -> ValidationResponse:
 
 def _charge(batch: Batch) -> list[int]:
     """Charge all or nothing, and return the balance after each validation."""
-    account = batch.caller.account
-    metered = [validation for validation in batch.validations if not validation.is_sandbox]
+    metered = _metered(batch)
     charged = charge_all([validation.charge() for validation in metered]) if metered else []
-    balance = account.wallet.balance
+    balances = _balances_after(batch, charged)
+    if balances is None:
+        raise refusal(batch.caller.account, required=batch.cost)
+    return balances
+
+
+def _metered(batch: Batch) -> list[Validation]:
+    return [validation for validation in batch.validations if not validation.is_sandbox]
+
+
+def _balances_after(batch: Batch, charged: Iterable[int | None]) -> list[int] | None:
+    """Return the balance after each validation, or None if the metered ones were not charged."""
+    balance: int | None = batch.caller.account.wallet.balance
+    left = iter(charged)
     balances = []
-    after = dict(zip(metered, charged, strict=True))
     for validation in batch.validations:
-        if validation in after:
-            left = after[validation]
-            if left is None:
-                raise refusal(account, required=batch.cost)
-            balance = left
+        if not validation.is_sandbox:
+            balance = next(left)
+        if balance is None:
+            return None
         balances.append(balance)
     return balances
 
