@@ -38,6 +38,8 @@ MAX_BODY_BYTES = 3 * 1024 * 1024
 MAX_DRAINED_BYTES = 16 * 1024 * 1024
 # See _yield_to_greenlets.
 YIELD_SECONDS = 0.01
+# See _let_others_run.
+PAUSE_SECONDS, PAUSE_PRIORITY = 0.005, -1
 
 logger = logging.getLogger("config.server.worker")
 
@@ -81,8 +83,10 @@ class Worker(GeventWorker):
         ggevent.StreamServer = LoadAwareServer
         # Not at the top: its locks must be created after gevent has patched the process.
         from runtime.database import coalescing
+        from runtime.http import fairness
 
         coalescing.yield_to_others = _yield_to_greenlets
+        fairness.let_others_run = _let_others_run
         self.log_greenlet_errors()
         super().run()
 
@@ -219,3 +223,12 @@ def _yield_to_greenlets() -> None:
     """
     with gevent.Timeout(YIELD_SECONDS, False):
         gevent.idle()
+
+
+def _let_others_run() -> None:
+    """Let the worker's other greenlets run first, also those that coalescing lets wait.
+
+    Limited, so that a request that calls this often is slow on a busy worker, but not stuck.
+    """
+    with gevent.Timeout(PAUSE_SECONDS, False):
+        gevent.idle(PAUSE_PRIORITY)

@@ -1,6 +1,5 @@
 """Validate a batch: look for a replay, run the checks, charge, and build the response."""
 
-import threading
 import time
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
@@ -12,9 +11,10 @@ from accounts.engine import get_engine
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from credits.wallet.charges import InsufficientCredits
+from runtime.http import fairness
 from runtime.metrics.client import Counter
 from validation.batches.settlement import Batch, charge_and_record_batch
-from validation.engine.batch import check_all
+from validation.engine.batch import LookupShare, check_all
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdict import Finding
 from validation.lookup_limits import AccountLookupLimit
@@ -81,6 +81,8 @@ def _check(caller: Caller, emails: Sequence[str]) -> Batch:
         seconds=settings.DNS_TIMEOUT + GRACE_SECONDS,
         share=_share_of(caller.account),
         limit=AccountLookupLimit(caller.account),
+        # Read now: the web worker replaces it.
+        pause=fairness.let_others_run,
     )
     found = dict(zip(real, findings, strict=True))
     for email, word in words.items():
@@ -103,11 +105,11 @@ def _simulate(email: str, word: str) -> Finding:
     return sandbox_finding(get_engine().check_without_dns(email), word)
 
 
-def _share_of(account: Account) -> threading.Semaphore:
+def _share_of(account: Account) -> LookupShare:
     """Return the account's share of lookups, which exists while a batch uses it."""
     return _shares.get(account.pk) or _shares.setdefault(
-        account.pk, threading.Semaphore(LOOKUPS_PER_ACCOUNT)
+        account.pk, LookupShare(LOOKUPS_PER_ACCOUNT)
     )
 
 
-_shares: WeakValueDictionary[int, threading.Semaphore] = WeakValueDictionary()
+_shares: WeakValueDictionary[int, LookupShare] = WeakValueDictionary()

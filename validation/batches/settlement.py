@@ -1,7 +1,7 @@
 """Charge an account for a batch and write its request-log rows, in one transaction."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.utils import timezone
@@ -12,7 +12,8 @@ from credits.wallet.charges import (
     charge_and_insert,
     refusal,
 )
-from runtime.database.raw_sql import OutcomeUnknown, atomic
+from runtime.database.raw_sql import BulkInsert, OutcomeUnknown, atomic
+from runtime.http import fairness
 from validation import lost_charges
 from validation.engine.reasons import Verdict
 from validation.ids import new_batch_id
@@ -20,6 +21,9 @@ from validation.models import Replay
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.settlement import Validation, ValidationResponse
+
+# After this many, which take less than a millisecond, other requests may run.
+VALIDATIONS_PER_PAUSE = 20
 
 
 @dataclass(eq=False, slots=True)
@@ -45,12 +49,14 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     Raise InsufficientCredits or ReplayExists if nothing was charged, and OutcomeUnknown if the
     account may have been charged.
     """
+    # Before the transaction, which should be short, and holds a lock.
+    rows, documents = _build_rows(batch), _build_documents(batch)
     try:
-        balances = _charge_and_insert(batch)
+        balances = _charge_and_insert(batch, rows)
         if balances is not None:
-            return _build_response(batch, balances)
+            return _build_response(batch, documents, balances)
         with atomic():
-            return _write(batch)
+            return _write(batch, rows, documents)
     except OutcomeUnknown:
         # With an Idempotency-Key the results aren't lost: a retry gets the stored response.
         if batch.idempotency_key is None:
@@ -58,7 +64,25 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
         raise
 
 
-def _charge_and_insert(batch: Batch) -> list[int] | None:
+def _build_rows(batch: Batch) -> BulkInsert:
+    return writer.bulk_insert_for_batch(_paced(batch.validations), batch.id)
+
+
+def _build_documents(batch: Batch) -> dict[str, dict[str, object]]:
+    """Return the results by address. Their credits are set once the batch is charged."""
+    return {
+        validation.email: validation.document(balance=0) for validation in _paced(batch.validations)
+    }
+
+
+def _paced(validations: Iterable[Validation]) -> Iterator[Validation]:
+    for index, validation in enumerate(validations):
+        if index % VALIDATIONS_PER_PAUSE == 0:
+            fairness.let_others_run()
+        yield validation
+
+
+def _charge_and_insert(batch: Batch, rows: BulkInsert) -> list[int] | None:
     """Charge and record in one statement, which locks the wallet for no longer than that.
 
     Return None if nothing was charged because the batch needs a transaction of several statements.
@@ -66,7 +90,6 @@ def _charge_and_insert(batch: Batch) -> list[int] | None:
     metered = _metered(batch)
     if batch.idempotency_key is not None or not metered:
         return None
-    rows = writer.bulk_insert_for_batch(batch.validations, batch.id)
     charged = charge_and_insert([validation.charge() for validation in metered], rows)
     return _balances_after(batch, charged)
 
@@ -77,13 +100,15 @@ def _record_lost_charges(batch: Batch) -> None:
             lost_charges.record_lost_charge(batch.caller.account, validation.id, validation.cost)
 
 
-def _write(batch: Batch) -> ValidationResponse:
+def _write(
+    batch: Batch, rows: BulkInsert, documents: dict[str, dict[str, object]]
+) -> ValidationResponse:
     account, key = batch.caller.account, batch.idempotency_key
     if key is not None:
         Replay.objects.delete_expired(account, key)
-    writer.bulk_insert_for_batch(batch.validations, batch.id).run()
+    rows.run()
     # As late as possible: this locks the wallet.
-    response = _build_response(batch, _charge(batch))
+    response = _build_response(batch, documents, _charge(batch))
     if key is not None:
         is_free = batch.cost == 0
         Replay.objects.store_batch(account, key, batch.emails, response.body, is_free=is_free)
@@ -118,12 +143,12 @@ def _balances_after(batch: Batch, charged: Iterable[int | None]) -> list[int] | 
     return balances
 
 
-def _build_response(batch: Batch, balances: list[int]) -> ValidationResponse:
+def _build_response(
+    batch: Batch, documents: dict[str, dict[str, object]], balances: list[int]
+) -> ValidationResponse:
     first: dict[str, int] = {}
-    documents = {
-        validation.email: validation.document(balance)
-        for validation, balance in zip(batch.validations, balances, strict=True)
-    }
+    for validation, balance in zip(batch.validations, balances, strict=True):
+        documents[validation.email]["credits"] = _credits(validation.cost, balance)
     results = []
     for index, email in enumerate(batch.emails):
         duplicate_of = first.get(email)
@@ -135,7 +160,7 @@ def _build_response(batch: Batch, balances: list[int]) -> ValidationResponse:
         "results": results,
         "summary": _summarize(batch),
         "duration_ms": batch.duration_ms,
-        "credits": {"charged": batch.cost, "remaining": balances[-1]},
+        "credits": _credits(batch.cost, balances[-1]),
     }
     return ValidationResponse(render(document), batch.cost, balances[-1])
 
@@ -145,8 +170,12 @@ def _build_result(
 ) -> dict[str, object]:
     result = {**document, "duplicate_of": duplicate_of}
     if duplicate_of is not None:
-        result["credits"] = {"charged": 0, "remaining": balance}
+        result["credits"] = _credits(0, balance)
     return result
+
+
+def _credits(charged: int, remaining: int) -> dict[str, int]:
+    return {"charged": charged, "remaining": remaining}
 
 
 def _summarize(batch: Batch) -> dict[str, int]:

@@ -1,16 +1,57 @@
 """Check many addresses with one deadline and one lookup per domain.
 
-findings = check_all(engine, emails, seconds=4, lookups=8)
+findings = check_all(engine, emails, seconds=4, share=LookupShare(8))
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 
 from validation.engine.check import Engine, LookupLimit
 from validation.engine.findings import DomainInfo
 from validation.engine.verdict import Finding
+
+# After this many checks, which take less than a millisecond, other requests may run.
+CHECKS_PER_PAUSE = 20
+
+
+class LookupShare:
+    """Limits the lookups that a caller has in progress, in all of their batches together."""
+
+    def __init__(self, lookups: int) -> None:
+        self.lookups = lookups
+        self._slots = threading.Semaphore(lookups)
+        self._starting = threading.Lock()
+
+    @contextmanager
+    def acquire(self, ends_at: float, pause: Callable[[], None]) -> Iterator[bool]:
+        """Hold a slot, after a pause. Yield False if none became free in time.
+
+        The slots are handed out one at a time, with a pause before each: many lookups that start
+        together would occupy the processor for tens of milliseconds.
+        """
+        if not self._slots.acquire(timeout=_seconds_until(ends_at)):
+            yield False
+            return
+        try:
+            yield self._start(ends_at, pause)
+        finally:
+            self._slots.release()
+
+    def _start(self, ends_at: float, pause: Callable[[], None]) -> bool:
+        if not self._starting.acquire(timeout=_seconds_until(ends_at)):
+            return False
+        try:
+            pause()
+        finally:
+            self._starting.release()
+        return True
+
+
+def _seconds_until(moment: float) -> float:
+    return max(0.0, moment - time.monotonic())
 
 
 def check_all(
@@ -18,12 +59,13 @@ def check_all(
     emails: Sequence[str],
     *,
     seconds: float,
-    share: threading.Semaphore,
+    share: LookupShare,
     limit: LookupLimit | None = None,
+    pause: Callable[[], None] = lambda: None,
 ) -> list[Finding]:
     """Return a finding for each address, in order. What isn't known in time is `unknown`.
 
-    `share` limits how many lookups the caller may have in progress, in this batch and in others.
+    `pause` is called often, to let other requests run.
     """
     ends_at = time.monotonic() + seconds
     found: dict[str, DomainInfo] = {}
@@ -31,10 +73,20 @@ def check_all(
     missing: set[str] = set()
     if waiting:
         engine.prepare_to_wait()
-        look_up = _bounded(engine, share, ends_at, limit, found)
-        _run_until(ends_at, look_up, waiting.values())
+
+        def look_up(email: str) -> None:
+            with share.acquire(ends_at, pause) as is_acquired:
+                if is_acquired:
+                    _look_up(engine, email, limit, found)
+
+        _run_until(ends_at, look_up, waiting.values(), share.lookups)
         missing = {domain for domain in waiting if domain not in found}
-    return [_check_now(engine, email, limit, found, missing) for email in emails]
+    findings = []
+    for index, email in enumerate(emails):
+        if index % CHECKS_PER_PAUSE == 0:
+            pause()
+        findings.append(_check_now(engine, email, limit, found, missing))
+    return findings
 
 
 def _first_by_domain(engine: Engine, emails: Iterable[str]) -> dict[str, str]:
@@ -47,33 +99,25 @@ def _first_by_domain(engine: Engine, emails: Iterable[str]) -> dict[str, str]:
     return first
 
 
-def _bounded(
-    engine: Engine,
-    share: threading.Semaphore,
-    ends_at: float,
-    limit: LookupLimit | None,
-    found: dict[str, DomainInfo],
-) -> Callable[[str], None]:
-    def look_up(email: str) -> None:
-        if share.acquire(timeout=max(0.0, ends_at - time.monotonic())):
-            try:
-                engine.check(email, limit, found)
-            finally:
-                share.release()
-                engine.after_thread()
-
-    return look_up
+def _look_up(
+    engine: Engine, email: str, limit: LookupLimit | None, found: dict[str, DomainInfo]
+) -> None:
+    try:
+        engine.check(email, limit, found)
+    finally:
+        engine.after_thread()
 
 
-def _run_until(ends_at: float, look_up: Callable[[str], None], emails: Iterable[str]) -> None:
+def _run_until(
+    ends_at: float, look_up: Callable[[str], None], emails: Collection[str], threads: int
+) -> None:
     """Look up the addresses in threads, and return at the deadline at the latest.
 
     Threads that are still waiting for the DNS then end on their own, within the resolver's timeout.
     """
-    emails = list(emails)
-    pool = ThreadPoolExecutor(len(emails), thread_name_prefix="batch")
+    pool = ThreadPoolExecutor(min(threads, len(emails)), thread_name_prefix="batch")
     try:
-        wait([pool.submit(look_up, email) for email in emails], ends_at - time.monotonic())
+        wait([pool.submit(look_up, email) for email in emails], _seconds_until(ends_at))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -1,6 +1,5 @@
 """Many addresses at a time: order, one lookup per domain, and one deadline."""
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ import dns.rcode
 import pytest
 
 from tests.servers.dns import FakeDns, reply_with_code, silence
-from validation.engine.batch import check_all
+from validation.engine.batch import CHECKS_PER_PAUSE, LookupShare, check_all
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 from validation.engine.dns.slots import LookupSlots
@@ -20,7 +19,7 @@ SECONDS = 5.0
 
 
 def verdicts(engine: Engine, emails: list[str], *, seconds: float = SECONDS) -> list[str]:
-    findings = check_all(engine, emails, seconds=seconds, share=threading.Semaphore(8))
+    findings = check_all(engine, emails, seconds=seconds, share=LookupShare(8))
     assert [finding.email for finding in findings] == emails
     return [finding.reason for finding in findings]
 
@@ -47,7 +46,7 @@ def test_batch_gives_the_same_findings_as_single_checks(
 ) -> None:
     fake_dns.add_mail_domain("shop.com")
     emails = ["info@shop.com", "jane+a@gmial.com", "jane@localhost", "@", "no-reply@shop.com"]
-    findings = check_all(patient_engine, emails, seconds=SECONDS, share=threading.Semaphore(2))
+    findings = check_all(patient_engine, emails, seconds=SECONDS, share=LookupShare(2))
     for email, finding in zip(emails, findings, strict=True):
         assert finding.document() == patient_engine.check(email).document()
 
@@ -88,6 +87,21 @@ def test_lookups_in_progress_stay_within_the_share(server: str, fake_dns: FakeDn
     slots = WatchedSlots()
     engine = Engine(Resolver([server], seconds=SECONDS), slots=slots)
     emails = [f"jane@shop{number}.com" for number in range(12)]
-    findings = check_all(engine, emails, seconds=SECONDS, share=threading.Semaphore(3))
+    findings = check_all(engine, emails, seconds=SECONDS, share=LookupShare(3))
     assert {finding.reason for finding in findings} == {"domain_not_found"}
     assert 1 <= slots.most <= 3
+
+
+def test_other_requests_may_run_before_each_lookup_and_among_many_checks(
+    patient_engine: Engine, fake_dns: FakeDns
+) -> None:
+    pauses: list[float] = []
+    emails = [f"jane{number}@shop{number % 3}.com" for number in range(2 * CHECKS_PER_PAUSE)]
+    check_all(
+        patient_engine,
+        emails,
+        seconds=SECONDS,
+        share=LookupShare(2),
+        pause=lambda: pauses.append(time.monotonic()),
+    )
+    assert len(pauses) == 3 + 2
