@@ -2,6 +2,8 @@
 
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
+from hmac import HMAC
 
 import idna
 from django.conf import settings
@@ -19,13 +21,15 @@ def address_hash(email: str) -> str:
 
     Case, a Unicode or Punycode domain, a trailing dot and quotes make no difference.
     """
-    digest = salted_hmac(
-        "validation.address",
-        _normalize(email),
-        secret=settings.ADDRESS_HASH_KEY,
-        algorithm="sha256",
-    )
+    digest = _keyed_hash(settings.ADDRESS_HASH_KEY).copy()
+    digest.update(_normalize(email).encode())
     return digest.hexdigest()[:32]
+
+
+@cache
+def _keyed_hash(key: str) -> HMAC:
+    """Return the hash of nothing yet: deriving the key takes as long as hashing an address."""
+    return salted_hmac("validation.address", "", secret=key, algorithm="sha256")
 
 
 def _normalize(email: str) -> str:

@@ -11,6 +11,10 @@ from datetime import UTC, datetime
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _TIME_BITS, _RANDOM_BITS, _BITS_PER_LETTER = 48, 82, 5
 _LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_PER_LETTER
+# Two letters at a time, because a batch needs a hundred ids.
+_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
+_PAIR_MASK = len(_PAIRS) - 1
+_PAIR_SHIFTS = range((_LENGTH - 2) * _BITS_PER_LETTER, -1, -2 * _BITS_PER_LETTER)
 _PATTERN = re.compile(f"(?:val|bat)_[{_LETTERS}]{{{_LENGTH}}}")
 
 
@@ -24,11 +28,7 @@ def new_batch_id() -> str:
 
 def _new_letters() -> str:
     number = (time.time_ns() // 1_000_000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
-    letters = ""
-    for _ in range(_LENGTH):
-        number, letter = divmod(number, len(_LETTERS))
-        letters = _LETTERS[letter] + letters
-    return letters
+    return "".join([_PAIRS[number >> shift & _PAIR_MASK] for shift in _PAIR_SHIFTS])
 
 
 def normalize_result_id(text: str) -> str:
