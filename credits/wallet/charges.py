@@ -49,7 +49,10 @@ class Charge:
     verdict: str
     # A cost of 0 is recorded as usage too.
     cost: int
+    # Of each validation.
     duration_ms: int
+    # The number of validations that the cost is for.
+    validations: int = 1
 
 
 @dataclass(eq=False)
@@ -181,8 +184,10 @@ def record_usage(charges: Iterable[Charge]) -> None:
 def _usage_rows(charges: Iterable[Charge]) -> Iterator[Row]:
     hour = _hour(timezone.now())
     for charge in charges:
-        histogram = _histogram(charge.duration_ms)
-        yield (*_usage_key(charge, hour), 1, charge.cost, charge.duration_ms, *histogram)
+        count = charge.validations
+        histogram = [count * hit for hit in _histogram(charge.duration_ms)]
+        duration_ms = count * charge.duration_ms
+        yield (*_usage_key(charge, hour), count, charge.cost, duration_ms, *histogram)
 
 
 def _usage_key(charge: Charge, hour: datetime) -> tuple[int, int | None, datetime, str]:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from apikeys.rest.responses import render
 from credits.wallet.charges import (
+    Charge,
     charge_all,
     charge_and_insert,
     refusal,
@@ -23,7 +24,7 @@ from validation.request_log.writer import Caller
 from validation.settlement import Validation, ValidationResponse
 
 # After this many, which take less than a millisecond, other requests may run.
-VALIDATIONS_PER_PAUSE = 20
+VALIDATIONS_PER_PAUSE = 50
 
 
 @dataclass(eq=False, slots=True)
@@ -87,11 +88,11 @@ def _charge_and_insert(batch: Batch, rows: BulkInsert) -> list[int] | None:
 
     Return None if nothing was charged because the batch needs a transaction of several statements.
     """
-    metered = _metered(batch)
-    if batch.idempotency_key is not None or not metered:
+    charges = _charges(batch)
+    if batch.idempotency_key is not None or not charges:
         return None
-    charged = charge_and_insert([validation.charge() for validation in metered], rows)
-    return _balances_after(batch, charged)
+    final_balance = charge_and_insert(charges, rows)[-1]
+    return None if final_balance is None else _balances_after(batch, final_balance)
 
 
 def _record_lost_charges(batch: Batch) -> None:
@@ -117,28 +118,33 @@ def _write(
 
 def _charge(batch: Batch) -> list[int]:
     """Charge all or nothing, and return the balance after each validation."""
-    metered = _metered(batch)
-    charged = charge_all([validation.charge() for validation in metered]) if metered else []
-    balances = _balances_after(batch, charged)
-    if balances is None:
-        raise refusal(batch.caller.account, required=batch.cost)
-    return balances
+    account, charges = batch.caller.account, _charges(batch)
+    if not charges:
+        return _balances_after(batch, account.wallet.balance)
+    final_balance = charge_all(charges)[-1]
+    if final_balance is None:
+        raise refusal(account, required=batch.cost)
+    return _balances_after(batch, final_balance)
 
 
-def _metered(batch: Batch) -> list[Validation]:
-    return [validation for validation in batch.validations if not validation.is_sandbox]
-
-
-def _balances_after(batch: Batch, charged: Iterable[int | None]) -> list[int] | None:
-    """Return the balance after each validation, or None if the metered ones were not charged."""
-    balance: int | None = batch.caller.account.wallet.balance
-    left = iter(charged)
-    balances = []
+def _charges(batch: Batch) -> list[Charge]:
+    """Return a charge for each verdict, by which usage is counted. The sandbox isn't charged."""
+    costs: dict[Verdict, list[int]] = {}
     for validation in batch.validations:
         if not validation.is_sandbox:
-            balance = next(left)
-        if balance is None:
-            return None
+            costs.setdefault(validation.finding.verdict, []).append(validation.cost)
+    caller, duration_ms = batch.caller, batch.validations[0].duration_ms
+    return [
+        Charge(caller.account, caller.key, verdict, sum(each), duration_ms, len(each))
+        for verdict, each in costs.items()
+    ]
+
+
+def _balances_after(batch: Batch, final_balance: int) -> list[int]:
+    """Return the balance after each validation, as if charged one after the other."""
+    balance, balances = final_balance + batch.cost, []
+    for validation in batch.validations:
+        balance -= validation.cost
         balances.append(balance)
     return balances
 

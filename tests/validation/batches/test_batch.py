@@ -12,6 +12,7 @@ from accounts.models import Account
 from apikeys.models import ApiKey
 from apikeys.throttling import limits
 from credits import services
+from credits.latency import BUCKETS
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
 from runtime.mail.outbox import Mail
@@ -93,6 +94,16 @@ def test_definite_verdicts_are_charged_together(caller: ApiClient, account: Acco
     assert [result["credits"]["charged"] for result in document["results"]] == [1, 1, 1, 0, 0]
     assert Wallet.objects.get(account=account).balance == 97
     assert UseHour.objects.filter(account=account).credits() == 3
+    assert not list(find_discrepancies())
+
+
+def test_usage_counts_each_distinct_address_by_verdict(
+    caller: ApiClient, account: Account
+) -> None:
+    send(caller, ["a b", "a b", "jane@localhost", "no address", "deliverable@sandbox.test"])
+    (hour,) = UseHour.objects.filter(account=account)
+    assert (hour.verdict, hour.calls, hour.credits) == ("undeliverable", 3, 3)
+    assert sum(getattr(hour, bucket) for bucket in BUCKETS) == 3
     assert not list(find_discrepancies())
 
 
