@@ -107,7 +107,7 @@ def report_batches() -> str:
         f"each measurement. Batches of {batches.SIZE} addresses over {batches.BATCH_CALLERS} "
         f"connections, single calls over {batches.SINGLE_CALLERS}; all of one customer. The "
         f"resolver replies after {1000 * batches.DNS_SECONDS:g} ms for cold domains. The other "
-        f"customer sends {batches.CALM_RATE:g} single calls per second; {batches.WORKERS} web "
+        f"customer sends {batches.CALM_RATE:g} single calls per second; {api.WORKERS} web "
         f"workers; {_machine()}.",
     )
 

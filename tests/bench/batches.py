@@ -87,7 +87,7 @@ def sites() -> Iterator[dict[str, Site]]:
             product(Path(folder) / "embedded", **environment) as on_sqlite,
         ):
             pids = {"PostgreSQL": [postgres.pid]}
-            yield {"PostgreSQL, Redis": _site(on_postgres, pids), "SQLite": _site(on_sqlite, {})}
+            yield {"PostgreSQL": _site(on_postgres, pids), "SQLite": _site(on_sqlite, {})}
 
 
 def _site(running: Product, pids: dict[str, list[int]]) -> Site:
