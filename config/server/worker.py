@@ -39,7 +39,7 @@ MAX_DRAINED_BYTES = 16 * 1024 * 1024
 # See _yield_to_greenlets.
 YIELD_SECONDS = 0.01
 # See _let_others_run.
-PAUSE_SECONDS, PAUSE_PRIORITY = 0.005, -1
+PAUSE_SECONDS, PAUSE_PRIORITY = 0.002, -1
 
 logger = logging.getLogger("config.server.worker")
 

@@ -97,9 +97,7 @@ def test_definite_verdicts_are_charged_together(caller: ApiClient, account: Acco
     assert not list(find_discrepancies())
 
 
-def test_usage_counts_each_distinct_address_by_verdict(
-    caller: ApiClient, account: Account
-) -> None:
+def test_usage_counts_each_distinct_address_by_verdict(caller: ApiClient, account: Account) -> None:
     send(caller, ["a b", "a b", "jane@localhost", "no address", "deliverable@sandbox.test"])
     (hour,) = UseHour.objects.filter(account=account)
     assert (hour.verdict, hour.calls, hour.credits) == ("undeliverable", 3, 3)
