@@ -1,13 +1,14 @@
 """Kill web workers and the database under load: responses are lost, but never a credit."""
 
 import http.client
+import json
 import os
 import random
 import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
@@ -15,13 +16,14 @@ import pytest
 
 from tests.servers.books import assert_books_agree, fetch_number, fetch_rows
 from tests.servers.client import ClientResponse, HttpCaller
-from tests.servers.keys import make_key
+from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 BALANCE, CALLERS, KILLS = 1_000_000, 8, 6
+BATCH_SIZE = 20
 # A 503 is sent within two seconds, but the machine that runs the tests may be busy.
 MAX_SECONDS = 4
 
@@ -57,6 +59,9 @@ class Load:
             assert time.monotonic() < deadline, f"No more than {len(self.answered)} responses"
             time.sleep(0.02)
 
+    def send(self, caller: HttpCaller, headers: dict[str, str]) -> ClientResponse:
+        return caller.validate("no address", **headers)
+
     def _call(self, caller_number: int) -> None:
         for request_number in range(1_000_000):
             if self.stopping.is_set():
@@ -70,7 +75,7 @@ class Load:
         caller = HttpCaller(self.site, self.secret)
         while True:
             try:
-                response = caller.validate("no address", **headers)
+                response = self.send(caller, headers)
             except (OSError, http.client.HTTPException):
                 self.lost += 1
                 caller = HttpCaller(self.site, self.secret)
@@ -84,10 +89,21 @@ class Load:
         caller.close()
 
 
+class BatchLoad(Load):
+    """Callers that send batches of wrong addresses."""
+
+    def send(self, caller: HttpCaller, headers: dict[str, str]) -> ClientResponse:
+        emails = [f"no address {number}" for number in range(BATCH_SIZE)]
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        return caller.call("POST", "/v1/validate/batch", json.dumps({"emails": emails}), headers)
+
+
 @contextmanager
-def load_on(site: Product, email: str, *, without_key: int = 0) -> Iterator[Load]:
+def load_on(
+    site: Product, email: str, *, without_key: int = 0, kind: type[Load] = Load
+) -> Iterator[Load]:
     secret = make_key(site, email, 1_000_000, credits=BALANCE)
-    load = Load(site, secret, without_key=without_key)
+    load = kind(site, secret, without_key=without_key)
     load.start()
     try:
         yield load
@@ -167,3 +183,27 @@ def test_killed_postgresql_loses_no_credit(tmp_path: Path) -> None:
     # No worker was killed, so each caller got a response.
     assert not load.lost
     assert_retry_after(load.refusals)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_killed_workers_charge_no_batch_in_part_or_twice(tmp_path: Path, database: str) -> None:
+    with ExitStack() as stack:
+        options = {}
+        if database == "postgresql":
+            options["DATABASE_URL"] = stack.enter_context(postgres_server()).url
+        site = stack.enter_context(product(tmp_path, **options))
+        with load_on(site, "killed@shop.example", without_key=CALLERS // 2, kind=BatchLoad) as load:
+            kill_workers(site, load)
+        assert "agree" in manage(site, "check_books")
+        rows = fetch_rows(
+            site, "SELECT batch_id, SUM(cost) FROM validation_logentry GROUP BY batch_id"
+        )
+        used = fetch_number(site, "SELECT SUM(credits) FROM credits_usehour")
+        replays = fetch_number(site, "SELECT COUNT(*) FROM validation_replay")
+    batches = {batch_id: cost for batch_id, cost in rows if batch_id and cost}
+    assert set(batches.values()) == {BATCH_SIZE}
+    assert used == BATCH_SIZE * len(batches)
+    assert set(load.answered.values()) <= batches.keys()
+    keyed = [key for key in load.answered if int(key.split("-")[0]) in load.with_key]
+    assert replays == len(keyed)
+    assert len({load.answered[key] for key in keyed}) == len(keyed)
