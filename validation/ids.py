@@ -16,6 +16,7 @@ _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 _PAIR_MASK = len(_PAIRS) - 1
 _PAIR_SHIFTS = range((_LENGTH - 2) * _BITS_PER_LETTER, -1, -2 * _BITS_PER_LETTER)
 _PATTERN = re.compile(f"(?:val|bat)_[{_LETTERS}]{{{_LENGTH}}}")
+BATCH_ID = re.compile(rf"\Abat_[{_LETTERS}]{{{_LENGTH}}}\Z")
 
 
 def new_result_id() -> str:
@@ -32,7 +33,7 @@ def _new_letters() -> str:
 
 
 def normalize_result_id(text: str) -> str:
-    """Restore the canonical case of an id that a user typed."""
+    """Restore the canonical case of the id of a result or batch that a user typed."""
     prefix, separator, letters = text.partition("_")
     return f"{prefix.lower()}{separator}{letters.upper()}"
 

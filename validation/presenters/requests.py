@@ -40,6 +40,8 @@ def search_notice(form: LogFilter) -> str:
         return "Showing requests for the address you searched for."
     if _is_valid(form, "request"):
         return f"Showing requests with the ID `{form['request'].value()}`."
+    if _is_valid(form, "batch"):
+        return f"Showing the addresses of the batch `{form['batch'].value()}`."
     return ""
 
 
@@ -75,6 +77,7 @@ def stored_data(entry: LogEntry) -> dict[str, object]:
         return document | {"error": entry.refusal or None}
     return document | {
         "id": entry.result_id,
+        "batch_id": entry.batch_id or None,
         "replayed": entry.replayed,
         "email": entry.address,
         "domain": entry.domain,

@@ -15,6 +15,7 @@ from apikeys.models import ApiKey
 from runtime.http.query_form import DayField, QueryForm
 from validation.engine.reasons import REASONS, Verdict
 from validation.engine.syntax import AddressParts, parse_address
+from validation.ids import BATCH_ID
 from validation.reports.date_ranges import (
     MAX_DAYS,
     DateRange,
@@ -165,9 +166,10 @@ class LogFilter(AccountFilter):
     since = DayField(label="From (UTC)", required=False)
     until = DayField(label="To (UTC)", required=False)
     domain = forms.CharField(max_length=260, required=False)
-    # Set by the search box; hidden in the form.
+    # Set by the search box, and by links; hidden in the form.
     address = forms.RegexField("^[0-9a-f]{32}$", required=False, widget=forms.HiddenInput)
     request = forms.RegexField(REQUEST_ID, required=False, widget=forms.HiddenInput)
+    batch = forms.RegexField(BATCH_ID, required=False, widget=forms.HiddenInput)
 
     def __init__(self, data: Mapping[str, object], account: Account) -> None:
         if data.get("day"):
@@ -221,4 +223,5 @@ class LogFilter(AccountFilter):
             domain=data["domain"],
             address_hash=data["address"],
             request_id=data["request"],
+            batch_id=data["batch"],
         )

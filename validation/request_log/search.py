@@ -33,6 +33,7 @@ class LogQuery:
     domain: str = ""
     address_hash: str = ""
     request_id: str = ""
+    batch_id: str = ""
 
     def indexed_conditions(self) -> list[Q]:
         """Return the active filters that have an index, the most selective first."""
@@ -67,6 +68,8 @@ def log_page(
     rows = LogEntry.objects.retained_for(account).filter(
         **days_lookup("at", query.since, query.until)
     )
+    if query.batch_id:
+        rows = rows.of_batch(query.batch_id)
     indexed = query.indexed_conditions()
     scanned = rows.filter(*indexed[:1]).select_related("key")
     filters = query.unindexed_conditions() + indexed[1:]

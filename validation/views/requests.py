@@ -18,7 +18,7 @@ from runtime.dates import from_microseconds
 from validation.addresses import address_hash, unpack_checks
 from validation.engine.reason_texts import MEANINGS
 from validation.engine.verdict import CHECKS
-from validation.ids import normalize_result_id, result_created_at
+from validation.ids import BATCH_ID, normalize_result_id, result_created_at
 from validation.playground import format_json
 from validation.presenters.checks import group_checks
 from validation.presenters.requests import (
@@ -93,7 +93,7 @@ def find_request(request: AccountRequest) -> HttpResponse:
         return redirect(f"{page}?address={address_hash(text)}")
     result_id = normalize_result_id(text)
     if result_created_at(result_id):
-        return _show_result(request, result_id)
+        return _show_result_or_batch(request, result_id)
     if REQUEST_ID.fullmatch(text) and search.has_request(request.account, text):
         return redirect(f"{page}?request={text}")
     # Invalid addresses are validated too, so any other text may be one.
@@ -121,7 +121,9 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
     return render(request, "validation/show_request.html", context)
 
 
-def _show_result(request: AccountRequest, result_id: str) -> HttpResponse:
+def _show_result_or_batch(request: AccountRequest, result_id: str) -> HttpResponse:
+    if BATCH_ID.fullmatch(result_id):
+        return redirect(f"{reverse(PAGE)}?batch={result_id}")
     entry = search.find_result(request.account, result_id)
     if entry is None:
         messages.error(request, f"No stored request has the result ID {result_id[:40]}.")

@@ -1,0 +1,95 @@
+"""The request log shows the addresses of one batch."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account, User
+from tests.conftest import signed_in
+from tests.support.api_client import ApiClient
+from tests.validation.reports.usage_data import read_page
+from validation.models import LogEntry
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/validation/requests/"
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    return signed_in(owner)
+
+
+@pytest.fixture
+def batch_id(caller: ApiClient) -> str:
+    """A batch of three addresses, between two other requests."""
+    caller.validate("other@sandbox.test")
+    batch = send_batch(caller, ["anna@sandbox.test", "risky@sandbox.test", "carl@sandbox.test"])
+    caller.validate("other@sandbox.test")
+    return str(batch["id"])
+
+
+def send_batch(caller: ApiClient, emails: list[str]) -> Any:
+    body = json.dumps({"emails": emails}).encode()
+    return caller.call("POST", "/v1/validate/batch", body).json()
+
+
+def shown_addresses(page: str) -> list[str]:
+    return re.findall(r'class="log-address">(.)\*', page)
+
+
+def test_filter_shows_only_the_addresses_of_the_batch(browser: Client, batch_id: str) -> None:
+    page = read_page(browser.get(f"{PAGE}?batch={batch_id}"))
+    assert shown_addresses(page) == ["c", "r", "a"]
+    notice = f"Showing the addresses of the batch {batch_id}."
+    assert notice in re.sub("<[^>]*>", "", page)
+
+
+def test_filter_combines_with_the_others(browser: Client, batch_id: str) -> None:
+    page = read_page(browser.get(f"{PAGE}?batch={batch_id}&verdict=risky"))
+    assert shown_addresses(page) == ["r"]
+
+
+@pytest.mark.parametrize("typed", [str, str.lower, str.upper])
+def test_searching_a_batch_id_shows_its_addresses(
+    browser: Client, batch_id: str, typed: type[str]
+) -> None:
+    response = browser.post(f"{PAGE}find/", {"text": typed(batch_id)}, follow=True)
+    assert response.redirect_chain == [(f"{PAGE}?batch={batch_id}", 302)]
+    assert len(shown_addresses(read_page(response))) == 3
+
+
+def test_request_of_a_batch_links_to_the_others(
+    browser: Client, account: Account, batch_id: str
+) -> None:
+    entry = LogEntry.objects.filter(account=account, batch_id=batch_id).earliest("at")
+    page = read_page(browser.get(entry.get_absolute_url()))
+    assert f'href="{PAGE}?batch={batch_id}"' in page
+    assert f'"batch_id": "{batch_id}"' in re.sub("<[^>]*>", "", page)
+
+
+def test_batch_of_another_account_is_not_found(batch_id: str, stranger: User) -> None:
+    page = read_page(signed_in(stranger).get(f"{PAGE}?batch={batch_id}"))
+    assert "No matching requests." in page
+    assert not shown_addresses(page)
+
+
+@pytest.mark.parametrize("batch_id", [f"bat_06H0D7M0PN{'0' * 16}", f"bat_{'Z' * 26}"])
+def test_unknown_batch_says_so(browser: Client, batch_id: str) -> None:
+    assert "No matching requests." in read_page(browser.get(f"{PAGE}?batch={batch_id}"))
+
+
+@pytest.mark.parametrize("batch_id", ["bat_1", f"val_{'0' * 26}", "%00", "'"])
+def test_malformed_batch_id_is_an_error(browser: Client, batch_id: str) -> None:
+    page = read_page(browser.get(f"{PAGE}?batch={batch_id}"))
+    assert 'class="form-errors"' in page
+    assert 'class="log"' not in page
+
+
+def test_export_contains_only_the_batch(browser: Client, batch_id: str) -> None:
+    response: Any = browser.post(f"{PAGE}csv/", {"batch": batch_id})
+    lines = b"".join(response.streaming_content).decode().splitlines()
+    assert len(lines) == 1 + 3
