@@ -1,5 +1,6 @@
-"""Stream tables as CSV files that are safe to open in a spreadsheet."""
+"""Offer tables as CSV files that are safe to open in a spreadsheet."""
 
+import base64
 import csv
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -31,6 +32,16 @@ def csv_response(filename: str, rows: Iterable[Row]) -> StreamingHttpResponse:
     response = StreamingHttpResponse(_csv_lines(rows), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{filename}"'
     return response
+
+
+def csv_data_url(rows: Iterable[Row]) -> str:
+    """Return a URL that contains the file, for a link with a `download` attribute.
+
+    For a small table that the page already shows and that isn't stored. The link needs no request,
+    so it works as long as the page is open.
+    """
+    content = "".join(_csv_lines(rows)).encode()
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
 class _Echo:

@@ -4,12 +4,14 @@ It consumes the account's rate limit and credits, and is recorded without a key.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 import orjson
 
+from accounts.models import Account
 from accounts.request import AccountRequest
 from apikeys.errors import ApiError
 from apikeys.rest.responses import JSON, rate_limit_headers
@@ -29,7 +31,6 @@ from validation.settlement import ValidationResponse
 class PlaygroundResponse:
     """Presents an API response on the playground page."""
 
-    email: str
     status: int
     headers: dict[str, str]
     document: dict[str, Any]
@@ -67,14 +68,32 @@ def format_json(document: dict[str, Any]) -> str:
     return INVISIBLE.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
+@dataclass
+class PlaygroundCall:
+    """What a request of the playground learns on its way, as ApiCall does under /v1."""
+
+    caller: Caller
+    rate_limit: BucketState
+
+
 def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
-    usage = limits.consume(request, limits.account_bucket(request.account))
+    return send(request, lambda call: _validate(call, email))
+
+
+def send(
+    request: AccountRequest, validate: Callable[[PlaygroundCall], ValidationResponse]
+) -> PlaygroundResponse:
+    """Run the same checks as the API, in the same order, then `validate`."""
+    account = request.account
+    rate_limit = limits.consume(request, limits.account_bucket(account))
+    call = PlaygroundCall(Caller(account, None, request.id), rate_limit)
     try:
-        response = _validate(Caller(request.account, None, request.id), email, usage)
+        _check_caller(call)
+        response = validate(call)
     except ApiError as error:
         status, body, extra = error.status, error.body(request.id), error.headers
         if not error.is_sandbox:
-            refusal_counts.count_refusal(request.account.pk, None, error.code)
+            refusal_counts.count_refusal(account.pk, None, error.code)
     else:
         status, body = 200, response.body
         extra = {
@@ -82,24 +101,30 @@ def send_request(request: AccountRequest, email: str) -> PlaygroundResponse:
             "X-Credits-Remaining": str(response.balance),
         }
         # The page also shows the balance, which was loaded before the charge.
-        request.account.wallet.balance = response.balance
+        account.wallet.balance = response.balance
     headers = {
         "Content-Type": JSON,
         **extra,
-        **rate_limit_headers(usage, status),
+        **rate_limit_headers(call.rate_limit, status),
         "X-Request-Id": request.id,
     }
-    return PlaygroundResponse(email, status, headers, orjson.loads(body))
+    return PlaygroundResponse(status, headers, orjson.loads(body))
 
 
-def _validate(caller: Caller, email: str, usage: BucketState) -> ValidationResponse:
-    """Run the same checks as the API, in the same order."""
-    if usage.refused:
-        raise rate_limit_exceeded(usage)
-    if caller.account.suspended_at is not None:
+def _check_caller(call: PlaygroundCall) -> None:
+    if call.rate_limit.refused:
+        raise rate_limit_exceeded(call.rate_limit)
+    if call.caller.account.suspended_at is not None:
         raise ApiError("account_suspended")
-    price = services.price_of(email)
-    if price > get_balance(caller.account):
-        raise refusal(caller.account, required=price)
-    raise_sandbox_error(email, usage)
-    return services.validate(caller=caller, email=email, idempotency_key=None)
+
+
+def check_price(account: Account, price: int) -> None:
+    """Raise if the balance doesn't cover the price, before any work."""
+    if price > get_balance(account):
+        raise refusal(account, required=price)
+
+
+def _validate(call: PlaygroundCall, email: str) -> ValidationResponse:
+    check_price(call.caller.account, services.price_of(email))
+    raise_sandbox_error(email, call.rate_limit)
+    return services.validate(caller=call.caller, email=email, idempotency_key=None)

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from validation.views import data, landing, overview, pages, requests, usage
+from validation.views import data, landing, overview, playground, requests, usage
 
 app_name = "validation"
 
@@ -20,7 +20,8 @@ urlpatterns = [
         requests.show_request,
         name="show-request",
     ),
-    path("validation/playground/", pages.try_address, name="try-address"),
+    path("validation/playground/", playground.try_address, name="try-address"),
+    path("validation/playground/batch/", playground.try_batch, name="try-batch"),
     path("validation/data/", data.show_data, name="show-data"),
     path("validation/data/days/", data.change_log_days, name="change-log-days"),
     path("validation/data/erase/", data.erase_address, name="erase-address"),

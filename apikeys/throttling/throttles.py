@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rest_framework.request import Request
@@ -8,7 +9,7 @@ from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from apikeys.request import ApiCall, ApiRequest
 from apikeys.throttling import limits
-from apikeys.throttling.limits import WINDOW_SECONDS, BucketState
+from apikeys.throttling.limits import WINDOW_SECONDS, Bucket, BucketState
 
 
 class CallerThrottle(BaseThrottle):
@@ -41,25 +42,32 @@ def _consume_for_key(request: Request, key: ApiKey) -> BucketState:
 
 
 def consume_for_batch(call: ApiCall, size: int) -> None:
-    """Consume one request for each address but the first, which CallerThrottle has counted.
-
-    All of them are counted in the key's and the account's bucket, or none.
-    """
+    """Consume one request for each address but the first, which CallerThrottle has counted."""
     key = call.key
     buckets = [limits.key_bucket(key), limits.account_bucket(key.account)]
-    limited = [bucket for bucket in buckets if bucket is not None]
-    lowest = min(bucket.limit for bucket in limited)
+    usage = consume_rest_of_batch([bucket for bucket in buckets if bucket is not None], size)
+    if usage is None:
+        return
+    call.rate_limit = usage
+    if usage.refused:
+        raise rate_limit_exceeded(usage, needed=size - 1)
+
+
+def consume_rest_of_batch(buckets: Sequence[Bucket], size: int) -> BucketState | None:
+    """Consume one request for each address but the first, from all buckets or from none.
+
+    Return None if there is only one address. Raise if the batch is larger than a bucket.
+    """
+    lowest = min(bucket.limit for bucket in buckets)
     if size > lowest:
         message = f"The batch has {size} addresses, and your rate limit is {lowest} per minute."
         details = {"limit": lowest}
         raise ApiError("batch_larger_than_limit", message, param="emails", details=details)
     if size == 1:
-        return
-    fits, states = limits.consume_together(limited, size - 1)
+        return None
+    fits, states = limits.consume_together(buckets, size - 1)
     lowest_state = min(states, key=lambda state: state.remaining)
-    call.rate_limit = replace(lowest_state, refused=not fits)
-    if not fits:
-        raise rate_limit_exceeded(call.rate_limit, needed=size - 1)
+    return replace(lowest_state, refused=not fits)
 
 
 def rate_limit_exceeded(usage: BucketState, needed: int = 0) -> ApiError:

@@ -122,6 +122,7 @@ def _pages(data: Any) -> list[Page]:
         Page("requests, by id", f"{log}?request={middle.request_id}"),
         Page("one request", middle.get_absolute_url()),
         Page("playground", "/validation/playground/"),
+        Page("playground, several addresses", "/validation/playground/batch/"),
         Page("data", "/validation/data/"),
         Page("billing", "/credits/"),
         Page("ledger", "/credits/ledger/"),

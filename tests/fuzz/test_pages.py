@@ -39,7 +39,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGES = sorted(template for template in path_templates() if not is_staff_path(template))
 WITH_FORMS = [page for page in PAGES if not page.startswith("/docs/")]
-PLAYGROUND = "/validation/playground/"
+# The most that each form of the playground may cost.
+PLAYGROUND = {"/validation/playground/": 1, "/validation/playground/batch/": 100}
 # Forms in the layout of every page.
 LAYOUT_FORMS = {"/accounts/logout/", "/accounts/account/switch/"}
 OWN, OTHER, ODD = "own", "another's", "odd"
@@ -209,10 +210,10 @@ def assert_no_leak(response: Any) -> None:
 
 
 def assert_only_playground_charges(action: str, before: list[Any], after: list[Any]) -> None:
-    """A check in the playground costs a credit; no other form moves money."""
-    if action == PLAYGROUND:
+    """A validation in the playground costs a credit; no other form moves money."""
+    if action in PLAYGROUND:
         (balance, *others), (left, *_) = before[0][0], after[0][0]
-        assert balance - 1 <= left <= balance
+        assert balance - PLAYGROUND[action] <= left <= balance
         before[0] = [(left, *others)]
         assert_books_agree()
     assert after == before

@@ -41,6 +41,7 @@ MEMBER_PAGES = [
     "/validation/usage/",
     "/validation/usage/?range=24h",
     "/validation/playground/",
+    "/validation/playground/batch/",
     "/accounts/profile/",
     "/accounts/account/open/",
     "/accounts/account/close/",

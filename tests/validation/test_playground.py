@@ -23,7 +23,7 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import product
 from tests.support.api_client import ApiClient
-from validation.code_samples import CodeSample, build_code_samples
+from validation.code_samples import CodeSample, build_batch_code_samples, build_code_samples
 from validation.models import LogEntry
 
 pytestmark = pytest.mark.anywhere
@@ -167,6 +167,19 @@ def test_code_samples_quote_any_address(email: str) -> None:
     assert "svc_live_" not in "".join(code.values())
 
 
+def test_batch_code_samples_quote_any_address() -> None:
+    code = {
+        sample.language: sample.code
+        for sample in build_batch_code_samples("http://127.0.0.1:1", ODD_ADDRESSES)
+    }
+    compile(code["Python"], "sample", "exec")
+    for email in ODD_ADDRESSES:
+        assert f"    {json.dumps(email)},\n" in code["Python"]
+        assert f"  {json.dumps(email)},\n" in code["JavaScript"]
+    assert '    "j\\u{f6}rg@' in code["PHP"]
+    assert all("http://127.0.0.1:1/v1/validate/batch" in sample for sample in code.values())
+
+
 @pytest.mark.process
 @pytest.mark.proof
 def test_code_samples_run_unmodified(tmp_path: Path) -> None:
@@ -184,6 +197,23 @@ def test_code_samples_run_unmodified(tmp_path: Path) -> None:
     assert {"curl", "Python"} <= outputs.keys()
     assert json.loads(outputs.pop("curl"))["email"] == direct["email"]
     assert set(outputs.values()) == {f"{direct['verdict']}\n"}
+
+
+@pytest.mark.process
+@pytest.mark.proof
+def test_batch_code_samples_run_unmodified(tmp_path: Path) -> None:
+    with product(tmp_path) as site:
+        secret = make_key(site, "paste@shop.example", 1_000)
+        outputs = {
+            sample.language: run(sample, secret, tmp_path)
+            for sample in build_batch_code_samples(site.url, ODD_ADDRESSES)
+            if interpreter(sample.language) is not None
+        }
+    assert {"curl", "Python"} <= outputs.keys()
+    results = json.loads(outputs.pop("curl"))["results"]
+    assert [result["email"] for result in results] == ODD_ADDRESSES
+    expected = "".join(f"{result['email']} {result['verdict']}\n" for result in results)
+    assert set(outputs.values()) == {expected}
 
 
 def interpreter(language: str) -> list[str] | None:

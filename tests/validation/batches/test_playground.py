@@ -1,0 +1,306 @@
+"""The playground for several addresses: a batch of the API, sent from the dashboard."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account, User
+from accounts.roles import Role
+from accounts.services import suspend_account
+from apikeys.models import RefusalHour
+from apikeys.throttling.refusal_counts import refusals
+from credits import services
+from credits.models import UseHour, Wallet
+from credits.wallet.books import find_discrepancies
+from tests.conftest import make_member, signed_in
+from tests.support.api_client import ApiClient
+from tests.validation.reports.usage_data import read_page
+from validation.models import LogEntry
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/validation/playground/batch/"
+# Definite verdicts without DNS: 1 credit each.
+WRONG = ["address 1", "address 2", "address 3"]
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    return signed_in(owner)
+
+
+def submit(browser: Client, text: str) -> str:
+    """Return the page, without the colors of its code."""
+    response = browser.post(PAGE, {"emails": text})
+    assert response.status_code == 200
+    return re.sub(r"</?span[^>]*>", "", read_page(response))
+
+
+def textarea(page: str) -> str:
+    match = re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
+    assert match
+    return unescape(match[1])
+
+
+def rows(page: str) -> list[list[str]]:
+    """Return the text of each cell of the results."""
+    body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in body.split("</tr>")[:-1]]
+    return [[" ".join(re.sub("<[^>]*>", "", cell).split()) for cell in row] for row in cells]
+
+
+def set_limit(account: Account, requests_per_minute: int) -> None:
+    Account.objects.filter(pk=account.pk).update(requests_per_minute=requests_per_minute)
+
+
+def balance_of(account: Account) -> int:
+    return Wallet.objects.get(account=account).balance
+
+
+def test_batch_is_charged_and_recorded_without_a_key(browser: Client, account: Account) -> None:
+    page = submit(browser, "\n".join(WRONG))
+    assert "3 addresses validated" in page
+    assert "3 credits, 97 left" in page
+    assert "X-Credits-Cost: 3" in page
+    assert balance_of(account) == 97
+    assert UseHour.objects.filter(account=account, key=None).credits() == 3
+    entries = LogEntry.objects.filter(account=account)
+    assert {(entry.key, entry.path, entry.cost) for entry in entries} == {
+        (None, "/v1/validate/batch", 1)
+    }
+    assert len({entry.batch_id for entry in entries}) == 1
+    assert not list(find_discrepancies())
+
+
+def test_navigation_shows_the_balance_after_the_charge(browser: Client) -> None:
+    assert "97 credits" in submit(browser, "\n".join(WRONG))
+
+
+def test_row_says_the_verdict_and_what_to_make_of_it(browser: Client) -> None:
+    page = submit(browser, "deliverable@sandbox.test\nunknown@sandbox.test\nno address")
+    assert rows(page) == [
+        [
+            *("1", "deliverable@sandbox.test", "deliverable"),
+            *("The mail host accepts mail for this mailbox.", "100", "Yes", "Accept"),
+        ],
+        [
+            *("2", "unknown@sandbox.test", "unknown"),
+            *("DNS didn't respond in time.", "None", "Not checked", "Accept"),
+        ],
+        [
+            *("3", "no address", "undeliverable"),
+            *("An address needs an @ between the mailbox and the domain.", "0", "No", "Reject"),
+        ],
+    ]
+
+
+def test_suggestion_is_next_to_the_reason(browser: Client) -> None:
+    ((_, _, _, reason, *_),) = rows(submit(browser, "possible_typo@sandbox.test"))
+    assert reason.endswith("Did you mean possible_typo@mailbox.test?")
+
+
+def test_spaces_and_empty_lines_are_removed(browser: Client, account: Account) -> None:
+    page = submit(browser, " address 1\t\r\n\r\n   \r\n\xa0address 2 \r\n")
+    assert [(row[0], row[1]) for row in rows(page)] == [("1", "address 1"), ("4", "address 2")]
+    assert balance_of(account) == 98
+
+
+def test_duplicate_is_free_and_names_the_line_it_repeats(browser: Client, account: Account) -> None:
+    page = submit(browser, "address 1\n\naddress 2\n address 2")
+    assert [row[3].endswith("Repeats line 3, for free.") for row in rows(page)] == [
+        False,
+        False,
+        True,
+    ]
+    assert "<dt>Duplicates</dt><dd>1, for free</dd>" in page
+    assert balance_of(account) == 98
+
+
+def test_summary_counts_distinct_addresses_by_verdict(browser: Client) -> None:
+    page = submit(
+        browser, "risky@sandbox.test\nrisky@sandbox.test\nno address\nunknown@sandbox.test"
+    )
+    shares = page.partition('<ul class="shares">')[2].partition("</ul>")[0]
+    counts = re.findall(r'aria-label="(\w+)"[^>]*></progress> ([\d.]+)% (\d+)', shares)
+    assert counts == [
+        ("deliverable", "0.0", "0"),
+        ("risky", "33.3", "1"),
+        ("undeliverable", "33.3", "1"),
+        ("unknown", "33.3", "1"),
+    ]
+
+
+def test_row_opens_the_request_in_the_request_log(browser: Client) -> None:
+    page = submit(browser, "address 1\naddress 2\naddress 1")
+    links = re.findall(r'class="two-line-link" href="([^"]+)"', page)
+    assert len(links) == 3
+    assert links[0] == links[2] != links[1]
+    assert browser.get(links[0]).status_code == 200
+
+
+def test_batch_links_to_its_requests(browser: Client, account: Account) -> None:
+    page = submit(browser, "\n".join(WRONG))
+    batch_id = LogEntry.objects.filter(account=account).latest("at").batch_id
+    assert f'href="/validation/requests/?batch={batch_id}"' in page
+
+
+def test_without_a_request_log_there_are_results_but_no_links(
+    browser: Client, account: Account
+) -> None:
+    Account.objects.filter(pk=account.pk).update(log_days=0)
+    page = submit(browser, "\n".join(WRONG))
+    assert len(rows(page)) == 3
+    assert "two-line-link" not in page
+    assert "Show these requests" not in page
+
+
+def test_hundred_lines_are_validated(browser: Client, account: Account) -> None:
+    set_limit(account, 100)
+    page = submit(browser, "\n".join(f"address {number}" for number in range(100)))
+    assert len(rows(page)) == 100
+    assert balance_of(account) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "\n".join(f"address {number}" for number in range(101)),
+            "You entered 101 addresses, and a batch has at most 100. Split them into several",
+        ),
+        (
+            f"address 1\n\n{'a' * 321}",
+            "Line 3 has 321 characters, and an address has at most 320.",
+        ),
+        (" \n\n ", "Enter at least one address."),
+        ("", "Enter at least one address."),
+        ("address\0", "Null characters are not allowed."),
+    ],
+    ids=["101 lines", "long line", "blank", "empty", "null"],
+)
+def test_wrong_text_is_explained_and_remains_in_the_field(
+    browser: Client, caller: ApiClient, account: Account, text: str, message: str
+) -> None:
+    response = browser.post(PAGE, {"emails": text})
+    page = unescape(response.content.decode())
+    assert message in page
+    assert textarea(page).removeprefix("\n") == text
+    assert balance_of(account) == 100
+    assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "59"
+
+
+def test_each_address_counts_toward_the_account_rate_limit(
+    browser: Client, caller: ApiClient
+) -> None:
+    caller.get("/v1/me")
+    assert "X-RateLimit-Remaining: 56" in submit(browser, "\n".join(WRONG))
+    assert caller.get("/v1/me").headers["X-RateLimit-Remaining"] == "55"
+
+
+def test_batch_beyond_the_rate_limit_is_refused_and_consumes_one_request(
+    browser: Client, account: Account
+) -> None:
+    set_limit(account, 5)
+    submit(browser, "\n".join(WRONG))
+    page = submit(browser, "\n".join(WRONG))
+    assert "429 <code>rate_limit_exceeded</code>" in page
+    assert "HTTP/1.1 429 Too Many Requests" in page
+    assert "Retry-After: " in page
+    assert "X-RateLimit-Remaining: 1" in page
+    assert '"needed": 2' in page
+    assert textarea(page).split() == " ".join(WRONG).split()
+    assert balance_of(account) == 97
+    refusals.flush()
+    counted = RefusalHour.objects.get(account=account)
+    assert (counted.key, counted.code) == (None, "rate_limit_exceeded")
+
+
+def test_exhausted_rate_limit_refuses_one_address_too(browser: Client, account: Account) -> None:
+    set_limit(account, 1)
+    submit(browser, "address 1")
+    assert "429 <code>rate_limit_exceeded</code>" in submit(browser, "address 2")
+    assert balance_of(account) == 99
+
+
+def test_batch_larger_than_the_rate_limit_can_never_fit(browser: Client, account: Account) -> None:
+    set_limit(account, 2)
+    page = submit(browser, "\n".join(WRONG))
+    assert "400 <code>batch_larger_than_limit</code>" in page
+    assert "So a batch can have up to 2 addresses." in page
+    assert balance_of(account) == 100
+
+
+def test_batch_beyond_the_balance_is_refused_before_any_work(
+    browser: Client, account: Account
+) -> None:
+    services.deduct(account=account, amount=98, reason="Test", actor=None)
+    page = submit(browser, "\n".join(WRONG))
+    assert "402 <code>insufficient_credits</code>" in page
+    assert "This request costs 3 credits and your balance is 2." in page
+    assert "Buy credits</a>" in page
+    assert balance_of(account) == 2
+    assert not LogEntry.objects.filter(account=account).exists()
+    assert "1 address validated" in submit(browser, "deliverable@sandbox.test")
+    assert "3 addresses validated" in submit(browser, "address 1\naddress 2\naddress 1")
+
+
+def test_suspended_account_is_refused(browser: Client, account: Account, staff: User) -> None:
+    suspend_account(account=account, actor=staff, ip="192.0.2.1")
+    assert "403 <code>account_suspended</code>" in submit(browser, "address 1")
+    assert balance_of(account) == 100
+
+
+def test_sandbox_is_free_and_its_errors_fail_only_their_address(
+    browser: Client, account: Account
+) -> None:
+    page = submit(browser, "insufficient_credits@sandbox.test\ndeliverable@sandbox.test")
+    assert [row[2] for row in rows(page)] == ["unknown", "deliverable"]
+    assert balance_of(account) == 100
+
+
+def test_headers_name_the_request_id_of_the_log(browser: Client, account: Account) -> None:
+    page = submit(browser, "address 1")
+    entry = LogEntry.objects.get(account=account)
+    assert f"X-Request-Id: {entry.request_id}" in page
+
+
+def test_button_with_sandbox_addresses_takes_precedence_over_the_text(browser: Client) -> None:
+    button = re.search(r'name="emails" value="([^"]+)"', browser.get(PAGE).content.decode())
+    assert button
+    response: Any = browser.post(PAGE, {"emails": ["address 1", unescape(button[1])]})
+    page = read_page(response)
+    assert {row[1].rpartition("@")[2] for row in rows(page)} == {"sandbox.test"}
+    assert "0 credits, 100 left" in page
+
+
+def test_typed_address_is_escaped(browser: Client) -> None:
+    response = browser.post(PAGE, {"emails": "</textarea><script>alert(1)</script>@shop.example"})
+    assert b"<script>alert" not in response.content
+
+
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [
+        (Role.ADMIN, 200),
+        (Role.DEVELOPER, 200),
+        (Role.BILLING, 403),
+        (Role.VIEWER, 403),
+    ],
+)
+def test_only_roles_that_can_validate_may_send_a_batch(
+    account: Account, role: Role, status: int
+) -> None:
+    browser = signed_in(make_member(account, role))
+    assert browser.get(PAGE).status_code == status
+    assert browser.post(PAGE, {"emails": "address 1"}).status_code == status
+    assert balance_of(account) == (99 if status == 200 else 100)
+
+
+def test_single_and_batch_pages_link_to_each_other(browser: Client) -> None:
+    single = browser.get("/validation/playground/").content.decode()
+    batch = browser.get(PAGE).content.decode()
+    assert f'href="{PAGE}"' in single
+    assert 'href="/validation/playground/"' in batch

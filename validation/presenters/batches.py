@@ -1,0 +1,174 @@
+"""Present a batch of the playground: its summary, its rows, and its CSV file. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.template.defaultfilters import pluralize
+
+from runtime.csv_download import Row, csv_data_url, escape_formula
+from runtime.unicode import show_invisible
+from validation.engine.reason_texts import MEANINGS
+from validation.engine.reasons import Verdict
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class BatchRow:
+    """One line of the text that was entered, with its result."""
+
+    line: int
+    result: Document
+    # The earlier line with the same address.
+    repeats: int | None
+    # The page of the request, or "" if the account doesn't store requests.
+    url: str
+
+    @property
+    def reason(self) -> str:
+        """Say why, in words."""
+        if problem := self.result["syntax_error"]:
+            return str(problem["message"])
+        return MEANINGS[self.result["reason"]].means
+
+    @property
+    def note(self) -> str:
+        return "" if self.repeats is None else f"Repeats line {self.repeats}, for free."
+
+    @property
+    def score(self) -> str:
+        score = self.result["score"]
+        return "None" if score is None else str(score)
+
+    @property
+    def safe_to_send(self) -> str:
+        return {True: "Yes", False: "No", None: "Not checked"}[self.result["safe_to_send"]]
+
+    @property
+    def sign_up(self) -> str:
+        return "Accept" if self.result["accept_for_signup"] else "Reject"
+
+
+class Column(NamedTuple):
+    """A column of the CSV file. Its name is the API's, where the API has the value."""
+
+    name: str
+    meaning: str
+    value: Callable[[BatchRow], str | int]
+
+
+CSV_COLUMNS = (
+    Column("line", "The line of your text", lambda row: row.line),
+    Column("email", "The address", lambda row: _text(row.result["email"])),
+    Column("verdict", "The overall result", lambda row: row.result["verdict"]),
+    Column("reason", "The code of the main reason", lambda row: row.result["reason"]),
+    Column(
+        "did_you_mean",
+        "The suggested correction, if there is one",
+        lambda row: _text(row.result["did_you_mean"] or ""),
+    ),
+    Column(
+        "score",
+        "0 to 100, or empty if the verdict is unknown",
+        lambda row: _or_empty(row.result["score"]),
+    ),
+    Column(
+        "safe_to_send",
+        "yes, no, or empty if the mailbox was not checked",
+        lambda row: _yes_or_no(row.result["safe_to_send"]),
+    ),
+    Column(
+        "accept_for_signup",
+        "Whether a sign-up form should accept the address: yes or no",
+        lambda row: _yes_or_no(row.result["accept_for_signup"]),
+    ),
+    Column(
+        "repeats_line",
+        "The earlier line with the same address, or empty",
+        lambda row: _or_empty(row.repeats),
+    ),
+    Column("credits", "The credits charged", lambda row: row.result["credits"]["charged"]),
+    Column("id", "The result ID", lambda row: row.result["id"]),
+)
+
+
+@dataclass(frozen=True)
+class BatchReport:
+    """What the page shows of a batch, beyond the API's response."""
+
+    document: Document
+    rows: list[BatchRow]
+
+    @property
+    def headline(self) -> str:
+        count = len(self.rows)
+        return f"{count} address{pluralize(count, 'es')} validated"
+
+    @property
+    def shares(self) -> list[tuple[str, int, float]]:
+        """Return each verdict with its distinct addresses and their percentage."""
+        counts = {verdict.value: self.document["summary"][verdict.value] for verdict in Verdict}
+        total = sum(counts.values())
+        return [(verdict, count, 100 * count / total) for verdict, count in counts.items()]
+
+    @property
+    def duplicates(self) -> str:
+        count = self.document["summary"]["duplicates"]
+        return f"{count}, for free" if count else "None"
+
+    @property
+    def is_logged(self) -> bool:
+        return any(row.url for row in self.rows)
+
+    @property
+    def csv_name(self) -> str:
+        return f"{self.document['id']}.csv"
+
+    @property
+    def csv_url(self) -> str:
+        return csv_data_url(self.csv_rows())
+
+    @property
+    def csv_columns(self) -> tuple[Column, ...]:
+        return CSV_COLUMNS
+
+    def csv_rows(self) -> Iterator[Row]:
+        yield [column.name for column in CSV_COLUMNS]
+        for row in self.rows:
+            yield [column.value(row) for column in CSV_COLUMNS]
+
+
+def present_batch(document: Document, lines: Sequence[int], urls: Mapping[str, str]) -> BatchReport:
+    """`lines` are the line numbers of the addresses; `urls` the requests' pages by result id."""
+    rows = [
+        BatchRow(line, result, _line_of(result["duplicate_of"], lines), urls.get(result["id"], ""))
+        for line, result in zip(lines, document["results"], strict=True)
+    ]
+    return BatchReport(document, rows)
+
+
+def limit_note(requests_per_minute: int, max_addresses: int) -> str:
+    """Say how many addresses fit, if the rate limit allows fewer than a batch can have."""
+    if requests_per_minute >= max_addresses:
+        return ""
+    return (
+        f"Each address counts as one request, and your rate limit is {requests_per_minute} per "
+        f"minute. So a batch can have up to {requests_per_minute} addresses."
+    )
+
+
+def _line_of(index: int | None, lines: Sequence[int]) -> int | None:
+    return None if index is None else lines[index]
+
+
+def _text(text: str) -> str:
+    return escape_formula(show_invisible(text))
+
+
+def _or_empty(number: int | None) -> str | int:
+    return "" if number is None else number
+
+
+def _yes_or_no(value: bool | None) -> str:
+    return {True: "yes", False: "no", None: ""}[value]

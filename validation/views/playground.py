@@ -1,0 +1,71 @@
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from accounts.permissions import require_permission
+from accounts.request import AccountRequest
+from accounts.roles import TeamPermission
+from validation import playground
+from validation.batches.forms import BatchForm
+from validation.batches.playground import request_urls, send_batch
+from validation.batches.services import MAX_ADDRESSES
+from validation.code_samples import build_batch_code_samples, build_code_samples
+from validation.forms import AddressForm
+from validation.presenters.batches import limit_note, present_batch
+
+# Sandbox addresses are free.
+EXAMPLES = (
+    *("deliverable@sandbox.test", "risky@sandbox.test", "undeliverable@sandbox.test"),
+    *("unknown@sandbox.test", "disposable@sandbox.test", "jane@gmial.com"),
+)
+BATCH_EXAMPLE = (
+    *("deliverable@sandbox.test", "risky@sandbox.test", "undeliverable@sandbox.test"),
+    *("unknown@sandbox.test", "possible_typo@sandbox.test", "deliverable@sandbox.test"),
+)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@require_permission(TeamPermission.VALIDATE)
+def try_address(request: AccountRequest) -> HttpResponse:
+    """Show the playground. A POST renders the response directly, so it is charged once."""
+    form = AddressForm(request.POST or None)
+    email, response = EXAMPLES[0], None
+    if form.is_valid():
+        email = form.cleaned_data["email"]
+        response = playground.send_request(request, email)
+    context = {
+        "form": form,
+        "email": email,
+        "response": response,
+        "examples": EXAMPLES,
+        "samples": build_code_samples(settings.BASE_URL, email),
+    }
+    return render(request, "validation/try_address.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@require_permission(TeamPermission.VALIDATE)
+def try_batch(request: AccountRequest) -> HttpResponse:
+    """Show the playground for batches. A POST renders the response, as in `try_address`."""
+    form = BatchForm(request.POST or None)
+    emails: tuple[str, ...] = BATCH_EXAMPLE
+    response, report = None, None
+    if form.is_valid():
+        lines: dict[int, str] = form.cleaned_data["emails"]
+        emails = tuple(lines.values())
+        response = send_batch(request, emails)
+        if response.result:
+            urls = request_urls(request.account, response.document["id"])
+            report = present_batch(response.document, list(lines), urls)
+    limit = request.account.request_limit
+    context = {
+        "form": form,
+        "response": response,
+        "report": report,
+        "example": "\n".join(BATCH_EXAMPLE),
+        "limit_note": limit_note(limit, MAX_ADDRESSES),
+        "max_addresses": min(limit, MAX_ADDRESSES),
+        "samples": build_batch_code_samples(settings.BASE_URL, emails),
+    }
+    return render(request, "validation/try_batch.html", context)
