@@ -17,5 +17,4 @@
 
   text.addEventListener("input", update);
   update();
-  output.hidden = false;
 }

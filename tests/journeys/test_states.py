@@ -96,6 +96,23 @@ def test_playground_result_has_no_findings(member: Page, address: str) -> None:
     assert_no_findings(member)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["deliverable@sandbox.test", "unknown@sandbox.test", "W" * 320, "مستخدم@مثال.إختبار"],
+        ["possible_typo@sandbox.test"] * 2,
+        ["address"] * 61,
+        ["address"] * 101,
+    ],
+    ids=["mixed", "duplicate", "beyond the rate limit", "too many"],
+)
+def test_playground_batch_has_no_findings(member: Page, lines: list[str]) -> None:
+    member.goto("/validation/playground/batch/")
+    member.get_by_label("Addresses").fill("\n".join(lines))
+    member.get_by_role("button", name="Validate addresses").click()
+    assert_no_findings(member)
+
+
 def test_erasure_confirmation_has_no_findings(member: Page) -> None:
     for address in ("erased@sandbox.test", f"{'w' * 300}@sandbox.test"):
         member.goto("/validation/playground/")
