@@ -92,7 +92,9 @@ def test_tabs_show_the_response_and_the_code(page: Page) -> None:
 def test_batch_works_on_a_phone_without_javascript(windows: Windows, newcomer: Newcomer) -> None:
     page = windows.open(newcomer, java_script_enabled=False, width=NARROW)
     page.goto(PAGE)
-    expect(page.locator(".batch-count")).to_contain_text("Up to 60 addresses. At most 1 credit each;")
+    expect(page.locator(".batch-count")).to_contain_text(
+        "Up to 60 addresses. At most 1 credit each;"
+    )
     send(page)
     assert len(download(page)) == 1 + 3
     for text in ("Repeats line 1", '"verdict"', "X-Credits-Cost", "curl", "<?php"):
