@@ -92,6 +92,6 @@ class InviteForm(RoleForm):
         label="Email",
         max_length=254,
         validators=[validate_line],
-        widget=forms.EmailInput({"placeholder": "colleague@company.com"}),
+        widget=forms.EmailInput({"placeholder": "colleague@shop.example"}),
     )
     field_order = ("email", "role")

@@ -25,7 +25,7 @@ class AddressForm(forms.Form):
                 "autocapitalize": "none",
                 "spellcheck": "false",
                 "inputmode": "email",
-                "placeholder": "jane@company.com",
+                "placeholder": "jane@shop.example",
             }
         ),
     )

@@ -216,4 +216,4 @@ def _set_up_email_field(field: forms.Field, label: str = "Email") -> None:
     field.label = label
     # Django's validator allows invisible characters in the domain.
     field.validators.append(validate_line)
-    field.widget.attrs["placeholder"] = "you@company.com"
+    field.widget.attrs["placeholder"] = "you@shop.example"

@@ -28,7 +28,7 @@ class BatchForm(forms.Form):
                 "spellcheck": "false",
                 "inputmode": "email",
                 "wrap": "off",
-                "placeholder": "jane@company.com\njohn@company.com",
+                "placeholder": "jane@shop.example\njohn@shop.example",
             }
         ),
     )
