@@ -21,7 +21,9 @@ from tests.servers.redis import free_port, redis
 pytestmark = pytest.mark.process
 
 PROCESSES, CALLS_PER_PROCESS = 8, 50
-CONTEXT = multiprocessing.get_context("spawn")
+# New processes, but only the first of them imports this module.
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload([__name__])
 
 
 @pytest.fixture(scope="module")
