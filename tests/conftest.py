@@ -1,5 +1,6 @@
 """Fixtures and helpers that all tests share: users, accounts, keys and clients."""
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,6 +44,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         uses_database = fixtures & {"db", "fresh_database"} or item.get_closest_marker("django_db")
         if not uses_database:
             item.add_marker(pytest.mark.anywhere)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from traversing modules and tests again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
