@@ -31,10 +31,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     """Mark journeys before `-m` selects, and sort them to the end after the shuffle."""
     here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if item.path.parent == here:
             item.add_marker(pytest.mark.journey)
     yield
-    items.sort(key=lambda item: here in item.path.parents)
+    items.sort(key=lambda item: item.path.parent == here)
 
 
 @pytest.fixture(scope="package")
