@@ -39,9 +39,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     items.sort(key=lambda item: item.path.parent == here)
 
 
+def find_chromium() -> str | None:
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
 @pytest.fixture(scope="package")
 def chromium() -> str:
-    for program in filter(None, map(shutil.which, PROGRAMS)):
+    if program := find_chromium():
         return program
     if os.environ.get("JOURNEYS") == "required":
         pytest.fail(MISSING)

@@ -1,11 +1,10 @@
 """Draw static/social.png, the image of link previews: `python -m tests.support.social_card`."""
 
 import base64
-import shutil
 
 from playwright.sync_api import sync_playwright
 
-from tests.journeys.conftest import ARGUMENTS
+from tests.journeys.conftest import ARGUMENTS, find_chromium
 from tests.servers.product import ROOT
 
 IMAGE = ROOT / "static" / "social.png"
@@ -39,9 +38,7 @@ PAGE = """
 
 def draw() -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=ARGUMENTS
-        )
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         page = browser.new_page(viewport={"width": 1200, "height": 630})
         page.set_content(PAGE.replace("FONT", base64.b64encode(FONT.read_bytes()).decode()))
         page.evaluate("document.fonts.ready")
