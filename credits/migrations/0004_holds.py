@@ -8,6 +8,11 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
+    harmless_because = (
+        "Running code never writes `held`, so what it writes satisfies the new constraints as it "
+        "satisfied the removed one. Checking them reads one row per account."
+    )
+
     dependencies = [
         ('accounts', '0003_user_preferences'),
         ('credits', '0003_append_only_ledger'),
