@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from accounts.models import Account
@@ -78,7 +78,8 @@ def test_lost_charge_is_refunded_once() -> None:
 def test_refund_pays_a_debt_first() -> None:
     key = make_shop_key("shop", 10)
     validation = charge_validation(key)
-    Wallet.objects.deduct(key.account, 12)
+    with transaction.atomic():
+        Wallet.objects.deduct(key.account, 12)
     LedgerEntry.objects.create(
         account=key.account, kind="take_back", amount=-12, source="all", actor="a", reason="b"
     )
