@@ -1,0 +1,75 @@
+"""Which states of a list can follow each other."""
+
+from itertools import product
+
+import pytest
+
+from validation.lists.states import (
+    FINAL,
+    HOLDING_CREDITS,
+    UNFINISHED,
+    WORKABLE,
+    State,
+    can_change,
+    states_before,
+)
+
+# From the row's state to the column's.
+TABLE = """
+            uploading parsing ready queued running paused rechecking completed canceled failed expired
+uploading   .         yes     .     .      .       .      .          .         yes      .      yes
+parsing     .         .       yes   .      .       .      .          .         yes      yes    .
+ready       .         .       .     yes    .       .      .          .         yes      .      yes
+queued      .         .       .     .      yes     yes    .          .         yes      .      .
+running     .         .       .     .      .       yes    yes        .         yes      yes    .
+paused      .         .       .     yes    yes     .      yes        .         yes      .      .
+rechecking  .         .       .     .      .       yes    .          yes       yes      yes    .
+completed   .         .       .     .      .       .      .          .         .        .      yes
+canceled    .         .       .     .      .       .      .          .         .        .      yes
+failed      .         .       .     .      .       .      .          .         .        .      yes
+expired     .         .       .     .      .       .      .          .         .        .      .
+"""
+_HEADER, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
+ALLOWED = {
+    (row[0], new): word == "yes"
+    for row in _ROWS
+    for new, word in zip(_HEADER, row[1:], strict=True)
+}
+
+
+def test_table_names_every_pair_of_states() -> None:
+    assert set(ALLOWED) == set(product(State, State))
+
+
+@pytest.mark.parametrize(("current", "new"), list(product(State, State)))
+def test_lists_change_state_as_the_table_says(current: State, new: State) -> None:
+    assert can_change(current, new) == ALLOWED[current, new]
+
+
+@pytest.mark.parametrize("new", State)
+def test_states_before_are_the_columns_of_the_table(new: State) -> None:
+    assert states_before(new) == {current for current in State if ALLOWED[current, new]}
+
+
+def test_every_unfinished_list_can_reach_a_final_state() -> None:
+    assert all(any(can_change(state, final) for final in FINAL) for state in UNFINISHED)
+
+
+def test_final_lists_can_only_expire() -> None:
+    for state in FINAL:
+        assert {new for new in State if can_change(state, new)} <= {State.EXPIRED}
+
+
+def test_every_list_is_either_unfinished_or_final() -> None:
+    assert UNFINISHED | FINAL == set(State)
+    assert not UNFINISHED & FINAL
+
+
+def test_started_lists_hold_credits_until_they_are_final() -> None:
+    assert HOLDING_CREDITS == {"queued", "running", "paused", "rechecking"}
+    assert HOLDING_CREDITS - WORKABLE == {State.PAUSED}
+    assert HOLDING_CREDITS < UNFINISHED
+
+
+def test_only_a_started_list_can_be_paused() -> None:
+    assert states_before(State.PAUSED) == WORKABLE
