@@ -16,18 +16,18 @@ from validation.lists.states import (
 
 # From the row's state to the column's.
 TABLE = """
-            uploading parsing ready queued running paused rechecking completed canceled failed expired
-uploading   .         yes     .     .      .       .      .          .         yes      .      yes
-parsing     .         .       yes   .      .       .      .          .         yes      yes    .
-ready       .         .       .     yes    .       .      .          .         yes      .      yes
-queued      .         .       .     .      yes     yes    .          .         yes      .      .
-running     .         .       .     .      .       yes    yes        .         yes      yes    .
-paused      .         .       .     yes    yes     .      yes        .         yes      .      .
-rechecking  .         .       .     .      .       yes    .          yes       yes      yes    .
-completed   .         .       .     .      .       .      .          .         .        .      yes
-canceled    .         .       .     .      .       .      .          .         .        .      yes
-failed      .         .       .     .      .       .      .          .         .        .      yes
-expired     .         .       .     .      .       .      .          .         .        .      .
+          uploading parsing ready queued running paused rechecking completed canceled failed expired
+uploading  .         yes     .     .      .       .      .          .         yes      .      yes
+parsing    .         .       yes   .      .       .      .          .         yes      yes    .
+ready      .         .       .     yes    .       .      .          .         yes      .      yes
+queued     .         .       .     .      yes     yes    .          .         yes      .      .
+running    .         .       .     .      .       yes    yes        .         yes      yes    .
+paused     .         .       .     yes    yes     .      yes        .         yes      .      .
+rechecking .         .       .     .      .       yes    .          yes       yes      yes    .
+completed  .         .       .     .      .       .      .          .         .        .      yes
+canceled   .         .       .     .      .       .      .          .         .        .      yes
+failed     .         .       .     .      .       .      .          .         .        .      yes
+expired    .         .       .     .      .       .      .          .         .        .      .
 """
 _HEADER, *_ROWS = (line.split() for line in TABLE.strip().splitlines())
 ALLOWED = {
@@ -61,13 +61,13 @@ def test_final_lists_can_only_expire() -> None:
 
 
 def test_every_list_is_either_unfinished_or_final() -> None:
-    assert UNFINISHED | FINAL == set(State)
+    assert set(State) == UNFINISHED | FINAL
     assert not UNFINISHED & FINAL
 
 
 def test_started_lists_hold_credits_until_they_are_final() -> None:
-    assert HOLDING_CREDITS == {"queued", "running", "paused", "rechecking"}
-    assert HOLDING_CREDITS - WORKABLE == {State.PAUSED}
+    assert {"queued", "running", "paused", "rechecking"} == HOLDING_CREDITS
+    assert {State.PAUSED} == HOLDING_CREDITS - WORKABLE
     assert HOLDING_CREDITS < UNFINISHED
 
 
