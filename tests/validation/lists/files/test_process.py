@@ -1,0 +1,217 @@
+"""The process that reads files: its rows, its limits and its end."""
+
+import io
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from tests.validation.lists.files.spreadsheets import build_table, build_xlsx, row_xml
+from validation.lists.files.errors import UnreadableFile
+from validation.lists.files.formats import NO_HINTS, Hints, Kind
+from validation.lists.files.frames import MAX_FRAME_SIZE, FrameReader
+from validation.lists.files.process import DEFAULT_LIMITS, FileReader, Limits
+
+MEGABYTE = 1 << 20
+
+
+@contextmanager
+def stored(data: bytes) -> Iterator[BinaryIO]:
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        yield file
+
+
+def read(data: bytes, hints: Hints = NO_HINTS, limits: Limits = DEFAULT_LIMITS) -> list[list[str]]:
+    with stored(data) as file, FileReader(file, hints, limits) as reader:
+        return [row for rows in reader.batches() for row in rows]
+
+
+def refuse(data: bytes, limits: Limits = DEFAULT_LIMITS) -> UnreadableFile:
+    with pytest.raises(UnreadableFile) as error:
+        read(data, limits=limits)
+    return error.value
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_rows_arrive_in_batches_of_a_thousand() -> None:
+    data = "".join(f"{number},Jané\n" for number in range(2500)).encode()
+    with stored(data) as file, FileReader(file) as reader:
+        batches = list(reader.batches())
+    assert reader.format.delimiter == ","
+    assert [len(rows) for rows in batches] == [1000, 1000, 500]
+    assert [row for rows in batches for row in rows] == [[str(n), "Jané"] for n in range(2500)]
+
+
+def test_rows_of_a_spreadsheet_arrive() -> None:
+    rows = [[f"jane{number}@shop.example", "Jané"] for number in range(1500)]
+    with stored(build_table(rows)) as file, FileReader(file) as reader:
+        assert (reader.format.kind, reader.format.sheets) == (Kind.XLSX, ("Sheet1",))
+        assert [row for batch in reader.batches() for row in batch] == rows
+
+
+def test_hints_reach_the_process() -> None:
+    hints = Hints("text/csv; charset=iso-8859-2", ";")
+    assert read("ő;b,c\n".encode("iso-8859-2"), hints) == [["ő", "b,c"]]
+
+
+def test_large_rows_are_split_into_several_frames() -> None:
+    line = ",".join(["x" * 9_000] * 100)
+    rows = read(("a,b\n" + f"{line}\n" * 20).encode())
+    assert [len(cells) for cells in rows] == [2, *[100] * 20]
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "details"),
+    [
+        (b"%PDF-1.7", "pdf", {}),
+        (b'a,b\nc,d\n"e,f', "unclosed_quote", {"line": 3}),
+        (b"a,b\n" * 3000 + b'"e,f', "unclosed_quote", {"line": 3001}),
+        (b",\n,\n", "no_rows", {}),
+        (build_xlsx({"Sheet1": ""}), "no_rows", {}),
+    ],
+)
+def test_error_of_the_process_is_raised_here(
+    data: bytes, code: str, details: dict[str, int]
+) -> None:
+    error = refuse(data)
+    assert (error.code, error.details) == (code, details)
+
+
+def test_spreadsheet_with_two_distant_cells_needs_too_much_memory() -> None:
+    """Such a sheet is a few hundred bytes in the file and 17 billion cells in memory."""
+    rows = row_xml(1, ["jane@shop.example"])
+    rows += '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    assert refuse(build_xlsx({"Sheet1": rows})).code == "out_of_memory"
+
+
+def test_archive_that_claims_too_small_sizes_is_stopped_by_the_limits() -> None:
+    rows = "".join(row_xml(number, ["x" * 1000]) for number in range(1, 100_001))
+    data = bytearray(build_xlsx({"Sheet1": rows}))
+    entry = data.rindex(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = (1000).to_bytes(4, "little")
+    assert refuse(bytes(data), replace(DEFAULT_LIMITS, memory=200 * MEGABYTE)).code in (
+        "out_of_memory",
+        "damaged_spreadsheet",
+    )
+
+
+def test_memory_limit_is_an_error_of_its_own() -> None:
+    rows = [[f"jane{number}@shop.example", "x" * 2000] for number in range(20_000)]
+    error = refuse(build_table(rows), replace(DEFAULT_LIMITS, memory=60 * MEGABYTE))
+    assert error.code == "out_of_memory"
+    assert "Save it as CSV" in error.message
+
+
+def test_cpu_limit_ends_the_process() -> None:
+    error = refuse(b"a,b\n" * 5_000_000, replace(DEFAULT_LIMITS, cpu_seconds=1))
+    assert error.code == "took_too_long"
+
+
+def test_silent_process_is_given_up() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
+        os.kill(reader._process.pid, signal.SIGSTOP)
+        reader._frames._wait_seconds = 0.2
+        with pytest.raises(UnreadableFile) as error:
+            list(reader.batches())
+    assert error.value.code == "took_too_long"
+    assert not is_running(reader._process.pid)
+
+
+def test_killed_process_is_an_error_and_no_short_list() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
+        batches = reader.batches()
+        next(batches)
+        os.kill(reader._process.pid, signal.SIGKILL)
+        with pytest.raises(UnreadableFile) as error:
+            list(batches)
+    assert error.value.code == "out_of_memory"
+
+
+def test_process_that_ends_for_no_known_reason_is_our_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
+        os.kill(reader._process.pid, signal.SIGTERM)
+        with caplog.at_level(logging.ERROR), pytest.raises(UnreadableFile) as error:
+            list(reader.batches())
+    assert error.value.code == "reading_failed"
+    assert "ended with code -15" in caplog.text
+
+
+def test_leaving_early_ends_the_process() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
+        next(reader.batches())
+    assert not is_running(reader._process.pid)
+
+
+def test_process_ends_if_its_reader_is_gone() -> None:
+    with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
+        reader._stdout.close()
+        assert reader._process.wait(timeout=60) != 0
+
+
+def test_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "not-for-the-child")
+    with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
+        environment = Path(f"/proc/{reader._process.pid}/environ").read_bytes()
+        limits = Path(f"/proc/{reader._process.pid}/limits").read_text()
+    names = {entry.partition(b"=")[0] for entry in environment.split(b"\0") if entry}
+    assert names <= {b"PATH", b"PYTHONPATH", b"LD_LIBRARY_PATH"}
+    values = {line[:25].strip(): line[25:].split()[0] for line in limits.splitlines()}
+    assert values["Max address space"] == str(DEFAULT_LIMITS.memory)
+    assert values["Max core file size"] == values["Max file size"] == "0"
+
+
+def test_process_loads_neither_django_nor_the_engine() -> None:
+    code = (
+        "import sys, validation.lists.files.__main__ as main; print(sorted("
+        "{name.partition('.')[0] for name in sys.modules} & {'django', 'gevent', 'psycopg'}"
+        " | {name for name in sys.modules if name.startswith('validation.engine')}))"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"", EOFError),
+        (b"\0\0", EOFError),
+        (b"\0\0\0\x09{}", EOFError),
+        (b"\0\0\0\x02[]", ValueError),
+        (b"\0\0\0\x02{]", ValueError),
+        ((MAX_FRAME_SIZE + 1).to_bytes(4, "big"), ValueError),
+        (b"Traceback (most recent call last):", ValueError),
+    ],
+)
+def test_what_is_no_frame_is_refused(content: bytes, error: type[Exception]) -> None:
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb"):
+        os.write(write_end, content)
+        os.close(write_end)
+        with pytest.raises(error):
+            FrameReader(read_end, 5.0).read()
+
+
+def test_file_needs_a_descriptor() -> None:
+    with pytest.raises(io.UnsupportedOperation), FileReader(io.BytesIO(b"a")):
+        pass

@@ -1,0 +1,91 @@
+"""The process that reads an uploaded file from standard input and writes its rows as frames.
+
+Started by `process.py`, with its settings as JSON. A hostile file can at worst end this process.
+"""
+
+import gc
+import resource
+import sys
+import traceback
+from collections.abc import Iterator
+from itertools import islice
+
+import orjson
+
+from validation.lists.files.errors import UnreadableFile
+from validation.lists.files.formats import Hints, detect_format
+from validation.lists.files.frames import MAX_FRAME_SIZE, Frame, pack
+from validation.lists.files.rows import read_rows
+
+_BATCH_SIZE = 1000
+_MAX_OPEN_FILES = 32
+
+
+def main(settings: Frame) -> None:
+    _limit(settings)
+    # Rows hold no cycles, so looking for some only takes time.
+    gc.disable()
+    try:
+        for frame in _frames(Hints(**settings["hints"])):
+            _write(frame)
+    except UnreadableFile as error:
+        _write(pack({"unreadable": error.code, "details": error.details}))
+    except MemoryError:
+        _write(pack({"unreadable": "out_of_memory", "details": {}}))
+    except BrokenPipeError:
+        # The parent has stopped reading.
+        sys.exit(1)
+    # A panic of calamine is no Exception.
+    except BaseException as error:
+        _write(pack({"failed": _describe(error)}))
+
+
+def _limit(settings: Frame) -> None:
+    """Limit what this process may use. It writes no files, and no core dumps with addresses."""
+    resource.setrlimit(resource.RLIMIT_AS, (settings["memory"], settings["memory"]))
+    cpu_seconds = settings["cpu_seconds"]
+    # At the first limit the kernel sends SIGXCPU, which `process.py` can tell from other ends.
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 5))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_MAX_OPEN_FILES, _MAX_OPEN_FILES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _frames(hints: Hints) -> Iterator[bytes]:
+    stream = sys.stdin.buffer
+    file_format = detect_format(stream, hints)
+    yield pack({"format": file_format})
+    rows, count = read_rows(stream, file_format), 0
+    while batch := list(islice(rows, _BATCH_SIZE)):
+        count += len(batch)
+        yield from _pack_rows(batch)
+    if not count:
+        raise UnreadableFile("no_rows")
+    yield pack({"end": count})
+
+
+def _pack_rows(rows: list[list[str]]) -> Iterator[bytes]:
+    """Pack the rows in one frame, or in several if it would be too large for the reader."""
+    frame = pack({"rows": rows})
+    if len(frame) <= MAX_FRAME_SIZE or len(rows) == 1:
+        yield frame
+        return
+    del frame
+    half = len(rows) // 2
+    yield from _pack_rows(rows[:half])
+    yield from _pack_rows(rows[half:])
+
+
+def _write(frame: bytes) -> None:
+    sys.stdout.buffer.write(frame)
+    sys.stdout.buffer.flush()
+
+
+def _describe(error: BaseException) -> str:
+    """Return where a bug is. The message of an exception may contain addresses."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {frame.name}, line {frame.lineno}"
+
+
+if __name__ == "__main__":
+    main(orjson.loads(sys.argv[1]))
