@@ -22,30 +22,40 @@ class DecryptionFailed(Exception):
 
 def encrypt(text: str) -> str:
     """Encrypt under the current SECRET_KEY."""
+    return _PREFIX + b64encode(encrypt_bytes(text.encode())).decode()
+
+
+def encrypt_bytes(plaintext: bytes) -> bytes:
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    ciphertext = _cipher(settings.SECRET_KEY).encrypt(nonce, text.encode(), None)
-    return _PREFIX + b64encode(nonce + ciphertext).decode()
+    return nonce + _cipher(settings.SECRET_KEY).encrypt(nonce, plaintext, None)
+
+
+def decrypt_bytes(ciphertext: bytes) -> bytes:
+    """Decrypt under any configured key."""
+    for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        if (plaintext := _try_decrypt(ciphertext, key)) is not None:
+            return plaintext
+    raise DecryptionFailed
 
 
 def decrypt(text: str) -> str:
     """Decrypt under any configured key. Text stored without encryption is returned as it is."""
     if not text.startswith(_PREFIX):
         return text
-    for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
-        if (plaintext := _try_decrypt(text, key)) is not None:
-            return plaintext
-    raise DecryptionFailed
+    return decrypt_bytes(b64decode(text.removeprefix(_PREFIX))).decode()
 
 
 def is_encrypted(text: str) -> bool:
     """Return whether the text is encrypted under the current SECRET_KEY."""
-    return text.startswith(_PREFIX) and _try_decrypt(text, settings.SECRET_KEY) is not None
+    if not text.startswith(_PREFIX):
+        return False
+    return _try_decrypt(b64decode(text.removeprefix(_PREFIX)), settings.SECRET_KEY) is not None
 
 
-def _try_decrypt(text: str, key: str) -> str | None:
-    raw = b64decode(text.removeprefix(_PREFIX))
+def _try_decrypt(ciphertext: bytes, key: str) -> bytes | None:
+    nonce, encrypted = ciphertext[:_NONCE_BYTES], ciphertext[_NONCE_BYTES:]
     try:
-        return _cipher(key).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None).decode()
+        return _cipher(key).decrypt(nonce, encrypted, None)
     except InvalidTag:
         return None
 

@@ -1,4 +1,12 @@
 from validation.models.listed_domains import ListedDomain
+from validation.models.lists import (
+    AddressList,
+    DomainBlock,
+    ListAddress,
+    ListChunk,
+    ListDomain,
+    ListPart,
+)
 from validation.models.log_entries import LogEntry
 from validation.models.lost_charges import LostCharge
 from validation.models.replays import (
@@ -11,6 +19,12 @@ from validation.models.replays import (
 __all__ = [
     "MAX_FREE_BATCH_REPLAYS",
     "MAX_SANDBOX_REPLAYS",
+    "AddressList",
+    "DomainBlock",
+    "ListAddress",
+    "ListChunk",
+    "ListDomain",
+    "ListPart",
     "ListedDomain",
     "LogEntry",
     "LostCharge",

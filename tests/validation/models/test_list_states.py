@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from validation.lists.states import (
+from validation.models.list_states import (
     FINAL,
     HOLDING_CREDITS,
     UNFINISHED,
