@@ -3,8 +3,10 @@
 Started by `process.py`, with its settings as JSON. A hostile file can at worst end this process.
 """
 
+import ctypes
 import gc
 import resource
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
@@ -19,6 +21,8 @@ from validation.lists.files.rows import read_rows
 
 _BATCH_SIZE = 1000
 _MAX_OPEN_FILES = 32
+# From linux/prctl.h.
+_PR_SET_PDEATHSIG = 1
 
 
 def main(settings: Frame) -> None:
@@ -42,6 +46,9 @@ def main(settings: Frame) -> None:
 
 def _limit(settings: Frame) -> None:
     """Limit what this process may use. It writes no files, and no core dumps with addresses."""
+    # Or a parent that is killed would leave this process at work until it writes again.
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     resource.setrlimit(resource.RLIMIT_AS, (settings["memory"], settings["memory"]))
     cpu_seconds = settings["cpu_seconds"]
     # At the first limit the kernel sends SIGXCPU, which `process.py` can tell from other ends.

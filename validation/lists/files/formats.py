@@ -60,7 +60,7 @@ def detect_format(stream: BinaryIO, hints: Hints = NO_HINTS) -> FileFormat:
         raise UnreadableFile("empty_file")
     if sample.startswith(ZIP_SIGNATURE):
         return FileFormat(Kind.XLSX, sheets=find_sheets(stream))
-    refuse_other_formats(sample)
+    refuse_other_formats(stream, sample)
     return _detect_text(stream, sample, hints)
 
 

@@ -20,7 +20,7 @@ def pack(content: Frame) -> bytes:
 
 
 class FrameReader:
-    """Reads the frames that another process writes, and trusts it with nothing."""
+    """Reads frames of bounded size that another process writes."""
 
     def __init__(self, descriptor: int, wait_seconds: float) -> None:
         self._descriptor = descriptor

@@ -1,13 +1,19 @@
 """Recognize files that hold no rows of text, and say which format to upload instead."""
 
 import re
+from typing import BinaryIO
 
 from validation.lists.files.errors import UnreadableFile
 
 ZIP_SIGNATURE = b"PK\x03\x04"
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# In a compound file, Office stores an encrypted workbook under this name.
-_ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+# The names of streams in compound files, and what they say about the file.
+_STREAMS = (
+    ("EncryptedPackage", "protected_spreadsheet"),
+    ("WordDocument", "office_document"),
+    ("PowerPoint Document", "office_document"),
+)
+_DIRECTORY_SIZE = 8192
 _SIGNATURES = (
     (b"%PDF-", "pdf"),
     (b"\x89PNG", "image"),
@@ -40,11 +46,10 @@ _CONTROLS = bytes(code for code in range(1, 32) if code not in _ALLOWED_CONTROLS
 _MAX_CONTROL_SHARE = 0.02
 
 
-def refuse_other_formats(sample: bytes) -> None:
+def refuse_other_formats(stream: BinaryIO, sample: bytes) -> None:
     """Raise UnreadableFile if the first bytes are those of a format that is not supported."""
     if sample.startswith(_COMPOUND_FILE):
-        is_protected = _ENCRYPTED_PACKAGE in sample
-        raise UnreadableFile("protected_spreadsheet" if is_protected else "old_spreadsheet")
+        raise UnreadableFile(_identify_compound_file(stream, sample))
     for signature, code in _SIGNATURES:
         if sample.startswith(signature):
             raise UnreadableFile(code)
@@ -52,6 +57,19 @@ def refuse_other_formats(sample: bytes) -> None:
     for pattern, code in _MARKUP:
         if pattern.match(text):
             raise UnreadableFile(code)
+
+
+def _identify_compound_file(stream: BinaryIO, header: bytes) -> str:
+    """Return the error for a file of old Office versions, or a protected one of new versions."""
+    # [MS-CFB] 2.2: the size of sectors, and the first sector of the directory.
+    shift = int.from_bytes(header[30:32], "little")
+    sector = int.from_bytes(header[48:52], "little")
+    if shift not in {9, 12}:
+        return "old_spreadsheet"
+    stream.seek((sector + 1) << shift)
+    directory = stream.read(_DIRECTORY_SIZE)
+    codes = (code for name, code in _STREAMS if name.encode("utf-16-le") in directory)
+    return next(codes, "old_spreadsheet")
 
 
 def refuse_binary(sample: bytes) -> None:

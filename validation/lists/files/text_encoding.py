@@ -1,6 +1,7 @@
 """Find out how a text file is encoded."""
 
 import codecs
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from validation.lists.files.signatures import refuse_binary
@@ -71,18 +72,26 @@ def _find_utf16(sample: bytes) -> str | None:
 
 
 def _check_utf8(stream: BinaryIO) -> tuple[str, bool]:
-    decoder = codecs.getincrementaldecoder(_UNICODE_DEFAULT)(errors="replace")
-    broken = other = 0
+    try:
+        for _ in _decode(stream, errors="strict"):
+            pass
+    except UnicodeDecodeError:
+        is_utf8 = _is_mostly_utf8(stream)
+        return _UNICODE_DEFAULT if is_utf8 else _FALLBACK, True
+    return _UNICODE_DEFAULT, False
+
+
+def _is_mostly_utf8(stream: BinaryIO) -> bool:
+    other = broken = 0
+    for text in _decode(stream, errors="replace"):
+        broken += text.count("\ufffd")
+        other += len(text) - len(text.encode("ascii", "ignore"))
+    return broken <= other * _MAX_BROKEN_SHARE
+
+
+def _decode(stream: BinaryIO, *, errors: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder(_UNICODE_DEFAULT)(errors)
     stream.seek(0)
     while chunk := stream.read(_CHUNK_SIZE):
-        if chunk.isascii() and not decoder.getstate()[0]:
-            continue
-        text = decoder.decode(chunk)
-        replaced = text.count("\ufffd") - chunk.count("\ufffd".encode())
-        broken += replaced
-        other += len(text) - len(text.encode("ascii", "ignore")) - replaced
-    broken += len(decoder.decode(b"", final=True))
-    if not broken:
-        return _UNICODE_DEFAULT, False
-    is_utf8 = broken <= other * _MAX_BROKEN_SHARE
-    return _UNICODE_DEFAULT if is_utf8 else _FALLBACK, True
+        yield decoder.decode(chunk)
+    yield decoder.decode(b"", final=True)

@@ -11,7 +11,16 @@ from validation.lists.files.errors import MESSAGES, UnreadableFile
 from validation.lists.files.formats import FileFormat, Hints, Kind, detect_format
 
 TABLE = "name,email\nJané,jane@shop.example\nJoe,joe@shop.example\n"
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)
+
+
+def compound_file(*streams: str, sector: int = 300) -> bytes:
+    """Return a file of the old Office format with its directory in this sector of 512 bytes."""
+    header = bytearray(512)
+    header[:8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+    header[30] = 9
+    header[48:52] = sector.to_bytes(4, "little")
+    directory = b"".join(name.encode("utf-16-le").ljust(128, b"\0") for name in streams)
+    return bytes(header) + bytes(sector * 512) + directory
 
 
 def detect(data: bytes, **hints: str) -> FileFormat:
@@ -129,8 +138,11 @@ def test_last_line_of_the_sample_may_be_cut() -> None:
     [
         (b"", "empty_file"),
         (b" \r\n\n", "empty_file"),
-        (OLE, "old_spreadsheet"),
-        (OLE + "EncryptedPackage".encode("utf-16-le"), "protected_spreadsheet"),
+        (compound_file("Root Entry", "Workbook"), "old_spreadsheet"),
+        (compound_file("Root Entry", "Workbook")[:520], "old_spreadsheet"),
+        (compound_file("Root Entry")[:48] + b"\xff" * 464, "old_spreadsheet"),
+        (compound_file("Root Entry", "EncryptedPackage"), "protected_spreadsheet"),
+        (compound_file("Root Entry", "1Table", "WordDocument"), "office_document"),
         (b"%PDF-1.7\n", "pdf"),
         (b"\x89PNG\r\n\x1a\n", "image"),
         (b"\xff\xd8\xff\xe0", "image"),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -48,6 +49,14 @@ def is_running(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def is_at_work(pid: int) -> bool:
+    """Whether a process that is not our child is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 def test_rows_arrive_in_batches_of_a_thousand() -> None:
@@ -165,6 +174,26 @@ def test_process_ends_if_its_reader_is_gone() -> None:
     with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
         reader._stdout.close()
         assert reader._process.wait(timeout=60) != 0
+
+
+def test_process_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_bytes(b"a,b\n" * 2_000_000)
+    code = (
+        "import sys, time; from validation.lists.files.process import FileReader\n"
+        f"reader = FileReader(open({str(path)!r}, 'rb')).__enter__()\n"
+        "print(reader._process.pid, flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        # A stopped process doesn't notice that its pipe is closed.
+        os.kill(pid, signal.SIGSTOP)
+        parent.kill()
+    deadline = time.monotonic() + 60
+    while is_at_work(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_at_work(pid)
 
 
 def test_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
