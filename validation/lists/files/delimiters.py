@@ -13,6 +13,8 @@ DELIMITERS = (",", ";", "\t", "|")
 # Excel reads the delimiter from such a first line, and some programs write it.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[\r\n]', re.IGNORECASE)
 _MAX_ROWS = 200
+# Of the cells in a single line.
+_MIN_SHARE = 0.9
 
 
 class _Score(NamedTuple):
@@ -36,6 +38,16 @@ def find_delimiter(text: str) -> str:
     scores = {delimiter: _score(text, delimiter) for delimiter in DELIMITERS}
     fitting = {delimiter: score for delimiter, score in scores.items() if score is not None}
     return max(fitting, key=lambda delimiter: fitting[delimiter], default=NO_DELIMITER)
+
+
+def is_line_of_addresses(text: str, delimiter: str) -> bool:
+    """Return whether the text is a single row of addresses, as copied from an email program."""
+    rows = _split(text, delimiter) if delimiter else []
+    cells = [cell for row in rows for cell in row if cell.strip()]
+    if len(rows) != 1 or len(cells) == 1:
+        return False
+    # The last cell may be cut.
+    return sum(map(looks_like_address, cells)) >= len(cells) * _MIN_SHARE
 
 
 def _score(text: str, delimiter: str) -> _Score | None:

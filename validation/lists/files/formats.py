@@ -6,7 +6,11 @@ from email.message import Message
 from enum import StrEnum
 from typing import BinaryIO
 
-from validation.lists.files.delimiters import find_delimiter, find_separator_line
+from validation.lists.files.delimiters import (
+    find_delimiter,
+    find_separator_line,
+    is_line_of_addresses,
+)
 from validation.lists.files.errors import UnreadableFile
 from validation.lists.files.signatures import ZIP_SIGNATURE, refuse_other_formats
 from validation.lists.files.text_encoding import find_encoding
@@ -45,6 +49,8 @@ class FileFormat:
     delimiter: str = ""
     # The first line only names the delimiter.
     has_separator_line: bool = False
+    # Each cell of the only line is a row.
+    is_line_of_addresses: bool = False
     # The visible sheets. The first one with rows is read.
     sheets: tuple[str, ...] = ()
 
@@ -74,12 +80,14 @@ def _detect_text(stream: BinaryIO, sample: bytes, hints: Hints) -> FileFormat:
     delimiter = hints.delimiter or separator
     if not delimiter and media_type.get_content_type() == "text/tab-separated-values":
         delimiter = "\t"
+    delimiter = find_delimiter(text) if delimiter is None else delimiter
     return FileFormat(
         Kind.TEXT,
         encoding,
         is_guess,
-        find_delimiter(text) if delimiter is None else delimiter,
-        separator is not None,
+        delimiter,
+        has_separator_line=separator is not None,
+        is_line_of_addresses=is_line_of_addresses(text, delimiter),
     )
 
 

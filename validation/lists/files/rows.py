@@ -40,10 +40,13 @@ def _read_text(stream: BinaryIO, file_format: FileFormat) -> Iterator[list[list[
         if file_format.has_separator_line:
             text.readline()
             lines.number += 1
-        if file_format.delimiter:
-            yield from _read_csv(lines, file_format.delimiter)
-        else:
+        if not file_format.delimiter:
             yield from _read_single_cells(lines)
+        elif file_format.is_line_of_addresses:
+            for rows in _read_csv(lines, file_format.delimiter):
+                yield [[cell.strip()] for row in rows for cell in row]
+        else:
+            yield from _read_csv(lines, file_format.delimiter)
     finally:
         # Or closing the wrapper would close the caller's file.
         text.detach()

@@ -68,6 +68,23 @@ def test_line_that_names_the_delimiter_is_no_row() -> None:
     assert detect_and_read(b"sep=;\r\na;b\r\n") == [["a", "b"]]
 
 
+@pytest.mark.parametrize("separator", [", ", ";", "; ", "\t"])
+def test_addresses_in_a_single_line_are_rows(separator: str) -> None:
+    addresses = [f"jane{number}@shop.example" for number in range(10_000)]
+    rows = [[address] for address in addresses]
+    assert detect_and_read(separator.join(addresses).encode()) == rows
+    assert detect_and_read(separator.join([*addresses[:5], "\n"]).encode()) == rows[:5]
+
+
+def test_single_line_with_other_cells_is_a_row() -> None:
+    assert detect_and_read(b"jane@shop.example,Jane") == [["jane@shop.example", "Jane"]]
+
+
+def test_addresses_in_several_lines_are_a_table() -> None:
+    rows = [["jane@shop.example", "jane@home.example"], ["joe@shop.example", "joe@home.example"]]
+    assert detect_and_read("\n".join(map(",".join, rows)).encode()) == rows
+
+
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
