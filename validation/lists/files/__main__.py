@@ -5,6 +5,7 @@ Started by `process.py`, with its settings as JSON. A hostile file can at worst 
 
 import ctypes
 import gc
+import os
 import resource
 import signal
 import sys
@@ -21,6 +22,8 @@ from validation.lists.files.rows import read_rows
 
 _BATCH_SIZE = 1000
 _MAX_OPEN_FILES = 32
+# Each write wakes the parent, which takes the CPU from this process.
+_OUTPUT_BUFFER_SIZE = 512 << 10
 # From linux/prctl.h.
 _PR_SET_PDEATHSIG = 1
 
@@ -30,18 +33,27 @@ def main(settings: Frame) -> None:
     # Rows hold no cycles, so looking for some only takes time.
     gc.disable()
     try:
-        for frame in _frames(Hints(**settings["hints"])):
-            _write(frame)
-    except UnreadableFile as error:
-        _write(pack({"unreadable": error.code, "details": error.details}))
-    except MemoryError:
-        _write(pack({"unreadable": "out_of_memory", "details": {}}))
+        with os.fdopen(sys.stdout.fileno(), "wb", _OUTPUT_BUFFER_SIZE) as output:
+            for frame in _frames(Hints(**settings["hints"])):
+                output.write(frame)
     except BrokenPipeError:
         # The parent has stopped reading.
         sys.exit(1)
+
+
+def _frames(hints: Hints) -> Iterator[bytes]:
+    """Yield the format, the rows, and how it ended."""
+    try:
+        yield from _read(hints)
+    except UnreadableFile as error:
+        yield pack({"unreadable": error.code, "details": error.details})
+    except MemoryError:
+        yield pack({"unreadable": "out_of_memory", "details": {}})
+    except GeneratorExit:
+        raise
     # A panic of calamine is no Exception.
     except BaseException as error:
-        _write(pack({"failed": _describe(error)}))
+        yield pack({"failed": _describe(error)})
 
 
 def _limit(settings: Frame) -> None:
@@ -58,7 +70,7 @@ def _limit(settings: Frame) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _frames(hints: Hints) -> Iterator[bytes]:
+def _read(hints: Hints) -> Iterator[bytes]:
     stream = sys.stdin.buffer
     file_format = detect_format(stream, hints)
     yield pack({"format": file_format})
@@ -81,11 +93,6 @@ def _pack_rows(rows: list[list[str]]) -> Iterator[bytes]:
     half = len(rows) // 2
     yield from _pack_rows(rows[:half])
     yield from _pack_rows(rows[half:])
-
-
-def _write(frame: bytes) -> None:
-    sys.stdout.buffer.write(frame)
-    sys.stdout.buffer.flush()
 
 
 def _describe(error: BaseException) -> str:

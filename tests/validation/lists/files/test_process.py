@@ -164,6 +164,21 @@ def test_process_that_ends_for_no_known_reason_is_our_error(
     assert "ended with code -15" in caplog.text
 
 
+def test_bug_in_the_process_is_logged_without_its_data(caplog: pytest.LogCaptureFixture) -> None:
+    read_end, write_end = os.pipe()
+    os.close(write_end)
+    with (
+        os.fdopen(read_end, "rb") as pipe,
+        caplog.at_level(logging.ERROR),
+        pytest.raises(UnreadableFile) as error,
+        # A pipe can't seek, which the process doesn't expect.
+        FileReader(pipe),
+    ):
+        pass
+    assert error.value.code == "reading_failed"
+    assert "failed: UnsupportedOperation in " in caplog.text
+
+
 def test_leaving_early_ends_the_process() -> None:
     with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
         next(reader.batches())
