@@ -58,6 +58,9 @@ def _frames(hints: Hints) -> Iterator[bytes]:
 
 def _limit(settings: Frame) -> None:
     """Limit what this process may use. It writes no files, and no core dumps with addresses."""
+    # A service manager stops all processes of a service. The parent decides when this one ends.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Or a parent that is killed would leave this process at work until it writes again.
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -157,11 +157,19 @@ def test_process_that_ends_for_no_known_reason_is_our_error(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with stored(b"a,b\n" * 2_000_000) as file, FileReader(file) as reader:
-        os.kill(reader._process.pid, signal.SIGTERM)
+        os.kill(reader._process.pid, signal.SIGUSR1)
         with caplog.at_level(logging.ERROR), pytest.raises(UnreadableFile) as error:
             list(reader.batches())
     assert error.value.code == "reading_failed"
-    assert "ended with code -15" in caplog.text
+    assert "ended with code -10" in caplog.text
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_only_its_parent_stops_the_process(stop: signal.Signals) -> None:
+    """Otherwise a deployment would look like a file that can't be read."""
+    with stored(b"a,b\n" * 500_000) as file, FileReader(file) as reader:
+        os.kill(reader._process.pid, stop)
+        assert sum(map(len, reader.batches())) == 500_000
 
 
 def test_bug_in_the_process_is_logged_without_its_data(caplog: pytest.LogCaptureFixture) -> None:
