@@ -89,10 +89,11 @@ def _read(hints: Hints) -> Iterator[bytes]:
 def _pack_rows(rows: list[list[str]]) -> Iterator[bytes]:
     """Pack the rows in one frame, or in several if it would be too large for the reader."""
     frame = pack({"rows": rows})
-    if len(frame) <= MAX_FRAME_SIZE or len(rows) == 1:
+    if len(frame) <= MAX_FRAME_SIZE:
         yield frame
         return
-    del frame
+    if len(rows) == 1:
+        raise UnreadableFile("row_too_long")
     half = len(rows) // 2
     yield from _pack_rows(rows[:half])
     yield from _pack_rows(rows[half:])

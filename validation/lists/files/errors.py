@@ -40,6 +40,10 @@ MESSAGES = {
     "line_too_long": (
         "Line {line} has more than {limit} characters. Put each address in a row of its own."
     ),
+    "row_too_long": (
+        "A row has more than 8 MB of text. Put each address in a row of its own and upload the file"
+        " again."
+    ),
     "out_of_memory": (
         "The file needs too much memory. Save it as CSV, or delete the columns and rows that you"
         " don't need, and upload it again."

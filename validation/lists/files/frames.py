@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 Frame = dict[str, Any]
-# A row has at most a million characters, of which JSON may need six bytes each.
+# Also the limit for a row, which its error message names.
 MAX_FRAME_SIZE = 8 << 20
 _LENGTH = struct.Struct(">I")
 

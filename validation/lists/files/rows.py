@@ -16,9 +16,9 @@ from validation.lists.files.formats import FileFormat, Kind
 
 MAX_CELL_LENGTH = 131_072
 MAX_LINE_LENGTH = 1_000_000
-_ROWS_AT_ONCE = 1000
+_ROWS_PER_BLOCK = 1000
 # Fewer, because a hostile file has lines of the greatest length.
-_LINES_AT_ONCE = 200
+_LINES_PER_BLOCK = 200
 
 
 def read_rows(stream: BinaryIO, file_format: FileFormat) -> Iterator[list[str]]:
@@ -62,7 +62,7 @@ class _Lines:
         self.number = 1
 
     def blocks(self) -> Iterator[list[str]]:
-        while block := list(islice(self._lines, _LINES_AT_ONCE)):
+        while block := list(islice(self._lines, _LINES_PER_BLOCK)):
             text = "".join(block)
             if len(text) >= MAX_LINE_LENGTH:
                 self._check_lengths(block)
@@ -99,7 +99,7 @@ def _read_csv(lines: _Lines, delimiter: str) -> Iterator[list[list[str]]]:
     read = 0
     while True:
         try:
-            rows = list(islice(reader, _ROWS_AT_ONCE))
+            rows = list(islice(reader, _ROWS_PER_BLOCK))
         except csv.Error:
             rows = _read_misquoted(lines, reader.line_num - read, delimiter)
         if not rows:

@@ -94,6 +94,8 @@ def test_large_rows_are_split_into_several_frames() -> None:
         (b"a,b\n" * 3000 + b'"e,f', "unclosed_quote", {"line": 3001}),
         (b",\n,\n", "no_rows", {}),
         (build_xlsx({"Sheet1": ""}), "no_rows", {}),
+        (build_table([["a"], ["x" * (9 << 20)]]), "row_too_long", {}),
+        (b"a,b\n" + b'"x\n",' * 2_000_000, "row_too_long", {}),
     ],
 )
 def test_error_of_the_process_is_raised_here(
