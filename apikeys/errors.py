@@ -29,6 +29,10 @@ def _invalid_request(message: str, cause: str, cure: str, status: int = 400) -> 
     return Refusal(status, "invalid_request_error", message, cause, cure)
 
 
+def _conflict(message: str, cause: str, cure: str) -> Refusal:
+    return Refusal(409, "conflict_error", message, cause, cure)
+
+
 def _unauthenticated(message: str, cause: str, cure: str) -> Refusal:
     return Refusal(401, "authentication_error", message, cause, cure)
 
@@ -70,6 +74,13 @@ REFUSALS: dict[str, Refusal] = {
         "Each address of a batch counts as one request, and the batch has more addresses than the "
         "account or the key may send in a minute. `details.limit` is that number.",
         "Send smaller batches, or raise the key's limit or the plan.",
+    ),
+    "list_too_large": _invalid_request(
+        "The list is larger than your plan allows.",
+        "A list has more addresses or bytes than the account's plan and packs allow, or the "
+        "account's unfinished lists have too many bytes together. `details` has the limit.",
+        "Split the list, wait until another list is finished, or upgrade your plan. The Lists page "
+        "of these docs has the limits.",
     ),
     "unknown_field": _invalid_request(
         "The request has a field or query parameter that this operation does not accept.",
@@ -136,8 +147,9 @@ REFUSALS: dict[str, Refusal] = {
     ),
     "not_found": _invalid_request(
         "This operation does not exist. The API reference lists all operations.",
-        "The path doesn't match any operation.",
-        "Compare the path with the API reference. All paths start with /v1.",
+        "The path doesn't match any operation, or your account has no object with the ID in it.",
+        "Compare the path with the API reference. All paths start with /v1. Check that the object "
+        "wasn't deleted and belongs to the account of this key.",
         404,
     ),
     "method_not_allowed": _invalid_request(
@@ -152,6 +164,41 @@ REFUSALS: dict[str, Refusal] = {
         "Send `Accept: application/json`, or no Accept header.",
         406,
     ),
+    "invalid_state": _conflict(
+        "The list's state does not allow this. Get the list to see its state.",
+        "The operation isn't possible in the list's current state: for example, a list can't be "
+        "started twice, and its results can't be read before it has started. `details.state` is "
+        "the state.",
+        "Get the list, and wait for the state that the operation needs. If your request only "
+        "repeats an earlier one, there is nothing to do.",
+    ),
+    "part_conflict": _conflict(
+        "This part was already uploaded with other content.",
+        "A part with this number is stored, and its SHA-256 digest is different. Uploading the "
+        "same bytes again is fine.",
+        "Check how you split the file. To replace it, delete the list and create a new one.",
+    ),
+    "too_many_lists": _conflict(
+        "Your account has too many unfinished lists.",
+        "An account can have a limited number of lists that aren't completed, canceled or failed. "
+        "`details.limit` is that number.",
+        "Wait until a list is completed, or cancel or delete lists that you don't need.",
+    ),
+    "confirmation_required": _conflict(
+        "Over half of the cells in this column are not addresses. Choose another column, or "
+        "confirm.",
+        "The list was started without `confirm`, and over half of the non-empty cells in its "
+        "column are not email addresses. Often another column has the addresses.",
+        "Look at the preview and send `column`. If the column is right, send `confirm: true`. "
+        "Cells that aren't addresses are free.",
+    ),
+    "list_expired": _invalid_request(
+        "The results of this list were deleted when it expired. Its counts are still available.",
+        "Results are stored for a limited time after a list ends. `expires_at` of the list was "
+        "the time of deletion.",
+        "Download results before they expire. To get them again, upload the list again.",
+        410,
+    ),
     "length_required": _invalid_request(
         "The body was sent without a length. Send a Content-Length header.",
         "The body was sent in chunks, through a server that doesn't support chunked requests.",
@@ -160,8 +207,9 @@ REFUSALS: dict[str, Refusal] = {
     ),
     "request_too_large": _invalid_request(
         "The body is larger than 8 KB.",
-        "No operation accepts a body larger than 8 KB (8,192 bytes).",
-        "Send one address per request.",
+        "The body is larger than this operation accepts. Most accept 8 KB (8,192 bytes), and the "
+        "message has the limit.",
+        "Send fewer addresses per request. Upload large lists in parts.",
         413,
     ),
     "unsupported_media_type": _invalid_request(
@@ -252,10 +300,17 @@ SAMPLE_PARAMS = {
     "invalid_field": "email",
     "unknown_field": "emial",
     "batch_larger_than_limit": "emails",
+    "confirmation_required": "column",
     "idempotency_key_reused": "Idempotency-Key",
 }
 SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
     "batch_larger_than_limit": {"limit": 60},
+    "confirmation_required": {"rows": 1_000, "not_address": 980},
+    "invalid_state": {"state": "completed"},
+    "list_expired": {"expired_at": "2026-12-20T18:30:00.123Z"},
+    "list_too_large": {"limit": 10_000},
+    "part_conflict": {"part": 3},
+    "too_many_lists": {"limit": 20},
     "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
     "rate_limit_exceeded": {
         "limit": 60,

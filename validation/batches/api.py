@@ -2,11 +2,10 @@
 
 from drf_spectacular.utils import OpenApiExample, OpenApiRequest
 
-from apikeys.errors import REFUSALS
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object, read_strings, refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse
-from apikeys.rest.schema import describe
+from apikeys.rest.schema import COMMON_ERRORS, describe
 from apikeys.rest.view import ApiView
 from apikeys.throttling.throttles import consume_for_batch
 from credits.permissions import HasCredits
@@ -27,6 +26,11 @@ from validation.settlement import ValidationResponse
 
 ADDRESSES_EXAMPLE = OpenApiExample(
     "Two addresses", {"emails": ["jane@shop.example", "deliverable@sandbox.test"]}
+)
+REFUSALS = (
+    *COMMON_ERRORS,
+    *("invalid_json", "missing_field", "invalid_field", "unsupported_media_type"),
+    *("batch_larger_than_limit", "insufficient_credits", "idempotency_key_reused"),
 )
 
 
