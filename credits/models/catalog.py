@@ -15,6 +15,8 @@ _CREDITS = [MinValueValidator(1), MaxValueValidator(MAX_CREDITS)]
 MAX_CENTS = 100_000_000
 _CENTS = [MaxValueValidator(MAX_CENTS)]
 _RATE = [MinValueValidator(1), MaxValueValidator(1_000_000)]
+_LIST_ADDRESSES = [MinValueValidator(1), MaxValueValidator(10_000_000)]
+_LIST_BYTES = [MinValueValidator(1), MaxValueValidator(1 << 30)]
 FREE = "free"
 
 
@@ -43,6 +45,12 @@ class Plan(models.Model):
     price_cents = models.PositiveIntegerField("price per month, cents, net", validators=_CENTS)
     monthly_credits = models.PositiveIntegerField("credits per month", validators=_CREDITS)
     requests_per_minute = models.PositiveIntegerField("requests per minute", validators=_RATE)
+    list_addresses = models.PositiveIntegerField(
+        "addresses per list", default=10_000, validators=_LIST_ADDRESSES
+    )
+    list_bytes = models.PositiveBigIntegerField(
+        "bytes of unfinished lists", default=10 << 20, validators=_LIST_BYTES
+    )
     is_offered = models.BooleanField(
         "offered",
         default=True,
@@ -99,6 +107,12 @@ class Pack(models.Model):
         "price, cents, net", validators=[MinValueValidator(1), *_CENTS]
     )
     requests_per_minute = models.PositiveIntegerField("requests per minute", validators=_RATE)
+    list_addresses = models.PositiveIntegerField(
+        "addresses per list", default=10_000, validators=_LIST_ADDRESSES
+    )
+    list_bytes = models.PositiveBigIntegerField(
+        "bytes of unfinished lists", default=10 << 20, validators=_LIST_BYTES
+    )
     is_offered = models.BooleanField("offered", default=True)
 
     objects = PackQuerySet.as_manager()
