@@ -81,6 +81,8 @@ _LABELS: dict[Group, dict[str, str]] = {
         "account.exported": "Exported the account's data",
         "audit.exported": "Exported the audit log",
         "requests.exported": "Exported requests",
+        "list.created": "Uploaded a list",
+        "list.deleted": "Deleted a list",
         "address.erased": "Erased an address from the request log",
         "account.suspended": "Suspended the account",
         "account.suspension_lifted": "Lifted the suspension",

@@ -283,6 +283,7 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
 # In production, programs read the log.
 LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
+LIST_RETENTION_DAYS = env.integer("LIST_RETENTION_DAYS", 30, minimum=1, maximum=90)
 METRICS_DIR = DATA_DIR / "metrics"
 # Host and port, or None.
 METRICS_ADDRESS = metrics_address(env, PORT)

@@ -1,3 +1,4 @@
+from validation.models.list_uploads import ListUpload
 from validation.models.listed_domains import ListedDomain
 from validation.models.lists import (
     AddressList,
@@ -25,6 +26,7 @@ __all__ = [
     "ListChunk",
     "ListDomain",
     "ListPart",
+    "ListUpload",
     "ListedDomain",
     "LogEntry",
     "LostCharge",

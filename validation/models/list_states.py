@@ -25,7 +25,8 @@ class State(StrEnum):
 _NEXT: dict[State, frozenset[State]] = {
     State.UPLOADING: frozenset({State.PARSING, State.CANCELED, State.EXPIRED}),
     State.PARSING: frozenset({State.READY, State.CANCELED, State.FAILED}),
-    State.READY: frozenset({State.QUEUED, State.CANCELED, State.EXPIRED}),
+    # Choosing another column parses the stored rows again.
+    State.READY: frozenset({State.PARSING, State.QUEUED, State.CANCELED, State.EXPIRED}),
     State.QUEUED: frozenset({State.RUNNING, State.PAUSED, State.CANCELED}),
     State.RUNNING: frozenset({State.RECHECKING, State.PAUSED, State.CANCELED, State.FAILED}),
     # A resumed list waits in the queue until a process takes it, or goes on where it was paused.

@@ -40,9 +40,9 @@ MESSAGES = {
     "line_too_long": (
         "Line {line} has more than {limit} characters. Put each address in a row of its own."
     ),
-    "row_too_long": (
-        "A row has more than 8 MB of text. Put each address in a row of its own and upload the file"
-        " again."
+    "rows_too_large": (
+        "The {rows} rows up to row {row} are too large. Delete the columns that you don't need and"
+        " upload the file again."
     ),
     "out_of_memory": (
         "The file needs too much memory. Save it as CSV, or delete the columns and rows that you"

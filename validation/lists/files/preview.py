@@ -13,7 +13,7 @@ from validation.engine.domain_data import (
     DomainData,
     StaffDomains,
 )
-from validation.engine.syntax import SyntaxProblem, parse_address
+from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
 
 _SHOWN_ROWS, _SHOWN_CELLS, _SHOWN_CHARACTERS = 20, 50, 80
 _TOP_DOMAINS = 20
@@ -46,6 +46,13 @@ class Preview:
     first_rows: tuple[tuple[str, ...], ...]
 
 
+class ParsedCell(NamedTuple):
+    # Without spaces around it.
+    text: str
+    # None if it's empty or has no @.
+    parts: AddressParts | SyntaxProblem | None
+
+
 class PreviewCounter:
     """Takes the rows of a list one after the other, in constant memory."""
 
@@ -63,13 +70,16 @@ class PreviewCounter:
         self._first_rows: list[tuple[str, ...]] = []
         self._find_kinds = _cached_kinds(data, staff_domains)
 
-    def add(self, rows: Iterable[Sequence[str]]) -> None:
+    def add(self, rows: Iterable[Sequence[str]]) -> list[ParsedCell]:
+        """Count the rows, and return what their cells in the column hold."""
+        parsed = []
         for row in rows:
             if len(self._first_rows) < _SHOWN_ROWS:
                 self._first_rows.append(_clip(row))
             self._counts["rows"] += 1
             cell = row[self._column] if self._column < len(row) else ""
-            self._add_address(cell.strip())
+            parsed.append(self._add_address(cell.strip()))
+        return parsed
 
     def result(self) -> Preview:
         counts = self._counts
@@ -87,17 +97,21 @@ class PreviewCounter:
             tuple(self._first_rows),
         )
 
-    def _add_address(self, text: str) -> None:
+    def _add_address(self, text: str) -> ParsedCell:
         if not text:
             self._counts["empty"] += 1
-            return
+            return ParsedCell(text, None)
         if "@" not in text:
             self._counts["not_address"] += 1
-            return
+            return ParsedCell(text, None)
         parts = parse_address(text)
         if isinstance(parts, SyntaxProblem):
             self._counts["bad_syntax"] += 1
-            return
+        else:
+            self._add_valid(parts)
+        return ParsedCell(text, parts)
+
+    def _add_valid(self, parts: AddressParts) -> None:
         self._counts["valid"] += 1
         for kind in self._find_kinds(parts.ascii_domain):
             self._counts[kind] += 1
