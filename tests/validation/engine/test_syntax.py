@@ -1,9 +1,11 @@
 """Which texts are addresses, and the error codes of those that are not."""
 
+import random
 import time
 
 import pytest
 
+from validation.engine import syntax
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
@@ -169,3 +171,15 @@ def test_long_text_is_checked_quickly(text: str) -> None:
     engine.check(text)
     # The limit stated in docs/security.md. Usually it takes a hundredth of this.
     assert time.process_time() - started < 0.1
+
+
+def test_plain_domains_are_parsed_as_by_the_library() -> None:
+    chance = random.Random(1)
+    plain = 0
+    for length in [*range(1, 70)] * 10:
+        domain = "".join(chance.choices("abxnZ09-..", k=length))
+        syntax._parse_domain_cached.cache_clear()
+        parsed = syntax._parse_domain_cached(domain)
+        assert parsed == syntax._parse_with_library(f"someone@{domain}"), domain
+        plain += parsed is not None
+    assert plain > 10
