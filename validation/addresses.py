@@ -21,18 +21,13 @@ def address_hash(email: str) -> str:
 
     Case, a Unicode or Punycode domain, a trailing dot and quotes make no difference.
     """
-    return address_digest(email).hex()
-
-
-def address_digest(email: str) -> bytes:
-    """Return the bytes of `address_hash`, for lists, which hash millions of addresses."""
     text = _normalize(email).encode("utf-8", "surrogatepass")
-    return hmac.digest(_hash_key(settings.ADDRESS_HASH_KEY), text, "sha256")[:16]
+    return hmac.digest(_hash_key(settings.ADDRESS_HASH_KEY), text, "sha256").hex()[:32]
 
 
 @lru_cache(maxsize=2)
 def _hash_key(secret: str) -> bytes:
-    """Derive the key as Django's salted_hmac does, but only once."""
+    """Derive the key as Django's salted_hmac does, but once: lists hash millions of addresses."""
     return hashlib.sha256(b"validation.address" + secret.encode()).digest()
 
 

@@ -5,9 +5,12 @@ process that holds the list's lease adds to it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from validation.addresses import address_digest
+from django.db import models
+
+from runtime.database.raw_sql import BulkInsert, JsonTable
+from validation.addresses import address_hash
 from validation.engine.aliases import canonical_address
 from validation.engine.domain_data import BUILT_IN_DATA
 from validation.engine.syntax import AddressParts
@@ -16,6 +19,16 @@ from validation.lists.payloads import RowKind
 from validation.models import AddressList, DomainBlock, ListAddress, ListDomain
 from validation.models.lists import BLOCK_DOMAINS, Dedupe
 
+_ADDRESSES = JsonTable(
+    list_id=models.BigIntegerField(), digest=models.UUIDField(), row=models.IntegerField()
+)
+_DOMAINS = JsonTable(
+    list_id=models.BigIntegerField(),
+    domain=models.TextField(),
+    block=models.IntegerField(),
+    route=models.TextField(),
+)
+
 
 @dataclass(slots=True)
 class Classified:
@@ -23,9 +36,16 @@ class Classified:
 
     kinds: str
     originals: list[int]
-    addresses: list[ListAddress]
-    domains: list[ListDomain]
-    blocks: list[DomainBlock] = field(default_factory=list)
+    # Rows of ListAddress, ListDomain and DomainBlock.
+    addresses: list[tuple[int, str, int]]
+    domains: list[tuple[int, str, int, str]]
+    blocks: list[DomainBlock]
+
+    def store(self) -> None:
+        """Store the new addresses and domains. The ORM takes five times as long for so many."""
+        BulkInsert(ListAddress._meta.db_table, _ADDRESSES, self.addresses).run()
+        BulkInsert(ListDomain._meta.db_table, _DOMAINS, self.domains).run()
+        DomainBlock.objects.bulk_create(self.blocks)
 
     @property
     def duplicates(self) -> int:
@@ -51,26 +71,27 @@ class Deduplicator:
                 continue
             original = known.setdefault(digest, row)
             if original == row:
-                new.append(ListAddress(list=self._list, digest=digest, row=row))
+                new.append((self._list.pk, digest, row))
             if original == row or self._list.dedupe == Dedupe.OFF:
                 kinds.append(RowKind.ADDRESS)
             else:
                 kinds.append(RowKind.DUPLICATE)
                 originals.append(original)
         domains = self._find_new_domains(cells)
-        return Classified("".join(kinds), originals, new, domains, self._find_new_blocks(domains))
+        blocks = self._find_new_blocks(len(domains))
+        return Classified("".join(kinds), originals, new, domains, blocks)
 
-    def _digest(self, cell: ParsedCell) -> bytes:
+    def _digest(self, cell: ParsedCell) -> str:
         if self._list.dedupe == Dedupe.MAILBOX and isinstance(cell.parts, AddressParts):
-            return address_digest(canonical_address(cell.parts.local_part, cell.parts.domain))
-        return address_digest(cell.text)
+            return address_hash(canonical_address(cell.parts.local_part, cell.parts.domain))
+        return address_hash(cell.text)
 
-    def _find_rows(self, digests: set[bytes]) -> dict[bytes, int]:
+    def _find_rows(self, digests: set[str]) -> dict[str, int]:
         """Return where these addresses occur first, if they did before."""
         rows = ListAddress.objects.filter(list=self._list, digest__in=digests)
-        return {bytes(digest): row for digest, row in rows.values_list("digest", "row")}
+        return {digest.hex: row for digest, row in rows.values_list("digest", "row")}
 
-    def _find_new_domains(self, cells: Sequence[ParsedCell]) -> list[ListDomain]:
+    def _find_new_domains(self, cells: Sequence[ParsedCell]) -> list[tuple[int, str, int, str]]:
         # In the order of the rows, so that the first rows can be checked first.
         names = dict.fromkeys(_domains_to_look_up(cells))
         known = ListDomain.objects.filter(list=self._list, domain__in=names)
@@ -79,12 +100,12 @@ class Deduplicator:
         start = self._domains
         self._domains += len(names)
         return [
-            ListDomain(list=self._list, domain=name, block=number // BLOCK_DOMAINS)
+            (self._list.pk, name, number // BLOCK_DOMAINS, "")
             for number, name in enumerate(names, start)
         ]
 
-    def _find_new_blocks(self, domains: Sequence[ListDomain]) -> list[DomainBlock]:
-        first = self._domains - len(domains)
+    def _find_new_blocks(self, new_domains: int) -> list[DomainBlock]:
+        first = self._domains - new_domains
         numbers = range(-(-first // BLOCK_DOMAINS), -(-self._domains // BLOCK_DOMAINS))
         return [DomainBlock(list=self._list, number=number) for number in numbers]
 

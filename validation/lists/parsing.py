@@ -21,10 +21,7 @@ from validation.lists.services import change_state
 from validation.lists.sources import Source, Table, open_source
 from validation.models import (
     AddressList,
-    DomainBlock,
-    ListAddress,
     ListChunk,
-    ListDomain,
     ListUpload,
 )
 from validation.models.list_states import State
@@ -127,9 +124,7 @@ class _Parser:
             else:
                 chunks = ListChunk.objects.filter(list=self._list, number=self._chunks)
                 chunks.update(rows=packed)
-            ListAddress.objects.bulk_create(found.addresses)
-            ListDomain.objects.bulk_create(found.domains)
-            DomainBlock.objects.bulk_create(found.blocks)
+            found.store()
         self._chunks += 1
         self._duplicates += found.duplicates
         self._addresses += found.to_check

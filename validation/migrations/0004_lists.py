@@ -88,7 +88,7 @@ class Migration(migrations.Migration):
             name='ListAddress',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.BinaryField(max_length=16)),
+                ('digest', models.UUIDField()),
                 ('row', models.PositiveIntegerField()),
                 ('list', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='validation.addresslist')),
             ],

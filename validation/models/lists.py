@@ -193,8 +193,8 @@ class ListAddress(models.Model):
     list = models.ForeignKey(
         AddressList, on_delete=models.CASCADE, related_name="+", db_index=False
     )
-    # The keyed hash of the address, or of its mailbox.
-    digest = models.BinaryField(max_length=16)
+    # The keyed hash of the address, or of its mailbox, in the 16 bytes of a UUID.
+    digest = models.UUIDField()
     row = models.PositiveIntegerField()
 
     class Meta:
