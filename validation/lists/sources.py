@@ -88,7 +88,7 @@ def _rechunk(batches: Iterable[Table]) -> Iterator[Table]:
         size += sum(len(cell) for row in batch for cell in row)
         if size > _MAX_CHUNK_CHARACTERS:
             row = count + len(rows)
-            raise UnreadableFile("rows_too_large", rows=min(row, CHUNK_ROWS), row=row)
+            raise UnreadableFile("rows_too_large", line=row, limit=min(row, CHUNK_ROWS))
         while len(rows) >= CHUNK_ROWS:
             yield rows[:CHUNK_ROWS]
             del rows[:CHUNK_ROWS]

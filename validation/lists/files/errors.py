@@ -41,7 +41,7 @@ MESSAGES = {
         "Line {line} has more than {limit} characters. Put each address in a row of its own."
     ),
     "rows_too_large": (
-        "The {rows} rows up to row {row} are too large. Delete the columns that you don't need and"
+        "The {limit} rows up to row {line} are too large. Remove the columns that you don't need and"
         " upload the file again."
     ),
     "out_of_memory": (
