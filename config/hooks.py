@@ -18,11 +18,13 @@ ON_ACCOUNT_ERASED: list[str] = [
     "apikeys.services.erase_personal_data",
     "credits.wallet.holds.release_holds",
     "validation.request_log.retention.delete_requests",
+    "validation.lists.retention.delete_lists",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
     "apikeys.services.export_keys",
     "credits.export.export_billing",
     "validation.request_log.export.export_requests",
+    "validation.lists.export.export_lists",
 ]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
 # Exactly one. Returns the domains that staff have listed, for the engine.
@@ -47,6 +49,8 @@ ON_EVERY_DAY: list[str] = [
     "validation.lost_charges.settle_lost_charges",
     "validation.request_log.retention.delete_old_replays",
     "validation.request_log.retention.delete_old_log_entries",
+    "validation.lists.retention.delete_unfinished_uploads",
+    "validation.lists.retention.expire_lists",
 ]
 
 # --- What each layer adds to the admin ------------------------------------------------------------

@@ -3,7 +3,7 @@
 The counts of rows are columns of the list.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Self
 
@@ -84,10 +84,10 @@ class StoredPreview:
             [(domain, count) for domain, count in counts.top_domains],
         )
 
-    def without_rows(self, is_hidden: Sequence[bool]) -> Self:
-        """Return the preview with empty rows in place of these."""
-        rows = zip(self.first_rows, is_hidden, strict=True)
-        return replace(self, first_rows=[[] if hidden else row for row, hidden in rows])
+    def without_rows(self, numbers: Collection[int]) -> Self:
+        """Return the preview with these rows empty."""
+        rows = [[] if number in numbers else row for number, row in enumerate(self.first_rows)]
+        return replace(self, first_rows=rows)
 
     def pack(self) -> bytes:
         return pack(asdict(self))

@@ -3,7 +3,7 @@
 from django.template.defaultfilters import pluralize
 
 from accounts.models import Account
-from validation.request_log.erasure import ErasureCount
+from validation.erasure import ErasureCount
 
 
 def format_days(days: int) -> str:

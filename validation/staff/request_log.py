@@ -18,9 +18,9 @@ from django.utils.functional import cached_property
 from accounts.staff.read_only import ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
 from validation.addresses import address_hash
+from validation.erasure import count_rows, erase_address, parse_and_mask
 from validation.forms import AddressForm
 from validation.models import LogEntry
-from validation.request_log.erasure import count_rows, erase_address, parse_and_mask
 
 MAX_SHOWN = 100
 CHANGELIST = "admin:validation_logentry_changelist"

@@ -9,14 +9,14 @@ from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from accounts.services import change_log_days as change_days
+from validation.erasure import count_rows, parse_and_mask
+from validation.erasure import erase_address as erase
 from validation.forms import AddressForm, LogDaysForm
 from validation.presenters.retention import (
     erasure_summary,
     format_retention,
     retention_sentence,
 )
-from validation.request_log.erasure import count_rows, parse_and_mask
-from validation.request_log.erasure import erase_address as erase
 
 PAGE = "validation:show-data"
 

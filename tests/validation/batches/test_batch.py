@@ -19,8 +19,8 @@ from runtime.mail.outbox import Mail
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient, error_code
 from validation.domain_data import staff_domains
+from validation.erasure import count_rows, erase_address
 from validation.models import MAX_FREE_BATCH_REPLAYS, LogEntry, Replay
-from validation.request_log.erasure import count_rows, erase_address
 
 pytestmark = pytest.mark.django_db
 

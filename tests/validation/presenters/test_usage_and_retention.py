@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from accounts.models import Account
+from validation.erasure import ErasureCount
 from validation.presenters.retention import (
     erasure_summary,
     format_retention,
@@ -13,7 +14,6 @@ from validation.presenters.retention import (
 )
 from validation.presenters.usage import interval_heading, time_zone_note
 from validation.reports.date_ranges import Unit
-from validation.request_log.erasure import ErasureCount
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 KOLKATA_NOTE = "Hours are in your time zone, Asia/Kolkata. Days start at midnight UTC."
@@ -48,8 +48,9 @@ def test_retention_of_zero_days_means_not_at_all() -> None:
 
 def test_erasure_says_where_the_address_is() -> None:
     account = Account(name="The Shop")
-    found = erasure_summary(account, ErasureCount(2, 1))
+    found = erasure_summary(account, ErasureCount(2, 1, 0))
     assert found == "This deletes 2 requests and 1 stored response."
-    assert (
-        erasure_summary(account, ErasureCount(0, 0)) == "The Shop has no data about this address."
-    )
+    found = erasure_summary(account, ErasureCount(2, 1, 1))
+    assert found == "This deletes 2 requests, 1 stored response, and its rows in 1 list."
+    nothing = erasure_summary(account, ErasureCount(0, 0, 0))
+    assert nothing == "The Shop has no data about this address."

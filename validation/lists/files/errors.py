@@ -41,8 +41,8 @@ MESSAGES = {
         "Line {line} has more than {limit} characters. Put each address in a row of its own."
     ),
     "rows_too_large": (
-        "The {limit} rows up to row {line} are too large. Remove the columns that you don't need and"
-        " upload the file again."
+        "The {limit} rows up to row {line} are too large. Remove the columns that you don't need"
+        " and upload the file again."
     ),
     "out_of_memory": (
         "The file needs too much memory. Save it as CSV, or delete the columns and rows that you"

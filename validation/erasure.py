@@ -1,4 +1,4 @@
-"""Erase one address from the request log and from stored replays."""
+"""Erase one address from the request log, stored replays and lists."""
 
 from dataclasses import dataclass
 
@@ -9,39 +9,46 @@ from accounts.engine import get_engine
 from accounts.models import Account, User
 from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash, mask_address
-from validation.models import LogEntry, Replay
+from validation.lists.erasure import erase_from_list, lists_with_address
+from validation.models import AddressList, LogEntry, Replay
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
     """Erase every spelling of the address, in all accounts if `account` is None.
 
-    Return the number of deleted rows. Usage totals contain no addresses and stay.
+    Return the number of deleted rows. Usage totals contain no addresses and stay. Call it outside a
+    transaction.
     """
     # Recorded first: an interrupted erasure must not leave deletions without an audit entry.
     for affected in [account] if account else [None, *_accounts_with(email)]:
         audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
-    return sum(delete_in_batches(rows) for rows in _matching_rows(email, account))
+    requests, replays, lists = _matching_rows(email, account)
+    deleted = delete_in_batches(requests) + delete_in_batches(replays)
+    return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
 
 
 @dataclass(frozen=True)
 class ErasureCount:
     requests: int
     replays: int
+    lists: int
 
     @property
     def total(self) -> int:
-        return self.requests + self.replays
+        return self.requests + self.replays + self.lists
 
     @property
     def summary(self) -> str:
         requests = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
         replays = "1 stored response" if self.replays == 1 else f"{self.replays:,} stored responses"
-        return f"{requests} and {replays}"
+        if not self.lists:
+            return f"{requests} and {replays}"
+        lists = "1 list" if self.lists == 1 else f"{self.lists:,} lists"
+        return f"{requests}, {replays}, and its rows in {lists}"
 
 
 def count_rows(*, email: str, account: Account | None) -> ErasureCount:
-    requests, replays = (rows.count() for rows in _matching_rows(email, account))
-    return ErasureCount(requests, replays)
+    return ErasureCount(*(rows.count() for rows in _matching_rows(email, account)))
 
 
 def parse_and_mask(email: str) -> str:
@@ -51,18 +58,21 @@ def parse_and_mask(email: str) -> str:
 
 
 def _accounts_with(email: str) -> QuerySet[Account]:
-    """Return the accounts whose own audit log must show that their request log lost rows."""
-    requests, replays = (rows.order_by().values("account") for rows in _matching_rows(email, None))
-    return Account.objects.filter(Q(pk__in=requests) | Q(pk__in=replays))
+    """Return the accounts whose own audit log must show that they lost rows."""
+    requests, replays, lists = (
+        rows.order_by().values("account") for rows in _matching_rows(email, None)
+    )
+    return Account.objects.filter(Q(pk__in=requests) | Q(pk__in=replays) | Q(pk__in=lists))
 
 
 def _matching_rows(
     email: str, account: Account | None
-) -> tuple[QuerySet[LogEntry], QuerySet[Replay]]:
+) -> tuple[QuerySet[LogEntry], QuerySet[Replay], QuerySet[AddressList]]:
     # The index on replays starts with the account. Naming the accounts turns the search for a hash
     # into one index lookup per account instead of a scan of all replays.
     accounts = Account.objects.filter(pk=account.pk) if account else Account.objects.all()
     return (
         LogEntry.objects.filter(account__in=accounts, address_hash=address_hash(email)),
         Replay.objects.with_address(email).filter(account__in=accounts),
+        lists_with_address(email).filter(account__in=accounts),
     )

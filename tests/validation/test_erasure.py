@@ -7,8 +7,8 @@ from apikeys.services import create_key
 from credits.models import UseHour
 from runtime.database import batches
 from tests.support.api_client import ApiClient
+from validation.erasure import erase_address
 from validation.models import LogEntry, Replay
-from validation.request_log.erasure import erase_address
 
 pytestmark = pytest.mark.django_db
 

@@ -1,0 +1,99 @@
+"""Erase one address from the stored rows of lists.
+
+Parts of files that are still being uploaded aren't searched. They are deleted within a day.
+"""
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from validation.addresses import address_hash
+from validation.engine.aliases import canonical_address
+from validation.engine.reasons import Verdict
+from validation.engine.syntax import AddressParts, parse_address
+from validation.lists.payloads import RowKind, Rows, pack_results, unpack_results
+from validation.lists.previews import StoredPreview
+from validation.models import AddressList, ListAddress, ListChunk
+from validation.models.lists import Dedupe
+
+
+def lists_with_address(email: str) -> QuerySet[AddressList]:
+    """Return the lists with the address, or with another alias of its mailbox."""
+    digests = {address_hash(email)}
+    parts = parse_address(email.strip())
+    if isinstance(parts, AddressParts):
+        digests.add(address_hash(canonical_address(parts.local_part, parts.domain)))
+    found = ListAddress.objects.filter(digest__in=digests)
+    return AddressList.objects.filter(pk__in=found.values("list"))
+
+
+def erase_from_list(address_list: AddressList, email: str) -> int:
+    """Empty the rows with the address, delete their results, and return their number.
+
+    The counts of the list stay.
+    """
+    digest, column = address_hash(email), address_list.column or 0
+    chunks = ListChunk.objects.filter(list=address_list).order_by("number")
+    erased = 0
+    for number in list(chunks.values_list("number", flat=True)):
+        rows = Rows.unpack(bytes(chunks.get(number=number).rows))
+        if _find(rows, column, digest):
+            erased += _erase_from_chunk(address_list, number, column, digest)
+    if address_list.dedupe != Dedupe.MAILBOX:
+        # The digest of a mailbox finds its other aliases.
+        ListAddress.objects.filter(list=address_list, digest=digest).delete()
+    return erased
+
+
+def _find(rows: Rows, column: int, digest: str) -> list[int]:
+    """Return which rows have the address in the column."""
+    return [
+        index
+        for index, (cells, kind) in enumerate(zip(rows.cells, rows.kinds, strict=True))
+        # A row may be shorter while another column is parsed.
+        if kind in (RowKind.ADDRESS, RowKind.DUPLICATE)
+        and column < len(cells)
+        and address_hash(cells[column]) == digest
+    ]
+
+
+@transaction.atomic
+def _erase_from_chunk(address_list: AddressList, number: int, column: int, digest: str) -> int:
+    chunk = ListChunk.objects.select_for_update().get(list=address_list, number=number)
+    rows = Rows.unpack(bytes(chunk.rows))
+    found = _find(rows, column, digest)
+    if chunk.results:
+        _erase_results(chunk, rows.kinds, found)
+    chunk.rows = _without(rows, found).pack()
+    # A process that checks the chunk now has read the erased rows: it must start over.
+    chunk.leased_until = None
+    chunk.save(update_fields=["rows", "results", "unknown", "leased_until"])
+    if number == 0:
+        _erase_from_preview(address_list, found)
+    return len(found)
+
+
+def _erase_results(chunk: ListChunk, kinds: str, found: list[int]) -> None:
+    checked = [index for index, kind in enumerate(kinds) if kind == RowKind.ADDRESS]
+    results = dict(zip(checked, unpack_results(bytes(chunk.results)), strict=True))
+    erased = [results.pop(index) for index in found if index in results]
+    unknown = sum(result["verdict"] == Verdict.UNKNOWN for result in erased)
+    chunk.unknown = max(0, chunk.unknown - unknown)
+    chunk.results = pack_results(list(results.values()))
+
+
+def _without(rows: Rows, found: list[int]) -> Rows:
+    duplicates = [index for index, kind in enumerate(rows.kinds) if kind == RowKind.DUPLICATE]
+    originals = dict(zip(duplicates, rows.originals, strict=True))
+    kinds, cells = list(rows.kinds), list(rows.cells)
+    for index in found:
+        kinds[index], cells[index] = RowKind.EMPTY, []
+        originals.pop(index, None)
+    return Rows(cells, "".join(kinds), list(originals.values()))
+
+
+def _erase_from_preview(address_list: AddressList, found: list[int]) -> None:
+    locked = AddressList.objects.select_for_update(of=("self",)).get(pk=address_list.pk)
+    if not locked.preview:
+        return
+    preview = StoredPreview.unpack(bytes(locked.preview)).without_rows(found)
+    AddressList.objects.filter(pk=locked.pk).update(preview=preview.pack())

@@ -1,0 +1,51 @@
+"""Delete what lists no longer need: old uploads, expired results, and lists of erased accounts."""
+
+from datetime import timedelta
+
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from accounts.models import Account
+from runtime.database.batches import delete_in_batches
+from validation.lists import storage
+from validation.lists.services import change_state
+from validation.models import AddressList, ListAddress, ListChunk, ListPart, ListUpload
+from validation.models.list_states import State
+
+MAX_UPLOAD_TIME = timedelta(hours=24)
+# Their rows were deleted, unless a process was killed meanwhile.
+_EMPTY = (State.FAILED, State.EXPIRED)
+
+
+def delete_unfinished_uploads() -> None:
+    """Delete lists whose file wasn't uploaded completely within a day. A daily job."""
+    old = timezone.now() - MAX_UPLOAD_TIME
+    for address_list in AddressList.objects.filter(state=State.UPLOADING, created_at__lte=old):
+        # False if the customer has just begun parsing it.
+        if change_state(address_list, State.EXPIRED):
+            storage.delete_list(address_list)
+    delete_in_batches(ListUpload.objects.old())
+
+
+def expire_lists() -> None:
+    """Delete the rows and results of lists whose retention has ended. A daily job."""
+    for address_list in AddressList.objects.filter(expires_at__lte=timezone.now()):
+        change_state(address_list, State.EXPIRED)
+    for address_list in AddressList.objects.filter(state__in=_EMPTY).filter(_has_content()):
+        storage.delete_content(address_list)
+
+
+def _has_content() -> Q:
+    this_list = OuterRef("pk")
+    return (
+        Q(Exists(ListChunk.objects.filter(list=this_list)))
+        | Q(Exists(ListPart.objects.filter(list=this_list)))
+        | Q(Exists(ListAddress.objects.filter(list=this_list)))
+    )
+
+
+def delete_lists(*, account: Account) -> None:
+    """Delete the lists of an erased account. A hook."""
+    for address_list in AddressList.objects.filter(account=account):
+        storage.delete_list(address_list)
+    ListUpload.objects.filter(account=account).delete()
