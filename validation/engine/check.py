@@ -6,7 +6,7 @@ engine.check("jane@shop.com").document()
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -97,6 +97,33 @@ class Engine:
         is_known = self._domains.get(domain) is not None or self.domain_data.is_reserved(domain)
         return None if is_known else domain
 
+    def look_up(self, domain: str, *, ignores_cache: bool = False) -> MailRoute:
+        """Return what the DNS says about a domain in ASCII. Looks it up unless it's cached."""
+        if self.domain_data.is_reserved(domain):
+            return MailRoute(problem="reserved_domain")
+        cached = None if ignores_cache else self._domains.get(domain)
+        if cached is not None:
+            self.resolver.counters.cached_domains += 1
+            return cached.route
+        try:
+            return self._look_up(domain, None)[0].route
+        except Exception:
+            logger.exception("A lookup failed, so the domain's addresses get check_failed")
+            return MailRoute(problem="check_failed")
+
+    def describe(self, domain: str, route: MailRoute) -> DomainInfo:
+        """Return what a check needs to know about a domain, from what the DNS says about it."""
+        return describe_domain(self.domain_data, domain, route, self._staff_domains())
+
+    def check_with_facts(self, email: str, facts: Mapping[str, DomainInfo]) -> Finding:
+        """Check an address without the DNS, from the facts about its domain.
+
+        An address whose domain is not among the facts gets `check_failed`.
+        """
+        return self._check_safely(
+            email, lambda email, parts: self._check_with_facts(email, parts, facts)
+        )
+
     def check_after_timeout(self, email: str) -> Finding:
         """Return the finding for an address whose lookup took too long."""
         return self._check_safely(
@@ -160,6 +187,14 @@ class Engine:
             info = describe_domain(self.domain_data, domain, info.route, staff_domains)
             self._cache_domain(domain, info)
         return build_finding(self.domain_data, email, parts, info, dns_cached=not sent_queries)
+
+    def _check_with_facts(
+        self, email: str, parts: AddressParts, facts: Mapping[str, DomainInfo]
+    ) -> Finding:
+        info = facts.get(parts.ascii_domain)
+        if info is None or self.domain_data.is_reserved(parts.ascii_domain):
+            return self._check_offline(email, parts)
+        return build_finding(self.domain_data, email, parts, info)
 
     def _check_in_scope(self, scope: LookupScope, email: str, parts: AddressParts) -> Finding:
         domain = parts.ascii_domain

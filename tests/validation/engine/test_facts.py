@@ -1,0 +1,116 @@
+"""Findings from stored facts, and lookups of many domains."""
+
+from dataclasses import replace
+
+import dns.message
+import dns.rcode
+import pytest
+
+from tests.servers.dns import FakeDns, reply_with_code
+from validation.engine.check import Engine
+from validation.engine.dns.mail_route import MailRoute
+from validation.engine.dns.stored_route import dump_route, load_route
+from validation.engine.lookups import look_up_all
+from validation.engine.syntax import AddressParts, parse_address
+
+pytestmark = pytest.mark.anywhere
+
+LOCAL_PARTS = (
+    *("jane", "Jane.Doe+news", "info", "no-reply", "josé", '"a b"', "j-d", "jane.", "a" * 65),
+    *("аdmin", "jаne", "postmaster+x", "1"),
+)
+DOMAINS = (
+    *("shop.com", "a-record.com", "null.com", "denied.com", "failing.com", "gmail.com"),
+    *("gmial.com", "mailinator.com", "shop.example", "sub.shop.com", "bücher.com", "localhost"),
+    *("unroutable.com", "shop.com.", "[127.0.0.1]", "no-host.com", "SHOP.com"),
+)
+EMAILS = [f"{local_part}@{domain}" for local_part in LOCAL_PARTS for domain in DOMAINS]
+
+
+def script(fake_dns: FakeDns) -> None:
+    for domain in ("shop.com", "gmail.com", "mailinator.com", "xn--bcher-kva.com"):
+        fake_dns.add_mail_domain(domain)
+    fake_dns.add_records("shop.com", TXT='"v=spf1 -all"')
+    fake_dns.add_records("_dmarc.shop.com", TXT='"v=DMARC1; p=reject"')
+    fake_dns.add_records("a-record.com", A="8.8.4.4")
+    fake_dns.add_records("null.com", MX="0 .")
+    fake_dns.add_mail_domain("unroutable.com", address="10.0.0.1")
+    fake_dns.add_records("no-host.com", MX="10 mx.nowhere.com.")
+    fake_dns.set_behavior("failing.com", "MX", reply_with_code(dns.rcode.SERVFAIL))
+
+
+def find_domains(emails: list[str]) -> list[str]:
+    parts = map(parse_address, emails)
+    return list({part.ascii_domain: None for part in parts if isinstance(part, AddressParts)})
+
+
+def test_facts_lead_to_the_same_findings_as_single_checks(
+    patient_engine: Engine, fake_dns: FakeDns
+) -> None:
+    script(fake_dns)
+    routes = look_up_all(patient_engine, find_domains(EMAILS), threads=4)
+    stored = {domain: dump_route(route) for domain, route in routes}
+    facts = {
+        domain: patient_engine.describe(domain, load_route(text)) for domain, text in stored.items()
+    }
+    for email in EMAILS:
+        found = patient_engine.check_with_facts(email, facts).document()
+        assert found == patient_engine.check(email).document()
+    assert len({patient_engine.check_with_facts(email, facts).reason for email in EMAILS}) > 10
+
+
+@pytest.mark.parametrize("domain", find_domains(EMAILS))
+def test_route_is_the_same_after_it_was_stored(
+    patient_engine: Engine, fake_dns: FakeDns, domain: str
+) -> None:
+    script(fake_dns)
+    route = patient_engine.look_up(domain)
+    assert load_route(dump_route(route)) == replace(route, expires_at=0.0)
+
+
+def test_empty_route_is_stored_as_an_empty_object() -> None:
+    assert dump_route(MailRoute()) == "{}"
+    assert load_route("{}") == MailRoute()
+
+
+def test_unknown_domain_is_not_looked_up_for_a_check_with_facts(
+    engine: Engine, fake_dns: FakeDns
+) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    assert engine.check_with_facts("jane@shop.com", {}).reason == "check_failed"
+    assert not fake_dns.messages
+
+
+def test_domains_are_looked_up_once_in_a_process(patient_engine: Engine, fake_dns: FakeDns) -> None:
+    for number in range(8):
+        fake_dns.add_mail_domain(f"shop{number}.com", host="mx.provider.com")
+    domains = [f"shop{number}.com" for number in range(8)]
+    for _ in range(3):
+        routes = dict(look_up_all(patient_engine, domains, threads=1))
+        assert all(route.accepts_mail for route in routes.values())
+    assert {fake_dns.queries[domain, "MX"] for domain in domains} == {1}
+    assert fake_dns.queries["mx.provider.com", "A"] == 1
+
+
+def test_reserved_domain_is_not_looked_up(engine: Engine, fake_dns: FakeDns) -> None:
+    assert engine.look_up("shop.example").problem == "reserved_domain"
+    assert not fake_dns.messages
+
+
+def test_lookup_that_timed_out_while_the_process_lagged_is_repeated(
+    engine: Engine, fake_dns: FakeDns
+) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    asked = []
+
+    def lag_once(query: dns.message.Message) -> dns.message.Message | None:
+        asked.append(query)
+        if len(asked) > 3:
+            return fake_dns.build_reply(query, "shop.com", "MX")
+        # `sum` keeps all other threads of the process waiting.
+        sum(range(8_000_000))
+        return None
+
+    fake_dns.set_behavior("shop.com", "MX", lag_once)
+    ((_, route),) = look_up_all(engine, ["shop.com"], threads=2)
+    assert route.accepts_mail
