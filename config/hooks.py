@@ -46,6 +46,7 @@ ON_EVERY_DAY: list[str] = [
     "credits.plans.sign_up_credits.delete_old_places",
     "credits.wallet.totals.roll_up_days",
     "credits.wallet.totals.delete_old_hours",
+    "validation.lists.control.cancel_long_paused",
     "validation.lost_charges.settle_lost_charges",
     "validation.request_log.retention.delete_old_replays",
     "validation.request_log.retention.delete_old_log_entries",

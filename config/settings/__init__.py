@@ -245,6 +245,13 @@ DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Domains, and DNS replies, that each worker caches. A domain with its reply takes about 2 KB.
 DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_000_000)
 
+# --- Lists ----------------------------------------------------------------------------------------
+
+# Processes that `make serve` starts for lists.
+LIST_PROCESSES = env.integer("LIST_PROCESSES", 1, minimum=0, maximum=64)
+# How long the results of a list are kept.
+LIST_RETENTION_DAYS = env.integer("LIST_RETENTION_DAYS", 30, minimum=1, maximum=90)
+
 # --- Billing --------------------------------------------------------------------------------------
 
 CURRENCY = env.matching("CURRENCY", "USD", r"[A-Z]{3}", "must be three letters such as USD.")

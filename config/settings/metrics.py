@@ -21,7 +21,7 @@ def metrics_address(env: Environment, port: int) -> tuple[str, int] | None:
 def enable_metrics(folder: Path, serves_web: bool) -> None:
     """Let the machine's processes share their metrics through files in the folder.
 
-    Commands other than the background worker record none.
+    Commands other than the background and list workers record none.
     """
-    if serves_web or sys.argv[1:2] == ["run_worker"]:
+    if serves_web or sys.argv[1:2] in (["run_worker"], ["run_lists"]):
         os.environ[_VARIABLE] = str(folder)

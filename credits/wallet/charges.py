@@ -49,10 +49,10 @@ class Charge:
     verdict: str
     # A cost of 0 is recorded as usage too.
     cost: int
-    # Of each validation.
-    duration_ms: int
-    # The number of validations that the cost is for.
-    validations: int = 1
+    # None for validations that no caller waited for.
+    duration_ms: int | None
+    # Several validations with the same verdict. `cost` is their sum.
+    calls: int = 1
 
 
 @dataclass(eq=False)
@@ -184,10 +184,8 @@ def record_usage(charges: Iterable[Charge]) -> None:
 def _usage_rows(charges: Iterable[Charge]) -> Iterator[Row]:
     hour = _hour(timezone.now())
     for charge in charges:
-        count = charge.validations
-        histogram = [count * hit for hit in _histogram(charge.duration_ms)]
-        duration_ms = count * charge.duration_ms
-        yield (*_usage_key(charge, hour), count, charge.cost, duration_ms, *histogram)
+        key, duration_ms = _usage_key(charge, hour), charge.duration_ms or 0
+        yield (*key, charge.calls, charge.cost, duration_ms, *_histogram(charge.duration_ms))
 
 
 def _usage_key(charge: Charge, hour: datetime) -> tuple[int, int | None, datetime, str]:
@@ -199,8 +197,8 @@ def _hour(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def _histogram(duration_ms: int) -> list[int]:
-    hit = bucket_for(duration_ms)
+def _histogram(duration_ms: int | None) -> list[int]:
+    hit = None if duration_ms is None else bucket_for(duration_ms)
     return [int(bucket == hit) for bucket in BUCKETS]
 
 

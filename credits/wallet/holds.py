@@ -15,6 +15,7 @@ from accounts.models import Account
 from credits.models import Hold, Wallet
 from credits.wallet.charges import (
     Charge,
+    credits_charged,
     insufficient_credits,
     queue_balance_email,
     record_usage,
@@ -57,6 +58,7 @@ def charge_hold(*, hold: Hold, charges: Sequence[Charge]) -> None:
     wallet.save(update_fields=["held"])
     hold.charge(cost)
     record_usage(charges)
+    transaction.on_commit(lambda: credits_charged.inc(cost))
 
 
 @transaction.atomic

@@ -34,7 +34,14 @@ class Dedupe(models.TextChoices):
 class AddressListQuerySet(LeasedQuerySet["AddressList"]):
     def due(self) -> "AddressListQuerySet":
         """Return the lists to parse. Their chunks are claimed one by one after that."""
-        return self.filter(state=State.PARSING).order_by("updated_at", "pk")
+        return self.of_active_accounts().filter(state=State.PARSING).order_by("updated_at", "pk")
+
+    def of_active_accounts(self) -> "AddressListQuerySet":
+        return self.filter(account__closed_at=None, account__suspended_at=None)
+
+    def lock(self, address_list: "AddressList") -> "AddressList":
+        """Return the row, locked until the transaction ends. Lock it before the wallet."""
+        return self.select_for_update().get(pk=address_list.pk)
 
     def unfinished(self) -> "AddressListQuerySet":
         return self.filter(state__in=UNFINISHED)

@@ -19,7 +19,7 @@ TABLE = """
           uploading parsing ready queued running paused rechecking completed canceled failed expired
 uploading  .         yes     .     .      .       .      .          .         yes      .      yes
 parsing    .         .       yes   .      .       .      .          .         yes      yes    .
-ready      .         .       .     yes    .       .      .          .         yes      .      yes
+ready      .         yes     .     yes    .       .      .          .         yes      .      yes
 queued     .         .       .     .      yes     yes    .          .         yes      .      .
 running    .         .       .     .      .       yes    yes        .         yes      yes    .
 paused     .         .       .     yes    yes     .      yes        .         yes      .      .

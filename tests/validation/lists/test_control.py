@@ -1,0 +1,246 @@
+"""Starting, pausing, resuming and canceling lists: states, credits, audit entries, and races."""
+
+from datetime import timedelta
+from itertools import product
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account, AuditEntry, User
+from accounts.services import close_account, suspend_account
+from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from credits.models import Hold, Wallet
+from credits.wallet.books import find_discrepancies
+from credits.wallet.charges import InsufficientCredits
+from credits.wallet.holds import release_hold
+from tests.validation.lists.factory import make_list, make_started_list
+from validation.lists.actors import SERVICE, Actor
+from validation.lists.control import (
+    ConfirmationRequired,
+    InvalidState,
+    Start,
+    cancel_list,
+    cancel_long_paused,
+    pause_list,
+    resume_list,
+    start_list,
+)
+from validation.models import AddressList, DomainBlock, ListDomain
+from validation.models.list_states import State
+
+pytestmark = pytest.mark.django_db
+
+EMAILS = [f"customer{number}@shop{number}.com" for number in range(20)]
+BALANCE = 100
+
+
+def start(address_list: AddressList, **choices: object) -> AddressList:
+    return start_list(
+        address_list=address_list,
+        start=Start(**choices),  # type: ignore[arg-type]
+        actor=SERVICE,
+    )
+
+
+def state_of(address_list: AddressList) -> str:
+    return str(AddressList.objects.values_list("state", flat=True).get(pk=address_list.pk))
+
+
+def wallet(account: Account) -> tuple[int, int]:
+    found = Wallet.objects.get(account=account)
+    assert list(find_discrepancies()) == []
+    return found.balance, found.held
+
+
+OPERATIONS = {
+    "start": (start, {"ready"}, {"ready": "queued"}),
+    "pause": (
+        lambda address_list: pause_list(address_list=address_list, actor=SERVICE),
+        {"queued", "running", "rechecking", "paused"},
+        dict.fromkeys(("queued", "running", "rechecking", "paused"), "paused"),
+    ),
+    "resume": (
+        lambda address_list: resume_list(address_list=address_list, actor=SERVICE),
+        {"queued", "running", "rechecking", "paused"},
+        {
+            "queued": "queued",
+            "running": "running",
+            "rechecking": "rechecking",
+            "paused": "queued",
+        },
+    ),
+    "cancel": (
+        lambda address_list: cancel_list(address_list=address_list, actor=SERVICE),
+        set(State) - {"completed", "failed", "expired"},
+        dict.fromkeys(State, "canceled"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "state"), list(product(OPERATIONS, State)))
+def test_operation_leads_from_each_state_to_one_state(
+    account: Account, name: str, state: State
+) -> None:
+    operation, allowed, outcomes = OPERATIONS[name]
+    address_list = make_list(account, EMAILS)
+    AddressList.objects.filter(pk=address_list.pk).update(state=state)
+    if state in allowed:
+        operation(address_list)
+        assert state_of(address_list) == outcomes[state]
+    else:
+        with pytest.raises(InvalidState) as refused:
+            operation(address_list)
+        assert refused.value.details == {"state": state}
+        assert state_of(address_list) == state
+    assert wallet(account)[0] + wallet(account)[1] == BALANCE
+
+
+def test_started_list_holds_the_price_of_its_addresses(account: Account) -> None:
+    started = start(make_list(account, EMAILS, addresses=17), max_credits=17)
+    assert wallet(account) == (BALANCE - 17, 17)
+    assert started.hold
+    assert (started.hold.source, started.hold.reason) == (
+        f"list:{started.public_id}",
+        "customers.csv",
+    )
+    assert started.started_at
+
+
+def test_list_that_costs_more_than_the_balance_is_not_started(account: Account) -> None:
+    address_list = make_list(account, EMAILS, addresses=BALANCE + 1)
+    with pytest.raises(InsufficientCredits) as refused:
+        start(address_list)
+    assert refused.value.details["required"] == BALANCE + 1
+    assert state_of(address_list) == State.READY
+    assert wallet(account) == (BALANCE, 0)
+
+
+def test_list_that_costs_more_than_max_credits_is_not_started(account: Account) -> None:
+    address_list = make_list(account, EMAILS)
+    with pytest.raises(ApiError, match="insufficient_credits") as refused:
+        start(address_list, max_credits=19)
+    assert refused.value.details == {"required": 20, "max_credits": 19}
+    assert wallet(account) == (BALANCE, 0)
+
+
+@pytest.mark.parametrize(
+    ("empty", "not_address", "is_refused"), [(0, 10, False), (0, 11, True), (2, 10, True)]
+)
+def test_column_without_addresses_needs_confirmation(
+    account: Account, empty: int, not_address: int, is_refused: bool
+) -> None:
+    counts = {"rows": 20, "empty": empty, "not_address": not_address}
+    address_list = make_list(account, EMAILS, **counts)
+    if is_refused:
+        with pytest.raises(ConfirmationRequired) as refused:
+            start(address_list)
+        assert refused.value.details == {"rows": 20, "not_address": not_address}
+        assert state_of(address_list) == State.READY
+    assert start(address_list, confirm=is_refused).state == State.QUEUED
+
+
+def test_another_column_is_parsed_before_the_list_starts(account: Account) -> None:
+    address_list = make_list(account, EMAILS)
+    start(address_list, column=2, max_credits=50)
+    address_list.refresh_from_db()
+    assert address_list.state == State.PARSING
+    assert (address_list.column, address_list.max_credits) == (2, 50)
+    assert address_list.starts_when_ready
+    assert wallet(account) == (BALANCE, 0)
+
+
+def test_list_without_addresses_starts_without_a_hold(account: Account) -> None:
+    assert start(make_list(account, [])).hold is None
+
+
+@pytest.mark.parametrize("end", [suspend_account, close_account])
+def test_lists_of_inactive_accounts_do_not_start(
+    account: Account, owner: User, end: object
+) -> None:
+    address_list, paused = make_list(account, EMAILS), make_started_list(account, EMAILS)
+    pause_list(address_list=paused, actor=SERVICE)
+    end(account=account, actor=owner)  # type: ignore[operator]
+    for operation in (start, lambda paused: resume_list(address_list=paused, actor=SERVICE)):
+        with pytest.raises(ApiError, match="account_suspended"):
+            operation(address_list if operation is start else paused)
+
+
+def test_canceled_list_releases_its_hold(account: Account) -> None:
+    address_list = make_started_list(account, EMAILS)
+    assert wallet(account) == (BALANCE - 20, 20)
+    canceled = cancel_list(address_list=address_list, actor=SERVICE)
+    assert wallet(account) == (BALANCE, 0)
+    assert canceled.finished_at
+    assert canceled.expires_at == canceled.finished_at + timedelta(days=30)
+    assert not ListDomain.objects.exists()
+    assert not DomainBlock.objects.exists()
+    cancel_list(address_list=address_list, actor=SERVICE)
+    assert AuditEntry.objects.filter(action="list.canceled").count() == 1
+
+
+def test_list_whose_hold_ended_holds_the_rest_when_it_is_resumed(account: Account) -> None:
+    address_list = make_started_list(account, EMAILS)
+    assert address_list.hold
+    pause_list(address_list=address_list, actor=SERVICE)
+    release_hold(hold=address_list.hold)
+    counts = {"checked": 8, "deliverable": 5, "unknown": 3}
+    AddressList.objects.update(**counts, error_code="credits_deducted", error_message="…")
+    resumed = resume_list(address_list=address_list, actor=SERVICE)
+    assert wallet(account) == (BALANCE - 15, 15)
+    resumed.refresh_from_db()
+    assert (resumed.error_code, resumed.error_message, resumed.paused_at) == ("", "", None)
+    resume_list(address_list=address_list, actor=SERVICE)
+    assert Hold.objects.count() == 2
+
+
+def test_list_is_not_resumed_if_the_balance_does_not_cover_the_rest(account: Account) -> None:
+    address_list = make_started_list(account, EMAILS)
+    assert address_list.hold
+    pause_list(address_list=address_list, actor=SERVICE)
+    release_hold(hold=address_list.hold)
+    AddressList.objects.update(addresses=BALANCE + 1)
+    with pytest.raises(InsufficientCredits):
+        resume_list(address_list=address_list, actor=SERVICE)
+    assert state_of(address_list) == State.PAUSED
+
+
+def test_list_paused_while_unknown_results_are_checked_again_goes_on_there(
+    account: Account,
+) -> None:
+    address_list = make_started_list(account, EMAILS)
+    later = timezone.now() + timedelta(minutes=10)
+    AddressList.objects.update(state=State.RECHECKING, rechecks=1, recheck_at=later)
+    pause_list(address_list=address_list, actor=SERVICE)
+    resumed = resume_list(address_list=address_list, actor=SERVICE)
+    assert (resumed.state, resumed.recheck_at) == (State.RECHECKING, later)
+
+
+def test_list_paused_for_thirty_days_is_canceled(account: Account) -> None:
+    old, recent = make_started_list(account, EMAILS), make_started_list(account, EMAILS)
+    for address_list, days in ((old, 31), (recent, 29)):
+        pause_list(address_list=address_list, actor=SERVICE)
+        paused_at = timezone.now() - timedelta(days=days)
+        AddressList.objects.filter(pk=address_list.pk).update(paused_at=paused_at)
+    cancel_long_paused()
+    assert (state_of(old), state_of(recent)) == (State.CANCELED, State.PAUSED)
+    assert wallet(account) == (BALANCE - 20, 20)
+
+
+def test_audit_log_names_who_started_and_stopped_a_list(
+    account: Account, owner: User, key: ApiKey
+) -> None:
+    address_list = make_list(account, EMAILS)
+    by_owner, by_key = Actor(user=owner, ip="192.0.2.1"), Actor(key=key)
+    start_list(address_list=address_list, start=Start(), actor=by_key)
+    pause_list(address_list=address_list, actor=by_owner)
+    resume_list(address_list=address_list, actor=by_owner)
+    cancel_list(address_list=address_list, actor=SERVICE)
+    entries = AuditEntry.objects.filter(action__startswith="list.").order_by("pk")
+    assert [(entry.action, entry.who, entry.ip) for entry in entries] == [
+        ("list.started", f"API key {key}", None),
+        ("list.paused", owner.email, "192.0.2.1"),
+        ("list.resumed", owner.email, "192.0.2.1"),
+        ("list.canceled", "Automatic", None),
+    ]
+    assert {entry.target for entry in entries} == {f"customers.csv ({address_list.public_id})"}

@@ -1,0 +1,62 @@
+"""Look up the domains of a list, a block at a time."""
+
+import time
+from collections.abc import Iterable, Iterator
+
+from django.db import transaction
+
+from accounts.engine import get_engine
+from validation.engine.dns.mail_route import MailRoute
+from validation.engine.dns.stored_route import dump_route, load_route
+from validation.engine.findings import DomainInfo
+from validation.engine.lookups import look_up_all
+from validation.models import AddressList, DomainBlock, ListDomain
+
+THREADS = 64
+_RENEW_SECONDS = DomainBlock.LEASE.total_seconds() / 4
+
+
+def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
+    """Look up the block's domains, when lists are checked again only those that are unknown.
+
+    Return False if another process has claimed the block meanwhile.
+    """
+    rows = {
+        row.domain: row
+        for row in ListDomain.objects.filter(list=address_list, block=block.number)
+        if not row.route or _is_unknown(load_route(row.route))
+    }
+    routes = look_up_all(get_engine(), list(rows), threads=THREADS)
+    for domain, route in _renewing(block, routes):
+        rows[domain].route = dump_route(route)
+    with transaction.atomic():
+        if not block.lock_if_held():
+            return False
+        ListDomain.objects.bulk_update(rows.values(), ["route"])
+        return block.release(is_done=True, attempts=0)
+
+
+def load_facts(address_list: AddressList, domains: Iterable[str]) -> dict[str, DomainInfo]:
+    """Return what was found about these domains, for `Engine.check_with_facts`."""
+    engine = get_engine()
+    rows = ListDomain.objects.filter(list=address_list, domain__in=set(domains)).exclude(route="")
+    return {
+        domain: engine.describe(domain, load_route(route))
+        for domain, route in rows.values_list("domain", "route")
+    }
+
+
+def _is_unknown(route: MailRoute) -> bool:
+    return route.accepts_mail is None and route.problem != "reserved_domain"
+
+
+def _renewing(
+    block: DomainBlock, routes: Iterator[tuple[str, MailRoute]]
+) -> Iterator[tuple[str, MailRoute]]:
+    """Renew the block's lease from time to time."""
+    renewed_at = time.monotonic()
+    for item in routes:
+        if time.monotonic() - renewed_at > _RENEW_SECONDS:
+            renewed_at = time.monotonic()
+            block.renew()
+        yield item

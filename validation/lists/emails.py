@@ -1,0 +1,24 @@
+"""Email the creators of lists that are completed or have failed."""
+
+from accounts.emails import queue_email
+from validation.models import AddressList
+
+
+def queue_list_completed(address_list: AddressList) -> None:
+    counts = [
+        f"{getattr(address_list, verdict):,} {verdict}"
+        for verdict in ("deliverable", "risky", "undeliverable", "unknown")
+    ]
+    _queue("list_completed", address_list, counts=", ".join(counts))
+
+
+def queue_list_failed(address_list: AddressList) -> None:
+    _queue("list_failed", address_list)
+
+
+def _queue(template: str, address_list: AddressList, **context: object) -> None:
+    """Queue the email, unless the creator has left the account. Lists of keys may have none."""
+    members = address_list.account.memberships.filter(user__email=address_list.created_by)
+    if members.exists():
+        context |= {"list": address_list, "account": address_list.account}
+        queue_email(address_list.created_by, f"validation/mails/{template}", context)
