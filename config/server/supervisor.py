@@ -1,6 +1,6 @@
-"""`make serve`: prepare the instance, then run the web server and the background worker.
+"""`make serve`: prepare the instance, then run the web server, the background and list workers.
 
-In production, systemd runs each of the two: deploy/systemd.
+In production, systemd runs each of them: deploy/systemd.
 """
 
 import ctypes
@@ -27,6 +27,7 @@ WEB_SERVER = [*GUNICORN, "config.wsgi"]
 # Imports what gunicorn imports on a reload.
 RELOAD_CHECK = [*GUNICORN, "--check-config", "config.wsgi"]
 BACKGROUND_WORKER = [sys.executable, "manage.py", "run_worker"]
+LIST_WORKER = [sys.executable, "manage.py", "run_lists"]
 RESTART_SECONDS = 1
 STOP_SECONDS = 15
 # More than the connections of a web worker in config/server/gunicorn_settings.py.
@@ -78,43 +79,65 @@ def _bind_error(host: str, port: int) -> OSError | None:
     return None
 
 
+class Worker:
+    """A process that is started again whenever it ends."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.command = command
+        self.process = _start(command)
+
+    def restart_if_ended(self) -> None:
+        if self.process.poll() is None:
+            return
+        # After a reload it has ended without an error.
+        if self.process.returncode != 0:
+            logger.warning("`manage.py %s` ended; restarting it.", self.command[-1])
+            time.sleep(RESTART_SECONDS)
+        self.process = _start(self.command)
+
+    def wait(self, deadline: float) -> None:
+        try:
+            self.process.wait(timeout=max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            # It's waiting for a mail server or the DNS. The row's lease expires, and the work is
+            # done again.
+            self.process.kill()
+
+
 class Supervisor:
-    """Run until the web server ends, and restart the background worker whenever it ends."""
+    """Run until the web server ends, and restart each other process whenever it ends."""
 
     def __init__(self) -> None:
         self.stopping = self.reloading = False
         self.web = _start(WEB_SERVER)
-        self.worker = _start(BACKGROUND_WORKER)
+        commands = [BACKGROUND_WORKER, *([LIST_WORKER] * settings.LIST_PROCESSES)]
+        self.workers = [Worker(command) for command in commands]
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
         signal.signal(signal.SIGHUP, self._reload)
 
     def run(self) -> int:
         while (status := self.web.poll()) is None:
-            if self.worker.poll() is not None and not self.stopping:
-                self._restart_worker()
+            for worker in self.workers:
+                if not self.stopping:
+                    worker.restart_if_ended()
             if self.reloading:
                 self._reload_code()
             time.sleep(0.2)
-        self.worker.terminate()
-        try:
-            self.worker.wait(timeout=STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            # It's waiting for a mail server. The email's lease expires, and it's sent again.
-            self.worker.kill()
+        self._terminate_workers()
+        deadline = time.monotonic() + STOP_SECONDS
+        for worker in self.workers:
+            worker.wait(deadline)
         return 0 if self.stopping else status
 
-    def _restart_worker(self) -> None:
-        # After a reload it has ended without an error.
-        if self.worker.returncode != 0:
-            logger.warning("The background worker ended; restarting it.")
-            time.sleep(RESTART_SECONDS)
-        self.worker = _start(BACKGROUND_WORKER)
+    def _terminate_workers(self) -> None:
+        for worker in self.workers:
+            worker.process.terminate()
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stopping = True
         self.web.terminate()
-        self.worker.terminate()
+        self._terminate_workers()
 
     def _reload(self, number: int, frame: FrameType | None) -> None:
         self.reloading = True
@@ -125,7 +148,7 @@ class Supervisor:
             print("The new code fails. The old code keeps running.", file=sys.stderr, flush=True)
         elif not self.stopping:
             self.web.send_signal(signal.SIGHUP)
-            self.worker.terminate()
+            self._terminate_workers()
 
 
 def can_reload() -> bool:

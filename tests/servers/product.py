@@ -114,6 +114,7 @@ class Product:
             "DATA_DIR": str(folder),
             "PORT": str(self.port),
             "WEB_WORKERS": "2",
+            "LIST_PROCESSES": "0",
             # Nothing listens on this port: a lookup that no test scripts fails immediately.
             "DNS_RESOLVERS": "127.0.0.1:9",
             **environment,

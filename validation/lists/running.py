@@ -3,6 +3,7 @@
 Any number of processes and threads do this. Rows are claimed, so no unit is done by two at a time.
 """
 
+from validation.lists import storage
 from validation.lists.chunks import check_chunk
 from validation.lists.completion import begin_recheck, fail_list, finish_round
 from validation.lists.control import start_when_ready
@@ -10,7 +11,7 @@ from validation.lists.domains import look_up_block
 from validation.lists.parsing import parse_list
 from validation.lists.turns import Turns
 from validation.models import AddressList, DomainBlock, ListChunk
-from validation.models.list_states import State
+from validation.models.list_states import FINAL, State
 
 # A unit that ended its process this often is given up, and its list fails.
 MAX_ATTEMPTS = 10
@@ -59,7 +60,7 @@ def _serve(list_id: int) -> bool:
         queued.update(state=State.RUNNING)
     unit = _claim(address_list)
     if unit is None:
-        return finish_round(address_list)
+        return _finish(address_list)
     _turns.record(address_list)
     if unit.attempts > MAX_ATTEMPTS:
         fail_list(address_list)
@@ -68,6 +69,14 @@ def _serve(list_id: int) -> bool:
     else:
         check_chunk(address_list, unit)
     return True
+
+
+def _finish(address_list: AddressList) -> bool:
+    is_finished = finish_round(address_list)
+    if is_finished and AddressList.objects.filter(pk=address_list.pk, state__in=FINAL).exists():
+        # Only checks need them.
+        storage.delete_domains(address_list)
+    return is_finished
 
 
 def _claim(address_list: AddressList) -> DomainBlock | ListChunk | None:

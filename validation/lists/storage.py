@@ -21,6 +21,10 @@ def delete_parts(address_list: AddressList) -> None:
 def delete_facts(address_list: AddressList) -> None:
     """Delete what was found in the rows: digests of addresses, and domains."""
     delete_in_batches(ListAddress.objects.filter(list=address_list), _FACTS_AT_ONCE)
+    delete_domains(address_list)
+
+
+def delete_domains(address_list: AddressList) -> None:
     delete_in_batches(ListDomain.objects.filter(list=address_list), _FACTS_AT_ONCE)
     delete_in_batches(DomainBlock.objects.filter(list=address_list), _FACTS_AT_ONCE)
 

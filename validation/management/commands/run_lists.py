@@ -1,0 +1,66 @@
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from django.db import Error as DatabaseError
+from django.db import close_old_connections
+
+from runtime.database.raw_sql import times_unavailable
+from runtime.flusher import Flusher
+from runtime.logging.formatters import log_uncaught
+from runtime.management.base import DatabaseCommand
+from validation.lists.metrics import measure_if_due
+from validation.lists.running import check_once, prepare_once
+
+logger = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 0.5
+
+
+class Command(DatabaseCommand):
+    help = (
+        "Parses and checks customers' lists until stopped. Any number of these processes share "
+        "the work."
+    )
+
+    def handle(self, **_: Any) -> None:
+        self.stop = threading.Event()
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(signum, lambda *_: self.stop.set())
+        log_uncaught()
+        flusher = Flusher("lists")
+        flusher.start()
+        # In a thread, so that a long file doesn't delay the chunks of other lists. If the process
+        # stops meanwhile, the lease ends, and another one parses the file from the start.
+        threading.Thread(target=self._repeat, args=(prepare_once,), daemon=True).start()
+        self._repeat(_check)
+        flusher.stop()
+
+    def _repeat(self, work: Callable[[], bool]) -> None:
+        while not self.stop.is_set():
+            if not _try(work):
+                self.stop.wait(PAUSE_SECONDS)
+
+
+def _check() -> bool:
+    measure_if_due()
+    return check_once()
+
+
+def _try(work: Callable[[], bool]) -> bool:
+    """Do one unit of work, and return whether there was any.
+
+    While the database is unavailable, the process keeps trying. What it claimed is free again once
+    the lease has ended, and so is a unit that fails because of a bug.
+    """
+    close_old_connections()
+    try:
+        return work()
+    except DatabaseError as error:
+        times_unavailable.labels("background").inc()
+        logger.warning("Database unavailable, trying again: %s", error)
+    except Exception:
+        logger.exception("Work on a list failed")
+    return False
