@@ -33,6 +33,7 @@ def expire_lists() -> None:
         change_state(address_list, State.EXPIRED)
     for address_list in AddressList.objects.filter(state__in=_EMPTY).filter(_has_content()):
         storage.delete_content(address_list)
+    storage.delete_orphans()
 
 
 def _has_content() -> Q:

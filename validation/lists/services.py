@@ -1,7 +1,160 @@
 """Create lists, take their parts, and change their states."""
 
-from validation.models import AddressList
-from validation.models.list_states import State, states_before
+Each function checks and changes one list in a transaction, and raises an ApiError if the list or
+the account doesn't allow it. Pages show its message.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from credits.wallet.holds import release_hold
+from runtime.encryption import encrypt_bytes
+from validation.lists import limits, storage
+from validation.lists.options import (
+    DEFAULT_OPTIONS,
+    MAX_NAME_LENGTH,
+    ListOptions,
+    clean_name,
+)
+from validation.models import AddressList, ListPart, ListUpload
+from validation.models.list_states import FINAL, HOLDING_CREDITS, State, states_before
+
+MAX_PART_BYTES = 8 << 20
+MAX_PARTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts on a list: a member of the account in the dashboard, or a key through the API."""
+
+    account: Account
+    user: User | None = None
+    key: ApiKey | None = None
+    ip: str | None = None
+
+    @property
+    def name(self) -> str:
+        if self.user is not None:
+            return self.user.email
+        return f"API key {self.key.name}" if self.key else "System"
+
+    def record(self, action: str, target: str) -> None:
+        """Add an entry to the account's audit log."""
+        audit.record(self.account, self.user, action, target, self.ip, anonymous_name=self.name)
+
+
+@transaction.atomic
+def create_list(
+    *, actor: Actor, options: ListOptions = DEFAULT_OPTIONS, file_name: str = ""
+) -> AddressList:
+    """Create a list that waits for its parts."""
+    options.check()
+    account = _lock_account(actor.account)
+    limits.check_new_list(account)
+    name = options.name.strip() or clean_name(file_name) or f"List of {_format_now()}"
+    address_list = AddressList.objects.create(
+        account=account,
+        key=actor.key,
+        created_by=actor.name[:254],
+        name=name[:MAX_NAME_LENGTH],
+        metadata=dict(options.metadata),
+        dedupe=options.dedupe,
+        rechecks_unknown=options.rechecks_unknown,
+        starts_when_ready=options.starts_when_ready,
+        max_credits=options.max_credits,
+        content_type=options.content_type[:100],
+        delimiter=options.delimiter,
+        has_header=options.has_header,
+        column=options.column,
+    )
+    ListUpload.objects.create(account=account, list=address_list)
+    actor.record("list.created", _describe(address_list))
+    return address_list
+
+
+@transaction.atomic
+def upload_list(
+    *, actor: Actor, content: bytes, options: ListOptions = DEFAULT_OPTIONS, file_name: str = ""
+) -> AddressList:
+    """Create a list from a file of at most 8 MB, and begin parsing it."""
+    address_list = create_list(actor=actor, options=options, file_name=file_name)
+    store_part(address_list=address_list, number=1, content=content)
+    begin_parsing(address_list=address_list)
+    return address_list
+
+
+@transaction.atomic
+def store_part(
+    *, address_list: AddressList, number: int, content: bytes, sha256: str | None = None
+) -> ListPart:
+    """Store a part of the file, or return the same part if it's stored already.
+
+    `sha256` is the digest that the customer sent, in hexadecimal.
+    """
+    _check_part(number, content)
+    digest = hashlib.sha256(content).hexdigest()
+    if sha256 is not None and sha256 != digest:
+        message = "The body does not match its digest. Send the part again."
+        raise ApiError("invalid_field", message, param="Content-Digest")
+    # The account first, as everywhere, so that two requests never wait for each other.
+    account = _lock_account(address_list.account)
+    _lock_list(address_list)
+    existing = address_list.parts.filter(number=number).defer("content").first()
+    if existing is not None and existing.sha256 == digest:
+        return existing
+    _require_state(address_list, State.UPLOADING)
+    if existing is not None:
+        message = f"Part {number} was uploaded with other bytes. Delete the list and start over."
+        raise ApiError("part_conflict", message, details={"part": number})
+    limits.check_bytes(account, len(content))
+    _count_bytes(address_list, len(content))
+    return ListPart.objects.create(
+        list=address_list,
+        number=number,
+        sha256=digest,
+        size=len(content),
+        content=encrypt_bytes(content),
+    )
+
+
+@transaction.atomic
+def begin_parsing(*, address_list: AddressList) -> None:
+    """Hand a complete upload to the list processes. Does nothing if it's done already."""
+    _lock_list(address_list)
+    if address_list.state == State.PARSING:
+        return
+    _require_state(address_list, State.UPLOADING)
+    numbers = list(address_list.parts.order_by("number").values_list("number", flat=True))
+    if not numbers:
+        raise _invalid_state(address_list, "Upload at least one part first.")
+    missing = sorted({*range(1, numbers[-1])} - {*numbers})
+    if missing:
+        message = f"Part {missing[0]} is missing. Upload it first."
+        raise _invalid_state(address_list, message, missing=missing[:100])
+    change_state(address_list, State.PARSING)
+
+
+def delete_list(*, address_list: AddressList, actor: Actor) -> None:
+    """Erase all rows of a list, and release its credits. Call it outside a transaction."""
+    with transaction.atomic():
+        _lock_list(address_list)
+        if address_list.state in HOLDING_CREDITS | {State.PARSING}:
+            # Processes stop working on it.
+            change_state(address_list, State.CANCELED)
+        if address_list.hold is not None:
+            release_hold(hold=address_list.hold)
+        actor.record("list.deleted", _describe(address_list))
+    storage.delete_list(address_list)
 
 
 def change_state(address_list: AddressList, new: State, **changes: object) -> bool:
@@ -12,3 +165,61 @@ def change_state(address_list: AddressList, new: State, **changes: object) -> bo
     for name, value in {"state": new, **changes}.items():
         setattr(address_list, name, value)
     return True
+
+
+def _find_times(state: State, now: datetime) -> dict[str, datetime | None]:
+    if state in FINAL - {State.EXPIRED}:
+        return {"finished_at": now, "expires_at": _find_expiry(now)}
+    if state == State.READY:
+        return {"expires_at": _find_expiry(now)}
+    return {} if state == State.EXPIRED else {"expires_at": None}
+
+
+def _find_expiry(now: datetime) -> datetime:
+    return now + timedelta(days=settings.LIST_RETENTION_DAYS)
+
+
+def _lock_account(account: Account) -> Account:
+    """Serialize an account's uploads, because they share limits. Charges don't wait for this."""
+    return Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+
+
+def _lock_list(address_list: AddressList) -> None:
+    """Lock the row until the transaction ends, and read its state. Raise if it was deleted."""
+    address_list.refresh_from_db(from_queryset=AddressList.objects.select_for_update(of=("self",)))
+
+
+def _require_state(address_list: AddressList, state: State) -> None:
+    if address_list.state != state:
+        message = f"The list is {address_list.state}, but must be {state} for this."
+        raise _invalid_state(address_list, message)
+
+
+def _invalid_state(address_list: AddressList, message: str, **details: object) -> ApiError:
+    return ApiError("invalid_state", message, details={"state": address_list.state, **details})
+
+
+def _check_part(number: int, content: bytes) -> None:
+    if not 1 <= number <= MAX_PARTS:
+        message = f"The number of a part must be from 1 to {MAX_PARTS:,}."
+        raise ApiError("invalid_field", message, param="n")
+    if not content:
+        raise ApiError("invalid_field", "The part is empty. Send the bytes of the file.")
+    if len(content) > MAX_PART_BYTES:
+        raise ApiError("request_too_large", f"A part can have up to {MAX_PART_BYTES >> 20} MB.")
+
+
+def _count_bytes(address_list: AddressList, size: int) -> None:
+    AddressList.objects.filter(pk=address_list.pk).update(
+        bytes=F("bytes") + size, updated_at=timezone.now()
+    )
+    ListUpload.objects.filter(list=address_list).update(bytes=F("bytes") + size)
+    address_list.bytes += size
+
+
+def _describe(address_list: AddressList) -> str:
+    return f"{address_list.name} ({address_list.public_id})"
+
+
+def _format_now() -> str:
+    return f"{timezone.now():%Y-%m-%d %H:%M} UTC"

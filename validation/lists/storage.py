@@ -11,7 +11,9 @@ from validation.models import (
 )
 
 # Up to 8 MB each, up to some hundred KB, and narrow rows.
-_PARTS_AT_ONCE, _CHUNKS_AT_ONCE, _FACTS_AT_ONCE = 4, 50, 10_000
+_PARTS_AT_ONCE, _CHUNKS_AT_ONCE, _FACTS_AT_ONCE = 4, 50, 5_000
+# Deleting the digests of more addresses would take too long for a request.
+_MAX_ADDRESSES_NOW = 100_000
 
 
 def delete_parts(address_list: AddressList) -> None:
@@ -20,18 +22,13 @@ def delete_parts(address_list: AddressList) -> None:
 
 def delete_facts(address_list: AddressList) -> None:
     """Delete what was found in the rows: digests of addresses, and domains."""
-    delete_in_batches(ListAddress.objects.filter(list=address_list), _FACTS_AT_ONCE)
-    delete_domains(address_list)
-
-
-def delete_domains(address_list: AddressList) -> None:
-    delete_in_batches(ListDomain.objects.filter(list=address_list), _FACTS_AT_ONCE)
-    delete_in_batches(DomainBlock.objects.filter(list=address_list), _FACTS_AT_ONCE)
+    _delete_digests(address_list.pk)
+    _delete_domains(address_list)
 
 
 def delete_rows(address_list: AddressList) -> None:
     """Delete the customer's rows with their results, then what was found in them."""
-    delete_in_batches(ListChunk.objects.filter(list=address_list), _CHUNKS_AT_ONCE)
+    _delete_chunks(address_list)
     delete_facts(address_list)
 
 
@@ -43,5 +40,30 @@ def delete_content(address_list: AddressList) -> None:
 
 
 def delete_list(address_list: AddressList) -> None:
-    delete_content(address_list)
+    """Delete a list. The daily job deletes the digests of a large one."""
+    delete_parts(address_list)
+    _delete_chunks(address_list)
+    _delete_domains(address_list)
     AddressList.objects.filter(pk=address_list.pk).delete()
+    if address_list.addresses <= _MAX_ADDRESSES_NOW:
+        _delete_digests(address_list.pk)
+
+
+def delete_orphans() -> None:
+    """Delete the digests of lists that no longer exist."""
+    lists = set(ListAddress.objects.order_by().values_list("list_id", flat=True).distinct())
+    for pk in lists - set(AddressList.objects.values_list("pk", flat=True)):
+        _delete_digests(pk)
+
+
+def _delete_chunks(address_list: AddressList) -> None:
+    delete_in_batches(ListChunk.objects.filter(list=address_list), _CHUNKS_AT_ONCE)
+
+
+def _delete_domains(address_list: AddressList) -> None:
+    delete_in_batches(ListDomain.objects.filter(list=address_list), _FACTS_AT_ONCE)
+    delete_in_batches(DomainBlock.objects.filter(list=address_list), _FACTS_AT_ONCE)
+
+
+def _delete_digests(list_pk: int) -> None:
+    delete_in_batches(ListAddress.objects.filter(list_id=list_pk), _FACTS_AT_ONCE)

@@ -90,7 +90,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('digest', models.UUIDField()),
                 ('row', models.PositiveIntegerField()),
-                ('list', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='validation.addresslist')),
+                ('list', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='validation.addresslist')),
             ],
         ),
         migrations.CreateModel(
@@ -157,10 +157,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='domainblock',
             constraint=models.UniqueConstraint(fields=('list', 'number'), name='one_block_of_a_number'),
-        ),
-        migrations.AddIndex(
-            model_name='listaddress',
-            index=models.Index(fields=['digest'], name='list_address_by_digest'),
         ),
         migrations.AddConstraint(
             model_name='listaddress',

@@ -1,0 +1,113 @@
+"""What is deleted of lists, when, and what an account's export has of them."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account
+from tests.validation.lists.uploads import upload_and_parse
+from validation.lists import storage
+from validation.lists.export import export_lists
+from validation.lists.retention import delete_lists, delete_unfinished_uploads, expire_lists
+from validation.lists.services import Actor, create_list, store_part
+from validation.models import (
+    AddressList,
+    DomainBlock,
+    ListAddress,
+    ListChunk,
+    ListDomain,
+    ListPart,
+    ListUpload,
+)
+from validation.models.list_states import State
+
+pytestmark = pytest.mark.django_db
+
+CONTENT = (ListPart, ListChunk, ListAddress, ListDomain, DomainBlock)
+
+
+def count_content() -> int:
+    return sum(model._default_manager.count() for model in CONTENT)
+
+
+def test_upload_that_was_not_finished_within_a_day_is_deleted(account: Account) -> None:
+    old, new = (create_list(actor=Actor(account)) for _ in range(2))
+    store_part(address_list=old, number=1, content=b"x")
+    AddressList.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(hours=24))
+    delete_unfinished_uploads()
+    assert AddressList.objects.get() == new
+    assert not ListPart.objects.exists()
+
+
+def test_record_of_an_upload_is_deleted_after_a_day(account: Account) -> None:
+    create_list(actor=Actor(account))
+    delete_unfinished_uploads()
+    assert ListUpload.objects.count() == 1
+    ListUpload.objects.update(at=timezone.now() - timedelta(hours=24))
+    delete_unfinished_uploads()
+    assert not ListUpload.objects.exists()
+
+
+@pytest.mark.parametrize("state", [State.READY, State.COMPLETED, State.CANCELED])
+def test_content_of_a_list_is_deleted_when_it_expires(account: Account, state: State) -> None:
+    parsed = upload_and_parse(account, "a@shop.com\n")
+    AddressList.objects.update(state=state)
+    expire_lists()
+    assert count_content()
+    AddressList.objects.update(expires_at=timezone.now())
+    expire_lists()
+    parsed.refresh_from_db()
+    assert (parsed.state, parsed.rows, parsed.addresses) == (State.EXPIRED, 1, 1)
+    assert not parsed.preview and not count_content()
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.PAUSED, State.RECHECKING])
+def test_started_list_does_not_expire(account: Account, state: State) -> None:
+    upload_and_parse(account, "a@shop.com\n")
+    AddressList.objects.update(state=state, expires_at=timezone.now())
+    expire_lists()
+    assert AddressList.objects.get().state == state
+    assert count_content()
+
+
+def test_interrupted_deletions_are_completed(account: Account) -> None:
+    upload_and_parse(account, "a@shop.com\n")
+    upload_and_parse(account, "b@shop.com\n")
+    AddressList.objects.update(state=State.FAILED)
+    ListChunk.objects.all().delete()
+    expire_lists()
+    assert not count_content()
+    assert AddressList.objects.count() == 2
+
+
+def test_digests_of_a_large_list_are_deleted_by_the_daily_job(account: Account) -> None:
+    large = upload_and_parse(account, "a@shop.com\n")
+    upload_and_parse(account, "b@shop.com\n")
+    large.addresses = 100_001
+    storage.delete_list(large)
+    assert ListAddress.objects.count() == 2
+    assert (ListChunk.objects.count(), AddressList.objects.count()) == (1, 1)
+    expire_lists()
+    assert ListAddress.objects.count() == 1
+
+
+def test_lists_of_an_erased_account_are_deleted(account: Account, stranger: object) -> None:
+    upload_and_parse(account, "a@shop.com\n")
+    theirs = Account.objects.exclude(pk=account.pk).get()
+    upload_and_parse(theirs, "a@shop.com\n")
+    delete_lists(account=account)
+    assert AddressList.objects.get().account == theirs
+    assert ListUpload.objects.get().account == theirs
+    assert (ListChunk.objects.count(), ListAddress.objects.count()) == (1, 1)
+
+
+def test_export_has_the_lists_with_their_counts_but_no_rows(account: Account) -> None:
+    parsed = upload_and_parse(account, "a@shop.com\n", name="Spring", metadata={"a": "b"})
+    lists = export_lists(account=account)["lists"]
+    assert isinstance(lists, list)
+    (exported,) = lists
+    assert exported["public_id"] == parsed.public_id
+    assert (exported["name"], exported["state"], exported["rows"]) == ("Spring", "ready", 1)
+    assert exported["metadata"] == {"a": "b"}
+    assert "a@shop.com" not in str(exported)

@@ -1,0 +1,214 @@
+"""What parsing stores of a list: rows, duplicates, domains, counts and the preview."""
+
+from datetime import timedelta
+
+import orjson
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account
+from tests.validation.lists.files.spreadsheets import build_xlsx, rows_xml
+from tests.validation.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
+from validation.lists.parsing import parse_list
+from validation.lists.payloads import RowKind
+from validation.lists.previews import StoredPreview
+from validation.lists.services import change_state
+from validation.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
+from validation.models.list_states import State
+
+pytestmark = pytest.mark.django_db
+
+TABLE = "name,email\nJane,jane@shop.com\nJoe,JANE@shop.com\nJim,nobody\nJo,\nJill,jill@other.com\n"
+ADDRESS, DUPLICATE = RowKind.ADDRESS, RowKind.DUPLICATE
+
+
+def preview_of(address_list: AddressList) -> StoredPreview:
+    return StoredPreview.unpack(bytes(address_list.preview))
+
+
+def test_rows_are_stored_without_the_header_and_counted(account: Account) -> None:
+    parsed = upload_and_parse(account, TABLE)
+    assert (parsed.state, parsed.column, parsed.has_header) == (State.READY, 1, True)
+    (rows,) = rows_of(parsed)
+    assert rows.cells[0] == ["Jane", "jane@shop.com"]
+    assert kinds_of(parsed) == [
+        ADDRESS,
+        DUPLICATE,
+        RowKind.NOT_ADDRESS,
+        RowKind.EMPTY,
+        ADDRESS,
+    ]
+    assert rows.originals == [0]
+    counts = (parsed.rows, parsed.empty, parsed.not_address, parsed.duplicates, parsed.addresses)
+    assert counts == (5, 1, 1, 1, 2)
+
+
+def test_preview_has_the_header_the_first_rows_and_the_evidence(account: Account) -> None:
+    preview = preview_of(upload_and_parse(account, TABLE))
+    assert preview.file.header == ["name", "email"]
+    assert (preview.file.kind, preview.file.delimiter) == ("text", ",")
+    assert preview.guessed_column == 1
+    assert preview.columns[1].evidence == "75% of 4 cells are addresses"
+    assert preview.first_rows[4] == ["Jill", "jill@other.com"]
+    assert preview.top_domains == [("shop.com", 2), ("other.com", 1)]
+
+
+def test_parts_are_deleted_and_nothing_is_stored_in_plain_text(account: Account) -> None:
+    upload(account, TABLE)
+    assert b"jane" not in bytes(ListPart.objects.get().content)
+    parsed = parse()
+    assert not ListPart.objects.exists()
+    assert b"jane" not in bytes(ListChunk.objects.get().rows) + bytes(parsed.preview)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "cells"),
+    [
+        ("a@shop.com\nb@shop.com\n", {}, [["a@shop.com"], ["b@shop.com"]]),
+        ("a@shop.com\nb@shop.com\n", {"has_header": True}, [["b@shop.com"]]),
+        ("1;a@shop.com\n", {"delimiter": ";"}, [["1", "a@shop.com"]]),
+        (
+            "a@shop.com\tx\n",
+            {"content_type": "text/tab-separated-values"},
+            [["a@shop.com", "x"]],
+        ),
+        (
+            "name,a@shop.com\nJané,b@shop.com".encode("cp1252"),
+            {"content_type": "text/csv; charset=windows-1252"},
+            [["name", "a@shop.com"], ["Jané", "b@shop.com"]],
+        ),
+        (
+            build_xlsx({"Sheet": rows_xml([["email"], ["a@shop.com"]])}),
+            {},
+            [["a@shop.com"]],
+        ),
+        (
+            orjson.dumps(["email", "a\n@shop.com", ""]),
+            {"content_type": "application/json"},
+            [["email"], ["a\n@shop.com"], [""]],
+        ),
+    ],
+)
+def test_every_format_is_read(
+    account: Account, content: bytes | str, options: dict[str, object], cells: list[list[str]]
+) -> None:
+    parsed = upload_and_parse(account, content, **options)
+    assert parsed.error_message == ""
+    assert [row for rows in rows_of(parsed) for row in rows.cells] == cells
+
+
+def test_customer_can_choose_the_column(account: Account) -> None:
+    parsed = upload_and_parse(account, "a@shop.com,b@shop.com,c@shop.com\n", column=2)
+    assert parsed.column == 2
+    assert ListDomain.objects.get().domain == "shop.com"
+    assert preview_of(parsed).guessed_column == 0
+
+
+def test_column_with_the_most_addresses_is_parsed_if_none_looks_right(account: Account) -> None:
+    parsed = upload_and_parse(account, "x,y\n" * 8 + "x,a@shop.com\n")
+    assert (parsed.column, parsed.not_address, parsed.addresses) == (1, 7, 1)
+    assert preview_of(parsed).guessed_column is None
+
+
+def test_duplicates_are_found_across_chunks(account: Account) -> None:
+    emails = [f"user{number}@shop.com" for number in range(1500)]
+    lines = [*emails, *(email.upper() for email in emails)]
+    parsed = upload_and_parse(account, "\n".join(lines))
+    assert (parsed.rows, parsed.addresses, parsed.duplicates) == (3000, 1500, 1500)
+    first, second, third = rows_of(parsed)
+    assert [len(rows.cells) for rows in (first, second, third)] == [1000, 1000, 1000]
+    assert second.originals == list(range(500))
+    assert third.originals == list(range(500, 1500))
+    assert ListAddress.objects.count() == 1500
+
+
+@pytest.mark.parametrize(
+    ("dedupe", "kinds", "originals"),
+    [
+        ("address", [ADDRESS, ADDRESS, DUPLICATE], [0]),
+        ("mailbox", [ADDRESS, DUPLICATE, DUPLICATE], [0, 0]),
+        ("off", [ADDRESS, ADDRESS, ADDRESS], []),
+    ],
+)
+def test_customer_chooses_what_a_duplicate_is(
+    account: Account, dedupe: str, kinds: list[RowKind], originals: list[int]
+) -> None:
+    lines = "j.doe@gmail.com\njdoe+news@googlemail.com\nJ.Doe@gmail.com\n"
+    parsed = upload_and_parse(account, lines, dedupe=dedupe)
+    assert kinds_of(parsed) == kinds
+    assert rows_of(parsed)[0].originals == originals
+    assert parsed.addresses == kinds.count(ADDRESS)
+
+
+def test_addresses_with_bad_syntax_are_checked_too(account: Account) -> None:
+    parsed = upload_and_parse(account, "a@shop.com\na@@shop.com\n")
+    assert (parsed.bad_syntax, parsed.addresses) == (1, 2)
+    assert kinds_of(parsed) == [ADDRESS, ADDRESS]
+
+
+def test_domains_are_stored_once_in_blocks_and_without_reserved_ones(account: Account) -> None:
+    lines = [f"a@shop{number}.com" for number in range(401)] * 3
+    parsed = upload_and_parse(account, "\n".join([*lines, "deliverable@sandbox.test"]))
+    domains = ListDomain.objects.filter(list=parsed)
+    assert domains.count() == 401
+    assert sorted(domains.values_list("block", flat=True)) == [0] * 200 + [1] * 200 + [2]
+    assert [block.number for block in parsed.blocks.all()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [
+        (b"%PDF-1.7", "pdf", "Copy its addresses"),
+        (b"name,email\n", "no_rows", "The file has no rows with text."),
+        (b'a@shop.com,"x\n' + b"y\n" * 9, "unclosed_quote", "A quotation mark in line 1"),
+    ],
+)
+def test_unreadable_file_fails_with_a_message_and_is_deleted(
+    account: Account, content: bytes, code: str, message: str
+) -> None:
+    parsed = upload_and_parse(account, content)
+    assert (parsed.state, parsed.error_code) == (State.FAILED, code)
+    assert message in parsed.error_message
+    assert not parsed.parts.exists() and not parsed.chunks.exists()
+    assert parsed.finished_at is not None and parsed.expires_at is not None
+
+
+def test_list_that_was_tried_too_often_fails(account: Account) -> None:
+    upload(account, TABLE)
+    AddressList.objects.update(attempts=5)
+    parsed = parse()
+    assert (parsed.state, parsed.error_code) == (State.FAILED, "parsing_failed")
+
+
+def test_process_that_lost_its_lease_changes_nothing(account: Account) -> None:
+    uploaded = upload(account, TABLE)
+    late = AddressList.objects.claim()
+    assert late is not None
+    AddressList.objects.update(leased_until=timezone.now() + timedelta(minutes=1))
+    parse_list(late)
+    uploaded.refresh_from_db()
+    assert uploaded.state == State.PARSING
+    assert not ListChunk.objects.exists()
+
+
+def test_canceled_list_stays_canceled(account: Account) -> None:
+    upload(account, TABLE)
+    claimed = AddressList.objects.claim()
+    assert claimed is not None
+    assert change_state(AddressList.objects.get(), State.CANCELED)
+    parse_list(claimed)
+    assert AddressList.objects.get().state == State.CANCELED
+    assert not ListChunk.objects.exists()
+
+
+def test_another_column_is_parsed_from_the_stored_rows(account: Account) -> None:
+    emails = "".join(f"a{number}@shop.com,b@other.com\n" for number in range(1200))
+    parsed = upload_and_parse(account, f"work,private\n{emails}")
+    assert (parsed.addresses, parsed.column) == (1200, 0)
+    assert change_state(parsed, State.PARSING, column=1)
+    again = parse()
+    assert (again.state, again.column, again.rows) == (State.READY, 1, 1200)
+    assert (again.addresses, again.duplicates) == (1, 1199)
+    assert ListDomain.objects.get().domain == "other.com"
+    assert preview_of(again).file.header == ["work", "private"]
+    assert [rows.cells[0][1] for rows in rows_of(again)] == ["b@other.com"] * 2
