@@ -102,7 +102,9 @@ class ApiMiddleware:
         bucket = request.call.rate_limit or limits.peek(
             request, limits.address_bucket(request.call.ip)
         )
-        response.headers.update(rate_limit_headers(bucket, response.status_code))
+        response.headers.update(
+            rate_limit_headers(bucket, response.status_code, response.get("Retry-After"))
+        )
         if self._hsts and request.is_secure():
             response.headers["Strict-Transport-Security"] = self._hsts
 

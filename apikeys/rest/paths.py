@@ -7,6 +7,9 @@ MAX_BODY_BYTES = 8 * 1024
 LARGER_BODIES = {
     # 100 addresses of 320 characters, each escaped as \u1234 or a surrogate pair.
     "/v1/validate/batch": 400 * 1024,
+    # A list, or a part of one.
+    "/v1/lists": 8 * 1024 * 1024,
+    "/v1/lists/*/parts/*": 8 * 1024 * 1024,
 }
 
 
@@ -15,4 +18,13 @@ def is_api_path(path: str) -> bool:
 
 
 def max_body_bytes(path: str) -> int:
-    return LARGER_BODIES.get(path.removesuffix("/"), MAX_BODY_BYTES)
+    path = path.removesuffix("/")
+    if path.startswith("/v1/lists/"):
+        path = _hide_ids(path)
+    return LARGER_BODIES.get(path, MAX_BODY_BYTES)
+
+
+def _hide_ids(path: str) -> str:
+    """Replace what differs between the paths of one operation."""
+    steps = path.split("/")
+    return "/".join("*" if number in (3, 5) else step for number, step in enumerate(steps))

@@ -23,17 +23,28 @@ def check_content_length(meta: Mapping[str, str]) -> None:
         raise ApiError("bad_request", "The Content-Length header is not a number.")
     limit = max_body_bytes(meta.get("PATH_INFO", ""))
     if len(length) > 9 or int(length or 0) > limit:
-        raise ApiError("request_too_large", f"The body is larger than {limit // 1024} KB.")
+        raise ApiError("request_too_large", f"The body is larger than {_format_size(limit)}.")
+
+
+def _format_size(size: int) -> str:
+    return f"{size >> 20} MB" if size >= 1 << 20 else f"{size >> 10} KB"
+
+
+def read_bytes(request: Request) -> bytes:
+    """Return the whole body, which check_content_length has limited."""
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    # Not `.body`, whose limit is that of forms.
+    body: bytes = request._request.read(length) if length else b""
+    if len(body) < length:
+        raise ApiError("bad_request", "The body is shorter than its Content-Length.")
+    return body
 
 
 def read_object(request: Request) -> dict[str, object]:
     """Return the JSON object in the body."""
     check_media_type(request.META)
-    body = request._request.body
-    if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
-        raise ApiError("bad_request", "The body is shorter than its Content-Length.")
     try:
-        document = parse_json(body)
+        document = parse_json(read_bytes(request))
     except InvalidJSON as error:
         raise ApiError("invalid_json", str(error)) from None
     if not isinstance(document, dict):

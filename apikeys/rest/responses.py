@@ -102,11 +102,17 @@ def handle_exception(error: Exception, context: Mapping[str, object]) -> ApiResp
     return error_response(error, call.request_id)
 
 
-def rate_limit_headers(usage: BucketState, status: int) -> dict[str, str]:
-    """Return the X-RateLimit headers and the IETF draft's RateLimit headers."""
+def rate_limit_headers(
+    usage: BucketState, status: int, retry_after: str | None = None
+) -> dict[str, str]:
+    """Return the X-RateLimit headers and the IETF draft's RateLimit headers.
+
+    `retry_after` is set by a 429 for another limit than that of requests per minute.
+    """
     policy = f'"{usage.policy}"'
     # The sandbox's 429 shows an exhausted bucket, too.
-    remaining = 0 if status == 429 and not usage.refused else usage.remaining
+    is_exhausted = status == 429 and retry_after is None and not usage.refused
+    remaining = 0 if is_exhausted else usage.remaining
     headers = {
         "X-RateLimit-Limit": str(usage.limit),
         "X-RateLimit-Remaining": str(remaining),
@@ -115,5 +121,5 @@ def rate_limit_headers(usage: BucketState, status: int) -> dict[str, str]:
         "RateLimit": f"{policy};r={remaining};t={usage.seconds_left}",
     }
     if status == 429:
-        headers["Retry-After"] = str(usage.seconds_left)
+        headers["Retry-After"] = retry_after or str(usage.seconds_left)
     return headers

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import gevent
+from gevent.lock import BoundedSemaphore
 from gevent.server import StreamServer
 from gunicorn.http import errors
 from gunicorn.util import close_graceful
@@ -33,6 +34,9 @@ from runtime.http.load_shedding import concurrency_limit
 
 BODY_SECONDS = 10
 MAX_BODY_BYTES = 3 * 1024 * 1024
+# Only parts of lists may be larger. Few are read at the same time, so that they can't fill the
+# memory, and each has more time.
+LARGE_BODIES, LARGE_BODY_SECONDS = 8, 60
 # How much of a refused request is read, for up to two seconds. Closing a socket with unread bytes
 # would reset it and lose the response.
 MAX_DRAINED_BYTES = 16 * 1024 * 1024
@@ -42,6 +46,7 @@ YIELD_SECONDS = 0.01
 PAUSE_SECONDS, PAUSE_PRIORITY = 0.002, -1
 
 logger = logging.getLogger("config.server.worker")
+_large_bodies = BoundedSemaphore(LARGE_BODIES)
 
 
 class ParsedRequest(Protocol):
@@ -172,7 +177,10 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
     limit = max_body_bytes(path) if is_api else MAX_BODY_BYTES
     headers = dict(request.headers)
     length = int(headers.get("CONTENT-LENGTH", 0))
-    body = _receive(request, client, limit + 1) if length <= limit else b""
+    # A chunked body has no length.
+    is_large = length > MAX_BODY_BYTES or "TRANSFER-ENCODING" in headers
+    receive = _receive_large if is_large and limit > MAX_BODY_BYTES else _receive
+    body = receive(request, client, limit + 1) if length <= limit else b""
     is_complete = max(length, len(body)) <= limit
     # The API refuses it by its length, after it has checked the key.
     if not is_complete and not is_api:
@@ -186,15 +194,22 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
     return is_complete
 
 
-def _receive(request: ParsedRequest, client: socket, size: int) -> bytes:
+def _receive_large(request: ParsedRequest, client: socket, size: int) -> bytes:
+    with _large_bodies:
+        return _receive(request, client, size, LARGE_BODY_SECONDS)
+
+
+def _receive(
+    request: ParsedRequest, client: socket, size: int, seconds: int = BODY_SECONDS
+) -> bytes:
     if request._expected_100_continue:
         client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
     try:
-        with gevent.Timeout(BODY_SECONDS, False):
+        with gevent.Timeout(seconds, False):
             return request.body.read(size)
     except (errors.NoMoreData, errors.ParseException) as error:
         raise Refusal("bad_request", "The body is malformed or incomplete.") from error
-    raise Refusal("bad_request", f"The body didn't arrive within {BODY_SECONDS} seconds.")
+    raise Refusal("bad_request", f"The body didn't arrive within {seconds} seconds.")
 
 
 def limit_load(application: WSGIApplication) -> WSGIApplication:
