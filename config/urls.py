@@ -3,18 +3,20 @@
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.templatetags.static import static
-from django.urls import URLPattern, include, path, re_path
+from django.urls import include, path, re_path
 from django.utils.functional import lazy
 from django.views.generic import RedirectView
 
 import config.lean_imports  # noqa: F401  (before the views)
-from apikeys.rest.view import ApiView, UnknownView
+from apikeys.rest.routes import operation
+from apikeys.rest.view import UnknownView
 from config.search_engines import show_robots, show_sitemap
 from config.security_contact import show_security_contact
 from credits.api import CreditsView, MeView
 from validation.api import ValidateView
 from validation.batches.api import ValidateBatchView
 from validation.docs.text_views import show_llms_txt
+from validation.lists.api.urls import LIST_OPERATIONS
 from validation.reports.api import UsageView
 
 # The app's configuration leaves this to the URL table: config/apps.py.
@@ -23,19 +25,12 @@ admin.autodiscover()
 icon = RedirectView.as_view(url=lazy(static, str)("favicon.svg"))
 
 
-def operation(route: str, view: type[ApiView]) -> list[URLPattern]:
-    """Return the documented path, and the same with a slash at its end, which clients may send.
-
-    One regular expression for both would be hard to read where tools show a request's route.
-    """
-    return [path(route, view.as_view()), path(f"{route}/", view.as_view(schema=None))]
-
-
 # HealthMiddleware in config/health.py handles /healthz and /readyz.
 urlpatterns = [
     # The most requested paths come first.
     *operation("v1/validate", ValidateView),
     *operation("v1/validate/batch", ValidateBatchView),
+    *LIST_OPERATIONS,
     *operation("v1/credits", CreditsView),
     *operation("v1/usage", UsageView),
     *operation("v1/me", MeView),

@@ -89,3 +89,17 @@ class Document(TypedDict):
     tags: list[Tag]
     paths: dict[str, dict[str, Operation]]
     components: Components
+
+
+def find_success(operation: Operation) -> tuple[str, Response]:
+    """Return the status and the response of a request that succeeds. Each operation has one."""
+    return next(item for item in operation["responses"].items() if is_success(item[0]))
+
+
+def is_success(status: str) -> bool:
+    return status.startswith("2")
+
+
+def only_content(response: Response) -> tuple[str, MediaType]:
+    """Return the media type and the content of a response, for a file those of its default."""
+    return next(iter(response["content"].items()))

@@ -1,14 +1,13 @@
 """A Postman collection (format 2.1), generated from the OpenAPI document."""
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from http import HTTPStatus
 
 import orjson
 
-from apikeys.rest.openapi import Document, MediaType, Operation, Parameter
-from apikeys.rest.reference import parse_document
+from apikeys.rest.openapi import Document, MediaType, Operation, Parameter, find_success
+from apikeys.rest.reference import format_example, parse_document
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 
@@ -52,59 +51,69 @@ def _item(method: str, path: str, operation: Operation) -> Json:
         "method": method,
         "description": operation["description"],
         "header": _optional_values(operation, "header"),
-        "url": _url(path, _optional_values(operation, "query")),
+        "url": _url(path, _values(operation, "path"), _optional_values(operation, "query")),
         **_body(operation),
     }
-    content = operation["responses"]["200"]["content"]["application/json"]
+    status, response = find_success(operation)
     return {
         "name": operation["summary"],
         "request": request,
         "response": [
-            _saved_response(name, value, request) for name, value in _examples(content).items()
+            _saved_response(name, value, request, HTTPStatus(int(status)), media_type)
+            for media_type, content in response["content"].items()
+            for name, value in _examples(content).items()
         ],
     }
 
 
 def _optional_values(operation: Operation, location: str) -> list[Json]:
     """Return the parameters with their examples, not selected: none of them is required."""
+    return [{**value, "disabled": True} for value in _values(operation, location)]
+
+
+def _values(operation: Operation, location: str) -> list[Json]:
     return [
         {
             "key": parameter["name"],
             "value": str(next(iter(_examples(parameter).values()))),
             "description": parameter["description"],
-            "disabled": True,
         }
         for parameter in operation.get("parameters", [])
         if parameter["in"] == location
     ]
 
 
-def _url(path: str, query: list[Json]) -> Json:
+def _url(path: str, variables: list[Json], query: list[Json]) -> Json:
+    # Postman writes /v1/lists/{list_id} as /v1/lists/:list_id.
+    path = path.replace("{", ":").replace("}", "")
     url: Json = {
         "raw": f"{{{{base_url}}}}{path}",
         "host": ["{{base_url}}"],
         "path": path.strip("/").split("/"),
     }
-    return {**url, "query": query} if query else url
+    optional = {"variable": variables, "query": query}
+    return {**url, **{name: values for name, values in optional.items() if values}}
 
 
 def _body(operation: Operation) -> Json:
     content = operation.get("requestBody", {"content": {}})["content"].get("application/json")
     if content is None:
         return {}
-    raw = _format(next(iter(_examples(content).values())))
+    raw = format_example(next(iter(_examples(content).values())))
     return {"body": {"mode": "raw", "raw": raw, "options": {"raw": {"language": "json"}}}}
 
 
-def _saved_response(name: str, value: object, request: Json) -> Json:
+def _saved_response(
+    name: str, value: object, request: Json, status: HTTPStatus, media_type: str
+) -> Json:
     return {
         "name": name,
         "originalRequest": request,
-        "status": HTTPStatus.OK.phrase,
-        "code": HTTPStatus.OK.value,
-        "_postman_previewlanguage": "json",
-        "header": [{"key": "Content-Type", "value": "application/json"}],
-        "body": _format(value),
+        "status": status.phrase,
+        "code": status.value,
+        "_postman_previewlanguage": "json" if media_type == "application/json" else "text",
+        "header": [{"key": "Content-Type", "value": media_type}],
+        "body": format_example(value),
     }
 
 
@@ -113,7 +122,3 @@ def _examples(described: MediaType | Parameter) -> Mapping[str, object]:
         example.get("summary", name): example["value"]
         for name, example in described["examples"].items()
     }
-
-
-def _format(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)

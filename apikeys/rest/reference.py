@@ -8,7 +8,7 @@ import orjson
 from drf_spectacular.generators import SchemaGenerator
 
 from apikeys.rest import openapi
-from apikeys.rest.openapi import Components, Schema, Schemas
+from apikeys.rest.openapi import Components, Schema, Schemas, find_success, only_content
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Field:
     path: str
     kind: str
     text: str
+    # The id of the operation that describes the fields of this object.
+    see: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,13 @@ class Operation:
     path: str
     summary: str
     text: str
+    path_parameters: list[Field]
     query: list[Field]
     headers: list[Field]
     body: list[Field]
     result: list[Field]
+    # The id of an earlier operation with the same fields, which `result` then doesn't have.
+    same_result_as: str
     # Those that other operations don't have.
     result_headers: list[Field]
     responses: list[Response]
@@ -62,8 +67,9 @@ def response_headers() -> list[Field]:
 @lru_cache(maxsize=1)
 def operations() -> list[Operation]:
     document = parse_document()
+    described = _describing_operations(document)
     return [
-        _operation(method, path, operation, document["components"])
+        _operation(method, path, operation, document["components"], described)
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
@@ -75,22 +81,43 @@ def parse_document() -> openapi.Document:
     return document
 
 
+def _describing_operations(document: openapi.Document) -> dict[str, str]:
+    """Return the id of the first operation that returns each schema."""
+    described: dict[str, str] = {}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            _, content = only_content(find_success(operation)[1])
+            if name := _schema_name(content["schema"]):
+                described.setdefault(name, operation["operationId"])
+    return described
+
+
 def _operation(
-    method: str, path: str, operation: openapi.Operation, components: Components
+    method: str,
+    path: str,
+    operation: openapi.Operation,
+    components: Components,
+    described: dict[str, str],
 ) -> Operation:
     schemas = components["schemas"]
     body = operation.get("requestBody", {"content": {}})["content"].get("application/json", {})
-    response = operation["responses"]["200"]
+    _, response = find_success(operation)
+    _, content = only_content(response)
+    operation_id = operation["operationId"]
+    describing = described.get(_schema_name(content["schema"]), operation_id)
+    is_described = describing != operation_id
     return Operation(
-        id=operation["operationId"],
+        id=operation_id,
         method=method.upper(),
         path=path,
         summary=operation["summary"],
         text=operation["description"],
+        path_parameters=_parameters(operation, "path", schemas),
         query=_parameters(operation, "query", schemas),
         headers=_parameters(operation, "header", schemas),
-        body=_fields(body.get("schema", {}), schemas),
-        result=_fields(response["content"]["application/json"]["schema"], schemas),
+        body=_fields(body.get("schema", {}), schemas, {}),
+        result=[] if is_described else _fields(content["schema"], schemas, described),
+        same_result_as=describing if is_described else "",
         result_headers=[
             Field(name, _type_name(header["schema"], schemas), header["description"])
             for name, header in response["headers"].items()
@@ -111,25 +138,37 @@ def _parameters(operation: openapi.Operation, location: str, schemas: Schemas) -
     ]
 
 
-def _fields(schema: Schema, schemas: Schemas, prefix: str = "") -> list[Field]:
+def _fields(
+    schema: Schema, schemas: Schemas, described: dict[str, str], prefix: str = ""
+) -> list[Field]:
+    """Return the fields of an object and of those inside it, except what `described` has."""
     fields = []
     for name, field in _resolve(schema, schemas).get("properties", {}).items():
         path = f"{prefix}{name}"
         resolved = _resolve(field, schemas)
-        fields.append(Field(path, _type_name(field, schemas), field.get("description", "")))
-        if resolved.get("type") == "array":
-            fields += _fields(resolved["items"], schemas, f"{path}[].")
-        else:
-            fields += _fields(resolved, schemas, f"{path}.")
+        is_array = resolved.get("type") == "array"
+        inner = resolved["items"] if is_array else field
+        see = described.get(_schema_name(inner), "")
+        fields.append(Field(path, _type_name(field, schemas), field.get("description", ""), see))
+        if not see:
+            fields += _fields(inner, schemas, described, f"{path}[]." if is_array else f"{path}.")
     return fields
 
 
-def _resolve(schema: Schema, schemas: Schemas) -> Schema:
-    """Follow a $ref, including one inside allOf or oneOf, as nullable fields have it."""
+def _schema_name(schema: Schema) -> str:
+    return _reference_in(schema).rpartition("/")[2]
+
+
+def _reference_in(schema: Schema) -> str:
+    """Return the $ref, including one inside allOf or oneOf, as nullable fields have it."""
     for part in [schema, *schema.get("allOf", []), *schema.get("oneOf", [])]:
         if "$ref" in part:
-            return schemas[part["$ref"].rpartition("/")[2]]
-    return schema
+            return part["$ref"]
+    return ""
+
+
+def _resolve(schema: Schema, schemas: Schemas) -> Schema:
+    return schemas.get(_schema_name(schema), schema)
 
 
 def _type_name(schema: Schema, schemas: Schemas) -> str:
@@ -146,12 +185,17 @@ def _type_name(schema: Schema, schemas: Schemas) -> str:
 
 
 def _examples(response: openapi.Response, components: Components) -> list[tuple[str, str]]:
-    examples = response["content"]["application/json"].get("examples", {})
     resolved = {
         name: components["examples"][name] if "$ref" in example else example
-        for name, example in examples.items()
+        for content in response["content"].values()
+        for name, example in content.get("examples", {}).items()
     }
     return [
-        (example.get("summary", name), json.dumps(example["value"], indent=2, ensure_ascii=False))
+        (example.get("summary", name), format_example(example["value"]))
         for name, example in resolved.items()
     ]
+
+
+def format_example(value: object) -> str:
+    """Return the text of a file as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)

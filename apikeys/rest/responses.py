@@ -1,11 +1,11 @@
 """Responses under /v1, as views, the middleware and the web worker send them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 import orjson
 from django.conf import settings
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import ResponseHeaders
 from rest_framework.exceptions import NotFound
 
@@ -62,6 +62,20 @@ class ApiResponse(HttpResponse):
     def __init__(self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None):
         super().__init__(body, status=status, content_type=JSON)
         self.headers = ApiHeaders({"Content-Length": str(len(body)), **(headers or {})})
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        return self.headers._store.values()
+
+
+class ApiStream(StreamingHttpResponse):
+    """A response that is written while it is sent, so its length doesn't matter."""
+
+    headers: ApiHeaders
+    _has_been_logged = True
+
+    def __init__(self, pieces: Iterator[bytes], headers: Mapping[str, str]) -> None:
+        super().__init__(pieces)
+        self.headers = ApiHeaders(headers)
 
     def items(self) -> Iterable[tuple[str, str]]:
         return self.headers._store.values()

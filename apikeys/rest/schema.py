@@ -6,6 +6,7 @@ import orjson
 from django.http import HttpResponseBase
 from django.utils.text import slugify
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
     OpenApiExample,
     OpenApiParameter,
@@ -16,7 +17,16 @@ from drf_spectacular.utils import (
 from rest_framework.serializers import Serializer
 
 from apikeys.errors import REFUSALS, SAMPLE_DETAILS, SAMPLE_PARAMS, ApiError
-from apikeys.rest.openapi import Document, Example, Header, Operation, Response, Schema, Schemas
+from apikeys.rest.openapi import (
+    Document,
+    Example,
+    Header,
+    Operation,
+    Response,
+    Schema,
+    Schemas,
+    is_success,
+)
 from apikeys.rest.serializers import ErrorSerializer
 
 # Errors that every operation can return.
@@ -40,25 +50,23 @@ def describe(
     operation_id: str,
     summary: str,
     description: str,
-    result: type[Serializer[None]],
+    result: type[Serializer[None]] | None,
     *,
     tag: str,
     examples: Mapping[str, object],
     refusals: Iterable[str] = COMMON_ERRORS,
     request: OpenApiRequest | None = None,
     parameters: Iterable[OpenApiParameter] = (),
+    status: int = 200,
 ) -> Callable[[View], View]:
-    """Document a view's method as an operation. config/settings/openapi.py describes its tag."""
-    responses: dict[int, OpenApiResponse] = {
-        200: OpenApiResponse(
-            result,
-            description="The result.",
-            examples=[named_example(title, value) for title, value in examples.items()],
-        )
-    }
-    for status in sorted({REFUSALS[code].status for code in refusals}):
-        codes = [code for code in refusals if REFUSALS[code].status == status]
-        responses[status] = OpenApiResponse(
+    """Document a view's method as an operation. config/settings/openapi.py describes its tag.
+
+    Without a `result`, the operation returns a file, and `examples` has one by media type.
+    """
+    responses = _describe_result(status, result, examples) if result else _describe_files(examples)
+    for error_status in sorted({REFUSALS[code].status for code in refusals}):
+        codes = [code for code in refusals if REFUSALS[code].status == error_status]
+        responses[error_status] = OpenApiResponse(
             ErrorSerializer,
             description=", ".join(f"`{code}`" for code in codes),
             examples=[named_example(code, _example(code)) for code in codes],
@@ -73,6 +81,29 @@ def describe(
         tags=[tag],
     )
     return decorator
+
+
+Responses = dict[int | tuple[int, str], OpenApiResponse]
+
+
+def _describe_result(
+    status: int, result: type[Serializer[None]], examples: Mapping[str, object]
+) -> Responses:
+    named = [named_example(title, value) for title, value in examples.items()]
+    return {status: OpenApiResponse(result, description="The result.", examples=named)}
+
+
+def _describe_files(examples: Mapping[str, object]) -> Responses:
+    return {
+        (200, media_type): OpenApiResponse(
+            OpenApiTypes.STR,
+            description="The file.",
+            examples=[
+                OpenApiExample(f"File{number}", text, summary="A file", media_type=media_type)
+            ],
+        )
+        for number, (media_type, text) in enumerate(examples.items(), 1)
+    }
 
 
 def _example(code: str) -> object:
@@ -143,7 +174,7 @@ def complete_schema(result: Document, **_: object) -> Document:
         for operation in methods.values():
             for status, response in operation["responses"].items():
                 _refer_to_headers(status, response)
-                if status != "200":
+                if not is_success(status):
                     components["examples"] |= _refer_to_examples(response)
             _forbid_unknown_fields(operation, components["schemas"])
     return result

@@ -35,6 +35,8 @@ class ApiView(APIView):
     account_relations: tuple[str, ...] = ()
     # Any other query parameter is an error.
     query_parameters: tuple[str, ...] = ()
+    # Whether the Accept header must allow JSON. Errors are JSON in any case.
+    returns_json = True
     throttle_classes = [CallerThrottle]
     permission_classes = [HasApiKey, UsesHttps, IsFromAllowedNetwork, AccountIsNotSuspended]
     # Permissions checked last, once prepare() has determined the price: 402.
@@ -57,19 +59,23 @@ class ApiView(APIView):
         # Refused requests don't count as a use of the key.
         call.key.record_use(call.ip)
         self.check_method()
-        if not accepts_json(request.META.get("HTTP_ACCEPT", "")):
+        if self.returns_json and not accepts_json(request.META.get("HTTP_ACCEPT", "")):
             raise ApiError("not_acceptable")
         check_content_length(request.META)
         self.prepare()
         # Most requests have no query string to parse. Its error is the last of the 400s.
         if request.META.get("QUERY_STRING"):
-            refuse_unknown_parameters(request, self.query_parameters)
+            refuse_unknown_parameters(request, self.accepted_parameters())
         self.find_replay()
         for permission in self.billing_classes:
             permission().check(self.request)
 
     def prepare(self) -> None:
         """Read the body and set the call's price. Views that take a body override it."""
+
+    def accepted_parameters(self) -> tuple[str, ...]:
+        """Return the query parameters of this method. Views with several methods override it."""
+        return self.query_parameters
 
     def find_replay(self) -> None:
         """Find a stored response, or raise a 422. Views with an Idempotency-Key override it."""

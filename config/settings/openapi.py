@@ -15,6 +15,10 @@ def openapi_settings(base_url: str, support_email: str) -> dict[str, Any]:
         "TAGS": [
             {"name": "Validation", "description": "Validate addresses. This costs credits."},
             {
+                "name": "Lists",
+                "description": "Validate files with up to millions of addresses in the background.",
+            },
+            {
                 "name": "Account",
                 "description": "Read the balance, usage, and rate limit of a key. This is free.",
             },

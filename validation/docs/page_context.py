@@ -12,6 +12,7 @@ from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
 from apikeys.rest import reference
+from apikeys.rest.openapi import is_success
 from apikeys.rest.paths import MAX_BODY_BYTES, max_body_bytes
 from apikeys.rest.strict_json import MAX_DEPTH
 from apikeys.throttling.limits import WINDOW_SECONDS
@@ -34,13 +35,13 @@ Context = dict[str, Any]
 # The sandbox word whose full response is on the page that explains each field.
 FULL_RESULT_WORD = "disposable"
 _REQUEST_HEAD = "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…"
-# The code sample of each operation.
+# Operations with a code sample, which shows the first result.
 _SAMPLES = {
-    "/v1/validate": "validate",
-    "/v1/validate/batch": "batch",
-    "/v1/credits": "balance",
-    "/v1/usage": "usage",
-    "/v1/me": "me",
+    "validate": "validate",
+    "validate-batch": "batch",
+    "show-credits": "balance",
+    "show-usage": "usage",
+    "show-me": "me",
 }
 _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
@@ -140,12 +141,24 @@ def _sandbox() -> Context:
     }
 
 
+class ResultEntry(NamedTuple):
+    title: str
+    status: str
+    text: str
+
+    @property
+    def language(self) -> str:
+        """Return the language that the filter `highlight` colors the text in."""
+        return "json" if self.text.startswith("{") else "text"
+
+
 class OperationEntry(NamedTuple):
     operation: reference.Operation
-    # The code sample, which also shows the first result.
+    # The name of the code sample, or an empty string.
     sample: str
-    # Title and JSON.
-    results: list[tuple[str, str]]
+    # Unless a code sample shows it.
+    first_result: ResultEntry | None
+    other_results: list[ResultEntry]
     # Status and code.
     errors: list[tuple[str, str]]
 
@@ -159,14 +172,18 @@ def _reference() -> Context:
 
 
 def _describe_operation(operation: reference.Operation) -> OperationEntry:
-    results: list[tuple[str, str]] = []
+    results: list[ResultEntry] = []
     errors: list[tuple[str, str]] = []
     for response in operation.responses:
-        if response.status == "200":
-            results += response.examples
-        else:
-            errors += [(response.status, code) for code, _ in response.examples]
-    return OperationEntry(operation, _SAMPLES[operation.path], results, errors)
+        for title, text in response.examples:
+            if is_success(response.status):
+                results.append(ResultEntry(title, response.status, text))
+            else:
+                errors.append((response.status, title))
+    sample = _SAMPLES.get(operation.id, "")
+    if not sample:
+        return OperationEntry(operation, sample, results[0], results[1:], errors)
+    return OperationEntry(operation, sample, None, results if len(results) > 1 else [], errors)
 
 
 class ErrorEntry(NamedTuple):

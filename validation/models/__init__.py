@@ -1,3 +1,4 @@
+from validation.models.list_samples import ListSample
 from validation.models.list_uploads import ListUpload
 from validation.models.listed_domains import ListedDomain
 from validation.models.lists import (
@@ -26,6 +27,7 @@ __all__ = [
     "ListChunk",
     "ListDomain",
     "ListPart",
+    "ListSample",
     "ListUpload",
     "ListedDomain",
     "LogEntry",

@@ -32,6 +32,11 @@ def iterate_objects(node: Any) -> Iterator[dict[str, Any]]:
         yield from iterate_objects(child)
 
 
+def examples_of(response: Any) -> dict[str, Any]:
+    contents = response["content"].values()
+    return {name: example for content in contents for name, example in content["examples"].items()}
+
+
 def resolve(document: Any, reference: str) -> Any:
     found = document
     for name in reference.removeprefix("#/").split("/"):
@@ -67,8 +72,8 @@ def test_each_error_example_is_shared_under_its_code(document: Any) -> None:
 def test_every_error_response_refers_to_examples_of_its_status(document: Any) -> None:
     for operation in operations(document):
         for status, response in operation["responses"].items():
-            for code, example in response["content"]["application/json"]["examples"].items():
-                if status == "200":
+            for code, example in examples_of(response).items():
+                if status.startswith("2"):
                     assert "value" in example
                 else:
                     assert example == {"$ref": f"#/components/examples/{code}"}
@@ -88,7 +93,7 @@ def test_validate_shows_every_error_code(document: Any) -> None:
         code
         for status, response in responses.items()
         if status != "200"
-        for code in response["content"]["application/json"]["examples"]
+        for code in examples_of(response)
     ]
     assert sorted(shown) == sorted(REFUSALS)
 
@@ -101,7 +106,7 @@ def test_every_parameter_and_header_has_a_valid_example(document: Any) -> None:
         for response in op["responses"].values()
         for header in response["headers"].values()
     ]
-    assert len(parameters) == 5
+    assert len(parameters) > 20
     for described in [*parameters, *headers]:
         for value in example_values(described):
             Draft202012Validator(described["schema"]).validate(value)
@@ -121,12 +126,12 @@ def test_every_example_of_a_response_matches_its_schema(document: Any) -> None:
     checked = set()
     for operation in operations(document):
         for response in operation["responses"].values():
-            content = response["content"]["application/json"]
-            schema = {**content["schema"], "components": document["components"]}
-            for example in content["examples"].values():
-                found = resolve(document, example["$ref"]) if "$ref" in example else example
-                assert not list(Draft202012Validator(schema).iter_errors(found["value"]))
-                checked.add(found["summary"])
+            for content in response["content"].values():
+                schema = {**content["schema"], "components": document["components"]}
+                for example in content["examples"].values():
+                    found = resolve(document, example["$ref"]) if "$ref" in example else example
+                    assert not list(Draft202012Validator(schema).iter_errors(found["value"]))
+                    checked.add(found["summary"])
     assert checked > REFUSALS.keys()
 
 
@@ -154,9 +159,10 @@ def test_nullable_enums_list_null_among_their_values(document: Any) -> None:
 
 def test_a_schema_uses_one_of_only_for_a_reference_or_null(document: Any) -> None:
     unions = [node["oneOf"] for node in iterate_objects(document) if "oneOf" in node]
-    syntax_error = {"$ref": "#/components/schemas/SyntaxError"}
-    # Of a single result, and of a result of a batch.
-    assert unions == [[syntax_error, {"type": "null"}]] * 2
+    assert len(unions) > 2
+    for first, second in unions:
+        assert first.keys() == {"$ref"}
+        assert second == {"type": "null"}
     assert not any("nullable" in node for node in iterate_objects(document["components"]))
 
 

@@ -41,7 +41,7 @@ def test_requests_authenticate_with_the_key_of_the_variable(collection: Any) -> 
 
 def test_collection_has_one_request_for_each_operation(collection: Any) -> None:
     expected = [
-        (operation.summary, operation.method, f"{{{{base_url}}}}{operation.path}")
+        (operation.summary, operation.method, "{{base_url}}" + postman_path(operation.path))
         for operation in reference.operations()
     ]
     found = [
@@ -49,7 +49,7 @@ def test_collection_has_one_request_for_each_operation(collection: Any) -> None:
         for item in collection["item"]
     ]
     assert found == expected
-    assert len(found) == 5
+    assert len(found) > 10
 
 
 def test_parts_of_a_url_agree_with_it(collection: Any) -> None:
@@ -69,9 +69,23 @@ def test_parameters_have_example_values_and_are_not_selected(collection: Any) ->
             assert one["disabled"] is True
 
 
+def postman_path(path: str) -> str:
+    """Return a path of the OpenAPI document with its variables as Postman writes them."""
+    return path.replace("{", ":").replace("}", "")
+
+
+def test_variables_of_paths_have_example_values(collection: Any) -> None:
+    for request in requests(collection):
+        named = {part[1:] for part in request["url"]["path"] if part.startswith(":")}
+        variables = {one["key"]: one["value"] for one in request["url"].get("variable", [])}
+        assert variables.keys() == named
+        assert all(variables.values())
+
+
 def test_every_request_is_accepted_as_it_is_sent(collection: Any, caller: ApiClient) -> None:
     sent_bodies = []
-    for request in requests(collection):
+    # Tests of lists send these, to lists in various states.
+    for request in (one for one in requests(collection) if "lists" not in one["url"]["path"]):
         body = request.get("body")
         if body is not None:
             assert (body["mode"], body["options"]) == ("raw", {"raw": {"language": "json"}})
@@ -87,9 +101,10 @@ def test_every_request_is_accepted_as_it_is_sent(collection: Any, caller: ApiCli
 
 def test_each_request_has_the_responses_of_the_reference(collection: Any) -> None:
     for item, operation in zip(collection["item"], reference.operations(), strict=True):
-        (ok,) = (response for response in operation.responses if response.status == "200")
+        (ok,) = (one for one in operation.responses if one.status.startswith("2"))
         saved = [(response["name"], response["body"]) for response in item["response"]]
         assert saved == ok.examples
         for response in item["response"]:
-            assert (response["code"], response["status"]) == (200, "OK")
+            assert response["code"] == int(ok.status)
+            assert response["status"] in {"OK", "Created"}
             assert response["originalRequest"] == item["request"]

@@ -1,0 +1,243 @@
+"""GET /v1/lists, GET and DELETE /v1/lists/{id}, and the preview."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account, User
+from apikeys.models import ApiKey
+from credits.wallet.charges import Charge
+from credits.wallet.holds import charge_hold, hold_credits
+from tests.support.api_client import ApiClient, error_code
+from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
+from validation.lists.options import ListOptions
+from validation.lists.services import Actor, create_list
+from validation.models import AddressList, ListChunk
+from validation.models.list_states import State
+
+pytestmark = pytest.mark.django_db
+
+OPERATIONS = [
+    ("GET", ""),
+    ("DELETE", ""),
+    ("GET", "/preview"),
+    ("POST", "/sample"),
+    ("GET", "/results"),
+    ("GET", "/download"),
+]
+
+
+@pytest.fixture
+def account_of_stranger(stranger: User) -> Account:
+    return Account.objects.get(memberships__user=stranger)
+
+
+def get(caller: ApiClient, address_list: AddressList, rest: str = "") -> Any:
+    return caller.get(f"/v1/lists/{address_list.public_id}{rest}")
+
+
+class TestPages:
+    def test_lists_are_shown_newest_first(self, caller: ApiClient, account: Account) -> None:
+        lists = [create_list(actor=Actor(account), options=ListOptions(name)) for name in "abc"]
+        page = caller.get("/v1/lists").json()
+        assert [one["id"] for one in page["data"]] == [one.public_id for one in reversed(lists)]
+        assert page["has_more"] is False
+
+    def test_pages_contain_each_list_once(self, caller: ApiClient, account: Account) -> None:
+        made = [create_list(actor=Actor(account)) for _ in range(5)]
+        # Two of the same time.
+        AddressList.objects.update(created_at=timezone.now())
+        found: list[str] = []
+        query, has_more = "", True
+        while has_more:
+            page = caller.get(f"/v1/lists?limit=2{query}").json()
+            found += [one["id"] for one in page["data"]]
+            has_more, query = page["has_more"], f"&starting_after={found[-1]}"
+        assert found == [one.public_id for one in reversed(made)]
+
+    def test_account_without_lists_has_an_empty_page(self, caller: ApiClient) -> None:
+        assert caller.get("/v1/lists").json() == {"data": [], "has_more": False}
+
+    @pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "limit=1&limit=2"])
+    def test_wrong_limit_is_refused(self, caller: ApiClient, query: str) -> None:
+        response = caller.get(f"/v1/lists?{query}")
+        assert error_code(response) == "invalid_field"
+        assert response.json()["error"]["param"] == "limit"
+
+    def test_cursor_of_another_account_is_refused(
+        self, caller: ApiClient, account_of_stranger: Account
+    ) -> None:
+        other = create_list(actor=Actor(account_of_stranger))
+        response = caller.get(f"/v1/lists?starting_after={other.public_id}")
+        assert error_code(response) == "invalid_field"
+        assert response.json()["error"]["param"] == "starting_after"
+
+    def test_lists_of_another_account_are_not_shown(
+        self, caller: ApiClient, account_of_stranger: Account
+    ) -> None:
+        create_list(actor=Actor(account_of_stranger))
+        assert caller.get("/v1/lists").json()["data"] == []
+
+
+class TestAccess:
+    @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
+    def test_list_of_another_account_is_not_found(
+        self, caller: ApiClient, account_of_stranger: Account, method: str, rest: str
+    ) -> None:
+        other = make_list(account_of_stranger)
+        response = caller.call(method, f"/v1/lists/{other.public_id}{rest}")
+        assert (response.status_code, error_code(response)) == (404, "not_found")
+        assert AddressList.objects.filter(pk=other.pk).exists()
+
+    @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
+    def test_key_is_required(self, method: str, rest: str) -> None:
+        response = ApiClient().call(method, f"/v1/lists/lst_{'a' * 20}{rest}")
+        assert error_code(response) == "missing_api_key"
+
+    @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
+    def test_unknown_query_parameter_is_refused(
+        self, caller: ApiClient, account: Account, method: str, rest: str
+    ) -> None:
+        made = make_list(account)
+        response = caller.call(method, f"/v1/lists/{made.public_id}{rest}?fliter=all")
+        assert (response.status_code, error_code(response)) == (400, "unknown_field")
+        assert response.json()["error"]["param"] == "fliter"
+
+    def test_malformed_id_is_not_found(self, caller: ApiClient) -> None:
+        assert error_code(caller.get("/v1/lists/lst_short")) == "not_found"
+
+    def test_other_methods_are_refused(self, caller: ApiClient, account: Account) -> None:
+        made = make_list(account)
+        response = caller.call("PUT", f"/v1/lists/{made.public_id}")
+        assert error_code(response) == "method_not_allowed"
+        assert response.headers["Allow"] == "GET, HEAD, DELETE"
+
+
+class TestOneList:
+    def test_completed_list_shows_its_counts_and_verdicts(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        shown = get(caller, make_list(account, name="People", metadata={"a": "b"})).json()
+        assert (shown["name"], shown["state"], shown["metadata"]) == (
+            "People",
+            "completed",
+            {"a": "b"},
+        )
+        assert shown["counts"] == {
+            "rows": 7,
+            "empty": 1,
+            "not_address": 1,
+            "bad_syntax": 0,
+            "duplicates": 1,
+            "addresses": 4,
+        }
+        assert shown["verdicts"] == {
+            "deliverable": 1,
+            "risky": 1,
+            "undeliverable": 1,
+            "unknown": 1,
+        }
+        assert (shown["column"], shown["header"]) == (1, True)
+        assert shown["progress"]["percent"] == 100
+
+    def test_nothing_is_known_of_the_rows_until_they_are_counted(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        shown = get(caller, create_list(actor=Actor(account))).json()
+        assert (shown["state"], shown["counts"]) == ("uploading", None)
+        assert shown["credits"] == {"at_most": None, "held": 0, "charged": 0}
+
+    def test_credits_are_those_of_the_hold(
+        self, caller: ApiClient, account: Account, key: ApiKey
+    ) -> None:
+        made = make_ready_list(account)
+        hold = hold_credits(account=account, amount=4, source="list:x", reason="x")
+        charge_hold(hold=hold, charges=[Charge(account, key, "risky", 1, 5)])
+        set_state(made, State.RUNNING, hold=hold)
+        assert get(caller, made).json()["credits"] == {"at_most": 4, "held": 3, "charged": 1}
+
+    def test_running_list_estimates_the_seconds_left(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        started_at = timezone.now() - timedelta(minutes=10)
+        made = make_list(account, state=State.RUNNING)
+        set_state(made, State.RUNNING, started_at=started_at, addresses=12)
+        progress = get(caller, made).json()["progress"]
+        assert (progress["checked"], progress["total"], progress["percent"]) == (4, 12, 33)
+        assert 1_200 <= progress["seconds_left"] < 1_300
+
+    @pytest.mark.parametrize("state", [State.READY, State.PAUSED, State.COMPLETED])
+    def test_list_that_is_not_running_has_no_estimate(
+        self, caller: ApiClient, account: Account, state: State
+    ) -> None:
+        assert (
+            get(caller, make_list(account, state=state)).json()["progress"]["seconds_left"] is None
+        )
+
+    def test_error_of_a_failed_list_is_shown(self, caller: ApiClient, account: Account) -> None:
+        made = create_list(actor=Actor(account))
+        error = {"error_code": "no_rows", "error_message": "The file has no rows."}
+        set_state(made, State.FAILED, **error)
+        shown = get(caller, made).json()
+        assert shown["error"] == {"code": "no_rows", "message": "The file has no rows."}
+
+    def test_deleting_erases_the_list_and_its_rows(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_list(account)
+        response = caller.call("DELETE", f"/v1/lists/{made.public_id}")
+        assert response.json() == {"id": made.public_id, "deleted": True}
+        assert not AddressList.objects.exists()
+        assert not ListChunk.objects.exists()
+        assert error_code(get(caller, made)) == "not_found"
+
+
+class TestPreview:
+    def test_preview_shows_the_first_rows_and_the_price(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        shown = get(caller, make_ready_list(account), "/preview").json()
+        assert shown["header"] == ["name", "email", "note"]
+        assert shown["first_rows"][1] == ["Risky", "risky@sandbox.test", "=1+1"]
+        assert (shown["column"], shown["guessed_column"]) == (1, 1)
+        assert shown["columns"][1] == {
+            "index": 1,
+            "name": "email",
+            "evidence": "83% of 6 cells are addresses",
+        }
+        assert (shown["format"], shown["encoding"], shown["delimiter"]) == ("text", "utf-8", ",")
+        assert shown["counts"]["addresses"] == 4
+        assert shown["price"] == {"at_most": 4}
+
+    def test_short_list_has_no_shares(self, caller: ApiClient, account: Account) -> None:
+        shown = get(caller, make_ready_list(account), "/preview").json()
+        assert shown["shares"] is None
+
+    def test_longer_list_has_shares(self, caller: ApiClient, account: Account) -> None:
+        content = b"".join(b"jane%d@mailbox.test\n" % number for number in range(99))
+        made = make_ready_list(account, content + b"info@shop.example\n")
+        shares = get(caller, made, "/preview").json()["shares"]
+        assert shares["role_account"] == 0.01
+        assert shares["top_domains"] == [
+            {"domain": "mailbox.test", "share": 0.99},
+            {"domain": "shop.example", "share": 0.01},
+        ]
+
+    def test_list_without_a_header_has_none(self, caller: ApiClient, account: Account) -> None:
+        made = make_ready_list(account, b"risky@sandbox.test\n")
+        assert get(caller, made, "/preview").json()["header"] is None
+
+    def test_list_that_is_not_read_yet_has_no_preview(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        response = get(caller, create_list(actor=Actor(account)), "/preview")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert response.json()["error"]["details"] == {"state": "uploading"}
+
+    def test_expired_list_has_no_preview(self, caller: ApiClient, account: Account) -> None:
+        made = make_list(account)
+        set_state(made, State.EXPIRED, preview=b"", expires_at=timezone.now())
+        response = get(caller, made, "/preview")
+        assert (response.status_code, error_code(response)) == (410, "list_expired")

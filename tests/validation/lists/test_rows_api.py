@@ -1,0 +1,107 @@
+"""GET /v1/lists/{id}/results: pages of rows, and the states in which there are any."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account
+from tests.support.api_client import ApiClient, error_code
+from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
+from validation.lists.options import ListOptions
+from validation.lists.services import Actor, create_list
+from validation.models import AddressList
+from validation.models.list_states import State
+
+pytestmark = pytest.mark.django_db
+
+
+def results(caller: ApiClient, address_list: AddressList, query: str = "") -> Any:
+    return caller.get(f"/v1/lists/{address_list.public_id}/results{query}")
+
+
+def test_each_row_has_its_number_kind_and_whole_result(caller: ApiClient, account: Account) -> None:
+    page = results(caller, make_list(account)).json()
+    assert [(row["row"], row["kind"], row["duplicate_of"]) for row in page["data"]] == [
+        (1, "address", None),
+        (2, "address", None),
+        (3, "empty", None),
+        (4, "not_address", None),
+        (5, "duplicate", 1),
+        (6, "address", None),
+        (7, "address", None),
+    ]
+    single = caller.validate("deliverable@sandbox.test").json()
+    result = page["data"][0]["result"]
+    assert result == {name: single[name] for name in result}
+    assert {"email", "verdict", "checks", "mx", "smtp"} < result.keys()
+    assert page["data"][2]["result"] is None
+    assert (page["has_more"], page["next"], page["state"]) == (False, None, "completed")
+
+
+def test_pages_follow_each_other_by_row(caller: ApiClient, account: Account) -> None:
+    made = make_list(account)
+    first = results(caller, made, "?limit=3").json()
+    assert ([row["row"] for row in first["data"]], first["next"]) == ([1, 2, 3], 3)
+    second = results(caller, made, "?limit=3&starting_after=3").json()
+    assert ([row["row"] for row in second["data"]], second["next"]) == ([4, 5, 6], 6)
+    last = results(caller, made, "?limit=3&starting_after=6").json()
+    assert ([row["row"] for row in last["data"]], last["has_more"]) == ([7], False)
+
+
+def test_filter_selects_rows(caller: ApiClient, account: Account) -> None:
+    page = results(caller, make_list(account), "?filter=unknown").json()
+    assert [row["row"] for row in page["data"]] == [6]
+
+
+@pytest.mark.parametrize(
+    ("query", "param"),
+    [
+        ("filter=good", "filter"),
+        ("filter=all&filter=risky", "filter"),
+        ("limit=1001", "limit"),
+        ("limit=0", "limit"),
+        ("starting_after=-1", "starting_after"),
+        ("starting_after=lst_1", "starting_after"),
+        ("starting_after=%F0%9D%9F%9A", "starting_after"),
+    ],
+)
+def test_wrong_parameter_is_refused(
+    caller: ApiClient, account: Account, query: str, param: str
+) -> None:
+    response = results(caller, make_list(account), f"?{query}")
+    assert (response.status_code, error_code(response)) == (400, "invalid_field")
+    assert response.json()["error"]["param"] == param
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED, State.RECHECKING, State.CANCELED])
+def test_unfinished_list_shows_its_results_and_state(
+    caller: ApiClient, account: Account, state: State
+) -> None:
+    page = results(caller, make_list(account, state=state)).json()
+    assert (len(page["data"]), page["state"]) == (7, state)
+
+
+@pytest.mark.parametrize("rest", ["results", "download", "download?partial=true"])
+class TestWithoutResults:
+    def test_list_that_was_never_started_has_none(
+        self, caller: ApiClient, account: Account, rest: str
+    ) -> None:
+        made = make_ready_list(account)
+        response = caller.get(f"/v1/lists/{made.public_id}/{rest}")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert response.json()["error"]["details"] == {"state": "ready"}
+
+    def test_list_that_is_still_uploaded_has_none(
+        self, caller: ApiClient, account: Account, rest: str
+    ) -> None:
+        made = create_list(actor=Actor(account), options=ListOptions())
+        response = caller.get(f"/v1/lists/{made.public_id}/{rest}")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+
+    def test_expired_list_has_none(self, caller: ApiClient, account: Account, rest: str) -> None:
+        made = make_list(account)
+        set_state(made, State.EXPIRED, expires_at=timezone.now())
+        response = caller.get(f"/v1/lists/{made.public_id}/{rest}")
+        assert (response.status_code, error_code(response)) == (410, "list_expired")
+        assert response.json()["error"]["details"]["expired_at"].endswith("Z")

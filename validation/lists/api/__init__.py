@@ -1,0 +1,1 @@
+"""/v1/lists: the operations on lists."""

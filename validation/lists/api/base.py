@@ -1,0 +1,62 @@
+"""The base class of the views for one list."""
+
+from django.http import Http404
+
+from apikeys.errors import ApiError
+from apikeys.request import ApiRequest
+from apikeys.rest.responses import render
+from apikeys.rest.schema import COMMON_ERRORS
+from apikeys.rest.view import ApiView
+from validation.lists.services import Actor
+from validation.models import AddressList
+from validation.models.list_states import State
+
+LIST_ERRORS = (*COMMON_ERRORS, "not_found")
+# Their rows and results can't be read yet.
+_UNREAD = frozenset({State.UPLOADING, State.PARSING, State.FAILED})
+
+
+class ListView(ApiView):
+    address_list: AddressList
+
+    def check_method(self) -> None:
+        """Find the list first: a 404 precedes a 405."""
+        self.address_list = self.find_list()
+        super().check_method()
+
+    def find_list(self) -> AddressList:
+        lists = AddressList.objects.filter(account=self.request.call.key.account)
+        public_id = self.kwargs["list_id"]
+        found = lists.select_related("hold").defer("preview").filter(public_id=public_id).first()
+        if found is None:
+            raise Http404
+        return found
+
+
+def refuse_expired(address_list: AddressList) -> None:
+    if address_list.state == State.EXPIRED:
+        details = {"expired_at": render(address_list.expires_at).decode().strip('"')}
+        raise ApiError("list_expired", details=details)
+
+
+def refuse_unread(address_list: AddressList) -> None:
+    """Raise unless the rows of the list can be read."""
+    refuse_expired(address_list)
+    if address_list.state in _UNREAD:
+        raise invalid_state(address_list, f"The list is {address_list.state}.")
+
+
+def refuse_unchecked(address_list: AddressList) -> None:
+    """Raise unless the list has been started and may have results."""
+    refuse_unread(address_list)
+    if address_list.started_at is None:
+        raise invalid_state(address_list, "The list was never started, so it has no results.")
+
+
+def invalid_state(address_list: AddressList, message: str = "") -> ApiError:
+    return ApiError("invalid_state", message, details={"state": address_list.state})
+
+
+def acting_key(request: ApiRequest) -> Actor:
+    key = request.call.key
+    return Actor(account=key.account, key=key, ip=request.call.ip)
