@@ -1,0 +1,118 @@
+"""Measure how fast one process parses and checks a list: `python -m tests.bench.lists`.
+
+Runs on PostgreSQL with DATABASE_URL, otherwise on SQLite. `--profile` prints the biggest costs.
+"""
+
+import argparse
+import cProfile
+import os
+import pstats
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from tests.bench.quick_resolver import quick_resolver
+
+DNS_SECONDS = 0.02
+ADDRESSES, DOMAINS = 100_000, 10_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.lists")
+    parser.add_argument("--addresses", type=int, default=ADDRESSES)
+    parser.add_argument("--domains", type=int, default=DOMAINS)
+    parser.add_argument("--profile", action="store_true")
+    arguments = parser.parse_args()
+    folder = os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="bench-lists-")
+    try:
+        with quick_resolver(DNS_SECONDS) as resolver:
+            os.environ["DNS_RESOLVERS"] = resolver.address
+            _measure(arguments.addresses, arguments.domains, is_profiled=arguments.profile)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _measure(addresses: int, domains: int, *, is_profiled: bool) -> None:
+    _set_up()
+    from validation.lists.running import check_once, prepare_once
+
+    address_list = _upload(addresses, domains)
+    profile = cProfile.Profile() if is_profiled else None
+    seconds = {"parse": _time(prepare_once, None)}
+    prepare_once()
+    for phase in ("domains", "chunks"):
+        is_running = _is_looking_up if phase == "domains" else _always
+        seconds[phase] = _time(lambda check=is_running: check(address_list) and check_once(), profile)
+    _report(address_list, seconds)
+    if profile is not None:
+        pstats.Stats(profile, stream=sys.stdout).sort_stats("tottime").print_stats(35)
+
+
+def _set_up() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", "--new-database", verbosity=0)
+    call_command("create_account", "bench@shop.example", "--credits", "10000000")
+    from credits.models import Plan
+
+    Plan.objects.update(list_addresses=10_000_000, list_bytes=1 << 30)
+
+
+def _upload(addresses: int, domains: int):
+    from accounts.models import Account, User
+    from validation.lists.options import ListOptions
+    from validation.lists.services import Actor, upload_list
+    from validation.models import AddressList
+
+    numbers = random.Random(1)
+    lines = [
+        f"customer{number}@domain{numbers.randrange(domains)}.com,Customer {number}"
+        for number in range(addresses)
+    ]
+    actor = Actor(Account.objects.get(memberships__user__email="bench@shop.example"))
+    content = "\n".join(["email,name", *lines]).encode()
+    options = ListOptions(starts_when_ready=True, content_type="text/csv")
+    return upload_list(actor=actor, content=content, options=options)
+
+
+def _is_looking_up(address_list) -> bool:
+    return bool(address_list.blocks.filter(is_done=False).exists())
+
+
+def _always(address_list) -> bool:
+    return True
+
+
+def _time(work: Callable[[], bool], profile: cProfile.Profile | None) -> float:
+    started = time.perf_counter()
+    if profile is not None:
+        profile.enable()
+    while work():
+        pass
+    if profile is not None:
+        profile.disable()
+    return time.perf_counter() - started
+
+
+def _report(address_list, seconds: dict[str, float]) -> None:
+    address_list.refresh_from_db()
+    verdicts = {
+        name: getattr(address_list, name) for name in ("deliverable", "risky", "undeliverable", "unknown")
+    }
+    print(address_list.state, address_list.addresses, verdicts)
+    for name, value in seconds.items():
+        print(f"{name}: {value:.1f} s, {address_list.addresses / value:,.0f} addresses/s")
+    total = sum(seconds.values())
+    print(f"total: {total:.1f} s, {address_list.addresses / total:,.0f} addresses/s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Start lists in a running product's database, and the processes that work on them."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from tests.servers.books import fetch_rows
+from tests.servers.keys import manage
+from tests.servers.product import ROOT, Product
+
+_START = """
+from accounts.models import Account
+from tests.validation.lists.factory import make_started_list
+account = Account.objects.order_by("-pk")[0]
+emails = [f"customer{{number}}@shop{{number % {domains}}}.com" for number in range({addresses})]
+print(make_started_list(
+    account, emails, chunk_rows={chunk_rows}, block_domains={block_domains}).public_id)
+"""
+
+
+def start_list(
+    site: Product,
+    addresses: int,
+    *,
+    domains: int = 50,
+    chunk_rows: int = 50,
+    block_domains: int = 10,
+) -> str:
+    """Start a list of the newest account, and return its id."""
+    script = _START.format(
+        addresses=addresses, domains=domains, chunk_rows=chunk_rows, block_domains=block_domains
+    )
+    return manage(site, "shell", "--no-imports", "-c", script)
+
+
+def start_process(site: Product) -> "subprocess.Popen[bytes]":
+    with site.log.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "manage.py", "run_lists"],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], **site.environment},
+            stdout=log,
+            stderr=log,
+        )
+
+
+def state_of(site: Product, list_id: str) -> str:
+    query = f"SELECT state FROM validation_addresslist WHERE public_id = '{list_id}'"  # noqa: S608
+    return str(fetch_rows(site, query)[0][0])
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
