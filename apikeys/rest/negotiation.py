@@ -32,12 +32,18 @@ def _is_zero_weight(parameter: str) -> bool:
 
 def check_media_type(meta: Mapping[str, str]) -> None:
     """Raise unless the body is uncompressed JSON in UTF-8, as RFC 8259, 8.1 requires."""
-    media_type, charsets = _parse_content_type(meta.get("CONTENT_TYPE", ""))
-    encoding = meta.get("HTTP_CONTENT_ENCODING", "identity").strip().lower()
-    if media_type != "application/json" or encoding not in {"", "identity"}:
+    if read_media_type(meta) != "application/json":
         raise ApiError("unsupported_media_type")
+    _, charsets = _parse_content_type(meta.get("CONTENT_TYPE", ""))
     if not charsets <= {"utf-8", "utf8"}:
         raise ApiError("invalid_json", "The body must be in UTF-8. Omit the charset.")
+
+
+def read_media_type(meta: Mapping[str, str]) -> str:
+    """Return the body's media type in lower case. Raise if the body is compressed."""
+    if meta.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() not in {"", "identity"}:
+        raise ApiError("unsupported_media_type")
+    return _parse_content_type(meta.get("CONTENT_TYPE", ""))[0]
 
 
 @lru_cache(maxsize=64)

@@ -55,7 +55,7 @@ def describe(
     tag: str,
     examples: Mapping[str, object],
     refusals: Iterable[str] = COMMON_ERRORS,
-    request: OpenApiRequest | None = None,
+    request: OpenApiRequest | Mapping[str, OpenApiRequest] | None = None,
     parameters: Iterable[OpenApiParameter] = (),
     status: int = 200,
 ) -> Callable[[View], View]:
@@ -203,5 +203,7 @@ def _refer_to_examples(response: Response) -> dict[str, Example]:
 def _forbid_unknown_fields(operation: Operation, schemas: Schemas) -> None:
     """Mark request bodies as closed. Responses stay open, as they may gain fields."""
     for content in operation.get("requestBody", {"content": {}})["content"].values():
-        name = content["schema"]["$ref"].rpartition("/")[2]
-        schemas[name]["additionalProperties"] = False
+        # The body of an upload is a file, not an object.
+        if "$ref" in content["schema"]:
+            name = content["schema"]["$ref"].rpartition("/")[2]
+            schemas[name]["additionalProperties"] = False

@@ -101,6 +101,20 @@ class ReplayQuerySet(models.QuerySet["Replay"]):
         except IntegrityError:
             raise ReplayExists from None
 
+    def store_list(self, account: Account, idempotency_key: str, request: str, body: bytes) -> None:
+        """Store the response to a request that created a list, as `store` does."""
+        self.free_ones_of(account).filter(batch_hashes="").delete_surplus(MAX_SANDBOX_REPLAYS)
+        try:
+            self.create(
+                account=account,
+                key_digest=_digest(idempotency_key),
+                email_digest=_digest_list(request),
+                body=body.decode(),
+                is_sandbox=True,
+            )
+        except IntegrityError:
+            raise ReplayExists from None
+
 
 class Replay(models.Model):
     """Stores the response to a request with an Idempotency-Key, to replay it byte for byte."""
@@ -115,7 +129,7 @@ class Replay(models.Model):
     # The hashes of all addresses of a batch, separated by spaces.
     batch_hashes = models.TextField(blank=True, default="", db_default="")
     body = models.TextField()
-    # Also set for a batch that cost nothing. The number of these is limited.
+    # Also set for lists, and for a batch that cost nothing. The number of these is limited.
     is_sandbox = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -147,6 +161,9 @@ class Replay(models.Model):
     def is_for_batch(self, emails: Sequence[str]) -> bool:
         return self.email_digest == _digest_batch(emails)
 
+    def is_for_list(self, request: str) -> bool:
+        return self.email_digest == _digest_list(request)
+
 
 def _digest(text: str, purpose: str = "validation.replay") -> str:
     digest = salted_hmac(purpose, text, secret=settings.ADDRESS_HASH_KEY, algorithm="sha256")
@@ -155,3 +172,7 @@ def _digest(text: str, purpose: str = "validation.replay") -> str:
 
 def _digest_batch(emails: Sequence[str]) -> str:
     return _digest(json.dumps(emails), "validation.batch-replay")
+
+
+def _digest_list(request: str) -> str:
+    return _digest(request, "validation.list-replay")

@@ -1,5 +1,6 @@
 """Unknown query parameters are refused with their name, unless that contains an API key."""
 
+import re
 from typing import Any
 
 import orjson
@@ -24,7 +25,7 @@ def send(caller: ApiClient, path: str, query: str) -> Any:
 def views_by_path() -> dict[str, Any]:
     """Return the view class of each route under /v1."""
     routes = {
-        "/" + str(route.pattern).replace("<public_id:list_id>", "{list_id}"): route.callback
+        "/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)): route.callback
         for route in get_resolver().url_patterns
         if isinstance(route, URLPattern) and str(route.pattern).startswith("v1")
     }

@@ -70,6 +70,28 @@ READY_EXAMPLE = RUNNING_EXAMPLE | {
     "started_at": None,
     "expires_at": "2026-12-20T18:30:09.000Z",
 }
+PARSING_EXAMPLE = READY_EXAMPLE | {
+    "state": "parsing",
+    "counts": None,
+    "progress": {
+        "checked": 0,
+        "total": 0,
+        "percent": 0,
+        "seconds_left": None,
+        "rechecks": 0,
+        "recheck_at": None,
+    },
+    "credits": {"at_most": None, "held": 0, "charged": 0},
+    "column": None,
+    "header": None,
+    "expires_at": None,
+}
+UPLOADING_EXAMPLE = PARSING_EXAMPLE | {"state": "uploading", "bytes": 0}
+PART_EXAMPLE = {
+    "number": 1,
+    "bytes": 8_388_608,
+    "sha256": "44aff4ab2d7c3250525675a08f0cfa9591168cffe51791c5f5bbc417c15a6c38",
+}
 QUEUED_EXAMPLE = READY_EXAMPLE | {
     "state": "queued",
     "credits": {"at_most": 48_120, "held": 48_120, "charged": 0},

@@ -4,15 +4,18 @@ from apikeys.rest.routes import operation
 from validation.lists.api.actions import SampleView
 from validation.lists.api.previews import PreviewView
 from validation.lists.api.rows import DownloadView, ResultsView
-from validation.lists.api.views import ListsView, OneListView
+from validation.lists.api.upload_urls import UPLOAD_OPERATIONS
+from validation.lists.api.uploads import UploadView
+from validation.lists.api.views import OneListView
 
 _LIST = "v1/lists/<public_id:list_id>"
 
 LIST_OPERATIONS = [
-    *operation("v1/lists", ListsView),
+    *operation("v1/lists", UploadView),
     *operation(_LIST, OneListView),
     *operation(f"{_LIST}/preview", PreviewView),
     *operation(f"{_LIST}/sample", SampleView),
     *operation(f"{_LIST}/results", ResultsView),
     *operation(f"{_LIST}/download", DownloadView),
+    *UPLOAD_OPERATIONS,
 ]
