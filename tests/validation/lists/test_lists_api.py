@@ -23,7 +23,7 @@ OPERATIONS = [
     ("GET", ""),
     ("DELETE", ""),
     ("GET", "/preview"),
-    ("POST", "/sample"),
+    *(("POST", f"/{name}") for name in ("sample", "start", "pause", "resume", "cancel")),
     ("GET", "/results"),
     ("GET", "/download"),
 ]
@@ -153,10 +153,22 @@ class TestOneList:
         self, caller: ApiClient, account: Account, key: ApiKey
     ) -> None:
         made = make_ready_list(account)
-        hold = hold_credits(account=account, amount=4, source="list:x", reason="x")
+        source = f"list:{made.public_id}"
+        hold = hold_credits(account=account, amount=4, source=source, reason="")
         charge_hold(hold=hold, charges=[Charge(account, key, "risky", 1, 5)])
         set_state(made, State.RUNNING, hold=hold)
         assert get(caller, made).json()["credits"] == {"at_most": 4, "held": 3, "charged": 1}
+
+    def test_credits_charged_to_an_earlier_hold_are_counted(
+        self, caller: ApiClient, account: Account, key: ApiKey
+    ) -> None:
+        made = make_ready_list(account)
+        for number, suffix in enumerate(["", ":2", ":3"], 1):
+            source = f"list:{made.public_id}{suffix}"
+            hold = hold_credits(account=account, amount=4, source=source, reason="")
+            charge_hold(hold=hold, charges=[Charge(account, key, "risky", number, 5)])
+        set_state(made, State.RUNNING, hold=hold)
+        assert get(caller, made).json()["credits"] == {"at_most": 4, "held": 1, "charged": 6}
 
     def test_running_list_estimates_the_seconds_left(
         self, caller: ApiClient, account: Account

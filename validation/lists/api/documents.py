@@ -2,8 +2,10 @@
 
 from datetime import timedelta
 
+from django.db.models import Sum
 from django.utils import timezone
 
+from credits.models import Hold
 from validation.engine.reasons import Verdict
 from validation.models import AddressList
 from validation.models.list_states import State
@@ -82,5 +84,15 @@ def _credits(address_list: AddressList, *, is_read: bool) -> Document:
     return {
         "at_most": address_list.addresses if is_read else None,
         "held": hold.remaining if hold else 0,
-        "charged": hold.charged if hold else 0,
+        "charged": _sum_charges(address_list.public_id, hold) if hold else 0,
     }
+
+
+def _sum_charges(public_id: str, hold: Hold) -> int:
+    """Add up all holds of the list. It has another one if a deduction canceled the first."""
+    source = f"list:{public_id}"
+    if hold.source == source:
+        return hold.charged
+    count = int(hold.source.rpartition(":")[2])
+    sources = [source, *(f"{source}:{number}" for number in range(2, count + 1))]
+    return Hold.objects.filter(source__in=sources).aggregate(sum=Sum("charged"))["sum"] or 0

@@ -42,12 +42,15 @@ def read_flag(request: ApiRequest, name: str) -> bool:
     return read_choice(request, name, ("true", "false"), "false") == "true"
 
 
-def read_optional_number(document: dict[str, object], name: str, *, low: int) -> int | None:
+def read_optional_number(
+    document: dict[str, object], name: str, *, low: int, high: int
+) -> int | None:
     value = document.get(name)
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    if value is None or (is_number and isinstance(value, int) and low <= value < 1 << 31):
-        return value
-    raise invalid_field(name, f"{name} must be a whole number from {low}, or null.")
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise invalid_field(name, f"{name} must be a number from {low} to {high}, or null.")
+    return value
 
 
 def read_boolean(document: dict[str, object], name: str) -> bool:

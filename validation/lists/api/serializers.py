@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from validation.engine.reasons import Verdict
+from validation.lists.options import MAX_COLUMN
 from validation.lists.payloads import RowKind
 from validation.models.list_states import State
 from validation.models.lists import Dedupe
@@ -198,7 +199,7 @@ class ListStartSerializer(Described):
         required=False,
         allow_null=True,
         min_value=0,
-        max_value=16_383,
+        max_value=MAX_COLUMN,
         help_text="The column with the addresses, counted from 0. If it isn't the list's current "
         "column, the rows are counted again before the list starts",
     )
@@ -206,7 +207,7 @@ class ListStartSerializer(Described):
         required=False,
         allow_null=True,
         min_value=1,
-        max_value=2**31 - 1,
+        max_value=2**53 - 1,
         help_text="Don't start if the list can cost more",
     )
     confirm = serializers.BooleanField(

@@ -1,7 +1,13 @@
 """The operations under /v1/lists."""
 
 from apikeys.rest.routes import operation
-from validation.lists.api.actions import SampleView
+from validation.lists.api.actions import (
+    CancelView,
+    PauseView,
+    ResumeView,
+    SampleView,
+    StartView,
+)
 from validation.lists.api.previews import PreviewView
 from validation.lists.api.rows import DownloadView, ResultsView
 from validation.lists.api.upload_urls import UPLOAD_OPERATIONS
@@ -15,6 +21,10 @@ LIST_OPERATIONS = [
     *operation(_LIST, OneListView),
     *operation(f"{_LIST}/preview", PreviewView),
     *operation(f"{_LIST}/sample", SampleView),
+    *operation(f"{_LIST}/start", StartView),
+    *operation(f"{_LIST}/pause", PauseView),
+    *operation(f"{_LIST}/resume", ResumeView),
+    *operation(f"{_LIST}/cancel", CancelView),
     *operation(f"{_LIST}/results", ResultsView),
     *operation(f"{_LIST}/download", DownloadView),
     *UPLOAD_OPERATIONS,

@@ -1,0 +1,209 @@
+"""Starting, pausing, resuming and canceling lists through the API, from upload to download."""
+
+import json
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, AuditEntry
+from apikeys.models import ApiKey
+from credits import services as credit_services
+from credits.models import Wallet
+from credits.wallet.books import find_discrepancies
+from tests.support.api_client import ApiClient, error_code
+from tests.validation.lists.results_factory import CSV, make_ready_list
+from validation.lists.running import work_once
+from validation.models import AddressList
+from validation.models.list_states import State
+
+pytestmark = pytest.mark.django_db
+
+# Syntax errors and localhost need no DNS, and cost credits unlike the sandbox.
+BILLED = b"email\nno-at-end@\njane@localhost\ndeliverable@sandbox.test\n@shop.example\n"
+
+
+def act(caller: ApiClient, address_list: AddressList, action: str, body: Any = None) -> Any:
+    content = b"" if body is None else json.dumps(body).encode()
+    return caller.call("POST", f"/v1/lists/{address_list.public_id}/{action}", content)
+
+
+def work() -> None:
+    while work_once():
+        pass
+
+
+def wallet(account: Account) -> tuple[int, int]:
+    assert list(find_discrepancies()) == []
+    found = Wallet.objects.get(account=account)
+    return found.balance, found.held
+
+
+class TestStart:
+    def test_started_list_is_queued_and_holds_its_price(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account)
+        started = act(caller, made, "start").json()
+        assert (started["id"], started["state"]) == (made.public_id, "queued")
+        assert started["credits"] == {"at_most": 4, "held": 4, "charged": 0}
+        assert wallet(account) == (balance - 4, 4)
+
+    def test_list_runs_to_the_download(self, caller: ApiClient, account: Account) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account, BILLED)
+        assert act(caller, made, "start", {}).status_code == 200
+        work()
+        shown = caller.get(f"/v1/lists/{made.public_id}").json()
+        assert shown["state"] == "completed"
+        assert shown["verdicts"]["undeliverable"] == 3
+        # The sandbox is free.
+        assert shown["credits"] == {"at_most": 4, "held": 0, "charged": 3}
+        assert wallet(account) == (balance - 3, 0)
+        download = caller.get(f"/v1/lists/{made.public_id}/download")
+        text = b"".join(download.streaming_content).decode()
+        assert [line.split(",")[1] for line in text.splitlines()] == [
+            *("ev_verdict", "undeliverable", "undeliverable", "deliverable", "undeliverable"),
+        ]
+        assert caller.get(f"/v1/lists/{made.public_id}/results").json()["next"] is None
+
+    def test_another_column_is_counted_before_the_list_starts(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        content = b"email,other\nrisky@sandbox.test,deliverable@sandbox.test\n"
+        made = make_ready_list(account, content)
+        started = act(caller, made, "start", {"column": 1}).json()
+        assert (started["state"], started["column"], started["counts"]) == ("parsing", 1, None)
+        work()
+        rows = caller.get(f"/v1/lists/{made.public_id}/results").json()["data"]
+        assert [row["result"]["email"] for row in rows] == ["deliverable@sandbox.test"]
+
+    def test_started_list_cannot_be_started_again(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        assert act(caller, made, "start").status_code == 200
+        response = act(caller, made, "start")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert response.json()["error"]["details"] == {"state": "queued"}
+        assert wallet(account)[1] == 4
+
+    def test_list_with_few_addresses_must_be_confirmed(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account, CSV, column=0)
+        response = act(caller, made, "start")
+        assert (response.status_code, error_code(response)) == (409, "confirmation_required")
+        error = response.json()["error"]
+        assert error["param"] == "column"
+        assert error["details"] == {"rows": 7, "not_address": 7}
+        assert act(caller, made, "start", {"confirm": True}).json()["state"] == "queued"
+
+    def test_price_above_the_balance_is_refused(self, caller: ApiClient, account: Account) -> None:
+        balance, _ = wallet(account)
+        credit_services.deduct(account=account, amount=balance - 3, reason="Test", actor=None)
+        response = act(caller, make_ready_list(account), "start")
+        assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
+        assert response.json()["error"]["details"]["required"] == 4
+
+    def test_price_above_max_credits_is_refused(self, caller: ApiClient, account: Account) -> None:
+        made = make_ready_list(account)
+        response = act(caller, made, "start", {"max_credits": 3})
+        assert (response.status_code, error_code(response)) == (402, "insufficient_credits")
+        assert response.json()["error"]["param"] == "max_credits"
+        assert act(caller, made, "start", {"max_credits": 4}).status_code == 200
+
+    @pytest.mark.parametrize(
+        ("body", "param"),
+        [
+            ({"column": -1}, "column"),
+            ({"column": "email"}, "column"),
+            ({"column": True}, "column"),
+            ({"column": 16_384}, "column"),
+            ({"max_credits": 0}, "max_credits"),
+            ({"max_credits": 1.5}, "max_credits"),
+            ({"confirm": "yes"}, "confirm"),
+            ({"confirm": None}, "confirm"),
+        ],
+    )
+    def test_wrong_field_is_refused(
+        self, caller: ApiClient, account: Account, body: dict[str, object], param: str
+    ) -> None:
+        made = make_ready_list(account)
+        response = act(caller, made, "start", body)
+        assert (response.status_code, error_code(response)) == (400, "invalid_field")
+        assert response.json()["error"]["param"] == param
+        assert AddressList.objects.get(pk=made.pk).state == State.READY
+
+    @pytest.mark.parametrize("action", ["start", "pause", "resume", "cancel", "sample"])
+    def test_unknown_field_is_refused(
+        self, caller: ApiClient, account: Account, action: str
+    ) -> None:
+        response = act(caller, make_ready_list(account), action, {"colunm": 1})
+        assert (response.status_code, error_code(response)) == (400, "unknown_field")
+        assert response.json()["error"]["param"] == "colunm"
+
+    @pytest.mark.parametrize("action", ["start", "pause", "resume", "cancel", "sample"])
+    def test_body_must_be_an_object(self, caller: ApiClient, account: Account, action: str) -> None:
+        response = act(caller, make_ready_list(account), action, [1])
+        assert (response.status_code, error_code(response)) == (400, "invalid_field")
+
+
+class TestLaterActions:
+    def test_paused_list_does_nothing_until_it_is_resumed(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        paused = act(caller, made, "pause").json()
+        assert (paused["state"], paused["credits"]["held"]) == ("paused", 4)
+        work()
+        assert caller.get(f"/v1/lists/{made.public_id}").json()["progress"]["checked"] == 0
+        assert act(caller, made, "resume").json()["state"] == "queued"
+        work()
+        assert caller.get(f"/v1/lists/{made.public_id}").json()["state"] == "completed"
+
+    def test_canceled_list_returns_its_credits(self, caller: ApiClient, account: Account) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        canceled = act(caller, made, "cancel").json()
+        assert canceled["state"] == "canceled"
+        assert canceled["finished_at"]
+        assert canceled["expires_at"]
+        assert wallet(account) == (balance, 0)
+
+    def test_deleting_a_started_list_returns_its_credits(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        balance, _ = wallet(account)
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        assert caller.call("DELETE", f"/v1/lists/{made.public_id}").status_code == 200
+        assert wallet(account) == (balance, 0)
+
+    @pytest.mark.parametrize("action", ["pause", "resume"])
+    def test_list_that_was_not_started_is_refused(
+        self, caller: ApiClient, account: Account, action: str
+    ) -> None:
+        response = act(caller, make_ready_list(account), action)
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert response.json()["error"]["details"] == {"state": "ready"}
+
+    def test_completed_list_cannot_be_canceled(self, caller: ApiClient, account: Account) -> None:
+        made = make_ready_list(account)
+        act(caller, made, "start")
+        work()
+        response = act(caller, made, "cancel")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+
+    def test_each_action_is_recorded_under_the_key(
+        self, caller: ApiClient, account: Account, key: ApiKey
+    ) -> None:
+        made = make_ready_list(account)
+        for action in ("start", "pause", "resume", "cancel"):
+            assert act(caller, made, action).status_code == 200
+        entries = AuditEntry.objects.filter(account=account, action__startswith="list.")
+        recorded = list(entries.order_by("pk").values_list("action", flat=True))
+        assert recorded[-4:] == ["list.started", "list.paused", "list.resumed", "list.canceled"]
+        assert key.name in str(entries.get(action="list.paused").actor_name)
