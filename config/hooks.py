@@ -65,6 +65,7 @@ STAFF_PANELS: list[str] = [
     "credits.staff.panels.revenue_panel",
     "accounts.staff.background_panels.daily_jobs_panel",
     "accounts.staff.background_panels.emails_panel",
+    "validation.staff.lists.lists_panel",
 ]
 # Panels of an account's usage page.
 STAFF_ACCOUNT_PANELS: list[str] = [

@@ -21,6 +21,7 @@ _VIEW_PERMISSIONS = [
     "credits.view_useday",
     "credits.view_usehour",
     "credits.view_wallet",
+    "validation.view_addresslist",
     "validation.view_listeddomain",
     "validation.view_logentry",
 ]
@@ -30,6 +31,7 @@ GROUPS = {
         "accounts.suspend_account",
         "runtime.change_mail",
         "apikeys.revoke_apikey",
+        "validation.change_addresslist",
         "validation.erase_address",
         "validation.add_listeddomain",
         "validation.change_listeddomain",

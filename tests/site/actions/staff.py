@@ -15,6 +15,7 @@ from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.customers import plan
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
+from validation.lists.services import Actor, create_list
 from validation.models import ListedDomain
 
 INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")
@@ -94,6 +95,10 @@ def _list_domain(scene: Scene) -> Any:
     return ListedDomain.objects.create(domain="burner.example", kind="deny", reason="Abuse")
 
 
+def _create_list(scene: Scene) -> Any:
+    return create_list(actor=Actor(scene.account))
+
+
 def _request_grant(scene: Scene, staff: User) -> StaffGrant:
     return StaffGrant.objects.create(
         account=scene.account,
@@ -155,6 +160,7 @@ ACCOUNT_BUTTONS = [
     ("accounts_account", "lift_suspension", "account.suspension_lifted", _suspend_account),
     ("accounts_account", "reopen", "account.reopened", _close_account),
     ("apikeys_apikey", "revoke", "key.revoked", lambda scene: scene.key),
+    ("validation_addresslist", "cancel", "list.canceled", _create_list),
     ("mfa_authenticator", "delete_selected", "user.second_factor_removed_by_staff", _add_factor),
 ]
 SERVICE_BUTTONS = [

@@ -1,0 +1,144 @@
+"""Lists in the admin: their states and counts, never their rows."""
+
+from datetime import timedelta
+
+from django.contrib import admin, messages
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.staff.own_accounts import exclude_own_accounts
+from accounts.staff.panels import (
+    MAX_ROWS,
+    Cell,
+    Fact,
+    Link,
+    Panel,
+    account_cell,
+    admin_list_url,
+    link_cell,
+    require_staff_permissions,
+)
+from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
+from accounts.staff.request import StaffRequest
+from validation.lists.control import InvalidState, cancel_list
+from validation.lists.services import Actor
+from validation.models import AddressList
+from validation.models.list_states import State
+
+# List processes take a chunk of each list within seconds, unless none is running.
+STUCK_AFTER = timedelta(minutes=10)
+_ADVICE = "Start list processes: `manage.py run_lists`. If they are running, see their log."
+
+
+class ListStateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [("stuck", "Stuck"), *((state.value, state.value.capitalize()) for state in State)]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[AddressList]
+    ) -> QuerySet[AddressList]:
+        if self.value() == "stuck":
+            return queryset.filter(pk__in=stuck_lists())
+        return queryset.filter(state=self.value()) if self.value() else queryset
+
+
+class AddressListAdmin(ReadOnlyAdmin):
+    list_display = (
+        *("public_id", "account", "state", "error_code", "rows", "addresses", "checked"),
+        *("created_at", "served_at"),
+    )
+    list_filter = (ListStateFilter, "created_at")
+    list_select_related = ("account",)
+    search_fields = ("public_id", "account__public_id", "account__name")
+    search_help_text = "lst_…, account or acc_…"
+    # The preview has rows of the customer's file.
+    exclude = ("preview",)
+    readonly_fields = ("public_id",)
+    paginator = BoundedPaginator
+    show_full_result_count = False
+    actions = ("cancel",)
+
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("validation.change_addresslist")
+
+    @admin.action(description="Cancel selected lists", permissions=["cancel"])
+    def cancel(self, request: StaffRequest, lists: QuerySet[AddressList]) -> None:
+        lists = exclude_own_accounts(self, request, lists, "account")
+        selected = lists.select_related("account").defer("preview")
+        canceled = [one.public_id for one in selected if _cancel(one, request)]
+        level = messages.SUCCESS if canceled else messages.WARNING
+        self.message_user(request, f"Canceled: {', '.join(canceled) or 'none'}.", level)
+
+
+def _cancel(address_list: AddressList, request: StaffRequest) -> bool:
+    actor = Actor(address_list.account, user=request.user, ip=request.ip)
+    try:
+        cancel_list(address_list=address_list, actor=actor)
+    except InvalidState:
+        return False
+    return True
+
+
+def stuck_lists() -> QuerySet[AddressList]:
+    return AddressList.objects.filter(_is_stuck())
+
+
+def _is_stuck() -> Q:
+    """Match the lists of active accounts that a process should have worked on by now."""
+    now = timezone.now()
+    before = now - STUCK_AFTER
+    is_unserved = Q(served_at=None, started_at__lt=before) | Q(served_at__lt=before)
+    is_unleased = Q(leased_until=None) | Q(leased_until__lt=now)
+    return Q(account__closed_at=None, account__suspended_at=None) & (
+        (Q(state__in=(State.QUEUED, State.RUNNING)) & is_unserved)
+        | (Q(state=State.PARSING, updated_at__lt=before) & is_unleased)
+        | (Q(state=State.RECHECKING, recheck_at__lt=before) & is_unserved)
+    )
+
+
+@require_staff_permissions("validation.view_addresslist", "accounts.view_account")
+def lists_panel() -> Panel:
+    counts = AddressList.objects.unfinished().aggregate(
+        queued=Count("pk", filter=Q(state=State.QUEUED)),
+        running=Count("pk", filter=Q(state=State.RUNNING)),
+        stuck=Count("pk", filter=_is_stuck()),
+    )
+    stuck = stuck_lists().select_related("account").defer("preview").order_by("updated_at", "pk")
+    return Panel(
+        "Lists",
+        "No list is stuck.",
+        columns=("List", "Account", "State", "Checked", "Addresses", "Last served"),
+        rows=[_row(address_list) for address_list in stuck[:MAX_ROWS]],
+        facts=[
+            _state_fact(State.QUEUED, counts["queued"]),
+            _state_fact(State.RUNNING, counts["running"]),
+            _stuck_fact(counts["stuck"]),
+        ],
+        note="Stuck: no process has worked on it for 10 minutes.",
+        more=Link("All lists", admin_list_url(AddressList)),
+    )
+
+
+def _state_fact(state: State, count: int) -> Fact:
+    return Fact(state.capitalize(), Cell(count, admin_list_url(AddressList, f"?state={state}")))
+
+
+def _stuck_fact(count: int) -> Fact:
+    if not count:
+        return Fact("Stuck", Cell(0))
+    return Fact("Stuck", Cell(count, admin_list_url(AddressList, "?state=stuck"), "bad"), _ADVICE)
+
+
+def _row(address_list: AddressList) -> list[Cell]:
+    return [
+        link_cell(address_list, address_list.public_id),
+        account_cell(address_list.account),
+        Cell(str(address_list.state)),
+        Cell(address_list.checked),
+        Cell(address_list.addresses),
+        Cell(address_list.served_at),
+    ]
