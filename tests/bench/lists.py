@@ -46,7 +46,10 @@ def _measure(addresses: int, domains: int, *, is_profiled: bool) -> None:
     prepare_once()
     for phase in ("domains", "chunks"):
         is_running = _is_looking_up if phase == "domains" else _always
-        seconds[phase] = _time(lambda check=is_running: check(address_list) and check_once(), profile)
+        seconds[phase] = _time(
+            lambda check=is_running: check(address_list) and check_once(),
+            profile if phase == "chunks" else None,
+        )
     _report(address_list, seconds)
     if profile is not None:
         pstats.Stats(profile, stream=sys.stdout).sort_stats("tottime").print_stats(35)
@@ -91,27 +94,28 @@ def _always(address_list) -> bool:
     return True
 
 
-def _time(work: Callable[[], bool], profile: cProfile.Profile | None) -> float:
-    started = time.perf_counter()
+def _time(work: Callable[[], bool], profile: cProfile.Profile | None) -> tuple[float, float]:
+    started = time.perf_counter(), time.process_time()
     if profile is not None:
         profile.enable()
     while work():
         pass
     if profile is not None:
         profile.disable()
-    return time.perf_counter() - started
+    return time.perf_counter() - started[0], time.process_time() - started[1]
 
 
-def _report(address_list, seconds: dict[str, float]) -> None:
+def _report(address_list, seconds: dict[str, tuple[float, float]]) -> None:
     address_list.refresh_from_db()
     verdicts = {
-        name: getattr(address_list, name) for name in ("deliverable", "risky", "undeliverable", "unknown")
+        name: getattr(address_list, name)
+        for name in ("deliverable", "risky", "undeliverable", "unknown")
     }
     print(address_list.state, address_list.addresses, verdicts)
-    for name, value in seconds.items():
-        print(f"{name}: {value:.1f} s, {address_list.addresses / value:,.0f} addresses/s")
-    total = sum(seconds.values())
-    print(f"total: {total:.1f} s, {address_list.addresses / total:,.0f} addresses/s")
+    wall, cpu = (sum(values) for values in zip(*seconds.values(), strict=True))
+    for name, (elapsed, used) in {**seconds, "total": (wall, cpu)}.items():
+        rate = address_list.addresses / elapsed
+        print(f"{name}: {elapsed:.1f} s, {rate:,.0f} addresses/s, {used:.1f} s of CPU")
 
 
 if __name__ == "__main__":

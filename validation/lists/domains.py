@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from django.db import transaction
 
 from accounts.engine import get_engine
+from validation.domain_data import staff_domains
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.stored_route import dump_route, load_route
+from validation.engine.domain_data import StaffDomains
 from validation.engine.findings import DomainInfo
 from validation.engine.lookups import look_up_all
 from validation.models import AddressList, DomainBlock, ListDomain
@@ -32,18 +35,30 @@ def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
     with transaction.atomic():
         if not block.lock_if_held():
             return False
-        ListDomain.objects.bulk_update(rows.values(), ["route"])
+        # Half as expensive as `bulk_update`, which builds an expression per row.
+        ListDomain.objects.bulk_create(
+            rows.values(),
+            update_conflicts=True,
+            unique_fields=["list", "domain"],
+            update_fields=["route"],
+        )
         return block.release(is_done=True, attempts=0)
 
 
 def load_facts(address_list: AddressList, domains: Iterable[str]) -> dict[str, DomainInfo]:
     """Return what was found about these domains, for `Engine.check_with_facts`."""
-    engine = get_engine()
+    staff = staff_domains.current()
     rows = ListDomain.objects.filter(list=address_list, domain__in=set(domains)).exclude(route="")
     return {
-        domain: engine.describe(domain, load_route(route))
+        domain: _describe(domain, route, staff)
         for domain, route in rows.values_list("domain", "route")
     }
+
+
+# Most lists have few domains with many addresses each. An entry takes 2 KB.
+@lru_cache(maxsize=4_096)
+def _describe(domain: str, route: str, staff: StaffDomains) -> DomainInfo:
+    return get_engine().describe(domain, load_route(route))
 
 
 def _is_unknown(route: MailRoute) -> bool:
