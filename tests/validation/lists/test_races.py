@@ -4,9 +4,12 @@ import pytest
 
 from accounts.models import Account
 from accounts.services import open_account, run_email_confirmed_hooks
+from credits.models import UseHour
+from runtime.models import Mail
 from tests.conftest import make_user
+from tests.servers.dns import FakeDns
 from tests.support.fresh_database import run_concurrently
-from tests.validation.lists.factory import make_list
+from tests.validation.lists.factory import make_list, make_started_list
 from tests.validation.lists.test_control import (
     BALANCE,
     EMAILS,
@@ -15,7 +18,9 @@ from tests.validation.lists.test_control import (
     state_of,
     wallet,
 )
-from validation.lists.control import InvalidState
+from validation.lists.completion import finish_round
+from validation.lists.control import InvalidState, pause_list, resume_list
+from validation.lists.running import work_once
 from validation.models import AddressList
 from validation.models.list_states import State
 
@@ -45,3 +50,55 @@ def test_concurrent_operations_leave_the_books_in_agreement(shop: Account) -> No
     assert all(isinstance(outcome, AddressList | InvalidState) for outcome in outcomes)
     assert state_of(address_list) == State.CANCELED
     assert wallet(shop) == (BALANCE, 0)
+
+
+def test_threads_share_one_list(shop: Account, fake_dns: FakeDns) -> None:
+    for number in range(20):
+        fake_dns.add_mail_domain(f"shop{number}.com")
+    address_list = make_started_list(shop, EMAILS, chunk_rows=1, block_domains=2)
+
+    def work(_: int) -> int:
+        units = 0
+        while state_of(address_list) != State.COMPLETED:
+            units += work_once()
+        return units
+
+    units = run_concurrently(3, work)
+    assert all(isinstance(count, int) for count in units), units
+    address_list.refresh_from_db()
+    assert (address_list.checked, address_list.deliverable) == (20, 20)
+    assert wallet(shop) == (BALANCE - 20, 0)
+    assert UseHour.objects.get().calls == 20
+    assert {fake_dns.queries[f"shop{number}.com", "MX"] for number in range(20)} == {1}
+
+
+def test_list_is_completed_once(shop: Account) -> None:
+    address_list = make_started_list(shop, [])
+    AddressList.objects.update(state=State.RUNNING)
+    outcomes = run_concurrently(4, lambda _: finish_round(address_list))
+    assert sorted(outcomes) == [False, False, False, True]
+    assert Mail.objects.filter(subject__startswith="List completed").count() == 1
+
+
+def test_chunks_are_stored_while_their_list_is_paused_and_resumed(
+    shop: Account, fake_dns: FakeDns
+) -> None:
+    for number in range(20):
+        fake_dns.add_mail_domain(f"shop{number}.com")
+    address_list = make_started_list(shop, EMAILS, chunk_rows=1)
+
+    def act(number: int) -> None:
+        for _ in range(30):
+            if number == 0:
+                pause_list(address_list=address_list, actor=None)
+                resume_list(address_list=address_list, actor=None)
+            else:
+                work_once()
+
+    outcomes = run_concurrently(3, act)
+    assert all(outcome is None or isinstance(outcome, InvalidState) for outcome in outcomes)
+    while work_once():
+        pass
+    assert state_of(address_list) == State.COMPLETED
+    assert wallet(shop) == (BALANCE - 20, 0)
+    assert UseHour.objects.get().calls == 20

@@ -7,6 +7,7 @@ import pytest
 import time_machine
 from django.core import mail
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.engine import get_engine
 from accounts.models import Account, AuditEntry, User
@@ -15,7 +16,7 @@ from apikeys.models import ApiKey
 from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
-from tests.servers.dns import FakeDns, servfail
+from tests.servers.dns import FakeDns, servfail, silence
 from tests.support.metrics import Increases
 from tests.validation.lists.factory import make_list, make_started_list
 from validation.lists import chunks, running
@@ -186,6 +187,25 @@ def test_unknown_results_are_free_after_the_last_check(account: Account, fake_dn
     assert counts(address_list) == (21, 0, 0, 4)
     assert wallet(account) == (BALANCE - 21, 0)
     assert usage() == {(None, "deliverable"): (21, 21), (None, "unknown"): (4, 0)}
+
+
+def test_list_heals_after_the_resolver_was_silent(
+    account: Account, fake_dns: FakeDns, settings: Settings
+) -> None:
+    settings.DNS_TIMEOUT = 0.2
+    get_engine.cache_clear()
+    fake_dns.default_behavior = silence
+    address_list = make_started_list(account, [*GOOD, *BAD])
+    work()
+    assert counts(address_list) == (0, 0, 0, 37)
+    assert wallet(account) == (BALANCE - 37, 37)
+    fake_dns.default_behavior = None
+    settings.DNS_TIMEOUT = 3
+    for _ in recheck_in_time():
+        work()
+        break
+    assert counts(address_list) == (25, 0, 12, 0)
+    assert wallet(account) == (BALANCE - 37, 0)
 
 
 def test_list_is_not_checked_again_if_its_customer_does_not_want_it(
