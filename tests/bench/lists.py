@@ -12,10 +12,13 @@ import shutil
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tests.bench.quick_resolver import quick_resolver
+
+if TYPE_CHECKING:
+    from validation.models import AddressList
 
 DNS_SECONDS = 0.02
 ADDRESSES, DOMAINS = 100_000, 10_000
@@ -44,12 +47,8 @@ def _measure(addresses: int, domains: int, *, is_profiled: bool) -> None:
     profile = cProfile.Profile() if is_profiled else None
     seconds = {"parse": _time(prepare_once, None)}
     prepare_once()
-    for phase in ("domains", "chunks"):
-        is_running = _is_looking_up if phase == "domains" else _always
-        seconds[phase] = _time(
-            lambda check=is_running: check(address_list) and check_once(),
-            profile if phase == "chunks" else None,
-        )
+    seconds["domains"] = _time(lambda: _has_blocks(address_list) and check_once(), None)
+    seconds["chunks"] = _time(check_once, profile)
     _report(address_list, seconds)
     if profile is not None:
         pstats.Stats(profile, stream=sys.stdout).sort_stats("tottime").print_stats(35)
@@ -69,11 +68,10 @@ def _set_up() -> None:
     Plan.objects.update(list_addresses=10_000_000, list_bytes=1 << 30)
 
 
-def _upload(addresses: int, domains: int):
-    from accounts.models import Account, User
+def _upload(addresses: int, domains: int) -> "AddressList":
+    from accounts.models import Account
     from validation.lists.options import ListOptions
     from validation.lists.services import Actor, upload_list
-    from validation.models import AddressList
 
     numbers = random.Random(1)
     lines = [
@@ -86,12 +84,8 @@ def _upload(addresses: int, domains: int):
     return upload_list(actor=actor, content=content, options=options)
 
 
-def _is_looking_up(address_list) -> bool:
-    return bool(address_list.blocks.filter(is_done=False).exists())
-
-
-def _always(address_list) -> bool:
-    return True
+def _has_blocks(address_list: "AddressList") -> bool:
+    return address_list.blocks.filter(is_done=False).exists()
 
 
 def _time(work: Callable[[], bool], profile: cProfile.Profile | None) -> tuple[float, float]:
@@ -105,7 +99,7 @@ def _time(work: Callable[[], bool], profile: cProfile.Profile | None) -> tuple[f
     return time.perf_counter() - started[0], time.process_time() - started[1]
 
 
-def _report(address_list, seconds: dict[str, tuple[float, float]]) -> None:
+def _report(address_list: "AddressList", seconds: dict[str, tuple[float, float]]) -> None:
     address_list.refresh_from_db()
     verdicts = {
         name: getattr(address_list, name)

@@ -65,8 +65,8 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 def change(site: Product, statement: str) -> None:
     url = site.environment.get("DATABASE_URL")
     if url:
-        with psycopg.connect(url) as database:
-            database.execute(statement)
+        with psycopg.connect(url) as postgres:
+            postgres.execute(statement)
         return
     with closing(sqlite3.connect(site.folder / "db.sqlite3", timeout=20)) as database, database:
         database.execute(statement)

@@ -45,7 +45,7 @@ def test_list_started_by_several_requests_holds_credits_once(shop: Account) -> N
 
 def test_concurrent_operations_leave_the_books_in_agreement(shop: Account) -> None:
     address_list = make_list(shop, EMAILS)
-    operations = [operation for operation, _, _ in OPERATIONS.values()] * 2
+    operations = [operation.run for operation in OPERATIONS.values()] * 2
     outcomes = run_concurrently(len(operations), lambda n: operations[n](address_list))
     assert all(isinstance(outcome, AddressList | InvalidState) for outcome in outcomes)
     assert state_of(address_list) == State.CANCELED
