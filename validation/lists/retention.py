@@ -13,8 +13,9 @@ from validation.models import AddressList, ListAddress, ListChunk, ListPart, Lis
 from validation.models.list_states import State
 
 MAX_UPLOAD_TIME = timedelta(hours=24)
-# Their rows were deleted, unless a process was killed meanwhile.
-_EMPTY = (State.FAILED, State.EXPIRED)
+# Their rows were deleted, unless a process was killed meanwhile. A list that failed after its start
+# has results that were paid for.
+_IS_EMPTY = Q(state=State.EXPIRED) | Q(state=State.FAILED, started_at=None)
 
 
 def delete_unfinished_uploads() -> None:
@@ -31,7 +32,7 @@ def expire_lists() -> None:
     """Delete the rows and results of lists whose retention has ended. A daily job."""
     for address_list in AddressList.objects.filter(expires_at__lte=timezone.now()):
         change_state(address_list, State.EXPIRED)
-    for address_list in AddressList.objects.filter(state__in=_EMPTY).filter(_has_content()):
+    for address_list in AddressList.objects.filter(_IS_EMPTY).filter(_has_content()):
         storage.delete_content(address_list)
     storage.delete_orphans()
 
