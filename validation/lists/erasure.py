@@ -59,6 +59,8 @@ def _find(rows: Rows, column: int, digest: str) -> list[int]:
 
 @transaction.atomic
 def _erase_from_chunk(address_list: AddressList, number: int, column: int, digest: str) -> int:
+    # The list first, as in all transactions, so that none waits for another forever.
+    AddressList.objects.lock(address_list)
     chunk = ListChunk.objects.select_for_update().get(list=address_list, number=number)
     rows = Rows.unpack(bytes(chunk.rows))
     found = _find(rows, column, digest)

@@ -49,7 +49,7 @@ def check_once() -> bool:
 
 def _serve(list_id: int) -> bool:
     """Do one unit of a list's work. Return False if there is none that this process can do."""
-    address_list = AddressList.objects.filter(pk=list_id).first()
+    address_list = AddressList.objects.filter(pk=list_id).defer("preview").first()
     if address_list is None:
         return False
     if address_list.recheck_at is not None:

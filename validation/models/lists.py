@@ -41,7 +41,7 @@ class AddressListQuerySet(LeasedQuerySet["AddressList"]):
 
     def lock(self, address_list: "AddressList") -> "AddressList":
         """Return the row, locked until the transaction ends. Lock it before the wallet."""
-        return self.select_for_update().get(pk=address_list.pk)
+        return self.select_for_update().defer("preview").get(pk=address_list.pk)
 
     def unfinished(self) -> "AddressListQuerySet":
         return self.filter(state__in=UNFINISHED)
