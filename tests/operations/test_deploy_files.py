@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.servers.product import ROOT
-from tests.servers.systemd import UNITS, WEB, WORKER, directives
+from tests.servers.systemd import FIRST_LISTS, LISTS, UNITS, WEB, WORKER, directives
 
 pytestmark = pytest.mark.process
 
@@ -65,7 +65,7 @@ def test_every_setting_in_the_example_is_documented() -> None:
     assert [name for name in names if f"`{name}`" not in documented] == []
 
 
-@pytest.mark.parametrize("unit", [WEB, WORKER])
+@pytest.mark.parametrize("unit", [WEB, WORKER, LISTS])
 def test_units_run_in_the_data_folder_of_the_example(unit: str) -> None:
     (state,) = directives(unit, "StateDirectory")
     assert f"\nDATA_DIR=/var/lib/{state}\n" in EXAMPLE
@@ -74,17 +74,18 @@ def test_units_run_in_the_data_folder_of_the_example(unit: str) -> None:
     assert directives(unit, "UMask") == ["0077"]
 
 
-def test_both_units_have_the_same_hardening() -> None:
-    web, worker = (
-        (UNITS / unit).read_text().partition("# The service needs")[2] for unit in (WEB, WORKER)
+def test_all_units_have_the_same_hardening() -> None:
+    web, worker, lists = (
+        (UNITS / unit).read_text().partition("# The service needs")[2]
+        for unit in (WEB, WORKER, LISTS)
     )
-    assert web == worker
+    assert web == worker == lists
     assert {"NoNewPrivileges=true", "ProtectSystem=strict"} <= set(web.splitlines())
 
 
-def test_target_starts_both_units() -> None:
-    assert directives("email-validation.target", "Wants") == [f"{WEB} {WORKER}"]
-    for unit in (WEB, WORKER):
+def test_target_starts_all_units() -> None:
+    assert directives("email-validation.target", "Wants") == [f"{WEB} {WORKER} {FIRST_LISTS}"]
+    for unit in (WEB, WORKER, LISTS):
         assert directives(unit, "PartOf") == ["email-validation.target"]
 
 
@@ -100,7 +101,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert len(files) == 3
+    assert len(files) == 4
     assert "email-validation" not in process.stderr
 
 

@@ -10,6 +10,8 @@ from tests.servers.product import ROOT, Product
 
 UNITS = ROOT / "deploy" / "systemd"
 WEB, WORKER = "email-validation-web.service", "email-validation-worker.service"
+# A template: each instance is one process.
+LISTS, FIRST_LISTS = "email-validation-lists@.service", "email-validation-lists@1.service"
 
 
 def directives(unit: str, name: str) -> list[str]:

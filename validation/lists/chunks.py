@@ -47,13 +47,12 @@ class CheckedChunk:
     unknown: int = 0
 
     def add(self, number: int, finding: Finding, *, is_sandbox: bool) -> None:
+        verdict = finding.verdict
         self.results[number] = finding.document()
-        self.verdicts[finding.verdict] += 1
-        if is_sandbox:
-            return
-        if finding.is_definite:
-            self.charged[finding.verdict] += 1
-        else:
+        self.verdicts[verdict] += 1
+        if verdict != Verdict.UNKNOWN:
+            self.charged[verdict] += not is_sandbox
+        elif not is_sandbox:
             self.unknown += 1
 
     def count_changes(self) -> dict[str, int]:
@@ -139,7 +138,7 @@ def _is_active(address_list: AddressList) -> bool:
 
 
 def _charge(address_list: AddressList, charged: Counter[str]) -> None:
-    if not charged:
+    if not charged.total():
         return
     if address_list.hold is None:
         raise HoldEnded
@@ -147,6 +146,7 @@ def _charge(address_list: AddressList, charged: Counter[str]) -> None:
     charges = [
         Charge(account, key, verdict, count * PRICE, None, calls=count)
         for verdict, count in charged.items()
+        if count
     ]
     charge_hold(hold=address_list.hold, charges=charges)
 

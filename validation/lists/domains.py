@@ -55,8 +55,8 @@ def load_facts(address_list: AddressList, domains: Iterable[str]) -> dict[str, D
     }
 
 
-# Most lists have few domains with many addresses each. An entry takes 2 KB.
-@lru_cache(maxsize=4_096)
+# Most addresses of a list share few domains. An entry takes about 2 KB.
+@lru_cache(maxsize=10_000)
 def _describe(domain: str, route: str, staff: StaffDomains) -> DomainInfo:
     return get_engine().describe(domain, load_route(route))
 

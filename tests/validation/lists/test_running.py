@@ -7,6 +7,7 @@ import pytest
 import time_machine
 from django.core import mail
 from django.utils import timezone
+from prometheus_client import REGISTRY
 from pytest_django import Settings
 
 from accounts.engine import get_engine
@@ -19,7 +20,7 @@ from runtime.models import Mail
 from tests.servers.dns import FakeDns, servfail, silence
 from tests.support.metrics import Increases
 from tests.validation.lists.factory import make_list, make_started_list
-from validation.lists import chunks, running
+from validation.lists import chunks, metrics, running
 from validation.lists.control import cancel_list, pause_list, resume_list
 from validation.lists.options import ListOptions
 from validation.lists.payloads import unpack_results
@@ -408,6 +409,27 @@ def test_work_is_counted(account: Account) -> None:
     work()
     assert increases.of("list_chunks_total") == {(): 4}
     assert increases.of("list_addresses_total") == {("deliverable",): 25, ("undeliverable",): 12}
+
+
+def test_queue_is_measured(account: Account, owner: User) -> None:
+    make_list(account, GOOD)
+    waiting = make_started_list(account, GOOD)
+    hour_ago = timezone.now() - timedelta(hours=1)
+    AddressList.objects.filter(pk=waiting.pk).update(started_at=hour_ago)
+    metrics.measure()
+    assert read("lists", state="ready") == 1
+    assert read("lists", state="queued") == 1
+    assert read("lists", state="parsing") == 0
+    assert 3600 <= read("lists_oldest_waiting_seconds") < 3700
+    suspend_account(account=account, actor=owner)
+    metrics.measure()
+    assert read("lists_oldest_waiting_seconds") == 0
+
+
+def read(name: str, **labels: str) -> float:
+    value = REGISTRY.get_sample_value(f"emailvalidation_{name}", labels)
+    assert value is not None
+    return value
 
 
 def test_lists_that_are_being_checked_again_do_not_keep_processes_busy(
