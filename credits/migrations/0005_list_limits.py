@@ -20,6 +20,8 @@ def set_limits(apps, schema_editor):
 
 class Migration(migrations.Migration):
 
+    harmless_because = "It fills new columns, which running code neither reads nor writes."
+
     dependencies = [
         ('credits', '0004_holds'),
     ]
@@ -28,22 +30,22 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='pack',
             name='list_addresses',
-            field=models.PositiveIntegerField(default=10000, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000000)], verbose_name='addresses per list'),
+            field=models.PositiveIntegerField(default=10000, db_default=10000, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000000)], verbose_name='addresses per list'),
         ),
         migrations.AddField(
             model_name='pack',
             name='list_bytes',
-            field=models.PositiveBigIntegerField(default=10485760, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1073741824)], verbose_name='bytes of unfinished lists'),
+            field=models.PositiveBigIntegerField(default=10485760, db_default=10485760, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1073741824)], verbose_name='bytes of unfinished lists'),
         ),
         migrations.AddField(
             model_name='plan',
             name='list_addresses',
-            field=models.PositiveIntegerField(default=10000, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000000)], verbose_name='addresses per list'),
+            field=models.PositiveIntegerField(default=10000, db_default=10000, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000000)], verbose_name='addresses per list'),
         ),
         migrations.AddField(
             model_name='plan',
             name='list_bytes',
-            field=models.PositiveBigIntegerField(default=10485760, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1073741824)], verbose_name='bytes of unfinished lists'),
+            field=models.PositiveBigIntegerField(default=10485760, db_default=10485760, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1073741824)], verbose_name='bytes of unfinished lists'),
         ),
         migrations.RunPython(set_limits, migrations.RunPython.noop),
     ]

@@ -46,10 +46,13 @@ class Plan(models.Model):
     monthly_credits = models.PositiveIntegerField("credits per month", validators=_CREDITS)
     requests_per_minute = models.PositiveIntegerField("requests per minute", validators=_RATE)
     list_addresses = models.PositiveIntegerField(
-        "addresses per list", default=10_000, validators=_LIST_ADDRESSES
+        "addresses per list", default=10_000, db_default=10_000, validators=_LIST_ADDRESSES
     )
     list_bytes = models.PositiveBigIntegerField(
-        "bytes of unfinished lists", default=10 << 20, validators=_LIST_BYTES
+        "bytes of unfinished lists",
+        default=10 << 20,
+        db_default=10 << 20,
+        validators=_LIST_BYTES,
     )
     is_offered = models.BooleanField(
         "offered",
@@ -108,10 +111,13 @@ class Pack(models.Model):
     )
     requests_per_minute = models.PositiveIntegerField("requests per minute", validators=_RATE)
     list_addresses = models.PositiveIntegerField(
-        "addresses per list", default=10_000, validators=_LIST_ADDRESSES
+        "addresses per list", default=10_000, db_default=10_000, validators=_LIST_ADDRESSES
     )
     list_bytes = models.PositiveBigIntegerField(
-        "bytes of unfinished lists", default=10 << 20, validators=_LIST_BYTES
+        "bytes of unfinished lists",
+        default=10 << 20,
+        db_default=10 << 20,
+        validators=_LIST_BYTES,
     )
     is_offered = models.BooleanField("offered", default=True)
 
