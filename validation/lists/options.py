@@ -15,6 +15,8 @@ MAX_METADATA = 20
 MAX_METADATA_KEY_LENGTH, MAX_METADATA_VALUE_LENGTH = 40, 500
 # No spreadsheet has more columns.
 MAX_COLUMN = 16_383
+# The largest number that all JSON parsers read exactly.
+MAX_CREDITS = (1 << 53) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class ListOptions:
         _check_line("name", self.name, MAX_NAME_LENGTH)
         if self.dedupe not in Dedupe.values:
             raise _invalid("dedupe", f"dedupe must be one of {', '.join(Dedupe.values)}.")
-        if self.max_credits is not None and not 1 <= self.max_credits < 1 << 53:
+        if self.max_credits is not None and not 1 <= self.max_credits <= MAX_CREDITS:
             raise _invalid("max_credits", "max_credits must be a number from 1.")
         if self.column is not None and not 0 <= self.column <= MAX_COLUMN:
             raise _invalid("column", f"column must be a number from 0 to {MAX_COLUMN}.")

@@ -178,7 +178,7 @@ class ListRequestSerializer(Described):
         required=False,
         allow_null=True,
         min_value=1,
-        max_value=2**31 - 1,
+        max_value=2**53 - 1,
         help_text="Don't start if the list can cost more",
     )
     metadata = serializers.DictField(

@@ -8,14 +8,14 @@ from validation.lists.api.parameters import (
     read_optional_number,
     read_text,
 )
-from validation.lists.options import ListOptions
+from validation.lists.options import MAX_COLUMN, MAX_CREDITS, ListOptions
 from validation.models.lists import Dedupe
 
 LIST_FIELDS = ("name", "dedupe", "recheck_unknown", "start", "max_credits", "metadata")
 FILE_FIELDS = ("column", "header", "delimiter")
 FILE_PARAMETERS = (*FILE_FIELDS, "name", "dedupe", "recheck_unknown", "start", "max_credits")
 _FLAGS = {"true": True, "false": False}
-_MAX_DIGITS = 9
+_MAX_DIGITS = 16
 
 Document = dict[str, object]
 
@@ -27,12 +27,12 @@ def options_from_json(document: Document, *, content_type: str = "") -> ListOpti
         dedupe=_text(document, "dedupe") or Dedupe.ADDRESS,
         rechecks_unknown=_flag(document, "recheck_unknown", default=True),
         starts_when_ready=_flag(document, "start", default=False),
-        max_credits=read_optional_number(document, "max_credits", low=1),
+        max_credits=read_optional_number(document, "max_credits", low=1, high=MAX_CREDITS),
         metadata=_metadata(document),
         content_type=content_type,
         delimiter=_text(document, "delimiter"),
         has_header=_optional_flag(document, "header"),
-        column=read_optional_number(document, "column", low=0),
+        column=read_optional_number(document, "column", low=0, high=MAX_COLUMN),
     )
     options.check()
     return options

@@ -16,7 +16,7 @@ from apikeys.rest.responses import ApiResponse, json_response, render
 from apikeys.rest.schema import COMMON_ERRORS, describe
 from validation.api import MAX_EMAIL_LENGTH, read_idempotency_key
 from validation.lists import services
-from validation.lists.api.actions import BODY_ERRORS, ActionView
+from validation.lists.api.actions import ActionView
 from validation.lists.api.base import LIST_ERRORS, ListView, acting_key
 from validation.lists.api.digests import read_sha256
 from validation.lists.api.documents import list_document
@@ -44,6 +44,7 @@ from validation.lists.sources import JSON_TYPE
 from validation.models import AddressList, Replay, ReplayExists
 
 MAX_EMAILS = 10_000
+_BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
 FILE_TYPES = (
     "text/csv",
     "text/tab-separated-values",
@@ -99,7 +100,7 @@ class UploadView(ListsView):
         examples={"Parsing": PARSING_EXAMPLE, "Waiting for its parts": UPLOADING_EXAMPLE},
         refusals=(
             *COMMON_ERRORS,
-            *BODY_ERRORS,
+            *_BODY_ERRORS,
             *("missing_field", "list_too_large", "too_many_lists", "idempotency_key_reused"),
         ),
         status=201,
@@ -213,7 +214,7 @@ class ParseView(ActionView):
         tag="Lists",
         parameters=[LIST_ID],
         examples={"Parsing": PARSING_EXAMPLE},
-        refusals=(*LIST_ERRORS, *BODY_ERRORS, "invalid_state"),
+        refusals=(*LIST_ERRORS, *_BODY_ERRORS, "invalid_state"),
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         services.begin_parsing(address_list=self.address_list)
