@@ -37,6 +37,7 @@ from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
 from tests.support.api_client import ApiClient
+from validation.lists.services import Actor, upload_list
 from validation.models import ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"
@@ -103,6 +104,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         actor=owner,
     )
     entry = _validate(account, secret)
+    address_list = upload_list(actor=Actor(account, owner), content=b"jane@shop.example\n")
     _create_staff_rows(account)
     member = User.objects.create_user("member@shop.example")
     membership = account.memberships.create(user=member, role=Role.DEVELOPER)
@@ -125,6 +127,8 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "key": "set-password",
         "app_label": "accounts",
         "content_type_id": "1",
+        "list_id": address_list.public_id,
+        "number": "1",
         "url": "nowhere/",
     }
 

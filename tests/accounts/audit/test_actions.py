@@ -15,10 +15,12 @@ ROOT = Path(__file__).resolve().parents[3]
 # Skipped: `credits.…` is also a module or a permission. tests/site/test_every_action.py covers it.
 SUBJECTS = {code.partition(".")[0] for code in ACTIONS} - {"credits"}
 ACTION_CODE = re.compile(rf"(?:{'|'.join(SUBJECTS)})\.[a-z_]+")
-# Not performed by a form: events of the payment service, views by staff, and what customers do with
-# lists, through the API only.
-WITHOUT_FORM = {"order.paid_twice", "order.odd_payment", "account.looked_at_by_staff"}
-WITHOUT_FORM |= {"list.created", "list.started", "list.paused", "list.resumed", "list.deleted"}
+# Not performed by a form: events of the payment service, and views by staff.
+WITHOUT_FORM = {
+    *("order.paid_twice", "order.odd_payment", "account.looked_at_by_staff"),
+    # Only through the API.
+    *("list.created", "list.started", "list.paused", "list.resumed", "list.deleted"),
+}
 
 
 def string_constants(file: Path) -> Iterator[str]:

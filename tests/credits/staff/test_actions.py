@@ -176,6 +176,7 @@ def test_plan_edited_in_the_admin_updates_its_accounts_immediately(
 ) -> None:
     free = Plan.objects.free()
     form = {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90"}
+    form |= {"list_addresses": "10000", "list_bytes": "10485760"}
     page = superuser.post(f"/admin/credits/plan/{free.pk}/change/", form, follow=True)
     assert "1 account on this plan: the new rate limit applies now" in page.content.decode()
     account.refresh_from_db()
@@ -189,6 +190,7 @@ def test_plan_edited_in_the_admin_updates_its_accounts_immediately(
     [
         *({"price_cents": price} for price in ("-1", "0", "1.5", "ten", str(2**63), "100000001")),
         *({"monthly_credits": "0"}, {"requests_per_minute": "0"}, {"name": ""}),
+        *({"list_addresses": "0"}, {"list_addresses": "10000001"}, {"list_bytes": "1073741825"}),
         *({"code": "free"}, {"code": "Free"}, {"code": "a b"}, {"name": "STARTER"}),
     ],
 )
@@ -197,6 +199,7 @@ def test_invalid_plan_shows_an_error_and_is_not_saved(
 ) -> None:
     form = {"code": "team", "name": "Team", "price_cents": "100", "monthly_credits": "5"}
     form |= {"requests_per_minute": "5", "is_offered": "on"}
+    form |= {"list_addresses": "500", "list_bytes": "9000"}
     response = superuser.post("/admin/credits/plan/add/", {**form, **change})
     assert "errorlist" in response.content.decode()
     assert superuser.post("/admin/credits/plan/add/", form).status_code == 302
@@ -207,6 +210,7 @@ def test_invalid_plan_shows_an_error_and_is_not_saved(
 def test_invalid_price_shows_an_error(superuser: Client, pack: Pack, price: str) -> None:
     growth = Plan.objects.get(code="growth")
     terms = {"price_cents": price, "requests_per_minute": "5", "is_offered": "on"}
+    terms |= {"list_addresses": "500", "list_bytes": "9000"}
     plan = {**terms, "name": "Growth", "monthly_credits": "5"}
     for path, form in (
         (f"plan/{growth.pk}", plan),

@@ -24,7 +24,8 @@ NO_INLINES = {
 }
 REASON = {"form_token": TOKEN, "reason": "A good reason"}
 PLAN = {"name": "Tiny", "code": "tiny", "price_cents": "100", "monthly_credits": "50"}
-LIMIT = {"requests_per_minute": "30", "is_offered": "on", "position": "9"}
+LISTS = {"list_addresses": "500", "list_bytes": "9000"}
+LIMIT = {"requests_per_minute": "30", "is_offered": "on", "position": "9", **LISTS}
 
 
 def _send_form(page: str, *setup: Any, **form: Any) -> Any:
@@ -174,19 +175,19 @@ SERVICE_PAGES = [
         "credits_plan_change",
         "plan.changed_by_staff",
         (lambda scene: Plan.objects.free(),),
-        {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90"},
+        {"name": "Free", "monthly_credits": "200", "requests_per_minute": "90", **LISTS},
     ),
     (
         "credits_pack_add",
         "pack.added_by_staff",
         (),
-        {"credits": "77", "price_cents": "100", "requests_per_minute": "60", "is_offered": "on"},
+        {"credits": "77", "price_cents": "100", **LIMIT},
     ),
     (
         "credits_pack_change",
         "pack.changed_by_staff",
         (lambda scene: Pack.objects.earliest("credits"),),
-        {"credits": "1000", "price_cents": "501", "requests_per_minute": "300"},
+        {"credits": "1000", "price_cents": "501", "requests_per_minute": "300", **LISTS},
     ),
     (
         "credits_staffgrant_confirm",
