@@ -45,6 +45,25 @@ def validate_until(caller: HttpCaller, status: int) -> list[ClientResponse]:
     return responses
 
 
+@pytest.mark.parametrize("kind", ["full", "limit"])
+def test_full_disk_refuses_an_upload_and_stores_no_half_list(tmp_path: Path, kind: str) -> None:
+    with site_on_disk(tmp_path, kind) as (site, disk):
+        caller = HttpCaller(site, make_key(site, "full@shop.example", 10_000, 10_000))
+        content, text = "jane@shop.example\n" * 20_000, {"Content-Type": "text/plain"}
+        disk.fill()
+        refused = caller.call("POST", "/v1/lists", content, text)
+        during = caller.get("/v1/lists")
+        disk.free_space()
+        validate_until(caller, 200)
+        stored = caller.call("POST", "/v1/lists", content, text)
+        after = caller.get("/v1/lists")
+        caller.close()
+    assert (refused.status, refused.document["error"]["code"]) == (503, "service_unavailable")
+    assert during.document["data"] == []
+    assert stored.status == 201
+    assert [found["id"] for found in after.document["data"]] == [stored.document["id"]]
+
+
 def send_refused_form(browser: PlainBrowser, path: str, **fields: str) -> tuple[int, str, str]:
     with pytest.raises(HTTPError) as raised:
         browser.send(path, **fields)

@@ -203,6 +203,21 @@ def test_body_limit_of_the_api_applies_before_that_of_the_proxy(
     assert_api_error(by_the_proxy, "request_too_large")
 
 
+def test_lists_may_have_eight_megabytes(proxy: ReverseProxy, secret: str) -> None:
+    key, kind = f"Authorization: Bearer {secret}", "Content-Type: text/csv"
+
+    def upload(size: int) -> RawResponse:
+        length = f"Content-Length: {size}"
+        head = get("/v1/lists", key, kind, length, method="POST")
+        return only(proxy.send(head + b"jane@shop.example\n".ljust(size)))
+
+    assert json.loads(upload(8 << 20).body)["state"] in {"parsing", "ready", "failed"}
+    refused = upload((8 << 20) + 1)
+    assert json.loads(refused.body)["error"]["message"] == "The body is larger than 8 MB."
+    assert refused.headers["X-RateLimit-Limit"] == "100000"
+    assert_api_error(upload(10 << 20), "request_too_large")
+
+
 def test_chunked_body_arrives_complete(proxy: ReverseProxy, secret: str) -> None:
     chunks = b"".join(b"%x\r\n%c\r\n" % (1, byte) for byte in BODY) + b"0\r\n\r\n"
     raw_request = validate(secret, "Transfer-Encoding: chunked", body=chunks)

@@ -189,6 +189,28 @@ def test_chunked_body_is_read_up_to_8_kb(site: Product, secret: str) -> None:
         assert response.status == status
 
 
+@pytest.mark.parametrize(("length", "status"), [(8 << 20, 201), ((8 << 20) + 1, 413)])
+@pytest.mark.parametrize("is_chunked", [False, True])
+def test_body_of_a_list_is_read_up_to_8_mb(
+    site: Product, secret: str, length: int, status: int, is_chunked: bool
+) -> None:
+    body = b"jane@shop.example\n".ljust(length)
+    sent = request(secret, body)
+    if is_chunked:
+        chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (length, body)
+        sent = request(secret, chunks, b"Transfer-Encoding: chunked")
+    sent = sent.replace(b"/v1/validate", b"/v1/lists", 1).replace(
+        b"application/json", b"text/csv", 1
+    )
+    response = send_raw(site, sent)
+    assert response.status == status
+    if status == 201:
+        assert json.loads(response.body)["bytes"] == length
+        location = response.headers["Location"].encode()
+        deletion = request(secret, b"").replace(b"POST /v1/validate", b"DELETE " + location, 1)
+        assert send_raw(site, deletion).status == 200
+
+
 @pytest.mark.parametrize("length", [8193, 20_000, 10_000_000, 10**15])
 def test_too_large_body_is_refused_by_its_content_length(
     site: Product, secret: str, length: int
