@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
 
 from apikeys.rest.schema import named_example
-from validation.lists.api.serializers import ListRequestSerializer
+from validation.lists.api.upload_serializers import ListRequestSerializer
 from validation.lists.options import MAX_COLUMN, MAX_NAME_LENGTH
 from validation.lists.services import MAX_PARTS
 from validation.models.lists import Dedupe

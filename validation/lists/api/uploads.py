@@ -23,7 +23,7 @@ from validation.lists.api.documents import list_document
 from validation.lists.api.examples import PARSING_EXAMPLE, PART_EXAMPLE, UPLOADING_EXAMPLE
 from validation.lists.api.replays import find_replay, fingerprint
 from validation.lists.api.schema import LIST_ID
-from validation.lists.api.serializers import ListPartSerializer, ListSerializer
+from validation.lists.api.serializers import ListSerializer
 from validation.lists.api.upload_options import (
     FILE_FIELDS,
     FILE_PARAMETERS,
@@ -38,6 +38,7 @@ from validation.lists.api.upload_schema import (
     PART_NUMBER,
     PART_REQUEST,
 )
+from validation.lists.api.upload_serializers import ListPartSerializer
 from validation.lists.api.views import ListsView
 from validation.lists.options import DEFAULT_OPTIONS, ListOptions
 from validation.lists.sources import JSON_TYPE
