@@ -19,8 +19,8 @@ from validation.lists.results import (
     Result,
     ResultFilter,
     ResultRow,
-    find_width,
     iterate_results,
+    scan_rows,
 )
 from validation.models import AddressList
 
@@ -58,8 +58,9 @@ def stream_csv(
     """Yield a CSV file. Text that a spreadsheet could run as a formula gets an apostrophe."""
     columns = [*DEFAULT_COLUMNS, *extra_columns]
     header = read_header(address_list)
-    width = max(find_width(address_list), len(header))
-    rows = _csv_rows(address_list, wanted, columns, width)
+    scan = scan_rows(address_list)
+    width = max(scan.width, len(header))
+    rows = _csv_rows(iterate_results(address_list, wanted, scan.repeated), columns, width)
     names: Row = [*_name_columns(header, width, address_list.column), *map(_column_name, columns)]
     for piece in _in_pieces(csv_lines(chain([names], rows))):
         yield "".join(piece).encode()
@@ -92,11 +93,9 @@ def _column_name(column: str) -> str:
     return f"ev_{column.replace('.', '_')}"
 
 
-def _csv_rows(
-    address_list: AddressList, wanted: ResultFilter, columns: Sequence[str], width: int
-) -> Iterator[Row]:
+def _csv_rows(rows: Iterable[ResultRow], columns: Sequence[str], width: int) -> Iterator[Row]:
     paths = [column.split(".") for column in columns]
-    for row in iterate_results(address_list, wanted):
+    for row in rows:
         cells = map(escape_formula, row.cells)
         padding = [""] * (width - len(row.cells))
         yield [*cells, *padding, *(_text_at(row.result, path) for path in paths)]

@@ -1,12 +1,11 @@
-"""Read the rows and results of a list, in constant memory.
+"""Read the rows of a list with their results, in constant memory.
 
-Chunks are read one after the other. The results of duplicates are those of the rows they repeat,
-which may be in other chunks: each of those is read once per chunk that refers to it.
+The result of a duplicate is that of the row it repeats, which may be in any earlier chunk. Reading
+a whole list keeps such results in a temporary file. A page looks them up one by one.
 """
 
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -14,16 +13,16 @@ from typing import Any, NamedTuple
 
 from runtime.database.pool import release_connection
 from validation.lists.payloads import RowKind, Rows, unpack_results
+from validation.lists.result_file import ResultFile
 from validation.models import AddressList, ListChunk
 from validation.models.lists import CHUNK_ROWS
 
 Result = dict[str, Any]
 
-# Duplicates often repeat rows of the same chunk as those of the chunk before. A chunk takes a few
-# megabytes.
+# For pages. A chunk takes a few megabytes.
 _CACHED_CHUNKS = 2
-# Bounds the time of a request whose filter few rows match.
-_MAX_CHUNKS_PER_PAGE = 10
+# Bounds the time of a page with few matching rows, or with duplicates of rows all over the list.
+_CHUNKS_PER_PAGE = 30
 
 
 class ResultFilter(StrEnum):
@@ -56,25 +55,45 @@ class ResultRow(NamedTuple):
 
 
 def iterate_results(
-    address_list: AddressList, wanted: ResultFilter = ResultFilter.ALL, *, after: int = 0
+    address_list: AddressList,
+    wanted: ResultFilter = ResultFilter.ALL,
+    repeated: bytearray | None = None,
 ) -> Iterator[ResultRow]:
-    """Yield the rows that match, in their order, from the row behind `after` on."""
-    for rows in iterate_chunks(address_list, after=after):
-        yield from (row for row in rows if wanted.matches(row.result))
+    """Yield the rows that match, in their order. `repeated`: what `scan_rows` found, if known."""
+    if repeated is None:
+        repeated = scan_rows(address_list).repeated
+    with ResultFile() as originals:
+        for number in range(_count_chunks(address_list)):
+            chunk = _read_chunk(address_list, number)
+            for index, result in chunk.results_by_index():
+                if is_marked(repeated, chunk.first_row + index):
+                    originals.add(chunk.first_row + index, result)
+            for row in _result_rows(chunk, originals.find):
+                if wanted.matches(row.result):
+                    yield row
 
 
-def iterate_chunks(address_list: AddressList, *, after: int = 0) -> Iterator[list[ResultRow]]:
-    """Yield the rows of one chunk after the other, from the row behind `after` on."""
-    reader = _ChunkReader(address_list)
-    # Rounded up.
-    chunks = -(-address_list.rows // CHUNK_ROWS)
-    for number in range(after // CHUNK_ROWS, chunks):
-        rows = reader.result_rows(number)
-        # Neither a slow client nor the work on these rows may hold a connection.
-        release_connection()
-        # Other requests of the web worker run between two chunks.
-        time.sleep(0)
-        yield [row for row in rows if row.number > after]
+class RowScan(NamedTuple):
+    # The number of cells in the widest row.
+    width: int
+    # A bit for each row that a later one repeats.
+    repeated: bytearray
+
+
+def scan_rows(address_list: AddressList) -> RowScan:
+    """Read all rows, but no results."""
+    width, repeated = 0, bytearray(address_list.rows // 8 + 1)
+    for number in range(_count_chunks(address_list)):
+        (packed,) = _read_columns(address_list, number, "rows")
+        rows = Rows.unpack(packed)
+        width = max(width, max(map(len, rows.cells), default=0))
+        for row in rows.originals:
+            repeated[row // 8] |= 1 << row % 8
+    return RowScan(width, repeated)
+
+
+def is_marked(bits: bytearray, row: int) -> bool:
+    return bool(bits[row // 8] & 1 << row % 8)
 
 
 class ResultPage(NamedTuple):
@@ -88,79 +107,90 @@ def find_page(
 ) -> ResultPage:
     """Return up to `limit` rows that match. Fewer if they are far apart, even none."""
     found: list[ResultRow] = []
-    for chunks_read, rows in enumerate(iterate_chunks(address_list, after=after), 1):
-        for row in rows:
-            if wanted.matches(row.result):
-                if len(found) == limit:
-                    return ResultPage(found, found[-1].number)
-                found.append(row)
-        if chunks_read == _MAX_CHUNKS_PER_PAGE and rows[-1].number < address_list.rows:
-            return ResultPage(found, rows[-1].number)
+    lookup = _Lookup(address_list)
+    for row in lookup.rows_behind(after):
+        if wanted.matches(row.result):
+            found.append(row)
+        is_full = len(found) == limit or lookup.chunks_read >= _CHUNKS_PER_PAGE
+        if is_full and row.number < address_list.rows:
+            return ResultPage(found, row.number)
     return ResultPage(found, None)
 
 
-def find_width(address_list: AddressList) -> int:
-    """Return the number of cells in the widest row. Reads all rows, but no results."""
-    chunks = ListChunk.objects.filter(list=address_list).values_list("rows", flat=True)
-    widths = (
-        max(map(len, Rows.unpack(bytes(packed)).cells), default=0)
-        for packed in chunks.order_by("number").iterator(chunk_size=10)
-    )
-    width = max(widths, default=0)
-    release_connection()
-    return width
+class _Lookup:
+    """Looks up results of single rows. Counts the chunks that it read for that."""
+
+    def __init__(self, address_list: AddressList) -> None:
+        self._list = address_list
+        self._read = lru_cache(_CACHED_CHUNKS)(self._read_and_count)
+        self.chunks_read = 0
+
+    def rows_behind(self, after: int) -> Iterator[ResultRow]:
+        for number in range(after // CHUNK_ROWS, _count_chunks(self._list)):
+            yield from _result_rows(self._read(number), self._find, after)
+
+    def _find(self, row: int) -> Result | None:
+        return self._read(row // CHUNK_ROWS).result_at(row % CHUNK_ROWS)
+
+    def _read_and_count(self, number: int) -> "_Chunk":
+        self.chunks_read += 1
+        return _read_chunk(self._list, number)
 
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
+    # Counted from 0 in the whole list.
+    first_row: int
     rows: Rows
-    # Empty until the chunk was checked.
+    # Of the rows of the kind ADDRESS, in order. Empty until the chunk was checked.
     results: list[Result]
 
     def result_at(self, index: int) -> Result | None:
-        """Return the result of a row of the kind ADDRESS."""
-        if not self.results:
+        if not self.results or self.rows.kinds[index] != RowKind.ADDRESS:
             return None
         return self.results[self.rows.kinds.count(RowKind.ADDRESS, 0, index)]
 
+    def results_by_index(self) -> Iterator[tuple[int, Result]]:
+        """Yield the results with the numbers of their rows in this chunk."""
+        kinds = enumerate(self.rows.kinds)
+        indexes = (index for index, kind in kinds if kind == RowKind.ADDRESS)
+        # There are none in a chunk that wasn't checked yet.
+        return zip(indexes, self.results, strict=bool(self.results))
 
-class _ChunkReader:
-    def __init__(self, address_list: AddressList) -> None:
-        self._list = address_list
-        self._read = lru_cache(_CACHED_CHUNKS)(self._read_chunk)
 
-    def result_rows(self, number: int) -> list[ResultRow]:
-        chunk = self._read(number)
-        repeated = self._results_of(chunk.rows.originals)
-        originals, results = iter(chunk.rows.originals), iter(chunk.results)
-        rows = []
-        for index, (cells, letter) in enumerate(
-            zip(chunk.rows.cells, chunk.rows.kinds, strict=True)
-        ):
-            kind, duplicate_of, result = RowKind(letter), None, None
-            if kind is RowKind.ADDRESS:
-                result = next(results, None)
-            elif kind is RowKind.DUPLICATE:
-                original = next(originals)
-                duplicate_of, result = original + 1, repeated[original]
-            rows.append(
-                ResultRow(number * CHUNK_ROWS + index + 1, kind, cells, duplicate_of, result)
-            )
-        return rows
+def _result_rows(
+    chunk: _Chunk, find_original: Callable[[int], Result | None], after: int = 0
+) -> Iterator[ResultRow]:
+    originals, results = iter(chunk.rows.originals), iter(chunk.results)
+    rows = zip(chunk.rows.cells, chunk.rows.kinds, strict=True)
+    for number, (cells, letter) in enumerate(rows, chunk.first_row + 1):
+        kind, duplicate_of, result = RowKind(letter), None, None
+        if kind is RowKind.ADDRESS:
+            result = next(results, None)
+        elif kind is RowKind.DUPLICATE:
+            original = next(originals)
+            duplicate_of = original + 1
+            result = find_original(original) if number > after else None
+        if number > after:
+            yield ResultRow(number, kind, cells, duplicate_of, result)
 
-    def _results_of(self, rows: list[int]) -> dict[int, Result | None]:
-        """Return the results of rows anywhere in the list, by row."""
-        by_chunk = defaultdict(set)
-        for row in rows:
-            by_chunk[row // CHUNK_ROWS].add(row)
-        found = {}
-        for number in sorted(by_chunk):
-            chunk = self._read(number)
-            for row in by_chunk[number]:
-                found[row] = chunk.result_at(row % CHUNK_ROWS)
-        return found
 
-    def _read_chunk(self, number: int) -> _Chunk:
-        stored = ListChunk.objects.only("rows", "results").get(list=self._list, number=number)
-        results = unpack_results(bytes(stored.results)) if stored.results else []
-        return _Chunk(Rows.unpack(bytes(stored.rows)), results)
+def _count_chunks(address_list: AddressList) -> int:
+    """Return the number of chunks. All but the last are full."""
+    return -(-address_list.rows // CHUNK_ROWS)
+
+
+def _read_chunk(address_list: AddressList, number: int) -> _Chunk:
+    rows, results = _read_columns(address_list, number, "rows", "results")
+    unpacked = unpack_results(results) if results else []
+    return _Chunk(number * CHUNK_ROWS, Rows.unpack(rows), unpacked)
+
+
+def _read_columns(address_list: AddressList, number: int, *columns: str) -> list[bytes]:
+    chunks = ListChunk.objects.filter(list=address_list, number=number)
+    values = chunks.values_list(*columns).get()
+    # Neither a slow client nor the work on these rows may hold a connection.
+    release_connection()
+    # Other requests of the web worker run between two chunks.
+    time.sleep(0)
+    return [bytes(value) for value in values]

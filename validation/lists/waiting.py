@@ -20,12 +20,17 @@ _slots = threading.BoundedSemaphore(MAX_WAITING)
 
 def wait_for_change(address_list: AddressList, seconds: float) -> None:
     """Return when the state differs from the list's, after this time, or if it can't change."""
-    if seconds <= 0 or address_list.state not in _PASSING or not _slots.acquire(blocking=False):
+    if seconds <= 0 or not _is_passing(address_list) or not _slots.acquire(blocking=False):
         return
     try:
         _poll(address_list, time.monotonic() + seconds)
     finally:
         _slots.release()
+
+
+def _is_passing(address_list: AddressList) -> bool:
+    is_starting = address_list.state == State.READY and address_list.starts_when_ready
+    return is_starting or address_list.state in _PASSING
 
 
 def _poll(address_list: AddressList, ends_at: float) -> None:

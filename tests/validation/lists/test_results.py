@@ -4,15 +4,26 @@ import pytest
 
 from accounts.models import Account
 from tests.validation.lists.results_factory import make_list, make_ready_list, store_results
+from validation.lists import results
 from validation.lists.payloads import RowKind
-from validation.lists.results import ResultFilter, find_page, find_width, iterate_results
+from validation.lists.results import (
+    ResultFilter,
+    ResultRow,
+    find_page,
+    iterate_results,
+    scan_rows,
+)
 from validation.models import AddressList, ListChunk
 
 pytestmark = pytest.mark.django_db
 
 
+def read(address_list: AddressList, wanted: str = "all") -> list[ResultRow]:
+    return list(iterate_results(address_list, ResultFilter(wanted)))
+
+
 def numbers(address_list: AddressList, wanted: str) -> list[int]:
-    return [row.number for row in iterate_results(address_list, ResultFilter(wanted))]
+    return [row.number for row in read(address_list, wanted)]
 
 
 def many_rows(count: int) -> bytes:
@@ -20,7 +31,7 @@ def many_rows(count: int) -> bytes:
 
 
 def test_rows_come_in_the_order_of_the_file_with_their_cells_and_kinds(account: Account) -> None:
-    rows = list(iterate_results(make_list(account)))
+    rows = read(make_list(account))
     assert [row.number for row in rows] == [1, 2, 3, 4, 5, 6, 7]
     assert rows[0].cells == ["Doe, Jane", "deliverable@sandbox.test", 'says "hi"']
     assert rows[4].cells == ["Again", "deliverable@sandbox.test", "repeated", "and", "wide"]
@@ -28,7 +39,7 @@ def test_rows_come_in_the_order_of_the_file_with_their_cells_and_kinds(account: 
 
 
 def test_duplicate_has_the_result_of_the_row_it_repeats(account: Account) -> None:
-    rows = list(iterate_results(make_list(account)))
+    rows = read(make_list(account))
     assert rows[4].duplicate_of == 1
     assert rows[4].result == rows[0].result
     assert rows[0].duplicate_of is None
@@ -37,16 +48,16 @@ def test_duplicate_has_the_result_of_the_row_it_repeats(account: Account) -> Non
 def test_duplicate_of_a_row_in_another_chunk_has_its_result(account: Account) -> None:
     content = many_rows(2_500) + b"deliverable+7@sandbox.test\nrisky@sandbox.test\n"
     address_list = make_list(account, content + b"deliverable+1900@sandbox.test\n")
-    last = list(iterate_results(address_list, after=2_500))
+    last = read(address_list)[2_500:]
     assert [row.duplicate_of for row in last] == [8, None, 1901]
-    results = [row.result and row.result["email"] for row in last]
-    assert results == [
+    emails = [row.result and row.result["email"] for row in last]
+    assert emails == [
         *("deliverable+7@sandbox.test", "risky@sandbox.test", "deliverable+1900@sandbox.test"),
     ]
 
 
 def test_rows_without_an_address_have_no_result(account: Account) -> None:
-    rows = list(iterate_results(make_list(account)))
+    rows = read(make_list(account))
     assert [row.number for row in rows if row.result is None] == [3, 4]
 
 
@@ -68,7 +79,7 @@ def test_filter_selects_rows_by_verdict(account: Account, wanted: str, expected:
 def test_chunks_that_were_not_checked_have_rows_without_results(account: Account) -> None:
     address_list = make_ready_list(account, many_rows(1_500))
     store_results(address_list, ListChunk.objects.get(list=address_list, number=1))
-    rows = list(iterate_results(address_list))
+    rows = read(address_list)
     assert len(rows) == 1_500
     assert {row.number for row in rows if row.result} == set(range(1_001, 1_501))
     assert numbers(address_list, "deliverable") == list(range(1_001, 1_501))
@@ -77,7 +88,7 @@ def test_chunks_that_were_not_checked_have_rows_without_results(account: Account
 def test_duplicate_of_a_row_that_was_not_checked_has_no_result(account: Account) -> None:
     address_list = make_ready_list(account, many_rows(1_000) + b"deliverable+1@sandbox.test\n")
     store_results(address_list, ListChunk.objects.get(list=address_list, number=1))
-    (last,) = iterate_results(address_list, after=1_000)
+    last = read(address_list)[1_000]
     assert (last.duplicate_of, last.result) == (2, None)
 
 
@@ -101,14 +112,28 @@ def test_page_that_ends_with_the_last_row_is_the_last(account: Account) -> None:
     assert find_page(address_list, ResultFilter.ALL, after=7, limit=2) == ([], None)
 
 
-def test_page_stops_early_if_matching_rows_are_far_apart(account: Account) -> None:
-    address_list = make_list(account, many_rows(10_000 - 1) + b"risky@sandbox.test\n" * 2)
-    page = find_page(address_list, ResultFilter.RISKY, after=0, limit=5)
-    assert [row.number for row in page.rows] == [10_000]
-    assert page.next == 10_000
-    last = find_page(address_list, ResultFilter.RISKY, after=page.next, limit=5)
-    assert ([row.number for row in last.rows], last.next) == ([10_001], None)
+def test_page_finds_the_results_of_duplicates_in_other_chunks(account: Account) -> None:
+    content = many_rows(2_500) + b"deliverable+7@sandbox.test\ndeliverable+1900@sandbox.test\n"
+    address_list = make_list(account, content)
+    page = find_page(address_list, ResultFilter.ALL, after=2_499, limit=5)
+    assert page.rows == read(address_list)[2_499:]
+    assert [row.duplicate_of for row in page.rows] == [None, 8, 1901]
+
+
+def test_page_ends_early_if_matching_rows_are_far_apart(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "_CHUNKS_PER_PAGE", 2)
+    address_list = make_list(account, many_rows(2_999) + b"risky@sandbox.test\n" * 2)
+    first = find_page(address_list, ResultFilter.RISKY, after=0, limit=5)
+    assert (first.rows, first.next) == ([], 1_001)
+    found, after = [], first.next
+    while after is not None:
+        page = find_page(address_list, ResultFilter.RISKY, after=after, limit=5)
+        found += [row.number for row in page.rows]
+        after = page.next
+    assert found == [3_000, 3_001]
 
 
 def test_width_is_that_of_the_widest_row(account: Account) -> None:
-    assert find_width(make_list(account)) == 5
+    assert scan_rows(make_list(account)).width == 5

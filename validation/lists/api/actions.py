@@ -32,8 +32,8 @@ from validation.lists.control import Start
 from validation.lists.options import MAX_COLUMN
 from validation.lists.sample import shares_of, take_sample
 
-_BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
-_ACTION_ERRORS = (*LIST_ERRORS, *_BODY_ERRORS, "invalid_state")
+BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
+_ACTION_ERRORS = (*LIST_ERRORS, *BODY_ERRORS, "invalid_state")
 
 
 class ActionView(ListView):

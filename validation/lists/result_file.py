@@ -1,0 +1,44 @@
+"""Keep results in a temporary file, for the duplicates that repeat them later in the list."""
+
+import zlib
+from array import array
+from bisect import bisect_left
+from tempfile import SpooledTemporaryFile
+from typing import Any, Self
+
+import orjson
+
+# Short lists need no file.
+_MAX_BYTES_IN_MEMORY = 2 << 20
+
+
+class ResultFile:
+    """Has results by row. Only their rows and positions are in memory, 16 bytes each."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (closed by __exit__)
+        self._rows = array("Q")
+        self._ends = array("Q", [0])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, row: int, result: dict[str, Any]) -> None:
+        """Store the result of a row behind all earlier ones."""
+        packed = zlib.compress(orjson.dumps(result), 1)
+        self._file.seek(self._ends[-1])
+        self._file.write(packed)
+        self._rows.append(row)
+        self._ends.append(self._ends[-1] + len(packed))
+
+    def find(self, row: int) -> dict[str, Any] | None:
+        index = bisect_left(self._rows, row)
+        if index == len(self._rows) or self._rows[index] != row:
+            return None
+        self._file.seek(self._ends[index])
+        packed = self._file.read(self._ends[index + 1] - self._ends[index])
+        result: dict[str, Any] = orjson.loads(zlib.decompress(packed))
+        return result
