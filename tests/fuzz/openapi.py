@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.servers.product import Product
 
 # A schema can't express that an Idempotency-Key must not be reused with another address, that one
-# date must not be after another, or that a key must belong to the account.
+# date must not be after another, or that a key or a list must belong to the account.
 SETTINGS = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "422"]
@@ -16,6 +16,10 @@ expected-statuses = ["2xx", "422"]
 [[operations]]
 include-operation-id = "show-usage"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400"]
+
+[[operations]]
+include-path-regex = "^/v1/lists"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404", "409", "410", "422"]
 """
 
 

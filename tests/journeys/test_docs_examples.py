@@ -1,6 +1,7 @@
 """All examples of the docs run verbatim, with the key in the documented variable."""
 
 import json
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from tests.journeys.docs_examples import RUNNERS, Example, find_differences, load_examples
 from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key, make_window_end_in
-from tests.servers.product import Product
+from tests.servers.product import Product, product
 from validation.docs.examples import LANGUAGES
 from validation.docs.pages import PAGES, Page
 
@@ -25,6 +26,13 @@ CALLS = {
     "python": "\nprint(json.dumps([check_sign_up(email) for email in {emails}]))",
     "javascript": "\nconsole.log(JSON.stringify(await Promise.all({emails}.map(checkSignUp))));",
 }
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """The product with a process for lists, which other journeys don't need."""
+    with product(tmp_path_factory.mktemp("product"), LIST_PROCESSES="1") as running:
+        yield running
 
 
 @pytest.fixture(scope="module")

@@ -26,14 +26,13 @@ class Entry:
 
 ENTRIES = (
     Entry(
-        "playground-batches",
+        "lists",
         date(2026, 11, 23),
-        "Dashboard",
-        "Validate several addresses in the playground",
-        "Paste up to 100 addresses under Playground → Several addresses. You get a table of "
-        "verdicts with reasons and suggestions, a CSV file, and the same request as code. Requests "
-        "can be filtered by a batch ID.",
-        _PAGES["show-batch"],
+        "API",
+        "Validate files in the background",
+        "`POST /v1/lists` takes CSV, XLSX and text files. You see the price before you start, and "
+        "pay for definite verdicts only.",
+        _PAGES["show-lists"],
     ),
     Entry(
         "batch",

@@ -21,12 +21,20 @@ from validation.api import MAX_EMAIL_LENGTH
 from validation.batches.services import GRACE_SECONDS, MAX_ADDRESSES
 from validation.docs.changelog import ENTRIES
 from validation.docs.pages import Page
-from validation.docs.sentences import describe_details, describe_result, describe_tax, list_codes
+from validation.docs.sentences import (
+    LIST_STATES,
+    describe_details,
+    describe_result,
+    describe_tax,
+    list_codes,
+)
 from validation.engine.dns.providers import HOST_PATTERNS, OTHER
 from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from validation.engine.syntax_errors import MESSAGES
+from validation.lists.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
+from validation.lists.services import MAX_PART_BYTES
 from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
 from validation.sample_results import mistyped_result, sandbox_result
@@ -39,6 +47,7 @@ _REQUEST_HEAD = "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…"
 _SAMPLES = {
     "validate": "validate",
     "validate-batch": "batch",
+    "create-list": "list-upload",
     "show-credits": "balance",
     "show-usage": "usage",
     "show-me": "me",
@@ -85,6 +94,17 @@ def _batch() -> Context:
         "max_email_length": MAX_EMAIL_LENGTH,
         "max_free_replays": MAX_FREE_BATCH_REPLAYS,
         "deadline_seconds": f"{settings.DNS_TIMEOUT + GRACE_SECONDS:g}",
+    }
+
+
+def _lists() -> Context:
+    return {
+        "max_part_megabytes": MAX_PART_BYTES >> 20,
+        "states": LIST_STATES.items(),
+        "sample_size": SAMPLE_SIZE,
+        "min_sampled": MIN_ADDRESSES,
+        "samples_per_day": SAMPLES_PER_DAY,
+        "retention_days": settings.LIST_RETENTION_DAYS,
     }
 
 
@@ -224,6 +244,7 @@ _BUILDERS: dict[str, Callable[[], Context]] = {
     "show-authentication": _authentication,
     "show-validate": _validate,
     "show-batch": _batch,
+    "show-lists": _lists,
     "show-verdicts": _verdicts,
     "show-rate-limits": _rate_limits,
     "show-credits": _credits,

@@ -69,6 +69,12 @@ GROUPS = (
                 "Up to 100 addresses in one request.",
             ),
             Page(
+                "show-lists",
+                "lists/",
+                "Validate a list",
+                "Files with up to millions of addresses, validated in the background.",
+            ),
+            Page(
                 "show-verdicts",
                 "verdicts/",
                 "Verdicts and reasons",

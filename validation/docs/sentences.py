@@ -7,9 +7,25 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from credits.money import format_percent
+from validation.models.list_states import State
 
 # The value of a sample detail that is too long to show.
 OMITTED = "…"
+
+# In the order in which a list has them.
+LIST_STATES = {
+    State.UPLOADING: "Waits for parts of the file.",
+    State.PARSING: "We read the rows and count addresses and duplicates.",
+    State.READY: "The price is known. Start the list, or delete it.",
+    State.QUEUED: "Started. It runs as soon as a process is free.",
+    State.RUNNING: "Addresses are checked. Results appear chunk by chunk.",
+    State.PAUSED: "Stopped until you resume it. After 30 days, it is canceled.",
+    State.RECHECKING: "Each address has a result, and unknown ones are checked again.",
+    State.COMPLETED: "All results are there.",
+    State.CANCELED: "Ended early. The results so far can be downloaded.",
+    State.FAILED: "Could not be read or checked. `error` says why.",
+    State.EXPIRED: "Rows and results were deleted. The counts are still there.",
+}
 
 
 def describe_tax(tax_rate: Decimal) -> str:

@@ -139,9 +139,9 @@ class TestStart:
     def test_unknown_field_is_refused(
         self, caller: ApiClient, account: Account, action: str
     ) -> None:
-        response = act(caller, make_ready_list(account), action, {"colunm": 1})
+        response = act(caller, make_ready_list(account), action, {"columns": 1})
         assert (response.status_code, error_code(response)) == (400, "unknown_field")
-        assert response.json()["error"]["param"] == "colunm"
+        assert response.json()["error"]["param"] == "columns"
 
     @pytest.mark.parametrize("action", ["start", "pause", "resume", "cancel", "sample"])
     def test_body_must_be_an_object(self, caller: ApiClient, account: Account, action: str) -> None:

@@ -101,9 +101,9 @@ class TestAccess:
         self, caller: ApiClient, account: Account, method: str, rest: str
     ) -> None:
         made = make_list(account)
-        response = caller.call(method, f"/v1/lists/{made.public_id}{rest}?fliter=all")
+        response = caller.call(method, f"/v1/lists/{made.public_id}{rest}?filters=all")
         assert (response.status_code, error_code(response)) == (400, "unknown_field")
-        assert response.json()["error"]["param"] == "fliter"
+        assert response.json()["error"]["param"] == "filters"
 
     def test_malformed_id_is_not_found(self, caller: ApiClient) -> None:
         assert error_code(caller.get("/v1/lists/lst_short")) == "not_found"

@@ -1,0 +1,41 @@
+import json
+import os
+import urllib.request
+
+FILE = b"""name,email
+Jane,deliverable@sandbox.test
+Joe,undeliverable@sandbox.test
+Jane again,deliverable@sandbox.test
+"""
+
+
+def call(method, path, body=None, content_type="application/json"):
+    request = urllib.request.Request(
+        "{{ base_url }}/v1/lists" + path,
+        method=method,
+        data=body,
+        headers={
+            "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
+            "Content-Type": content_type,
+        },
+    )
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return response.read().decode()
+
+
+def wait_while(list_id, *states):
+    """Return the list once it has another state."""
+    while True:
+        current = json.loads(call("GET", f"/{list_id}?wait=20"))
+        if current["state"] not in states:
+            return current
+
+
+list_id = json.loads(call("POST", "?name=customers.csv", FILE, "text/csv"))["id"]
+parsed = wait_while(list_id, "parsing")
+print("Costs at most:", parsed["credits"]["at_most"])
+
+call("POST", f"/{list_id}/start")
+ended = wait_while(list_id, "queued", "running", "rechecking")
+print("State:", ended["state"])
+print(call("GET", f"/{list_id}/download?filter=deliverable").lstrip("\ufeff"))
