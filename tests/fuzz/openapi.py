@@ -1,15 +1,18 @@
 """Run Schemathesis, which tests a running product against its OpenAPI description."""
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.servers.product import Product
+from tests.servers.product import ROOT, Product
 
 # A schema can't express that an Idempotency-Key must not be reused with another address, that one
 # date must not be after another, or that a key or a list must belong to the account.
 SETTINGS = """
+hooks = "tests.fuzz.schemathesis_hooks"
+
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "422"]
 
@@ -35,6 +38,7 @@ def check_conformance(
             *("--suppress-health-check", "all", "--no-color", *options),
         ],
         cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

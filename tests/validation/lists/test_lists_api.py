@@ -248,6 +248,15 @@ class TestPreview:
         assert (response.status_code, error_code(response)) == (409, "invalid_state")
         assert response.json()["error"]["details"] == {"state": "uploading"}
 
+    def test_list_that_was_canceled_before_it_was_read_has_no_preview(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        made = create_list(actor=Actor(account))
+        assert caller.call("POST", f"/v1/lists/{made.public_id}/cancel").status_code == 200
+        response = get(caller, made, "/preview")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+        assert response.json()["error"]["details"] == {"state": "canceled"}
+
     def test_expired_list_has_no_preview(self, caller: ApiClient, account: Account) -> None:
         made = make_list(account)
         set_state(made, State.EXPIRED, preview=b"", expires_at=timezone.now())

@@ -75,6 +75,7 @@ def test_account_can_take_five_samples_in_a_day(caller: ApiClient, account: Acco
     details = refused.json()["error"]["details"]
     assert (details["limit"], details["window"]) == (5, 86_400)
     assert 86_000 < details["retry_after"] <= 86_400
+    assert refused.headers["Retry-After"] == str(details["retry_after"])
     # A sample that was taken is still shown.
     assert sample(caller, lists[0]).status_code == 200
 

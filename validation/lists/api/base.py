@@ -46,6 +46,12 @@ def refuse_unread(address_list: AddressList) -> None:
         raise invalid_state(address_list, f"The list is {address_list.state}.")
 
 
+def refuse_without_preview(address_list: AddressList) -> None:
+    refuse_unread(address_list)
+    if not address_list.preview:
+        raise invalid_state(address_list, "The list ended before its rows were counted.")
+
+
 def refuse_unchecked(address_list: AddressList) -> None:
     """Raise unless the list has been started and may have results."""
     refuse_unread(address_list)

@@ -3,7 +3,7 @@
 from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe
-from validation.lists.api.base import LIST_ERRORS, ListView, refuse_unread
+from validation.lists.api.base import LIST_ERRORS, ListView, refuse_without_preview
 from validation.lists.api.documents import counts_document
 from validation.lists.api.examples import PREVIEW_EXAMPLE
 from validation.lists.api.schema import LIST_ID
@@ -29,7 +29,7 @@ class PreviewView(ListView):
         refusals=(*LIST_ERRORS, "invalid_state", "list_expired"),
     )
     def get(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        refuse_unread(self.address_list)
+        refuse_without_preview(self.address_list)
         return json_response(preview_document(self.address_list))
 
 
