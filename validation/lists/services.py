@@ -31,6 +31,8 @@ from validation.models.list_states import FINAL, HOLDING_CREDITS, State, states_
 
 MAX_PART_BYTES = 8 << 20
 MAX_PARTS = 10_000
+# In a list that is uploaded as JSON.
+MAX_EMAILS = 10_000
 
 
 @dataclass(frozen=True, slots=True)

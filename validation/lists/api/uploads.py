@@ -44,7 +44,6 @@ from validation.lists.options import DEFAULT_OPTIONS, ListOptions
 from validation.lists.sources import JSON_TYPE
 from validation.models import AddressList, Replay, ReplayExists
 
-MAX_EMAILS = 10_000
 _BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
 FILE_TYPES = (
     "text/csv",
@@ -131,7 +130,11 @@ class UploadView(ListsView):
             self.chosen = options_from_json(document)
         else:
             emails = read_strings(
-                document, "emails", max_items=MAX_EMAILS, min_length=0, max_length=MAX_EMAIL_LENGTH
+                document,
+                "emails",
+                max_items=services.MAX_EMAILS,
+                min_length=0,
+                max_length=MAX_EMAIL_LENGTH,
             )
             refuse_other_fields(document, "emails", "parts")
             self.chosen = options_from_json(document, content_type=JSON_TYPE)
