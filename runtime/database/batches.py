@@ -11,6 +11,8 @@ def delete_in_batches(rows: QuerySet[Any], size: int | None = None) -> int:
     """Delete the rows and return their number. Call it outside a transaction."""
     model: type[Model] = rows.model
     total = 0
-    while n := model._default_manager.filter(pk__in=rows.values("pk")[: size or BATCH_SIZE]).delete()[0]:
+    while n := model._default_manager.filter(
+        pk__in=rows.values("pk")[: size or BATCH_SIZE]
+    ).delete()[0]:
         total += n
     return total

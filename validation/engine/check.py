@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from validation.engine.dns.budget import SIGN_UP, VISITOR, LookupScope
+from validation.engine.dns.budget import FULL, LIST, SIGN_UP, VISITOR, LookupScope
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.mail_route_lookup import find_mail_route
@@ -106,7 +106,7 @@ class Engine:
             self.resolver.counters.cached_domains += 1
             return cached.route
         try:
-            return self._look_up(domain, None)[0].route
+            return self._look_up(domain, None, LIST)[0].route
         except Exception:
             logger.exception("A lookup failed, so the domain's addresses get check_failed")
             return MailRoute(problem="check_failed")
@@ -230,7 +230,9 @@ class Engine:
         info = describe_domain(self.domain_data, domain, route, self._staff_domains())
         return build_finding(self.domain_data, email, parts, info, is_reserved=is_reserved)
 
-    def _look_up(self, domain: str, limit: LookupLimit | None) -> tuple[DomainInfo, bool]:
+    def _look_up(
+        self, domain: str, limit: LookupLimit | None, scope: LookupScope = FULL
+    ) -> tuple[DomainInfo, bool]:
         """Return the domain's information, and whether any query was sent for it.
 
         Concurrent calls for one domain are coalesced: the first does the lookup and the others wait
@@ -251,7 +253,8 @@ class Engine:
         self.resolver.counters.lookups += 1
         try:
             trust_changes = self.resolver.trust.changes
-            route = find_mail_route(domain, self.resolver, self.slots, self.domain_data.find_owner)
+            find_owner = self.domain_data.find_owner
+            route = find_mail_route(domain, self.resolver, self.slots, find_owner, scope)
             info = describe_domain(self.domain_data, domain, route, self._staff_domains())
             # Cached before the lookup ends, or a call arriving in between would start another. A
             # change of trust during the lookup has dropped its results from the caches.

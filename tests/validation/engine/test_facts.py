@@ -6,7 +6,7 @@ import dns.message
 import dns.rcode
 import pytest
 
-from tests.servers.dns import FakeDns, reply_with_code
+from tests.servers.dns import FakeDns, reply_with_code, silence
 from validation.engine.check import Engine
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.stored_route import dump_route, load_route
@@ -90,6 +90,26 @@ def test_domains_are_looked_up_once_in_a_process(patient_engine: Engine, fake_dn
         assert all(route.accepts_mail for route in routes.values())
     assert {fake_dns.queries[domain, "MX"] for domain in domains} == {1}
     assert fake_dns.queries["mx.provider.com", "A"] == 1
+
+
+def test_lists_query_ipv6_addresses_only_of_hosts_without_an_ipv4_address(
+    patient_engine: Engine, fake_dns: FakeDns
+) -> None:
+    fake_dns.add_mail_domain("shop.com")
+    fake_dns.add_records("v6.com", MX="10 mx.v6.com.")
+    fake_dns.add_records("mx.v6.com", AAAA="2606:4700::1111")
+    assert all(patient_engine.look_up(domain).accepts_mail for domain in ("shop.com", "v6.com"))
+    assert fake_dns.queries["mx.shop.com", "AAAA"] == 0
+    assert fake_dns.queries["mx.v6.com", "AAAA"] == 1
+
+
+def test_silent_ipv4_query_does_not_hide_an_ipv6_address(engine: Engine, fake_dns: FakeDns) -> None:
+    fake_dns.add_records("v6.com", MX="10 mx.v6.com.")
+    fake_dns.add_records("mx.v6.com", AAAA="2606:4700::1111")
+    fake_dns.set_behavior("mx.v6.com", "A", silence)
+    assert engine.look_up("v6.com").accepts_mail
+    # The first try, and no other until the lookup ended.
+    assert fake_dns.queries["mx.v6.com", "A"] <= 2
 
 
 def test_reserved_domain_is_not_looked_up(engine: Engine, fake_dns: FakeDns) -> None:

@@ -12,9 +12,14 @@ class LookupScope(NamedTuple):
     max_hosts: int
     # SPF and DMARC records, and the probes that detect a lying resolver.
     has_policies: bool
+    # Whether IPv6 addresses of mail hosts are queried only if no host has an IPv4 address. Saves a
+    # message per host, but may take longer.
+    is_patient: bool = False
 
 
 FULL = LookupScope(max_messages=60, max_hosts=10, has_policies=True)
+# For lists, whose lookups need not be quick.
+LIST = FULL._replace(is_patient=True)
 # Sign-up only needs to know whether the domain names a destination for mail.
 SIGN_UP = LookupScope(max_messages=4, max_hosts=0, has_policies=False)
 # For visitors without an account.

@@ -31,6 +31,7 @@ _POLICY_TIMEOUT_SHARE = 1 / 2
 # The following are shares of the remaining time.
 _A_RECORD_TIMEOUT_SHARE = 1 / 6
 _FABRICATION_TIMEOUT_SHARE = 1 / 6
+_IPV4_TIMEOUT_SHARE = 1 / 3
 # Longer, because a distant resolver's denials arrive as late as its other replies.
 _DENIAL_TIMEOUT_SHARE = 1 / 2
 _IP_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
@@ -191,10 +192,19 @@ class _RouteFinder:
         Otherwise a failed query makes the result unknown.
         """
         queries = [Query(name, record_type) for name in names for record_type in ("A", "AAAA")]
+        if self.scope.is_patient and self._has_ipv4_host(names):
+            return replace(route, accepts_mail=True)
         self.lookup.send(*queries)
         if self.lookup.wait(queries, is_enough=_has_public_address):
             return replace(route, accepts_mail=True)
         return self._unreachable_route(route, [self.lookup.replies[query] for query in queries])
+
+    def _has_ipv4_host(self, names: list[str]) -> bool:
+        """Query the hosts' IPv4 addresses, and wait for one."""
+        queries = [Query(name, "A") for name in names]
+        self.lookup.send(*queries)
+        until = self.lookup.partial_deadline(_IPV4_TIMEOUT_SHARE)
+        return self.lookup.wait(queries, until=until, is_enough=_has_public_address)
 
     def _unreachable_route(self, route: MailRoute, replies: list[DnsReply]) -> MailRoute:
         if not all(reply.is_conclusive for reply in replies):

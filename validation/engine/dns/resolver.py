@@ -133,17 +133,20 @@ class Lookup:
         return self._exchange is not None
 
     def send(self, *queries: Query) -> None:
-        """Send the queries that the cache can't serve. Do not wait for replies."""
+        """Send the queries that the cache can't serve, each once. Do not wait for replies."""
         for query in queries:
             cached = self._resolver.cache.get(query)
             if cached is not None:
                 self.replies[query] = cached
                 self._resolver.counters.cached_replies += 1
                 self.on_reply(query)
-            elif query not in self.replies and self._resolver.clock() < self.deadline:
+            elif self._is_new(query) and self._resolver.clock() < self.deadline:
                 self._sent_at[query] = self._resolver.clock()
                 self._resolver.counters.queries += 1
                 self._open_exchange().send(query)
+
+    def _is_new(self, query: Query) -> bool:
+        return query not in self.replies and query not in self._sent_at
 
     def wait(
         self,
