@@ -1,6 +1,7 @@
 """Sample results for the docs, produced by the engine and the sandbox so that they stay correct."""
 
 from validation.engine.check import Engine, LookupLimit
+from validation.engine.dns.budget import FULL, LookupScope
 from validation.engine.dns.mail_route import MailHost, MailRoute
 from validation.engine.findings import DomainInfo, describe_domain
 from validation.engine.sandbox import SANDBOX_DOMAIN, sandbox_finding
@@ -20,7 +21,9 @@ _ROUTE = MailRoute(
 class _FixedRouteEngine(Engine):
     """Sends no queries: every domain gets the DNS result of `_ROUTE`."""
 
-    def _look_up(self, domain: str, limit: LookupLimit | None) -> tuple[DomainInfo, bool]:
+    def _look_up(
+        self, domain: str, limit: LookupLimit | None, scope: LookupScope = FULL
+    ) -> tuple[DomainInfo, bool]:
         return describe_domain(self.domain_data, domain, _ROUTE, self._staff_domains()), True
 
 
