@@ -69,14 +69,16 @@ class CheckedChunk:
 def check_chunk(address_list: AddressList, chunk: ListChunk) -> None:
     """Check a claimed chunk, when lists are checked again only its unknown addresses."""
     checked = _check(address_list, chunk)
+    # Before the transaction, which makes the account's other charges wait.
+    packed = pack_results(checked.results)
     try:
-        is_stored = _store(address_list, chunk, checked)
+        is_stored = _store(address_list, chunk, checked, packed)
     except HoldEnded:
         is_stored = False
         _pause_without_credits(address_list)
     if not is_stored:
         # The list was paused or has ended. A resumed list starts with this chunk.
-        chunk.release()
+        chunk.release(attempts=0)
         return
     chunks_checked.inc()
     for verdict, count in checked.verdicts.items():
@@ -119,15 +121,17 @@ def _find_domains(emails: Iterable[str]) -> set[str]:
 
 
 @transaction.atomic
-def _store(address_list: AddressList, chunk: ListChunk, checked: CheckedChunk) -> bool:
+def _store(
+    address_list: AddressList, chunk: ListChunk, checked: CheckedChunk, results: bytes
+) -> bool:
     """Charge and store the results. Return False if the list doesn't run or the lease has ended."""
     locked = AddressList.objects.lock(address_list)
     if not _is_active(locked) or not chunk.lock_if_held():
         return False
-    _charge(locked, checked.charged)
     changes = {name: F(name) + change for name, change in checked.count_changes().items()}
     AddressList.objects.filter(pk=locked.pk).update(**changes)
-    results = pack_results(checked.results)
+    # Late, because it locks the wallet.
+    _charge(locked, checked.charged)
     return chunk.release(results=results, unknown=checked.unknown, is_done=True, attempts=0)
 
 

@@ -22,7 +22,7 @@ _RENEW_SECONDS = DomainBlock.LEASE.total_seconds() / 4
 def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
     """Look up the block's domains, when lists are checked again only those that are unknown.
 
-    Return False if another process has claimed the block meanwhile.
+    Return False if the lease ended and another process claimed the block.
     """
     rows = {
         row.domain: row

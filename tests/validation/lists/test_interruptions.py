@@ -174,3 +174,16 @@ def test_unit_that_fails_again_and_again_fails_the_list(account: Account) -> Non
     email = Mail.objects.get(to="owner@shop.example", subject__startswith="List failed")
     assert "customers.csv" in email.subject
     assert "not charged" in email.text
+
+
+def test_list_can_be_paused_any_number_of_times(account: Account) -> None:
+    address_list = make_started_list(account, GOOD)
+    work_once()
+    for _ in range(running.MAX_ATTEMPTS + 1):
+        chunk = address_list.chunks.claim()
+        assert chunk
+        pause_list(address_list=address_list, actor=None)
+        chunks.check_chunk(fresh(address_list), chunk)
+        resume_list(address_list=address_list, actor=None)
+    work()
+    assert fresh(address_list).state == State.COMPLETED

@@ -33,7 +33,7 @@ class Command(DatabaseCommand):
         flusher = Flusher("lists")
         flusher.start()
         # In a thread, so that a long file doesn't delay the chunks of other lists. If the process
-        # stops meanwhile, the lease ends, and another one parses the file from the start.
+        # stops first, the lease ends, and another one parses the file from the start.
         threading.Thread(target=self._repeat, args=(prepare_once,), daemon=True).start()
         self._repeat(_check)
         flusher.stop()
