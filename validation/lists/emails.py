@@ -1,6 +1,6 @@
 """Email the creators of lists that are completed or have failed."""
 
-from accounts.emails import queue_email
+from accounts.emails import link, queue_email
 from validation.models import AddressList
 
 
@@ -9,7 +9,8 @@ def queue_list_completed(address_list: AddressList) -> None:
         f"{getattr(address_list, verdict):,} {verdict}"
         for verdict in ("deliverable", "risky", "undeliverable", "unknown")
     ]
-    _queue("list_completed", address_list, counts=", ".join(counts))
+    docs = link("docs:show-lists")
+    _queue("list_completed", address_list, counts=", ".join(counts), link=docs)
 
 
 def queue_list_failed(address_list: AddressList) -> None:
