@@ -38,7 +38,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     # Request log retention, and erasure of addresses from the request log.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
-    # The playground spends credits.
+    # The playground and lists spend credits. Lists also contain addresses.
     TeamPermission.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
 }
 
@@ -46,7 +46,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
 ROLE_DESCRIPTIONS: dict[Role, str] = {
     Role.OWNER: "Full access, including closing the account.",
     Role.ADMIN: "Full access, except for closing the account and managing owners.",
-    Role.DEVELOPER: "Read-only access, plus API keys and the playground.",
+    Role.DEVELOPER: "Read-only access, plus API keys, the playground, and lists.",
     Role.BILLING: "Read-only access, plus buying credits and changing plans.",
     Role.VIEWER: "Read-only access.",
 }

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from validation.views import data, landing, overview, playground, requests, usage
+from validation.views import data, landing, list_actions, lists, overview, pages, requests, usage
 
 app_name = "validation"
 
@@ -20,8 +20,36 @@ urlpatterns = [
         requests.show_request,
         name="show-request",
     ),
-    path("validation/playground/", playground.try_address, name="try-address"),
-    path("validation/playground/batch/", playground.try_batch, name="try-batch"),
+    path("validation/playground/", pages.try_address, name="try-address"),
+    path("validation/lists/", lists.show_lists, name="show-lists"),
+    path("validation/lists/create/", lists.create_list, name="create-list"),
+    path("validation/lists/<public_id:list_id>/", lists.show_list, name="show-list"),
+    path(
+        "validation/lists/<public_id:list_id>/progress/",
+        lists.show_progress,
+        name="show-list-progress",
+    ),
+    path(
+        "validation/lists/<public_id:list_id>/column/",
+        list_actions.choose_column,
+        name="choose-column",
+    ),
+    path("validation/lists/<public_id:list_id>/start/", list_actions.start_list, name="start-list"),
+    path("validation/lists/<public_id:list_id>/pause/", list_actions.pause_list, name="pause-list"),
+    path(
+        "validation/lists/<public_id:list_id>/resume/", list_actions.resume_list, name="resume-list"
+    ),
+    path(
+        "validation/lists/<public_id:list_id>/cancel/", list_actions.cancel_list, name="cancel-list"
+    ),
+    path(
+        "validation/lists/<public_id:list_id>/delete/", list_actions.delete_list, name="delete-list"
+    ),
+    path(
+        "validation/lists/<public_id:list_id>/download/",
+        list_actions.download_list,
+        name="download-list",
+    ),
     path("validation/data/", data.show_data, name="show-data"),
     path("validation/data/days/", data.change_log_days, name="change-log-days"),
     path("validation/data/erase/", data.erase_address, name="erase-address"),

@@ -59,10 +59,15 @@ for (const element of document.querySelectorAll("[data-poll]")) {
   const ask = async () => {
     const answer = document.hidden ? null : await fetch(element.dataset.poll).catch(() => null);
     if (answer && (answer.redirected || (answer.status >= 400 && answer.status < 500))) {
-      element.textContent = "Updates have stopped because you signed out or switched accounts. Open Overview to see new requests.";
+      element.textContent = "Updates have stopped, for example because you signed out. Reload this page.";
       return;
     }
     const news = answer?.status === 200 ? await answer.text() : null;
+    if (news?.includes("data-reload")) {
+      // The rest of the page has changed, too.
+      location.reload();
+      return;
+    }
     if (news !== null && news !== element.dataset.news) {
       element.dataset.news = news;
       element.innerHTML = news;

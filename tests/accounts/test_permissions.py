@@ -48,7 +48,10 @@ READ_ONLY = {
     "apikeys:show-created",
     "credits:show-order",
     "credits:show-invoice",
+    "validation:download-list",
     "validation:show-arrival",
+    "validation:show-list",
+    "validation:show-list-progress",
     "validation:show-request",
 }
 # Pages of plans and packs, which don't belong to an account.
@@ -89,6 +92,7 @@ def url_for(name: str, user: User, account: Account) -> str:
         "order_id": account.orders.get().public_id,
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",
+        "list_id": account.lists.get().public_id,
         "request_id": "req_00000000000000000000",
         "moment": to_microseconds(LogEntry.objects.get(account=account).at),
     }
@@ -116,6 +120,7 @@ def invitation(account: Account, owner: User) -> Invitation:
         duration_ms=1,
         address="m***@shop.example",
     )
+    account.lists.create(name="customers.csv", created_by=owner.email)
     email = "invited@shop.example"
     return team.invite_member(account=account, email=email, role=Role.VIEWER, actor=owner)
 

@@ -37,8 +37,10 @@ from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
 from tests.support.api_client import ApiClient
+from validation.lists.options import ListOptions
+from validation.lists.running import work_once
 from validation.lists.services import Actor, upload_list
-from validation.models import ListedDomain, LogEntry
+from validation.models import AddressList, ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"
 _PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
@@ -108,6 +110,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
     _create_staff_rows(account)
     member = User.objects.create_user("member@shop.example")
     membership = account.memberships.create(user=member, role=Role.DEVELOPER)
+    address_list = _create_list(owner, account)
     invitation = team.invite_member(account=account, email=INVITED, role=Role.VIEWER, actor=owner)
     token = "a-link-that-only-the-tests-have-sent-to-you"
     Invitation.objects.update(token=Invitation.digest(token))
@@ -117,6 +120,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",
         "request_id": entry.request_id,
+        "list_id": address_list.public_id,
         "moment": str(to_microseconds(entry.at)),
         "membership_id": membership.public_id,
         "invitation_id": invitation.public_id,
@@ -131,6 +135,17 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "number": "1",
         "url": "nowhere/",
     }
+
+
+def _create_list(owner: User, account: Account) -> AddressList:
+    """Upload a list and check it. Its sandbox addresses are free."""
+    content = b"name,email\nJane,deliverable@sandbox.test\nJoe,risky@sandbox.test\n"
+    actor = Actor(account=account, user=owner)
+    options = ListOptions(starts_when_ready=True)
+    address_list = upload_list(actor=actor, content=content, options=options, file_name="list.csv")
+    while work_once():
+        pass
+    return address_list
 
 
 def _validate(account: Account, secret: str) -> LogEntry:

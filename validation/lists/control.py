@@ -47,7 +47,18 @@ class ConfirmationRequired(ApiError):
 
 
 @transaction.atomic
-def start_list(*, address_list: AddressList, start: Start, actor: Actor) -> AddressList:
+def choose_column(*, address_list: AddressList, column: int, actor: Actor | None) -> AddressList:
+    """Parse a list again with another column. It isn't started."""
+    locked = _lock(address_list, {State.READY})
+    if column != locked.column:
+        cleared = {"error_code": "", "error_message": ""}
+        change_state(locked, State.PARSING, column=column, starts_when_ready=False, **cleared)
+        record(locked, actor, "list.column_chosen")
+    return locked
+
+
+@transaction.atomic
+def start_list(*, address_list: AddressList, start: Start, actor: Actor | None) -> AddressList:
     """Hold the list's price and queue it. With another column, parse it again first.
 
     Raise InsufficientCredits if the balance or `max_credits` doesn't cover the price.
@@ -105,6 +116,11 @@ def cancel_long_paused() -> None:
         cancel_list(address_list=address_list, actor=SERVICE)
 
 
+def needs_confirmation(address_list: AddressList) -> bool:
+    """Return whether most cells of the column are no addresses, so that it may be the wrong one."""
+    return 2 * address_list.not_address > address_list.rows - address_list.empty
+
+
 def start_when_ready(address_list: AddressList) -> None:
     """Start a parsed list as its customer asked for. If that is refused, say why in the list."""
     try:
@@ -138,8 +154,7 @@ def _parse_again(address_list: AddressList, start: Start) -> None:
 
 def _queue(address_list: AddressList, start: Start) -> None:
     price = address_list.addresses
-    filled = address_list.rows - address_list.empty
-    if not start.confirm and 2 * address_list.not_address > filled:
+    if not start.confirm and needs_confirmation(address_list):
         raise ConfirmationRequired(address_list)
     if start.max_credits is not None and price > start.max_credits:
         raise ApiError(

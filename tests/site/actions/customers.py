@@ -17,6 +17,8 @@ from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import order_form, plan
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
+from tests.validation.lists.results_factory import make_ready_list, set_state
+from validation.models.list_states import State
 
 KEY = {"name": "Server", "expires_at": "", "allowed_networks": "", "requests_per_minute": ""}
 
@@ -110,6 +112,17 @@ def _pay_by_card(scene: Scene) -> Any:
     )
 
 
+def _send_for_list(page: str, state: State, **form: Any) -> Any:
+    """Send a form of a list in this state."""
+
+    def send(scene: Scene) -> Any:
+        address_list = make_ready_list(scene.account)
+        set_state(address_list, state)
+        return scene.send(scene.browser, page, address_list.public_id, **form)
+
+    return send
+
+
 def _send_form(page: str, *args: Any, **form: Any) -> Any:
     return lambda scene: scene.send(scene.browser, page, *args, **form)
 
@@ -173,6 +186,41 @@ CASES = [
         "validation:change-log-days",
         "account.log_days_changed",
         _send_form("validation:change-log-days", log_days="7"),
+    ),
+    ActionCase(
+        "validation:create-list",
+        "list.created",
+        _send_form("validation:create-list", addresses="jane@shop.example", dedupe="address"),
+    ),
+    ActionCase(
+        "validation:choose-column",
+        "list.column_chosen",
+        _send_for_list("validation:choose-column", State.READY, column="2"),
+    ),
+    ActionCase(
+        "validation:start-list",
+        "list.started",
+        _send_for_list("validation:start-list", State.READY),
+    ),
+    ActionCase(
+        "validation:pause-list",
+        "list.paused",
+        _send_for_list("validation:pause-list", State.RUNNING),
+    ),
+    ActionCase(
+        "validation:resume-list",
+        "list.resumed",
+        _send_for_list("validation:resume-list", State.PAUSED),
+    ),
+    ActionCase(
+        "validation:cancel-list",
+        "list.canceled",
+        _send_for_list("validation:cancel-list", State.RUNNING),
+    ),
+    ActionCase(
+        "validation:delete-list",
+        "list.deleted",
+        _send_for_list("validation:delete-list", State.COMPLETED),
     ),
     ActionCase(
         "validation:erase-address",

@@ -1,0 +1,92 @@
+"""Lists: the table, the form for a new one, and the page of each."""
+
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.permissions import require_permission
+from accounts.request import AccountRequest
+from accounts.roles import TeamPermission
+from apikeys.errors import ApiError
+from credits.plans.list_limits import list_limits
+from validation.lists.forms import NewListForm
+from validation.lists.services import Actor, upload_list
+from validation.models import AddressList
+from validation.presenters.list_pages import ListPage, describe_limits, describe_refusal
+from validation.presenters.lists import NO_LISTS, NO_LISTS_FOR_READERS, ListRow
+
+LISTS_PER_PAGE = 25
+
+
+@require_safe
+@require_permission(TeamPermission.VIEW_ACCOUNT)
+def show_lists(request: AccountRequest) -> HttpResponse:
+    lists = request.account.lists.select_related("hold").defer("preview")
+    page = Paginator(lists, LISTS_PER_PAGE).get_page(request.GET.get("page"))
+    may_create = request.membership.has_permission(TeamPermission.VALIDATE)
+    context = {
+        "page": page,
+        "rows": [ListRow(address_list) for address_list in page],
+        "empty": NO_LISTS if may_create else NO_LISTS_FOR_READERS,
+        "may_create": may_create,
+        "retention_days": settings.LIST_RETENTION_DAYS,
+    }
+    if may_create and not page:
+        context |= _form_context(request, NewListForm())
+    return render(request, "validation/show_lists.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@require_permission(TeamPermission.VALIDATE)
+def create_list(request: AccountRequest) -> HttpResponse:
+    form = NewListForm(request.POST or None, request.FILES or None)
+    if form.is_valid():
+        try:
+            address_list = upload_list(
+                actor=acting_member(request),
+                content=form.read_content(),
+                options=form.options,
+                file_name=form.file_name,
+            )
+            return redirect("validation:show-list", list_id=address_list.public_id)
+        except ApiError as error:
+            form.add_error(None, describe_refusal(error))
+    return render(request, "validation/create_list.html", _form_context(request, form))
+
+
+@require_safe
+@require_permission(TeamPermission.VIEW_ACCOUNT)
+def show_list(request: AccountRequest, list_id: str) -> HttpResponse:
+    context = {"page": _list_page(request, list_id)}
+    return render(request, "validation/show_list.html", context)
+
+
+@require_safe
+@require_permission(TeamPermission.VIEW_ACCOUNT)
+def show_progress(request: AccountRequest, list_id: str) -> HttpResponse:
+    """Return an HTML fragment with the progress. The page polls it, and names its list's phase."""
+    page = _list_page(request, list_id)
+    context = {"page": page, "has_changed": page.phase != request.GET.get("phase")}
+    return render(request, "validation/fragments/list_progress.html", context)
+
+
+def get_list(request: AccountRequest, list_id: str) -> AddressList:
+    lists = request.account.lists.select_related("hold")
+    return get_object_or_404(lists, public_id=list_id)
+
+
+def acting_member(request: AccountRequest) -> Actor:
+    return Actor(account=request.account, user=request.user, ip=request.ip)
+
+
+def _form_context(request: AccountRequest, form: NewListForm) -> dict[str, object]:
+    return {"form": form, "limits": describe_limits(list_limits(request.account))}
+
+
+def _list_page(request: AccountRequest, list_id: str) -> ListPage:
+    may_act = request.membership.has_permission(TeamPermission.VALIDATE)
+    address_list = get_list(request, list_id)
+    return ListPage(address_list, request.account.wallet, timezone.now(), may_act)
