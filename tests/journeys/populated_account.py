@@ -7,6 +7,7 @@ from playwright.sync_api import Page
 
 from tests.journeys.authenticator_app import set_up_authenticator_app
 from tests.journeys.keys import create_key, find_key_id
+from tests.journeys.lists import run_lists
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.passkeys import add_passkey, open_with_device
 from tests.journeys.purchases import order_pack
@@ -37,6 +38,7 @@ def populate_account(windows: Windows, site: Product, owner: Newcomer) -> Popula
     add_passkey(page, "My laptop")
     call_the_api(site, create_key(page, KEY))
     order_pack(page)
+    upload_list(page, site)
     return PopulatedAccount(owner, page, _collect_ids(page, site))
 
 
@@ -46,6 +48,14 @@ def call_the_api(site: Product, secret: str) -> None:
     for word in ("deliverable", "risky", "undeliverable", "unknown", "insufficient_credits"):
         caller.validate(f"{word}@sandbox.test")
     caller.validate("no address")
+
+
+def upload_list(page: Page, site: Product) -> None:
+    """Upload a list that is ready to start."""
+    page.goto("/validation/lists/create/")
+    page.get_by_label("Or paste addresses").fill("jane@sandbox.test\njoe@sandbox.test")
+    page.get_by_role("button", name="Upload list").click()
+    run_lists(site)
 
 
 def _collect_ids(page: Page, site: Product) -> dict[str, str]:
@@ -61,7 +71,10 @@ def _collect_ids(page: Page, site: Product) -> dict[str, str]:
     pack = page.get_by_role("button", name="Buy 1,000 credits", exact=True).get_attribute("href")
     page.goto("/credits/orders/")
     order = page.get_by_role("link", name="INV-").first.get_attribute("href")
+    page.goto("/validation/lists/")
+    uploaded = page.locator(".lists-table a").first.get_attribute("href") or ""
     return {
+        "list": uploaded.split("/")[-2],
         "pack": (pack or "").split("/")[-2],
         "order": (order or "").split("/")[-2],
         "success": success.removeprefix("/validation/requests/").rstrip("/"),

@@ -79,6 +79,10 @@ class ListPage:
         return self.may_act and lists.may_download(self.address_list)
 
     @property
+    def may_try_again(self) -> bool:
+        return self.may_act and self.address_list.state == State.FAILED
+
+    @property
     def may_prepare(self) -> bool:
         """Return whether the member can choose a column and start the list."""
         return self.preview is not None and self.phase == State.READY
@@ -123,9 +127,9 @@ class ListPage:
         if self.address_list.started_at is None:
             return []
         hold = self.address_list.hold
-        pairs = [("Credits charged", f"{lists.count_charged(self.address_list):,}")]
+        pairs = [("Charged", f"{lists.count_charged(self.address_list):,}")]
         if hold and hold.remaining:
-            pairs.append(("Credits held", f"{hold.remaining:,}"))
+            pairs.append(("Held", f"{hold.remaining:,}"))
         return pairs
 
     @property

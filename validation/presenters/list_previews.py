@@ -106,6 +106,8 @@ class ListPreview:
     @property
     def price(self) -> str:
         """Say what the list can cost, and what the account has."""
+        if not self.has_addresses:
+            return ""
         return (
             f"At most {format_credits(self.address_list.addresses)}. Unknown results and "
             f"duplicates are free. Your balance is {format_credits(self.wallet.balance)}."

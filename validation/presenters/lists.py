@@ -61,6 +61,13 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Amount:
+    number: str
+    # Shown on a phone, where the column has no heading.
+    unit: str
+
+
+@dataclass(frozen=True)
 class ListRow:
     """A list as the table shows it."""
 
@@ -86,16 +93,16 @@ class ListRow:
         return describe_shares(self.shares)
 
     @property
-    def rows(self) -> str:
-        if self.address_list.state in _UNREAD:
-            return ""
-        return f"{self.address_list.rows:,} row{pluralize(self.address_list.rows)}"
+    def rows(self) -> Amount | None:
+        rows = self.address_list.rows
+        return Amount(f"{rows:,}", f"row{pluralize(rows)}") if rows else None
 
     @property
-    def charged(self) -> str:
-        return (
-            format_credits(count_charged(self.address_list)) if self.address_list.started_at else ""
-        )
+    def charged(self) -> Amount | None:
+        if self.address_list.started_at is None:
+            return None
+        charged = count_charged(self.address_list)
+        return Amount(f"{charged:,}", f"credit{pluralize(charged)}")
 
 
 def list_phase(address_list: AddressList) -> str:
@@ -185,9 +192,12 @@ def _describe_pause(address_list: AddressList) -> str:
 
 
 def describe_deletion(address_list: AddressList) -> str:
-    """Say when the list's rows and results are deleted, or nothing if that isn't known."""
-    if address_list.expires_at is None or address_list.state == State.EXPIRED:
+    """Say when the list's rows and results are deleted, or nothing if it has none."""
+    is_deleted = not address_list.rows or address_list.state == State.EXPIRED
+    if address_list.expires_at is None or is_deleted:
         return ""
+    if address_list.state == State.READY:
+        return f"If it isn't started, its rows are deleted{_on(address_list.expires_at)}."
     return f"Its rows and results are deleted{_on(address_list.expires_at)}."
 
 
@@ -212,10 +222,11 @@ def describe_speed(address_list: AddressList, now: datetime) -> str:
     return f"{_format_rate(rate)} on average. Done {_in(left)}."
 
 
-def _format_rate(rate: float) -> str:
-    if rate >= 1:
-        return f"{round(rate):,} address{pluralize(round(rate), 'es')} per second"
-    return f"{max(1, round(rate * 60)):,} addresses per minute"
+def _format_rate(per_second: float) -> str:
+    is_fast = per_second >= 1
+    number = max(1, round(per_second if is_fast else per_second * 60))
+    unit = "second" if is_fast else "minute"
+    return f"{number:,} address{pluralize(number, 'es')} per {unit}"
 
 
 def _in(duration: timedelta) -> str:
@@ -241,8 +252,9 @@ def deletion_consequences(address_list: AddressList) -> list[str]:
     if address_list.state not in FINAL:
         sentences.append("Checks that aren't done are canceled.")
     if address_list.hold and address_list.hold.is_open:
-        held = format_credits(address_list.hold.remaining)
-        sentences.append(f"{held} held for the list return to your balance.")
+        held = address_list.hold.remaining
+        returned = pluralize(held, "returns,return")
+        sentences.append(f"{format_credits(held)} held for the list {returned} to your balance.")
     if count_charged(address_list):
         sentences.append("Credits for addresses that were checked aren't refunded.")
     return sentences

@@ -1,9 +1,8 @@
-"""The pages of lists: uploading, the page in each state, roles, errors, and downloads."""
+"""The page of a list in each state: what it says, what it offers, and to which roles."""
 
-from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
@@ -11,35 +10,24 @@ from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
 from credits.models import Wallet
 from tests.conftest import make_member, signed_in
-from tests.validation.lists.factory import make_started_list
-from validation.lists.running import work_once
+from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
+from validation.lists.control import Start, start_list
+from validation.lists.services import Actor, create_list
 from validation.models import AddressList
 from validation.models.list_states import State
 
 pytestmark = pytest.mark.django_db
 
 PAGE = "/validation/lists/"
-# Addresses of reserved domains have a definite verdict without the DNS, and cost 1 credit each.
-CSV = b"id,name,email\n1,Jane,jane@reserved.test\n2,Joe,joe@reserved.test\n3,Jane,JANE@reserved.test\n"
 READERS = (Role.VIEWER, Role.BILLING)
+# A cell, a column and a domain of the list.
+CONTENTS = ("Doe, Jane", "deliverable@sandbox.test", "Our guess")
+ACTIONS = ("column", "start", "pause", "resume", "cancel", "delete")
 
 
 @pytest.fixture
 def browser(owner: User) -> Client:
     return signed_in(owner)
-
-
-def upload(browser: Client, content: bytes = CSV, name: str = "customers.csv") -> AddressList:
-    form = {"file": SimpleUploadedFile(name, content), "dedupe": "address"}
-    response = browser.post(f"{PAGE}create/", form)
-    assert response.status_code == 302, response.content.decode()
-    work()
-    return AddressList.objects.get(public_id=response.headers["Location"].split("/")[-2])
-
-
-def work() -> None:
-    while work_once():
-        pass
 
 
 def url(address_list: AddressList, action: str = "") -> str:
@@ -52,129 +40,207 @@ def show(browser: Client, address_list: AddressList) -> str:
     return " ".join(response.content.decode().split())
 
 
-def act(browser: Client, address_list: AddressList, action: str, **form: str) -> str:
-    """Send the form of an action, and return the page that follows."""
-    response = browser.post(url(address_list, f"{action}/"), form, follow=True)
-    assert response.status_code == 200
-    return " ".join(response.content.decode().split())
-
-
 def state_of(address_list: AddressList) -> str:
     address_list.refresh_from_db()
     return address_list.state
 
 
-def test_empty_page_says_what_lists_are_and_has_the_form(browser: Client) -> None:
+def make_started(account: Account, state: State, **fields: object) -> AddressList:
+    address_list = make_ready_list(account)
+    start_list(address_list=address_list, start=Start(), actor=None)
+    set_state(address_list, state, **fields)
+    return address_list
+
+
+MOVING = {State.QUEUED, State.RUNNING, State.RECHECKING}
+OFFERED = {
+    State.UPLOADING: {"delete"},
+    State.PARSING: {"delete"},
+    State.READY: {"start", "column", "delete"},
+    State.PAUSED: {"resume", "cancel", "delete", "download"},
+    **{state: {"pause", "cancel", "delete"} for state in MOVING},
+    State.COMPLETED: {"download", "delete"},
+    State.CANCELED: {"download", "delete"},
+    State.FAILED: {"download", "delete"},
+    State.EXPIRED: {"delete"},
+}
+
+
+@pytest.mark.parametrize("state", State)
+def test_page_offers_what_the_state_allows(browser: Client, account: Account, state: State) -> None:
+    address_list = make_list(account, state=state)
+    page = show(browser, address_list)
+    actions = ("download", *ACTIONS)
+    assert {name for name in actions if url(address_list, f"{name}/") in page} == OFFERED[state]
+    is_polled = url(address_list, f"progress/?phase={state}") in page
+    assert is_polled == (state in MOVING | {State.UPLOADING, State.PARSING})
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("role", READERS)
+def test_reader_sees_the_counts_but_no_rows_and_no_actions(
+    account: Account, state: State, role: Role
+) -> None:
+    address_list = make_list(account, state=state)
+    page = show(signed_in(make_member(account, role)), address_list)
+    assert address_list.name in page
+    assert "<dt>Rows</dt><dd>7</dd>" in page
+    assert not [text for text in CONTENTS if text in page]
+    assert not [name for name in ("download", *ACTIONS) if url(address_list, f"{name}/") in page]
+
+
+@pytest.mark.parametrize("role", READERS)
+def test_reader_cannot_do_anything(account: Account, role: Role) -> None:
+    address_list = make_list(account)
+    browser = signed_in(make_member(account, role))
+    for action in ACTIONS:
+        assert browser.post(url(address_list, f"{action}/")).status_code == 403
+    assert browser.get(url(address_list, "download/"), DOWNLOAD).status_code == 403
+    assert browser.get(f"{PAGE}create/").status_code == 403
     page = browser.get(PAGE).content.decode()
-    assert "No lists yet." in page
-    assert 'enctype="multipart/form-data"' in page
+    assert address_list.name in page
+    assert "New list" not in page
 
 
-def test_list_is_uploaded_started_and_downloaded(browser: Client, account: Account) -> None:
-    address_list = upload(browser)
-    page = show(browser, address_list)
-    assert "Ready to start" in page
-    assert "Our guess is email: 100% of 3 cells are addresses." in page
-    assert "At most 2 credits. Unknown results and duplicates are free." in page
-    act(browser, address_list, "start")
+def test_reader_without_lists_learns_who_uploads_them(account: Account) -> None:
+    page = signed_in(make_member(account, Role.VIEWER)).get(PAGE).content.decode()
+    assert "that an owner, admin, or developer uploads" in page
+    assert '<form method="post" enctype' not in page
+
+
+def test_list_of_another_account_is_not_found(account: Account, stranger: User) -> None:
+    address_list = make_list(account)
+    browser = signed_in(stranger)
+    for action in ("", "progress/", "download/", "cancel/", "delete/"):
+        assert browser.get(url(address_list, action)).status_code == 404
+    for action in ACTIONS:
+        assert browser.post(url(address_list, f"{action}/")).status_code == 404
+    assert state_of(address_list) == State.COMPLETED
+
+
+def test_list_is_paused_and_resumed(browser: Client, account: Account) -> None:
+    address_list = make_started(account, State.RUNNING)
+    browser.post(url(address_list, "pause/"))
+    assert state_of(address_list) == State.PAUSED
+    assert "If it isn&#x27;t resumed by" in show(browser, address_list)
+    browser.post(url(address_list, "resume/"))
     assert state_of(address_list) == State.QUEUED
-    work()
-    page = show(browser, address_list)
-    assert "Completed on" in page
-    assert "<dt>Credits charged</dt><dd>2</dd>" in page
-    assert Wallet.objects.get(account=account).balance == 98
-    form = {"format": "csv", "filter": "all"}
-    response = browser.get(url(address_list, "download/"), form)
-    lines = b"".join(response).decode().splitlines()  # type: ignore[arg-type]
-    assert lines[0].endswith(
-        "id,name,email,ev_verdict,ev_reason,ev_score,ev_safe_to_send,ev_did_you_mean,ev_normalized"
-    )
-    assert lines[3].startswith("3,Jane,JANE@reserved.test,undeliverable,")
 
 
-def test_pasted_addresses_make_a_list(browser: Client) -> None:
-    form = {"addresses": "jane@reserved.test\njoe@reserved.test", "dedupe": "off", "name": "Two"}
-    browser.post(f"{PAGE}create/", form)
-    work()
-    address_list = AddressList.objects.get()
-    assert (address_list.name, address_list.rows, address_list.dedupe) == ("Two", 2, "off")
-    assert address_list.rechecks_unknown is False
+def test_paused_list_says_why_we_paused_it(browser: Client, account: Account) -> None:
+    reason = "The credits held for this list were used by a refund."
+    error = {"error_code": "credits_deducted", "error_message": reason}
+    address_list = make_started(account, State.PAUSED, paused_at=timezone.now(), **error)
+    assert reason in show(browser, address_list)
+
+
+def test_canceling_asks_first_and_releases_the_credits(browser: Client, account: Account) -> None:
+    address_list = make_started(account, State.RUNNING)
+    question = browser.get(url(address_list, "cancel/")).content.decode()
+    assert "Credits that the list didn't use return to your balance." in question
+    assert state_of(address_list) == State.RUNNING
+    browser.post(url(address_list, "cancel/"))
+    assert state_of(address_list) == State.CANCELED
+    assert Wallet.objects.get(account=account).held == 0
+
+
+def test_deleting_asks_first_and_erases_the_list(browser: Client, account: Account) -> None:
+    address_list = make_started(account, State.RUNNING)
+    question = browser.get(url(address_list, "delete/")).content.decode()
+    assert "4 credits held for the list return to your balance." in question
+    response = browser.post(url(address_list, "delete/"), follow=True)
+    assert f"Deleted {address_list.name}." in response.content.decode()
+    assert not AddressList.objects.exists()
+    assert Wallet.objects.get(account=account).held == 0
+
+
+def test_action_that_came_too_late_says_so(browser: Client, account: Account) -> None:
+    address_list = make_list(account)
+    response = browser.post(url(address_list, "pause/"), follow=True)
+    assert b"The list has changed. This page shows its current state." in response.content
+    assert state_of(address_list) == State.COMPLETED
+
+
+def test_progress_is_a_fragment_until_the_phase_changes(browser: Client, account: Account) -> None:
+    address_list = make_started(account, State.RUNNING, checked=2, deliverable=2)
+    fragment = browser.get(url(address_list, "progress/?phase=running")).content.decode()
+    assert "2 of 4 addresses checked" in fragment
+    assert "data-ask-again" in fragment
+    assert "<html" not in fragment
+    set_state(address_list, State.COMPLETED)
+    fragment = browser.get(url(address_list, "progress/?phase=running")).content.decode()
+    assert "data-reload" in fragment
+
+
+def test_moving_page_has_a_link_to_refresh_without_javascript(
+    browser: Client, account: Account
+) -> None:
+    page = show(browser, make_started(account, State.RUNNING))
+    assert "<noscript><p><a href=" in page
+    assert "http-equiv" not in page
+
+
+def test_list_that_could_not_start_says_why(browser: Client, account: Account) -> None:
+    address_list = make_ready_list(account)
+    set_state(address_list, State.READY, error_code="x", error_message="Your balance is too low.")
+    assert "Your balance is too low." in show(browser, address_list)
+
+
+DOWNLOAD = {"format": "csv", "filter": "all"}
 
 
 @pytest.mark.parametrize(
-    ("form", "message"),
-    [
-        ({}, "Choose a file or paste addresses."),
-        ({"addresses": "a@b.test", "file": CSV}, "but not both."),
-        ({"addresses": "a@b.test\n" * 10_001}, "You pasted 10,001 lines."),
-        ({"file": b""}, "The file is empty."),
-        ({"file": b"x" * ((8 << 20) + 1)}, "The file is larger than 8 MB."),
-        ({"addresses": "a@b.test", "name": "x" * 101}, "at most 100 characters"),
-        ({"addresses": "a@b.test", "dedupe": "twice"}, "Select a valid choice."),
-    ],
+    ("wanted", "rows"), [("all", 7), ("safe", 2), ("risky", 1), ("unknown", 1)]
 )
-def test_wrong_form_says_why_and_keeps_what_was_typed(
-    browser: Client, form: dict[str, object], message: str
+def test_download_has_the_chosen_rows(
+    browser: Client, account: Account, wanted: str, rows: int
 ) -> None:
-    if isinstance(form.get("file"), bytes):
-        form = form | {"file": SimpleUploadedFile("c.csv", form["file"])}
-    response = browser.post(f"{PAGE}create/", {"name": "My customers", "dedupe": "address"} | form)
-    page = response.content.decode()
-    assert message in page
-    assert "name" in form or 'value="My customers"' in page
-    assert not AddressList.objects.exists()
+    address_list = make_list(account)
+    form = {"format": "jsonl", "filter": wanted}
+    response = browser.get(url(address_list, "download/"), form)
+    name = f"{address_list.public_id}-{wanted}.jsonl"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert response.getvalue().count(b"\n") == rows
 
 
-def test_21st_unfinished_list_is_refused_with_the_reason(browser: Client, account: Account) -> None:
-    for _ in range(20):
-        account.lists.create(name="customers.csv", state=State.READY)
-    page = browser.post(f"{PAGE}create/", {"addresses": "a@b.test", "dedupe": "address"})
-    assert b"You have 20 unfinished lists." in page.content
-    assert b"a@b.test" in page.content
+def test_download_is_in_the_audit_log(browser: Client, account: Account, owner: User) -> None:
+    address_list = make_list(account)
+    browser.get(url(address_list, "download/"), DOWNLOAD)
+    entry = AuditEntry.objects.get(action="list.downloaded")
+    assert (entry.actor, entry.target) == (
+        owner,
+        f"{address_list.name} ({address_list.public_id})",
+    )
 
 
-def test_unreadable_file_fails_with_what_to_do(browser: Client) -> None:
-    address_list = upload(browser, b"%PDF-1.7\n", "customers.pdf")
-    page = show(browser, address_list)
-    assert "Failed" in page
-    assert "This is a PDF. Copy its addresses into a CSV file" in page
-    assert "Start list" not in page
+@pytest.mark.parametrize("form", [{}, {"format": "xml", "filter": "all"}, {"format": "csv"}])
+def test_malformed_download_leads_to_the_page(
+    browser: Client, account: Account, form: dict[str, str]
+) -> None:
+    address_list = make_list(account)
+    response = browser.get(url(address_list, "download/"), form)
+    assert response.headers["Location"] == url(address_list)
 
 
-def test_another_column_is_parsed_and_shown(browser: Client) -> None:
-    address_list = upload(browser)
-    act(browser, address_list, "column", column="1")
-    assert state_of(address_list) == State.PARSING
-    work()
-    assert state_of(address_list) == State.READY
-    page = show(browser, address_list)
-    assert "No cell in this column is an address." in page
-    assert AuditEntry.objects.filter(action="list.column_chosen").count() == 1
+def test_running_list_is_not_downloaded(browser: Client, account: Account) -> None:
+    address_list = make_list(account, state=State.RUNNING)
+    response = browser.get(url(address_list, "download/"), DOWNLOAD)
+    assert response.headers["Location"] == url(address_list)
 
 
-def test_column_that_the_file_lacks_is_refused(browser: Client) -> None:
-    address_list = upload(browser)
-    page = act(browser, address_list, "column", column="7")
-    assert "Choose one of the columns." in page
-    assert state_of(address_list) == State.READY
+def test_table_shows_every_list_newest_first(browser: Client, account: Account) -> None:
+    make_list(account, name="Old")
+    new = create_list(actor=Actor(account))
+    AddressList.objects.filter(pk=new.pk).update(
+        name="New", created_at=timezone.now() + timedelta(seconds=1)
+    )
+    page = " ".join(browser.get(PAGE).content.decode().split())
+    assert page.index(">New</a>") < page.index(">Old</a>")
+    assert "25.0% deliverable, 25.0% risky, 25.0% undeliverable, 25.0% unknown" in page
 
 
-def test_column_with_few_addresses_needs_a_confirmation(browser: Client) -> None:
-    address_list = upload(browser, b"jane@reserved.test\nJoe\nAnn\n", "names.txt")
-    page = show(browser, address_list)
-    assert "Start, although 2 cells in this column aren&#x27;t addresses" in page
-    assert "or confirm that you want to start" in act(browser, address_list, "start")
-    assert state_of(address_list) == State.READY
-    act(browser, address_list, "start", confirm="on")
-    assert state_of(address_list) == State.QUEUED
-
-
-def test_list_beyond_the_balance_says_what_to_do(browser: Client, account: Account) -> None:
-    address_list = upload(browser)
-    Wallet.objects.filter(account=account).update(balance=1)
-    page = show(browser, address_list)
-    assert "You need 1 more credit." in page
-    assert "Buy credits" in page
-    assert "Start list" not in page
-    assert "Your balance doesn&#x27;t cover the list." in act(browser, address_list, "start")
-    assert state_of(address_list) == State.READY
+def test_table_has_pages(browser: Client, account: Account) -> None:
+    for number in range(26):
+        account.lists.create(name=f"List {number}", state=State.COMPLETED)
+    assert b"Page 1 of 2" in browser.get(PAGE).content
+    assert b"List 0</a>" in browser.get(f"{PAGE}?page=2").content

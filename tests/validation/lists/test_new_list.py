@@ -1,0 +1,179 @@
+"""Uploading a list on the pages, choosing its column, and starting it."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts.models import Account, AuditEntry, User
+from credits.models import Wallet
+from tests.conftest import signed_in
+from validation.lists.running import work_once
+from validation.models import AddressList
+from validation.models.list_states import State
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/validation/lists/"
+# Addresses of reserved domains have a definite verdict without the DNS, and cost 1 credit each.
+CSV = b"""id,name,email
+1,Jane,jane@reserved.test
+2,Joe,joe@reserved.test
+3,Jane,JANE@reserved.test
+"""
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    return signed_in(owner)
+
+
+def upload(browser: Client, content: bytes = CSV, name: str = "customers.csv") -> AddressList:
+    form = {"file": SimpleUploadedFile(name, content), "dedupe": "address"}
+    response = browser.post(f"{PAGE}create/", form)
+    assert response.status_code == 302, response.content.decode()
+    work()
+    return AddressList.objects.get(public_id=response.headers["Location"].split("/")[-2])
+
+
+def work() -> None:
+    while work_once():
+        pass
+
+
+def url(address_list: AddressList, action: str = "") -> str:
+    return f"{PAGE}{address_list.public_id}/{action}"
+
+
+def show(browser: Client, address_list: AddressList) -> str:
+    response = browser.get(url(address_list))
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def act(browser: Client, address_list: AddressList, action: str, **form: str) -> str:
+    """Send the form of an action, and return the page that follows."""
+    response = browser.post(url(address_list, f"{action}/"), form, follow=True)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def state_of(address_list: AddressList) -> str:
+    address_list.refresh_from_db()
+    return address_list.state
+
+
+def test_empty_page_says_what_lists_are_and_has_the_form(browser: Client) -> None:
+    page = browser.get(PAGE).content.decode()
+    assert "No lists yet." in page
+    assert 'enctype="multipart/form-data"' in page
+
+
+def test_list_is_uploaded_started_and_downloaded(browser: Client, account: Account) -> None:
+    address_list = upload(browser)
+    page = show(browser, address_list)
+    assert "Ready to start" in page
+    assert "Our guess is email: 100% of 3 cells are addresses." in page
+    assert "At most 2 credits. Unknown results and duplicates are free." in page
+    act(browser, address_list, "start")
+    assert state_of(address_list) == State.QUEUED
+    work()
+    page = show(browser, address_list)
+    assert "Completed on" in page
+    assert "<dt>Charged</dt><dd>2</dd>" in page
+    assert Wallet.objects.get(account=account).balance == 98
+    form = {"format": "csv", "filter": "all"}
+    response = browser.get(url(address_list, "download/"), form)
+    lines = b"".join(response).decode().splitlines()
+    assert lines[0].endswith(
+        "id,name,email,ev_verdict,ev_reason,ev_score,ev_safe_to_send,ev_did_you_mean,ev_normalized"
+    )
+    assert lines[3].startswith("3,Jane,JANE@reserved.test,undeliverable,")
+
+
+def test_pasted_addresses_make_a_list(browser: Client) -> None:
+    form = {"addresses": "jane@reserved.test\njoe@reserved.test", "dedupe": "off", "name": "Two"}
+    browser.post(f"{PAGE}create/", form)
+    work()
+    address_list = AddressList.objects.get()
+    assert (address_list.name, address_list.rows, address_list.dedupe) == ("Two", 2, "off")
+    assert address_list.rechecks_unknown is False
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({}, "Choose a file or paste addresses."),
+        ({"addresses": "a@b.test", "file": CSV}, "but not both."),
+        ({"addresses": "a@b.test\n" * 10_001}, "You pasted 10,001 lines."),
+        ({"file": b""}, "The file is empty."),
+        ({"file": b"x" * ((8 << 20) + 1)}, "The file is larger than 8 MB."),
+        ({"addresses": "a@b.test", "name": "x" * 101}, "at most 100 characters"),
+        ({"addresses": "a@b.test", "dedupe": "twice"}, "Select a valid choice."),
+    ],
+)
+def test_wrong_form_says_why_and_keeps_what_was_typed(
+    browser: Client, form: dict[str, object], message: str
+) -> None:
+    content = form.get("file")
+    if isinstance(content, bytes):
+        form = form | {"file": SimpleUploadedFile("c.csv", content)}
+    response = browser.post(f"{PAGE}create/", {"name": "My customers", "dedupe": "address"} | form)
+    page = response.content.decode()
+    assert message in page
+    assert "name" in form or 'value="My customers"' in page
+    assert not AddressList.objects.exists()
+
+
+def test_21st_unfinished_list_is_refused_with_the_reason(browser: Client, account: Account) -> None:
+    for _ in range(20):
+        account.lists.create(name="customers.csv", state=State.READY)
+    page = browser.post(f"{PAGE}create/", {"addresses": "a@b.test", "dedupe": "address"})
+    assert b"You have 20 unfinished lists." in page.content
+    assert b"a@b.test" in page.content
+
+
+def test_unreadable_file_fails_with_what_to_do(browser: Client) -> None:
+    address_list = upload(browser, b"%PDF-1.7\n", "customers.pdf")
+    page = show(browser, address_list)
+    assert "Failed" in page
+    assert "This is a PDF. Copy its addresses into a CSV file" in page
+    assert "Start list" not in page
+
+
+def test_another_column_is_parsed_and_shown(browser: Client) -> None:
+    address_list = upload(browser)
+    act(browser, address_list, "column", column="1")
+    assert state_of(address_list) == State.PARSING
+    work()
+    assert state_of(address_list) == State.READY
+    page = show(browser, address_list)
+    assert "No cell in this column is an address." in page
+    assert AuditEntry.objects.filter(action="list.column_chosen").count() == 1
+
+
+def test_column_that_the_file_lacks_is_refused(browser: Client) -> None:
+    address_list = upload(browser)
+    page = act(browser, address_list, "column", column="7")
+    assert "Choose one of the columns." in page
+    assert state_of(address_list) == State.READY
+
+
+def test_column_with_few_addresses_needs_a_confirmation(browser: Client) -> None:
+    address_list = upload(browser, b"jane@reserved.test\nJoe\nAnn\n", "names.txt")
+    page = show(browser, address_list)
+    assert "Start, although 2 cells in this column aren&#x27;t addresses" in page
+    assert "or confirm that you want to start" in act(browser, address_list, "start")
+    assert state_of(address_list) == State.READY
+    act(browser, address_list, "start", confirm="on")
+    assert state_of(address_list) == State.QUEUED
+
+
+def test_list_beyond_the_balance_says_what_to_do(browser: Client, account: Account) -> None:
+    address_list = upload(browser)
+    Wallet.objects.filter(account=account).update(balance=1)
+    page = show(browser, address_list)
+    assert "You need 1 more credit." in page
+    assert "Buy credits" in page
+    assert "Start list" not in page
+    assert "Your balance doesn&#x27;t cover the list." in act(browser, address_list, "start")
+    assert state_of(address_list) == State.READY
