@@ -35,6 +35,7 @@ USER_TEXT: dict[str, list[str]] = {
     "credits.ProviderEvent": ["event_id", "kind"],
     "credits.StaffGrant": ["reason"],
     "credits.Subscription": ["provider_customer", "provider_subscription", "provider_plan"],
+    "validation.AddressList": ["created_by", "error_message", "name"],
     "validation.ListedDomain": ["domain", "reason"],
     "validation.LogEntry": ["path", "address", "domain"],
 }
@@ -69,6 +70,11 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "credits.StaffGrant": ["form_token", "state"],
     "credits.UseHour": ["verdict"],
     "credits.UseDay": ["verdict"],
+    "validation.AddressList": [
+        *("public_id", "metadata", "state", "error_code", "content_type", "delimiter", "dedupe"),
+    ],
+    "validation.ListDomain": ["domain", "route"],
+    "validation.ListPart": ["sha256"],
     "validation.LostCharge": ["result_id"],
     "validation.Replay": ["key_digest", "email_digest", "address_hash", "batch_hashes", "body"],
     "validation.ListedDomain": ["kind"],

@@ -26,6 +26,14 @@ class Entry:
 
 ENTRIES = (
     Entry(
+        "lists-dashboard",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Lists",
+        "Upload a file or paste addresses under Lists, see the price, and download your rows with "
+        "their results.",
+    ),
+    Entry(
         "lists",
         date(2026, 11, 23),
         "API",

@@ -18,6 +18,10 @@ MAX_PASTED_LINES = 10_000
 # Django accepts 2.5 MB of text in a form.
 MAX_PASTED_CHARACTERS = 2_000_000
 FILE_TYPES = ".csv,.tsv,.txt,.xlsx"
+_TOO_LARGE = (
+    f"The file is larger than {MAX_PART_BYTES >> 20} MB. Split it, or upload it in parts through "
+    "the API."
+)
 
 _FILTERS = {
     ResultFilter.ALL: "All rows",
@@ -37,7 +41,13 @@ class NewListForm(forms.Form):
         label="File",
         help_text=f"CSV, TSV, TXT, or XLSX, up to {MAX_PART_BYTES >> 20} MB. "
         "Other columns stay in your downloads.",
-        widget=forms.FileInput({"accept": FILE_TYPES}),
+        widget=forms.FileInput(
+            {
+                "accept": FILE_TYPES,
+                "data-max-bytes": MAX_PART_BYTES,
+                "data-too-large": _TOO_LARGE,
+            }
+        ),
         error_messages={"empty": "The file is empty. Choose another file."},
     )
     addresses = forms.CharField(
@@ -70,9 +80,7 @@ class NewListForm(forms.Form):
     def clean_file(self) -> UploadedFile[bytes] | None:
         file: UploadedFile[bytes] | None = self.cleaned_data["file"]
         if file is not None and (file.size or 0) > MAX_PART_BYTES:
-            raise ValidationError(
-                f"The file is larger than {MAX_PART_BYTES >> 20} MB. Split it into several files."
-            )
+            raise ValidationError(_TOO_LARGE)
         return file
 
     def clean_addresses(self) -> str:

@@ -1,5 +1,6 @@
 """Settings → Data: retention of the request log, and erasure of one address."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -14,6 +15,7 @@ from validation.erasure import erase_address as erase
 from validation.forms import AddressForm, LogDaysForm
 from validation.presenters.retention import (
     erasure_summary,
+    format_days,
     format_retention,
     retention_sentence,
 )
@@ -73,6 +75,7 @@ def _data_page(
     days = request.account.log_retention_days
     context = {
         "retention": format_retention(days),
+        "list_retention": format_days(settings.LIST_RETENTION_DAYS),
         "retention_sentence": retention_sentence(days),
         "days_form": days_form or LogDaysForm(request.account),
         "address_form": address_form or AddressForm(),

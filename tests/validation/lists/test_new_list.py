@@ -7,6 +7,7 @@ from django.test import Client
 from accounts.models import Account, AuditEntry, User
 from credits.models import Wallet
 from tests.conftest import signed_in
+from tests.support.hostile_text import HOSTILE, INVISIBLE
 from validation.lists.running import work_once
 from validation.models import AddressList
 from validation.models.list_states import State
@@ -177,3 +178,11 @@ def test_list_beyond_the_balance_says_what_to_do(browser: Client, account: Accou
     assert "Start list" not in page
     assert "Your balance doesn&#x27;t cover the list." in act(browser, address_list, "start")
     assert state_of(address_list) == State.READY
+
+
+def test_text_of_the_file_is_escaped_and_invisible_characters_are_shown(browser: Client) -> None:
+    content = f"{HOSTILE},email\n{HOSTILE},jane@reserved.test\n".encode()
+    page = show(browser, upload(browser, content, "<b>.csv"))
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+    assert not [character for character in INVISIBLE if character in page]
