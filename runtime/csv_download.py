@@ -46,7 +46,7 @@ def csv_data_url(rows: Iterable[Row]) -> str:
     For a small table that the page already shows and that isn't stored. The link needs no request,
     so it works as long as the page is open.
     """
-    content = "".join(_csv_lines(rows)).encode()
+    content = "".join(csv_lines(rows)).encode()
     return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 

@@ -106,7 +106,6 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         actor=owner,
     )
     entry = _validate(account, secret)
-    address_list = upload_list(actor=Actor(account, owner), content=b"jane@shop.example\n")
     _create_staff_rows(account)
     member = User.objects.create_user("member@shop.example")
     membership = account.memberships.create(user=member, role=Role.DEVELOPER)
@@ -131,7 +130,6 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "key": "set-password",
         "app_label": "accounts",
         "content_type_id": "1",
-        "list_id": address_list.public_id,
         "number": "1",
         "url": "nowhere/",
     }

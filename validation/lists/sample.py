@@ -5,7 +5,6 @@ A sample says nothing about single addresses. That is what the list costs credit
 
 import math
 import random
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from django.utils import timezone
 from accounts.engine import get_engine
 from accounts.models import Account
 from apikeys.errors import ApiError
-from validation.engine.batch import check_all
+from validation.engine.batch import LookupShare, check_all
 from validation.engine.reasons import Verdict
 from validation.lists.payloads import RowKind, Rows
 from validation.lookup_limits import AccountLookupLimit
@@ -75,7 +74,7 @@ def take_sample(address_list: AddressList) -> ListSample:
         get_engine(),
         emails,
         seconds=_DEADLINE_SECONDS,
-        share=threading.Semaphore(_LOOKUPS),
+        share=LookupShare(_LOOKUPS),
         limit=AccountLookupLimit(address_list.account),
     )
     for verdict, count in Counter(finding.verdict for finding in found).items():
