@@ -1,5 +1,6 @@
 """What parsing stores of a list: rows, duplicates, domains, counts and the preview."""
 
+import tempfile
 from datetime import timedelta
 
 import orjson
@@ -178,6 +179,19 @@ def test_list_that_was_tried_too_often_fails(account: Account) -> None:
     AddressList.objects.update(attempts=5)
     parsed = parse()
     assert (parsed.state, parsed.error_code) == (State.FAILED, "parsing_failed")
+
+
+def test_list_is_parsed_again_after_an_error_of_the_disk(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload(account, TABLE)
+    with monkeypatch.context() as broken:
+        broken.setattr(tempfile, "tempdir", "/dev/null/nowhere")
+        with pytest.raises(OSError, match="nowhere"):
+            parse()
+    assert AddressList.objects.get().state == State.PARSING
+    AddressList.objects.update(leased_until=None)
+    assert parse().state == State.READY
 
 
 def test_process_that_lost_its_lease_changes_nothing(account: Account) -> None:
