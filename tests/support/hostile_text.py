@@ -35,7 +35,8 @@ USER_TEXT: dict[str, list[str]] = {
     "credits.ProviderEvent": ["event_id", "kind"],
     "credits.StaffGrant": ["reason"],
     "credits.Subscription": ["provider_customer", "provider_subscription", "provider_plan"],
-    "validation.AddressList": ["created_by", "error_message", "name"],
+    "validation.AddressList": ["name", "created_by", "error_message"],
+    "validation.ListDomain": ["domain"],
     "validation.ListedDomain": ["domain", "reason"],
     "validation.LogEntry": ["path", "address", "domain"],
 }
@@ -77,6 +78,13 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "validation.ListPart": ["sha256"],
     "validation.LostCharge": ["result_id"],
     "validation.Replay": ["key_digest", "email_digest", "address_hash", "batch_hashes", "body"],
+    "validation.AddressList": [
+        *("public_id", "state", "error_code", "content_type", "delimiter", "dedupe"),
+        # Shown only by the API.
+        "metadata",
+    ],
+    "validation.ListPart": ["sha256"],
+    "validation.ListDomain": ["route"],
     "validation.ListedDomain": ["kind"],
     "validation.LogEntry": [
         *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason"),
