@@ -8,6 +8,7 @@ import cProfile
 import os
 import pstats
 import random
+import resource
 import shutil
 import sys
 import tempfile
@@ -106,6 +107,8 @@ def _report(address_list: "AddressList", seconds: dict[str, tuple[float, float]]
         for name in ("deliverable", "risky", "undeliverable", "unknown")
     }
     print(address_list.state, address_list.addresses, verdicts)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory: {peak:.0f} MB")
     wall, cpu = (sum(values) for values in zip(*seconds.values(), strict=True))
     for name, (elapsed, used) in {**seconds, "total": (wall, cpu)}.items():
         rate = address_list.addresses / elapsed
