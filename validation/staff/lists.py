@@ -47,10 +47,7 @@ class ListStateFilter(admin.SimpleListFilter):
 
 
 class AddressListAdmin(ReadOnlyAdmin):
-    list_display = (
-        *("public_id", "account", "state", "error_code", "rows", "addresses", "checked"),
-        *("created_at", "served_at"),
-    )
+    list_display = ("public_id", "account", "state", "addresses", "checked", "created_at")
     list_filter = (ListStateFilter, "created_at")
     list_select_related = ("account",)
     search_fields = ("public_id", "account__public_id", "account__name")
