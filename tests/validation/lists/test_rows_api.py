@@ -10,7 +10,7 @@ from tests.support.api_client import ApiClient, error_code
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
 from validation.lists.options import ListOptions
 from validation.lists.services import Actor, create_list
-from validation.models import AddressList
+from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 
 pytestmark = pytest.mark.django_db
@@ -105,3 +105,13 @@ class TestWithoutResults:
         response = caller.get(f"/v1/lists/{made.public_id}/{rest}")
         assert (response.status_code, error_code(response)) == (410, "list_expired")
         assert response.json()["error"]["details"]["expired_at"].endswith("Z")
+
+
+def test_list_that_is_deleted_while_it_is_read_is_not_found(
+    caller: ApiClient, account: Account
+) -> None:
+    made = make_list(account)
+    # Chunks are deleted first, so a request that began earlier finds none.
+    ListChunk.objects.filter(list=made).delete()
+    response = results(caller, made)
+    assert (response.status_code, error_code(response)) == (404, "not_found")

@@ -1,6 +1,7 @@
 """The base class of the views for one list."""
 
 from django.http import Http404
+from rest_framework.response import Response
 
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
@@ -8,7 +9,7 @@ from apikeys.rest.responses import render
 from apikeys.rest.schema import COMMON_ERRORS
 from apikeys.rest.view import ApiView
 from validation.lists.services import Actor
-from validation.models import AddressList
+from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 
 LIST_ERRORS = (*COMMON_ERRORS, "not_found")
@@ -23,6 +24,11 @@ class ListView(ApiView):
         """Find the list first: a 404 precedes a 405."""
         self.address_list = self.find_list()
         super().check_method()
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Respond with 404 if the list was deleted after it was found."""
+        is_deleted = isinstance(exc, AddressList.DoesNotExist | ListChunk.DoesNotExist)
+        return super().handle_exception(Http404() if is_deleted else exc)
 
     def find_list(self) -> AddressList:
         lists = AddressList.objects.filter(account=self.request.call.key.account)
