@@ -1,4 +1,4 @@
-"""Say in which state a list is, how far it is, and what a member can do with it. Pure."""
+"""Say in which state a list is, how far it is, and what a member can do with it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from accounts.date_display import date_format
 from accounts.presenters.elements import Badge, EmptyState
 from credits.presenters.balance import format_credits
 from validation.engine.reasons import Verdict
+from validation.lists.api.documents import sum_charges
 from validation.lists.control import MAX_PAUSE
 from validation.models import AddressList
 from validation.models.list_states import FINAL, HOLDING_CREDITS, WORKABLE, State
@@ -160,7 +161,9 @@ def describe_shares(shares: list[Share]) -> str:
 
 
 def count_charged(address_list: AddressList) -> int:
-    return address_list.hold.charged if address_list.hold else 0
+    """Return what the list has cost. Select its `hold` in the query of the list."""
+    hold = address_list.hold
+    return sum_charges(address_list.public_id, hold) if hold else 0
 
 
 def describe_state(address_list: AddressList) -> str:

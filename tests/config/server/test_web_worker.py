@@ -369,6 +369,14 @@ def test_form_larger_than_3_mb_gets_the_documented_error(site: Product) -> None:
     assert_error(send_raw(site, head, b"x" * 4_000_000), "request_too_large")
 
 
+@pytest.mark.parametrize(("size", "is_read"), [(8_500_000, True), (9_500_000, False)])
+def test_form_with_a_list_may_have_9_mb(site: Product, size: int, is_read: bool) -> None:
+    head = f"POST /validation/lists/create/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {size}"
+    response = send_raw(site, f"{head}\r\n\r\n".encode(), b"x" * size)
+    # What is read reaches Django, which finds no CSRF token.
+    assert response.status == (403 if is_read else 413)
+
+
 def test_curl_command_printed_on_the_first_start_works(site: Product) -> None:
     (line,) = (text for text in site.output().splitlines() if text.strip().startswith("curl "))
     ended = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)  # noqa: S602

@@ -17,7 +17,7 @@ from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import order_form, plan
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
-from tests.validation.lists.results_factory import make_ready_list, set_state
+from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
 from validation.models.list_states import State
 
 KEY = {"name": "Server", "expires_at": "", "allowed_networks": "", "requests_per_minute": ""}
@@ -123,6 +123,12 @@ def _send_for_list(page: str, state: State, **form: Any) -> Any:
     return send
 
 
+def _download_list(scene: Scene) -> Any:
+    address_list = make_list(scene.account)
+    query = {"format": "csv", "filter": "all"}
+    return scene.open(scene.browser, "validation:download-list", address_list.public_id, **query)
+
+
 def _send_form(page: str, *args: Any, **form: Any) -> Any:
     return lambda scene: scene.send(scene.browser, page, *args, **form)
 
@@ -217,6 +223,7 @@ CASES = [
         "list.canceled",
         _send_for_list("validation:cancel-list", State.RUNNING),
     ),
+    ActionCase("validation:download-list", "list.downloaded", _download_list),
     ActionCase(
         "validation:delete-list",
         "list.deleted",

@@ -58,13 +58,22 @@ class Scene:
 
     def send_to(self, client: Client, path: str, form: Any, **extra: Any) -> Any:
         """Send the form that performs the action. Entries written before it don't count."""
-        self.last_entry_id = (
-            AuditEntry.objects.order_by("pk").values_list("pk", flat=True).last() or 0
-        )
+        self._forget_entries()
         with TestCase.captureOnCommitCallbacks(execute=True):
             response = client.post(path, form, **extra)
         assert response.status_code in {200, 302}, response.content.decode()
         return response
+
+    def open(self, client: Client, page: str, *args: Any, **query: Any) -> Any:
+        """Open a page that is recorded when it's opened, such as a download."""
+        self._forget_entries()
+        response = client.get(reverse(page, args=args), query)
+        assert response.status_code == 200
+        return response
+
+    def _forget_entries(self) -> None:
+        entries = AuditEntry.objects.order_by("pk")
+        self.last_entry_id = entries.values_list("pk", flat=True).last() or 0
 
     def new_entries(self, action: str) -> list[AuditEntry]:
         return list(

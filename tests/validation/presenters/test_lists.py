@@ -26,16 +26,21 @@ from validation.presenters.lists import (
     state_badge,
 )
 
+LIST_ID = "lst_4Fq8ZnWcR2tKvYx6BdJm"
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
 def make(state: State = State.RUNNING, **fields: object) -> AddressList:
-    return AddressList(name="customers.csv", state=state, **fields)
+    return AddressList(public_id=LIST_ID, name="customers.csv", state=state, **fields)
 
 
 def hold(charged: int, remaining: int) -> Hold:
-    ended_at = None if remaining else NOW
-    return Hold(amount=charged + remaining, charged=charged, remaining=remaining, ended_at=ended_at)
+    return Hold(
+        amount=charged + remaining,
+        charged=charged,
+        remaining=remaining,
+        source=f"list:{LIST_ID}",
+    )
 
 
 @pytest.mark.parametrize("state", State)

@@ -84,11 +84,11 @@ def _credits(address_list: AddressList, *, is_read: bool) -> Document:
     return {
         "at_most": address_list.addresses if is_read else None,
         "held": hold.remaining if hold else 0,
-        "charged": _sum_charges(address_list.public_id, hold) if hold else 0,
+        "charged": sum_charges(address_list.public_id, hold) if hold else 0,
     }
 
 
-def _sum_charges(public_id: str, hold: Hold) -> int:
+def sum_charges(public_id: str, hold: Hold) -> int:
     """Add up all holds of the list. It has another one if a deduction canceled the first."""
     source = f"list:{public_id}"
     if hold.source == source:
