@@ -34,6 +34,9 @@ urlpatterns = [
         list_actions.choose_column,
         name="choose-column",
     ),
+    path(
+        "validation/lists/<public_id:list_id>/sample/", list_actions.sample_list, name="sample-list"
+    ),
     path("validation/lists/<public_id:list_id>/start/", list_actions.start_list, name="start-list"),
     path("validation/lists/<public_id:list_id>/pause/", list_actions.pause_list, name="pause-list"),
     path(

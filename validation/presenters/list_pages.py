@@ -10,10 +10,10 @@ from credits.models import Wallet
 from credits.plans.list_limits import ListLimits
 from validation.lists.forms import DownloadForm
 from validation.lists.limits import format_bytes
-from validation.models import AddressList
+from validation.models import AddressList, ListSample
 from validation.models.list_states import State
 from validation.presenters import lists
-from validation.presenters.list_previews import ListPreview
+from validation.presenters.list_previews import ListPreview, Sample
 
 # The API's messages name parameters.
 _MESSAGES = {
@@ -32,6 +32,7 @@ class ListPage:
     now: datetime
     # Others see the state and the counts, but no rows.
     may_act: bool
+    taken_sample: ListSample | None = None
 
     @property
     def badge(self) -> Badge:
@@ -135,6 +136,10 @@ class ListPage:
     @property
     def download_form(self) -> DownloadForm:
         return DownloadForm()
+
+    @property
+    def sample(self) -> Sample:
+        return Sample.of(self.address_list, self.taken_sample)
 
     @cached_property
     def preview(self) -> ListPreview | None:

@@ -12,7 +12,14 @@ from validation.lists.api.previews import MIN_ADDRESSES_FOR_SHARES
 from validation.lists.control import needs_confirmation
 from validation.lists.forms import ColumnForm, name_column
 from validation.lists.previews import StoredPreview
-from validation.models import AddressList
+from validation.lists.sample import (
+    MIN_ADDRESSES,
+    SAMPLE_SIZE,
+    SAMPLES_PER_DAY,
+    Share,
+    shares_of,
+)
+from validation.models import AddressList, ListSample
 
 _SHOWN_DOMAINS = 10
 
@@ -28,6 +35,38 @@ class Column:
 class Cell:
     text: str
     is_chosen: bool
+
+
+@dataclass(frozen=True)
+class SampleShare:
+    verdict: str
+    percent: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The free check of random addresses: what it found, or the offer to do it."""
+
+    offer: str
+    shares: list[SampleShare]
+
+    @classmethod
+    def of(cls, address_list: AddressList, sample: ListSample | None) -> Self:
+        if sample is not None and sample.is_done:
+            return cls("", [_format_share(*item) for item in shares_of(sample).items()])
+        if address_list.addresses < MIN_ADDRESSES:
+            return cls("", [])
+        return cls(
+            f"Check {SAMPLE_SIZE} random addresses for free to see the share of each verdict. A "
+            f"list has one sample, and an account {SAMPLES_PER_DAY} per day.",
+            [],
+        )
+
+
+def _format_share(verdict: str, share: Share) -> SampleShare:
+    interval = f"{100 * share.low:.0f}% to {100 * share.high:.0f}%"
+    return SampleShare(verdict, f"{100 * share.share:.1f}%", interval)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ from validation.lists.downloads import DownloadFormat, stream_csv, stream_json_l
 from validation.lists.forms import ColumnForm, DownloadForm
 from validation.lists.recording import record
 from validation.lists.results import ResultFilter
+from validation.lists.sample import take_sample
 from validation.models import AddressList
+from validation.models.list_states import State
 from validation.presenters.list_pages import describe_refusal
 from validation.presenters.list_previews import ListPreview
 from validation.presenters.lists import deletion_consequences, may_download
@@ -44,6 +46,16 @@ def choose_column(request: AccountRequest, list_id: str) -> HttpResponse:
         address_list,
         lambda: control.choose_column(address_list=address_list, column=column, actor=actor),
     )
+
+
+@redirect_get_to(PAGE)
+@require_permission(TeamPermission.VALIDATE)
+def sample_list(request: AccountRequest, list_id: str) -> HttpResponse:
+    """Check random addresses for free. Only lists that aren't started are sampled here."""
+    address_list = get_list(request, list_id)
+    if address_list.state != State.READY:
+        return _show(address_list)
+    return _perform(request, address_list, lambda: take_sample(address_list))
 
 
 @redirect_get_to(PAGE)

@@ -14,7 +14,7 @@ from apikeys.errors import ApiError
 from credits.plans.list_limits import list_limits
 from validation.lists.forms import NewListForm
 from validation.lists.services import Actor, upload_list
-from validation.models import AddressList
+from validation.models import AddressList, ListSample
 from validation.presenters.list_pages import ListPage, describe_limits, describe_refusal
 from validation.presenters.lists import NO_LISTS, NO_LISTS_FOR_READERS, ListRow
 
@@ -89,4 +89,5 @@ def _form_context(request: AccountRequest, form: NewListForm) -> dict[str, objec
 def _list_page(request: AccountRequest, list_id: str) -> ListPage:
     may_act = request.membership.has_permission(TeamPermission.VALIDATE)
     address_list = get_list(request, list_id)
-    return ListPage(address_list, request.account.wallet, timezone.now(), may_act)
+    sample = ListSample.objects.filter(list=address_list).first()
+    return ListPage(address_list, request.account.wallet, timezone.now(), may_act, sample)

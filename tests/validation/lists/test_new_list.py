@@ -9,7 +9,7 @@ from credits.models import Wallet
 from tests.conftest import signed_in
 from tests.support.hostile_text import HOSTILE, INVISIBLE
 from validation.lists.running import work_once
-from validation.models import AddressList
+from validation.models import AddressList, ListSample
 from validation.models.list_states import State
 
 pytestmark = pytest.mark.django_db
@@ -186,3 +186,20 @@ def test_text_of_the_file_is_escaped_and_invisible_characters_are_shown(browser:
     assert "<script>alert" not in page
     assert "<b>" not in page
     assert not [character for character in INVISIBLE if character in page]
+
+
+def test_sample_of_a_large_list_is_shown(browser: Client) -> None:
+    # Invalid syntax needs no DNS.
+    content = b"".join(b"..jane%d@shop.example\n" % number for number in range(2_000))
+    address_list = upload(browser, content)
+    assert "Take free sample" in show(browser, address_list)
+    page = act(browser, address_list, "sample")
+    assert 'data-label="Of the list, 95% certain" class="text-number">98% to 100%</td>' in page
+    assert "Take free sample" not in page
+
+
+def test_small_list_has_no_sample(browser: Client) -> None:
+    address_list = upload(browser)
+    assert "Take free sample" not in show(browser, address_list)
+    act(browser, address_list, "sample")
+    assert not ListSample.objects.exists()

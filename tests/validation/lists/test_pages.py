@@ -22,7 +22,7 @@ PAGE = "/validation/lists/"
 READERS = (Role.VIEWER, Role.BILLING)
 # A cell, a column and a domain of the list.
 CONTENTS = ("Doe, Jane", "deliverable@sandbox.test", "Our guess")
-ACTIONS = ("column", "start", "pause", "resume", "cancel", "delete")
+ACTIONS = ("column", "sample", "start", "pause", "resume", "cancel", "delete")
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from apikeys.errors import ApiError
 from credits.models import Hold, Wallet
 from credits.plans.list_limits import ListLimits
 from validation.lists.previews import ColumnFacts, FileFacts, StoredPreview
-from validation.models import AddressList
+from validation.models import AddressList, ListSample
 from validation.models.list_states import State
 from validation.presenters.list_pages import ListPage, describe_limits, describe_refusal
-from validation.presenters.list_previews import ListPreview
+from validation.presenters.list_previews import ListPreview, Sample, SampleShare
 from validation.presenters.lists import (
     ListRow,
     deletion_consequences,
@@ -222,6 +222,20 @@ def test_small_lists_have_no_shares() -> None:
     assert large.top_domains == [("shop.example", 7)]
     small = preview([], addresses=99)
     assert (small.kinds, small.top_domains) == ([], [])
+
+
+def test_sample_is_offered_for_large_lists_only() -> None:
+    offer = Sample.of(make(State.READY, addresses=2_000), None).offer
+    assert offer.startswith("Check 200 random addresses for free")
+    assert Sample.of(make(State.READY, addresses=1_999), None) == Sample("", [])
+
+
+def test_taken_sample_has_shares_with_their_intervals() -> None:
+    taken = ListSample(deliverable=150, risky=50, is_done=True)
+    sample = Sample.of(make(State.READY, addresses=2_000), taken)
+    assert sample.offer == ""
+    assert sample.shares[0] == SampleShare("deliverable", "75.0%", "69% to 80%")
+    assert sample.shares[3] == SampleShare("unknown", "0.0%", "0% to 2%")
 
 
 def test_reader_gets_no_preview() -> None:
