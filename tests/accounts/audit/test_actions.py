@@ -18,8 +18,6 @@ ACTION_CODE = re.compile(rf"(?:{'|'.join(SUBJECTS)})\.[a-z_]+")
 # Not performed by a form: events of the payment service, and views by staff.
 WITHOUT_FORM = {
     *("order.paid_twice", "order.odd_payment", "account.looked_at_by_staff"),
-    # Only through the API.
-    *("list.created", "list.started", "list.paused", "list.resumed", "list.deleted"),
 }
 
 
