@@ -60,7 +60,7 @@ def test_every_state_has_a_badge_and_a_sentence(state: State) -> None:
         (State.COMPLETED, False, "completed", False),
     ],
 )
-def test_parsed_list_that_starts_by_itself_is_still_moving(
+def test_parsed_list_that_starts_automatically_is_still_moving(
     state: State, starts: bool, phase: str, moving: bool
 ) -> None:
     address_list = make(state, starts_when_ready=starts)
