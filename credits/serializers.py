@@ -36,7 +36,7 @@ class CreditsSerializer(SchemaSerializer):
     )
     held = serializers.IntegerField(
         min_value=0,
-        help_text="Credits held for work in progress. What isn't used returns to the balance",
+        help_text="Credits held for lists in progress. What they don't use returns to the balance",
     )
     used_this_period = serializers.IntegerField(
         min_value=0, help_text="Credits used since the plan's month began"

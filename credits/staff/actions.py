@@ -154,8 +154,9 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Take back",
         "credits.take_back_credits",
         AmountForm,
-        "Deducts the credits immediately. What the balance doesn't cover cancels holds for work in "
-        "progress, newest first. The rest becomes a debt, which new credits pay off first.",
+        "Deducts the credits immediately. What the balance doesn't cover cancels the holds of "
+        "lists in progress, newest first. The rest becomes a debt, which new credits pay off "
+        "first.",
         _deduct,
     ),
     StaffAction(

@@ -42,7 +42,7 @@ def main() -> None:
 
 def _measure(addresses: int, domains: int, *, is_profiled: bool) -> None:
     _set_up()
-    from validation.lists.running import check_once, prepare_once
+    from validation.lists.processing.running import check_once, prepare_once
 
     address_list = _upload(addresses, domains)
     profile = cProfile.Profile() if is_profiled else None
@@ -71,8 +71,8 @@ def _set_up() -> None:
 
 def _upload(addresses: int, domains: int) -> "AddressList":
     from accounts.models import Account
-    from validation.lists.options import ListOptions
     from validation.lists.services import Actor, upload_list
+    from validation.lists.uploads.options import ListOptions
 
     numbers = random.Random(1)
     lines = [

@@ -4,7 +4,7 @@ from tests.servers.keys import manage
 from tests.servers.product import Product
 
 _WORK = """
-from validation.lists.running import work_once
+from validation.lists.processing.running import work_once
 while work_once():
     pass
 """

@@ -37,9 +37,9 @@ from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
 from tests.support.api_client import ApiClient
-from validation.lists.options import ListOptions
-from validation.lists.running import work_once
+from validation.lists.processing.running import work_once
 from validation.lists.services import Actor, upload_list
+from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"

@@ -56,8 +56,8 @@ ENTRIES = (
         date(2026, 11, 23),
         "API",
         "Held credits",
-        "`GET /v1/credits` has a new field, `held`: credits held for work in progress. What isn't "
-        "used returns to your balance.",
+        "`GET /v1/credits` has a new field, `held`: credits held for lists in progress. What "
+        "they don't use returns to your balance.",
         _PAGES["show-credits"],
     ),
     Entry(

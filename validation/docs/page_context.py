@@ -33,9 +33,9 @@ from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from validation.engine.syntax_errors import MESSAGES
-from validation.lists.limits import MAX_UNFINISHED
-from validation.lists.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
+from validation.lists.results.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
 from validation.lists.services import MAX_EMAILS, MAX_PART_BYTES
+from validation.lists.uploads.limits import MAX_UNFINISHED
 from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
 from validation.sample_results import mistyped_result, sandbox_result

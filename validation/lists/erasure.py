@@ -11,7 +11,7 @@ from validation.engine.aliases import canonical_address
 from validation.engine.reasons import Verdict
 from validation.engine.syntax import AddressParts, parse_address
 from validation.lists.payloads import RowKind, Rows, pack_results, unpack_results
-from validation.lists.previews import StoredPreview
+from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ListAddress, ListChunk
 from validation.models.lists import Dedupe
 

@@ -7,11 +7,11 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
 from runtime.unicode import validate_line
-from validation.lists.downloads import DownloadFormat
-from validation.lists.options import MAX_NAME_LENGTH, ListOptions
-from validation.lists.previews import ColumnFacts
-from validation.lists.results import ResultFilter
+from validation.lists.results.downloads import DownloadFormat
+from validation.lists.results.reading import ResultFilter
 from validation.lists.services import MAX_PART_BYTES
+from validation.lists.uploads.options import MAX_NAME_LENGTH, ListOptions
+from validation.lists.uploads.previews import ColumnFacts
 from validation.models.lists import Dedupe
 
 MAX_PASTED_LINES = 10_000

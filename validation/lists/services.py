@@ -19,8 +19,9 @@ from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits.wallet.holds import release_hold
 from runtime.encryption import encrypt_bytes
-from validation.lists import limits, storage
-from validation.lists.options import (
+from validation.lists import storage
+from validation.lists.uploads import limits
+from validation.lists.uploads.options import (
     DEFAULT_OPTIONS,
     MAX_NAME_LENGTH,
     ListOptions,

@@ -9,7 +9,7 @@ from apikeys.errors import REFUSALS, ApiError
 from credits.models import Wallet
 from credits.plans.list_limits import ListLimits
 from validation.lists.forms import DownloadForm
-from validation.lists.limits import format_bytes
+from validation.lists.uploads.limits import format_bytes
 from validation.models import AddressList, ListSample
 from validation.models.list_states import State
 from validation.presenters import lists

@@ -11,14 +11,14 @@ from credits.presenters.balance import format_credits
 from validation.lists.api.previews import MIN_ADDRESSES_FOR_SHARES
 from validation.lists.control import needs_confirmation
 from validation.lists.forms import ColumnForm, name_column
-from validation.lists.previews import StoredPreview
-from validation.lists.sample import (
+from validation.lists.results.sample import (
     MIN_ADDRESSES,
     SAMPLE_SIZE,
     SAMPLES_PER_DAY,
     Share,
     shares_of,
 )
+from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ListSample
 
 _SHOWN_DOMAINS = 10

@@ -14,11 +14,11 @@ from accounts.roles import TeamPermission
 from apikeys.errors import ApiError
 from validation.lists import control, services
 from validation.lists.api.rows import MEDIA_TYPES
-from validation.lists.downloads import DownloadFormat, stream_csv, stream_json_lines
 from validation.lists.forms import ColumnForm, DownloadForm
 from validation.lists.recording import record
-from validation.lists.results import ResultFilter
-from validation.lists.sample import take_sample
+from validation.lists.results.downloads import DownloadFormat, stream_csv, stream_json_lines
+from validation.lists.results.reading import ResultFilter
+from validation.lists.results.sample import take_sample
 from validation.models import AddressList
 from validation.models.list_states import State
 from validation.presenters.list_pages import describe_refusal

@@ -13,7 +13,7 @@ from credits.models import UseHour, Wallet
 from credits.wallet.books import find_discrepancies
 from tests.servers.dns import FakeDns
 from validation.lists.payloads import unpack_results
-from validation.lists.running import work_once
+from validation.lists.processing.running import work_once
 from validation.models import AddressList
 
 BALANCE = 100

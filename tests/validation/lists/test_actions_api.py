@@ -12,7 +12,7 @@ from credits.models import Wallet
 from credits.wallet.books import find_discrepancies
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.lists.results_factory import CSV, make_ready_list
-from validation.lists.running import work_once
+from validation.lists.processing.running import work_once
 from validation.models import AddressList
 from validation.models.list_states import State
 

@@ -11,9 +11,9 @@ import pytest
 from accounts.models import Account
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
-from validation.lists.downloads import DEFAULT_COLUMNS, EXTRA_COLUMNS, stream_csv
 from validation.lists.payloads import pack_results
-from validation.lists.results import ResultFilter
+from validation.lists.results.downloads import DEFAULT_COLUMNS, EXTRA_COLUMNS, stream_csv
+from validation.lists.results.reading import ResultFilter
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 

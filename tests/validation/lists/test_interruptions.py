@@ -21,10 +21,10 @@ from tests.validation.lists.runs import (
     wallet,
     work,
 )
-from validation.lists import chunks, running
 from validation.lists.control import cancel_list, pause_list, resume_list
 from validation.lists.payloads import unpack_results
-from validation.lists.running import work_once
+from validation.lists.processing import chunks, running
+from validation.lists.processing.running import work_once
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 

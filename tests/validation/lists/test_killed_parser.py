@@ -10,7 +10,7 @@ from django.db import connection, connections
 from accounts.services import open_account
 from tests.conftest import make_user
 from tests.validation.lists.uploads import parse, rows_of, upload
-from validation.lists.parsing import parse_list
+from validation.lists.uploads.parsing import parse_list
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain
 from validation.models.list_states import State
 

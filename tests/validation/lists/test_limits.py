@@ -10,7 +10,6 @@ from apikeys.errors import ApiError
 from credits.models import Order, Pack, Plan
 from credits.plans.list_limits import ListLimits, list_limits
 from tests.validation.lists.uploads import parse, upload, upload_and_parse
-from validation.lists import limits
 from validation.lists.services import (
     Actor,
     change_state,
@@ -18,6 +17,7 @@ from validation.lists.services import (
     delete_list,
     store_part,
 )
+from validation.lists.uploads import limits
 from validation.models import AddressList, ListUpload
 from validation.models.list_states import State
 

@@ -6,7 +6,7 @@ from accounts.models import Account, AuditEntry, User
 from tests.validation.lists.uploads import kinds_of, rows_of, upload_and_parse
 from validation.erasure import count_rows, erase_address
 from validation.lists.payloads import RowKind, pack_results, unpack_results
-from validation.lists.previews import StoredPreview
+from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ListAddress, ListChunk
 
 pytestmark = pytest.mark.django_db

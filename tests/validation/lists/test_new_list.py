@@ -8,7 +8,7 @@ from accounts.models import Account, AuditEntry, User
 from credits.models import Wallet
 from tests.conftest import signed_in
 from tests.support.hostile_text import HOSTILE, INVISIBLE
-from validation.lists.running import work_once
+from validation.lists.processing.running import work_once
 from validation.models import AddressList, ListSample
 from validation.models.list_states import State
 

@@ -10,10 +10,10 @@ from django.utils import timezone
 from accounts.models import Account
 from tests.validation.lists.files.spreadsheets import build_xlsx, rows_xml
 from tests.validation.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
-from validation.lists.parsing import parse_list
 from validation.lists.payloads import RowKind
-from validation.lists.previews import StoredPreview
 from validation.lists.services import change_state
+from validation.lists.uploads.parsing import parse_list
+from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
 from validation.models.list_states import State
 

@@ -18,9 +18,9 @@ from tests.validation.lists.test_control import (
     state_of,
     wallet,
 )
-from validation.lists.completion import finish_round
 from validation.lists.control import InvalidState, pause_list, resume_list
-from validation.lists.running import work_once
+from validation.lists.processing.completion import finish_round
+from validation.lists.processing.running import work_once
 from validation.models import AddressList
 from validation.models.list_states import State
 

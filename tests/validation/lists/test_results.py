@@ -4,9 +4,9 @@ import pytest
 
 from accounts.models import Account
 from tests.validation.lists.results_factory import make_list, make_ready_list, store_results
-from validation.lists import results
 from validation.lists.payloads import RowKind
-from validation.lists.results import (
+from validation.lists.results import reading
+from validation.lists.results.reading import (
     ResultFilter,
     ResultRow,
     find_page,
@@ -123,7 +123,7 @@ def test_page_finds_the_results_of_duplicates_in_other_chunks(account: Account) 
 def test_page_ends_early_if_matching_rows_are_far_apart(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(results, "_CHUNKS_PER_PAGE", 2)
+    monkeypatch.setattr(reading, "_CHUNKS_PER_PAGE", 2)
     address_list = make_list(account, many_rows(2_999) + b"risky@sandbox.test\n" * 2)
     first = find_page(address_list, ResultFilter.RISKY, after=0, limit=5)
     assert (first.rows, first.next) == ([], 1_001)

@@ -30,10 +30,10 @@ from tests.validation.lists.runs import (
     wallet,
     work,
 )
-from validation.lists import metrics
-from validation.lists.options import ListOptions
-from validation.lists.running import work_once
+from validation.lists.processing import metrics
+from validation.lists.processing.running import work_once
 from validation.lists.services import Actor, upload_list
+from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, DomainBlock, ListDomain, LogEntry
 from validation.models.list_states import State
 

@@ -10,7 +10,7 @@ from accounts.models import Account
 from credits.models import UseHour, Wallet
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.lists.results_factory import make_ready_list, set_state
-from validation.lists.sample import MIN_ADDRESSES, pick_addresses, wilson_interval
+from validation.lists.results.sample import MIN_ADDRESSES, pick_addresses, wilson_interval
 from validation.models import AddressList, ListSample, LogEntry
 from validation.models.list_states import State
 

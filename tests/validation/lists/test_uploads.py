@@ -13,8 +13,8 @@ from credits.models import Wallet
 from credits.wallet.holds import hold_credits
 from tests.validation.lists.uploads import parse, rows_of, upload, upload_and_parse
 from validation.lists import services
-from validation.lists.options import ListOptions
 from validation.lists.services import Actor, begin_parsing, create_list, delete_list, store_part
+from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
 from validation.models.list_states import State
 

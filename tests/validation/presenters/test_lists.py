@@ -7,7 +7,7 @@ import pytest
 from apikeys.errors import ApiError
 from credits.models import Hold, Wallet
 from credits.plans.list_limits import ListLimits
-from validation.lists.previews import ColumnFacts, FileFacts, StoredPreview
+from validation.lists.uploads.previews import ColumnFacts, FileFacts, StoredPreview
 from validation.models import AddressList, ListSample
 from validation.models.list_states import State
 from validation.presenters.list_pages import ListPage, describe_limits, describe_refusal

@@ -29,8 +29,8 @@ from validation.lists.api.serializers import (
     ListStartSerializer,
 )
 from validation.lists.control import Start
-from validation.lists.options import MAX_COLUMN
-from validation.lists.sample import shares_of, take_sample
+from validation.lists.results.sample import shares_of, take_sample
+from validation.lists.uploads.options import MAX_COLUMN
 
 BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
 _ACTION_ERRORS = (*LIST_ERRORS, *BODY_ERRORS, "invalid_state")

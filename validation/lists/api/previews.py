@@ -8,7 +8,7 @@ from validation.lists.api.documents import counts_document
 from validation.lists.api.examples import PREVIEW_EXAMPLE
 from validation.lists.api.schema import LIST_ID
 from validation.lists.api.serializers import ListPreviewSerializer
-from validation.lists.previews import StoredPreview
+from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList
 
 # Shares of fewer addresses would say something about single ones.

@@ -16,14 +16,14 @@ from validation.lists.api.parameters import (
 )
 from validation.lists.api.schema import DOWNLOAD_PARAMETERS, RESULTS_PARAMETERS
 from validation.lists.api.serializers import ListResultsSerializer
-from validation.lists.downloads import (
+from validation.lists.results.downloads import (
     DownloadFormat,
     parse_columns,
     row_document,
     stream_csv,
     stream_json_lines,
 )
-from validation.lists.results import ResultFilter, find_page
+from validation.lists.results.reading import ResultFilter, find_page
 from validation.models.list_states import State
 
 DEFAULT_ROWS, MAX_ROWS = 100, 1000

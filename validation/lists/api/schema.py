@@ -4,8 +4,8 @@ from drf_spectacular.utils import OpenApiParameter
 
 from apikeys.rest.schema import named_example
 from validation.lists.api.examples import LIST_ID_EXAMPLE
-from validation.lists.downloads import DownloadFormat
-from validation.lists.results import ResultFilter
+from validation.lists.results.downloads import DownloadFormat
+from validation.lists.results.reading import ResultFilter
 from validation.lists.waiting import MAX_SECONDS
 
 _ID_SCHEMA = {"type": "string", "pattern": "^lst_[A-Za-z0-9]{20}$"}

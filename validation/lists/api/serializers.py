@@ -3,8 +3,8 @@
 from rest_framework import serializers
 
 from validation.engine.reasons import Verdict
-from validation.lists.options import MAX_COLUMN
 from validation.lists.payloads import RowKind
+from validation.lists.uploads.options import MAX_COLUMN
 from validation.models.list_states import State
 from validation.models.lists import Dedupe
 from validation.serializers import Described, ResultSerializer

@@ -8,7 +8,7 @@ from validation.lists.api.parameters import (
     read_optional_number,
     read_text,
 )
-from validation.lists.options import MAX_COLUMN, MAX_CREDITS, ListOptions
+from validation.lists.uploads.options import MAX_COLUMN, MAX_CREDITS, ListOptions
 from validation.models.lists import Dedupe
 
 LIST_FIELDS = ("name", "dedupe", "recheck_unknown", "start", "max_credits", "metadata")

@@ -7,8 +7,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiReque
 
 from apikeys.rest.schema import named_example
 from validation.lists.api.upload_serializers import ListRequestSerializer
-from validation.lists.options import MAX_COLUMN, MAX_NAME_LENGTH
 from validation.lists.services import MAX_PARTS
+from validation.lists.uploads.options import MAX_COLUMN, MAX_NAME_LENGTH
 from validation.models.lists import Dedupe
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from validation.lists.options import MAX_COLUMN, MAX_CREDITS, MAX_NAME_LENGTH
+from validation.lists.uploads.options import MAX_COLUMN, MAX_CREDITS, MAX_NAME_LENGTH
 from validation.models.lists import Dedupe
 from validation.serializers import Described
 

@@ -40,8 +40,8 @@ from validation.lists.api.upload_schema import (
 )
 from validation.lists.api.upload_serializers import ListPartSerializer
 from validation.lists.api.views import ListsView
-from validation.lists.options import DEFAULT_OPTIONS, ListOptions
-from validation.lists.sources import JSON_TYPE
+from validation.lists.uploads.options import DEFAULT_OPTIONS, ListOptions
+from validation.lists.uploads.sources import JSON_TYPE
 from validation.models import AddressList, Replay, ReplayExists
 
 _BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")

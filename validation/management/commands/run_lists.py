@@ -11,8 +11,8 @@ from runtime.database.raw_sql import times_unavailable
 from runtime.flusher import Flusher
 from runtime.logging.formatters import log_uncaught
 from runtime.management.base import DatabaseCommand
-from validation.lists.metrics import measure_if_due
-from validation.lists.running import check_once, prepare_once
+from validation.lists.processing.metrics import measure_if_due
+from validation.lists.processing.running import check_once, prepare_once
 
 logger = logging.getLogger(__name__)
 

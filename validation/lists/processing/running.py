@@ -4,12 +4,12 @@ Any number of processes and threads do this. Rows are claimed, so no unit is don
 """
 
 from validation.lists import storage
-from validation.lists.chunks import check_chunk
-from validation.lists.completion import begin_recheck, fail_list, finish_round
 from validation.lists.control import start_when_ready
-from validation.lists.domains import look_up_block
-from validation.lists.parsing import parse_list
-from validation.lists.turns import Turns
+from validation.lists.processing.chunks import check_chunk
+from validation.lists.processing.completion import begin_recheck, fail_list, finish_round
+from validation.lists.processing.domains import look_up_block
+from validation.lists.processing.turns import Turns
+from validation.lists.uploads.parsing import parse_list
 from validation.models import AddressList, DomainBlock, ListChunk
 from validation.models.list_states import FINAL, State
 

@@ -14,14 +14,14 @@ import orjson
 
 from runtime.csv_download import Row, csv_lines, escape_formula
 from validation.engine.verdict import CHECKS
-from validation.lists.previews import StoredPreview
-from validation.lists.results import (
+from validation.lists.results.reading import (
     Result,
     ResultFilter,
     ResultRow,
     iterate_results,
     scan_rows,
 )
+from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList
 
 Item = TypeVar("Item")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from runtime.database.pool import release_connection
 from validation.lists.payloads import RowKind, Rows, unpack_results
-from validation.lists.result_file import ResultFile
+from validation.lists.results.result_file import ResultFile
 from validation.models import AddressList, ListChunk
 from validation.models.lists import CHUNK_ROWS
 

@@ -15,7 +15,7 @@ from validation.lists.files.errors import UnreadableFile
 from validation.lists.files.formats import FileFormat, Hints
 from validation.lists.files.process import FileReader, Limits
 from validation.lists.payloads import Rows
-from validation.lists.previews import FileFacts, StoredPreview
+from validation.lists.uploads.previews import FileFacts, StoredPreview
 from validation.models import AddressList, ListChunk
 from validation.models.lists import CHUNK_ROWS
 

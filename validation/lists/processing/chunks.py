@@ -17,10 +17,10 @@ from validation.engine.reasons import Verdict
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.syntax import AddressParts, parse_address
 from validation.engine.verdict import Finding
-from validation.lists.actors import SERVICE
-from validation.lists.domains import load_facts
-from validation.lists.metrics import addresses_checked, chunks_checked
 from validation.lists.payloads import RowKind, Rows, pack_results, unpack_results
+from validation.lists.processing.domains import load_facts
+from validation.lists.processing.metrics import addresses_checked, chunks_checked
+from validation.lists.recording import record
 from validation.lists.services import change_state
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State

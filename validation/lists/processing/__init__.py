@@ -1,0 +1,1 @@
+"""Work on started lists: look up domains, check rows, and finish."""

@@ -1,0 +1,1 @@
+"""Take files of addresses: limits, parsing, and finding duplicates."""
