@@ -62,6 +62,9 @@ EXEMPT = {
     *("credits:change-threshold", "credits:order-pack", "credits:order-plan"),
     *("credits:choose-later-plan", "credits:cancel-order", "credits:receive-stripe-event"),
     *("validation:change-log-days", "validation:erase-address", "validation:export-requests"),
+    *("validation:create-list", "validation:choose-column", "validation:start-list"),
+    *("validation:pause-list", "validation:resume-list", "validation:cancel-list"),
+    *("validation:delete-list", "validation:download-list"),
 }
 
 
