@@ -31,12 +31,6 @@ def _hash_key(secret: str) -> bytes:
     return hashlib.sha256(b"validation.address" + secret.encode()).digest()
 
 
-@cache
-def _keyed_hash(key: str) -> HMAC:
-    """Return the hash of nothing yet: deriving the key takes as long as hashing an address."""
-    return salted_hmac("validation.address", "", secret=key, algorithm="sha256")
-
-
 def _normalize(email: str) -> str:
     text = unicodedata.normalize("NFC", email).strip().lower()
     local_part, at, domain = text.rpartition("@")

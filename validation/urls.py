@@ -1,6 +1,15 @@
 from django.urls import path
 
-from validation.views import data, landing, list_actions, lists, overview, pages, requests, usage
+from validation.views import (
+    data,
+    landing,
+    list_actions,
+    lists,
+    overview,
+    playground,
+    requests,
+    usage,
+)
 
 app_name = "validation"
 
@@ -20,7 +29,8 @@ urlpatterns = [
         requests.show_request,
         name="show-request",
     ),
-    path("validation/playground/", pages.try_address, name="try-address"),
+    path("validation/playground/", playground.try_address, name="try-address"),
+    path("validation/playground/batch/", playground.try_batch, name="try-batch"),
     path("validation/lists/", lists.show_lists, name="show-lists"),
     path("validation/lists/create/", lists.create_list, name="create-list"),
     path("validation/lists/<public_id:list_id>/", lists.show_list, name="show-list"),

@@ -34,8 +34,11 @@ from runtime.http.load_shedding import concurrency_limit
 
 BODY_SECONDS = 10
 MAX_BODY_BYTES = 3 * 1024 * 1024
-# The form that uploads a file of up to 8 MB, with room for its other fields.
-LARGER_BODIES = {"/validation/lists/create/": 9 * 1024 * 1024}
+# The form with a list's file of up to 8 MB. Other large bodies are parts of lists.
+LARGER_FORMS = {"/validation/lists/create/": 9 * 1024 * 1024}
+# Few large bodies are read at the same time, so that they can't fill the memory, and each has more
+# time.
+LARGE_BODIES, LARGE_BODY_SECONDS = 8, 60
 # How much of a refused request is read, for up to two seconds. Closing a socket with unread bytes
 # would reset it and lose the response.
 MAX_DRAINED_BYTES = 16 * 1024 * 1024
@@ -173,7 +176,7 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
     """Read the body. Return False if it's larger than allowed, so that some of it is unread."""
     path = unquote(request.path)
     is_api = is_api_path(path)
-    limit = max_body_bytes(path) if is_api else LARGER_BODIES.get(path, MAX_BODY_BYTES)
+    limit = max_body_bytes(path) if is_api else LARGER_FORMS.get(path, MAX_BODY_BYTES)
     headers = dict(request.headers)
     length = int(headers.get("CONTENT-LENGTH", 0))
     # A chunked body has no length.

@@ -251,8 +251,6 @@ DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_
 FILE_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 # Processes that `make serve` starts for lists.
 LIST_PROCESSES = env.integer("LIST_PROCESSES", 1, minimum=0, maximum=64)
-# How long the results of a list are kept.
-LIST_RETENTION_DAYS = env.integer("LIST_RETENTION_DAYS", 30, minimum=1, maximum=90)
 
 # --- Billing --------------------------------------------------------------------------------------
 

@@ -49,10 +49,10 @@ class Charge:
     verdict: str
     # A cost of 0 is recorded as usage too.
     cost: int
-    # None for validations that no caller waited for.
+    # Of each validation. None if no caller waited for them.
     duration_ms: int | None
-    # Several validations with the same verdict. `cost` is their sum.
-    calls: int = 1
+    # The number of validations that the cost is for.
+    validations: int = 1
 
 
 @dataclass(eq=False)
@@ -184,8 +184,15 @@ def record_usage(charges: Iterable[Charge]) -> None:
 def _usage_rows(charges: Iterable[Charge]) -> Iterator[Row]:
     hour = _hour(timezone.now())
     for charge in charges:
-        key, duration_ms = _usage_key(charge, hour), charge.duration_ms or 0
-        yield (*key, charge.calls, charge.cost, duration_ms, *_histogram(charge.duration_ms))
+        count, duration_ms = charge.validations, charge.duration_ms
+        histogram = [count * hit for hit in _histogram(duration_ms)]
+        yield (
+            *_usage_key(charge, hour),
+            count,
+            charge.cost,
+            count * (duration_ms or 0),
+            *histogram,
+        )
 
 
 def _usage_key(charge: Charge, hour: datetime) -> tuple[int, int | None, datetime, str]:

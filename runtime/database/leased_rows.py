@@ -1,17 +1,10 @@
 """Rows that several processes work on, each row in one process at a time.
 
 A worker claims a row for the model's LEASE. If the worker dies, the lease ends and another worker
-claims the row, so work may be done twice, but its outcome is stored once:
+claims the row: work may be done twice, but its outcome is stored once.
 
-    while chunk := Chunk.objects.claim():
-        results = process(chunk)  # Long work calls chunk.renew() from time to time.
-        with transaction.atomic():
-            if chunk.lock_if_held():
-                store(results)
-                chunk.release(state="done")
-
-No library does this without a queue of its own: the work is a row of the transaction that creates
-it, and its outcome belongs to the transaction that ends the lease.
+No library does this without a queue of its own: here the work is a row of the transaction that
+creates it, and its outcome belongs to the transaction that ends the lease.
 """
 
 from datetime import datetime, timedelta
@@ -23,6 +16,7 @@ from django.utils import timezone
 
 Row = TypeVar("Row", bound="LeasedRow")
 
+# Also the most by which a release may lengthen a model's LEASE: older workers ignore longer leases.
 CLOCK_TOLERANCE = timedelta(hours=1)
 
 
@@ -35,6 +29,16 @@ def is_past(field: str, now: datetime, max_ahead: timedelta) -> Q:
 
 
 class LeasedQuerySet(models.QuerySet[Row]):
+    """Let each worker claim a row, work on it, and store the outcome if the row is still its own.
+
+    while chunk := Chunk.objects.claim():
+        results = process(chunk)  # Long work calls chunk.renew() from time to time.
+        with transaction.atomic():
+            if chunk.lock_if_held():
+                store(results)
+                chunk.release(state="done")
+    """
+
     def due(self) -> Self:
         """Return the rows that need work, in the order of their claims. Subclasses define it."""
         raise NotImplementedError
@@ -82,7 +86,8 @@ class LeasedRow(models.Model):
         return self._update_if_held(leased_until=timezone.now() + self.LEASE)
 
     def lock_if_held(self) -> bool:
-        """Keep others from claiming the row until the current transaction ends."""
+        """Return whether no one else has claimed the row, nor can before this transaction ends."""
+        # SQLite ignores FOR UPDATE: a transaction holds its only write lock from the beginning.
         return self._held().select_for_update().exists()
 
     def release(self, **changes: object) -> bool:

@@ -41,6 +41,7 @@ MEMBER_PAGES = [
     "/validation/usage/",
     "/validation/usage/?range=24h",
     "/validation/playground/",
+    "/validation/playground/batch/",
     "/validation/lists/",
     "/validation/lists/create/",
     "/validation/lists/{list}/",

@@ -71,11 +71,6 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "credits.StaffGrant": ["form_token", "state"],
     "credits.UseHour": ["verdict"],
     "credits.UseDay": ["verdict"],
-    "validation.AddressList": [
-        *("public_id", "metadata", "state", "error_code", "content_type", "delimiter", "dedupe"),
-    ],
-    "validation.ListDomain": ["domain", "route"],
-    "validation.ListPart": ["sha256"],
     "validation.LostCharge": ["result_id"],
     "validation.Replay": ["key_digest", "email_digest", "address_hash", "batch_hashes", "body"],
     "validation.AddressList": [

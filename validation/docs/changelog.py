@@ -43,6 +43,16 @@ ENTRIES = (
         _PAGES["show-lists"],
     ),
     Entry(
+        "playground-batches",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Validate several addresses in the playground",
+        "Paste up to 100 addresses under Playground → Several addresses. You get a table of "
+        "verdicts with reasons and suggestions, a CSV file, and the same request as code. Requests "
+        "can be filtered by a batch ID.",
+        _PAGES["show-batch"],
+    ),
+    Entry(
         "batch",
         date(2026, 11, 23),
         "API",

@@ -61,6 +61,8 @@ def choose_column(*, address_list: AddressList, column: int, actor: Actor | None
 def start_list(*, address_list: AddressList, start: Start, actor: Actor | None) -> AddressList:
     """Hold the list's price and queue it. With another column, parse it again first.
 
+    `actor`: None for the service.
+
     Raise InsufficientCredits if the balance or `max_credits` doesn't cover the price.
     """
     locked = _lock(address_list, {State.READY})
@@ -69,21 +71,21 @@ def start_list(*, address_list: AddressList, start: Start, actor: Actor | None) 
         _parse_again(locked, start)
     else:
         _queue(locked, start)
-    actor.record(locked, "list.started")
+    record(locked, actor, "list.started")
     return locked
 
 
 @transaction.atomic
-def pause_list(*, address_list: AddressList, actor: Actor) -> AddressList:
+def pause_list(*, address_list: AddressList, actor: Actor | None) -> AddressList:
     """Pause a started list. Results that are being computed are dropped, and cost nothing."""
     locked = _lock(address_list, WORKABLE | {State.PAUSED})
     if change_state(locked, State.PAUSED, paused_at=timezone.now()):
-        actor.record(locked, "list.paused")
+        record(locked, actor, "list.paused")
     return locked
 
 
 @transaction.atomic
-def resume_list(*, address_list: AddressList, actor: Actor) -> AddressList:
+def resume_list(*, address_list: AddressList, actor: Actor | None) -> AddressList:
     """Let a paused list go on. If its hold has ended, hold what the rest can cost."""
     locked = _lock(address_list, WORKABLE | {State.PAUSED})
     if locked.state != State.PAUSED:
@@ -95,17 +97,17 @@ def resume_list(*, address_list: AddressList, actor: Actor) -> AddressList:
     change_state(locked, new, **changes)
     if locked.hold is None or not locked.hold.is_open:
         _hold(locked, locked.addresses - (locked.checked - locked.unknown))
-    actor.record(locked, "list.resumed")
+    record(locked, actor, "list.resumed")
     return locked
 
 
 @transaction.atomic
-def cancel_list(*, address_list: AddressList, actor: Actor) -> AddressList:
+def cancel_list(*, address_list: AddressList, actor: Actor | None) -> AddressList:
     """End a list, keep its results so far, and release the credits that it still holds."""
     locked = _lock(address_list, set(State) - FINAL | {State.CANCELED})
     if end_list(locked, State.CANCELED):
         locked.parts.all().delete()
-        actor.record(locked, "list.canceled")
+        record(locked, actor, "list.canceled")
     return locked
 
 
@@ -113,7 +115,7 @@ def cancel_long_paused() -> None:
     """Cancel lists that have been paused for 30 days. A daily job."""
     before = timezone.now() - MAX_PAUSE
     for address_list in AddressList.objects.filter(state=State.PAUSED, paused_at__lt=before):
-        cancel_list(address_list=address_list, actor=SERVICE)
+        cancel_list(address_list=address_list, actor=None)
 
 
 def needs_confirmation(address_list: AddressList) -> bool:
@@ -125,7 +127,7 @@ def start_when_ready(address_list: AddressList) -> None:
     """Start a parsed list as its customer asked for. If that is refused, say why in the list."""
     try:
         start = Start(max_credits=address_list.max_credits)
-        start_list(address_list=address_list, start=start, actor=SERVICE)
+        start_list(address_list=address_list, start=start, actor=None)
     except InvalidState:
         return
     except ApiError as error:
@@ -148,7 +150,7 @@ def _refuse_inactive_account(account: Account) -> None:
 
 
 def _parse_again(address_list: AddressList, start: Start) -> None:
-    changes = {"column": start.column, "max_credits": start.max_credits, "attempts": 0}
+    changes = {"column": start.column, "max_credits": start.max_credits}
     change_state(address_list, State.PARSING, starts_when_ready=True, **changes)
 
 

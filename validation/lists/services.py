@@ -1,4 +1,4 @@
-"""Create lists, take their parts, and change their states."""
+"""Create lists, store their uploaded parts, and delete them.
 
 Each function checks and changes one list in a transaction, and raises an ApiError if the list or
 the account doesn't allow it. Pages show its message.
@@ -161,11 +161,23 @@ def delete_list(*, address_list: AddressList, actor: Actor) -> None:
 
 
 def change_state(address_list: AddressList, new: State, **changes: object) -> bool:
-    """Change the state, unless another state came first. Return whether it changed."""
-    rows = AddressList.objects.filter(pk=address_list.pk, state__in=states_before(new))
-    if not rows.update(state=new, **changes):
+    """Change the state if the current one allows it, and return whether it did.
+
+    Ends the lease of a process that parses the list, and sets the times that follow from the state.
+    """
+    now = timezone.now()
+    values: dict[str, object] = {
+        "state": new,
+        "updated_at": now,
+        "leased_until": None,
+        "attempts": 0,
+        **_find_times(new, now),
+        **changes,
+    }
+    before = AddressList.objects.filter(pk=address_list.pk, state__in=states_before(new))
+    if not before.update(**values):
         return False
-    for name, value in {"state": new, **changes}.items():
+    for name, value in values.items():
         setattr(address_list, name, value)
     return True
 

@@ -23,7 +23,7 @@ def delete_parts(address_list: AddressList) -> None:
 def delete_facts(address_list: AddressList) -> None:
     """Delete what was found in the rows: digests of addresses, and domains."""
     _delete_digests(address_list.pk)
-    _delete_domains(address_list)
+    delete_domains(address_list)
 
 
 def delete_rows(address_list: AddressList) -> None:
@@ -43,7 +43,7 @@ def delete_list(address_list: AddressList) -> None:
     """Delete a list. The daily job deletes the digests of a large one."""
     delete_parts(address_list)
     _delete_chunks(address_list)
-    _delete_domains(address_list)
+    delete_domains(address_list)
     AddressList.objects.filter(pk=address_list.pk).delete()
     if address_list.addresses <= _MAX_ADDRESSES_NOW:
         _delete_digests(address_list.pk)
@@ -60,7 +60,7 @@ def _delete_chunks(address_list: AddressList) -> None:
     delete_in_batches(ListChunk.objects.filter(list=address_list), _CHUNKS_AT_ONCE)
 
 
-def _delete_domains(address_list: AddressList) -> None:
+def delete_domains(address_list: AddressList) -> None:
     delete_in_batches(ListDomain.objects.filter(list=address_list), _FACTS_AT_ONCE)
     delete_in_batches(DomainBlock.objects.filter(list=address_list), _FACTS_AT_ONCE)
 

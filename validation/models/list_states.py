@@ -25,7 +25,7 @@ class State(StrEnum):
 _NEXT: dict[State, frozenset[State]] = {
     State.UPLOADING: frozenset({State.PARSING, State.CANCELED, State.EXPIRED}),
     State.PARSING: frozenset({State.READY, State.CANCELED, State.FAILED}),
-    # Parsed again if the customer starts the list with another column.
+    # Choosing another column parses the stored rows again.
     State.READY: frozenset({State.PARSING, State.QUEUED, State.CANCELED, State.EXPIRED}),
     State.QUEUED: frozenset({State.RUNNING, State.PAUSED, State.CANCELED}),
     State.RUNNING: frozenset({State.RECHECKING, State.PAUSED, State.CANCELED, State.FAILED}),

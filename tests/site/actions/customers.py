@@ -244,6 +244,7 @@ UNAUDITED_PAGES = {
     "validation:confirm-erasure": "shows what an erasure would delete",
     "validation:check-address": "a visitor's check, which is recorded nowhere",
     "validation:try-address": "a validation, recorded in the request log and in usage",
+    "validation:try-batch": "validations, recorded in the request log and in usage",
     "validation:sample-list": "a free check that shows no single results, counted per account",
     "credits:pay-order": "redirects to the payment page; the payment's event is audited",
 }

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from accounts.models import Account
 from apikeys.models import ApiKey
 from validation.engine.syntax import AddressParts, parse_address
-from validation.lists.actors import SERVICE
 from validation.lists.control import Start, start_list
 from validation.lists.payloads import RowKind, Rows
 from validation.models import AddressList, DomainBlock, ListChunk, ListDomain
@@ -50,4 +49,4 @@ def _store_domains(address_list: AddressList, emails: Sequence[str], size: int) 
 
 def make_started_list(account: Account, emails: Sequence[str], **fields: object) -> AddressList:
     address_list = make_list(account, emails, **fields)  # type: ignore[arg-type]
-    return start_list(address_list=address_list, start=Start(), actor=SERVICE)
+    return start_list(address_list=address_list, start=Start(), actor=None)

@@ -17,7 +17,6 @@ from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import InsufficientCredits
 from credits.wallet.holds import release_hold
 from tests.validation.lists.factory import make_list, make_started_list
-from validation.lists.actors import SERVICE, Actor
 from validation.lists.control import (
     ConfirmationRequired,
     InvalidState,
@@ -28,7 +27,8 @@ from validation.lists.control import (
     resume_list,
     start_list,
 )
-from validation.models import AddressList, DomainBlock, ListDomain
+from validation.lists.services import Actor
+from validation.models import AddressList
 from validation.models.list_states import State
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def start(address_list: AddressList, **choices: object) -> AddressList:
     return start_list(
         address_list=address_list,
         start=Start(**choices),  # type: ignore[arg-type]
-        actor=SERVICE,
+        actor=None,
     )
 
 
@@ -166,9 +166,9 @@ def test_lists_of_inactive_accounts_do_not_start(
     account: Account, owner: User, end: object
 ) -> None:
     address_list, paused = make_list(account, EMAILS), make_started_list(account, EMAILS)
-    pause_list(address_list=paused, actor=SERVICE)
+    pause_list(address_list=paused, actor=None)
     end(account=account, actor=owner)  # type: ignore[operator]
-    for operation in (start, lambda paused: resume_list(address_list=paused, actor=SERVICE)):
+    for operation in (start, lambda paused: resume_list(address_list=paused, actor=None)):
         with pytest.raises(ApiError, match="account_suspended"):
             operation(address_list if operation is start else paused)
 
@@ -176,39 +176,37 @@ def test_lists_of_inactive_accounts_do_not_start(
 def test_canceled_list_releases_its_hold(account: Account) -> None:
     address_list = make_started_list(account, EMAILS)
     assert wallet(account) == (BALANCE - 20, 20)
-    canceled = cancel_list(address_list=address_list, actor=SERVICE)
+    canceled = cancel_list(address_list=address_list, actor=None)
     assert wallet(account) == (BALANCE, 0)
     assert canceled.finished_at
     assert canceled.expires_at == canceled.finished_at + timedelta(days=30)
-    assert not ListDomain.objects.exists()
-    assert not DomainBlock.objects.exists()
-    cancel_list(address_list=address_list, actor=SERVICE)
+    cancel_list(address_list=address_list, actor=None)
     assert AuditEntry.objects.filter(action="list.canceled").count() == 1
 
 
 def test_list_whose_hold_ended_holds_the_rest_when_it_is_resumed(account: Account) -> None:
     address_list = make_started_list(account, EMAILS)
     assert address_list.hold
-    pause_list(address_list=address_list, actor=SERVICE)
+    pause_list(address_list=address_list, actor=None)
     release_hold(hold=address_list.hold)
     counts = {"checked": 8, "deliverable": 5, "unknown": 3}
     AddressList.objects.update(**counts, error_code="credits_deducted", error_message="…")
-    resumed = resume_list(address_list=address_list, actor=SERVICE)
+    resumed = resume_list(address_list=address_list, actor=None)
     assert wallet(account) == (BALANCE - 15, 15)
     resumed.refresh_from_db()
     assert (resumed.error_code, resumed.error_message, resumed.paused_at) == ("", "", None)
-    resume_list(address_list=address_list, actor=SERVICE)
+    resume_list(address_list=address_list, actor=None)
     assert Hold.objects.count() == 2
 
 
 def test_list_is_not_resumed_if_the_balance_does_not_cover_the_rest(account: Account) -> None:
     address_list = make_started_list(account, EMAILS)
     assert address_list.hold
-    pause_list(address_list=address_list, actor=SERVICE)
+    pause_list(address_list=address_list, actor=None)
     release_hold(hold=address_list.hold)
     AddressList.objects.update(addresses=BALANCE + 1)
     with pytest.raises(InsufficientCredits):
-        resume_list(address_list=address_list, actor=SERVICE)
+        resume_list(address_list=address_list, actor=None)
     assert state_of(address_list) == State.PAUSED
 
 
@@ -218,15 +216,15 @@ def test_list_paused_while_unknown_results_are_checked_again_goes_on_there(
     address_list = make_started_list(account, EMAILS)
     later = timezone.now() + timedelta(minutes=10)
     AddressList.objects.update(state=State.RECHECKING, rechecks=1, recheck_at=later)
-    pause_list(address_list=address_list, actor=SERVICE)
-    resumed = resume_list(address_list=address_list, actor=SERVICE)
+    pause_list(address_list=address_list, actor=None)
+    resumed = resume_list(address_list=address_list, actor=None)
     assert (resumed.state, resumed.recheck_at) == (State.RECHECKING, later)
 
 
 def test_list_paused_for_thirty_days_is_canceled(account: Account) -> None:
     old, recent = make_started_list(account, EMAILS), make_started_list(account, EMAILS)
     for address_list, days in ((old, 31), (recent, 29)):
-        pause_list(address_list=address_list, actor=SERVICE)
+        pause_list(address_list=address_list, actor=None)
         paused_at = timezone.now() - timedelta(days=days)
         AddressList.objects.filter(pk=address_list.pk).update(paused_at=paused_at)
     cancel_long_paused()
@@ -238,14 +236,15 @@ def test_audit_log_names_who_started_and_stopped_a_list(
     account: Account, owner: User, key: ApiKey
 ) -> None:
     address_list = make_list(account, EMAILS)
-    by_owner, by_key = Actor(user=owner, ip="192.0.2.1"), Actor(key=key)
+    by_owner = Actor(account, user=owner, ip="192.0.2.1")
+    by_key = Actor(account, key=key)
     start_list(address_list=address_list, start=Start(), actor=by_key)
     pause_list(address_list=address_list, actor=by_owner)
     resume_list(address_list=address_list, actor=by_owner)
-    cancel_list(address_list=address_list, actor=SERVICE)
+    cancel_list(address_list=address_list, actor=None)
     entries = AuditEntry.objects.filter(action__startswith="list.").order_by("pk")
     assert [(entry.action, entry.who, entry.ip) for entry in entries] == [
-        ("list.started", f"API key {key}", None),
+        ("list.started", f"API key {key.name}", None),
         ("list.paused", owner.email, "192.0.2.1"),
         ("list.resumed", owner.email, "192.0.2.1"),
         ("list.canceled", "Automatic", None),

@@ -99,7 +99,7 @@ def test_every_format_is_read(
 
 
 def test_customer_can_choose_the_column(account: Account) -> None:
-    parsed = upload_and_parse(account, "a@shop.com,b@shop.com,c@shop.com\n", column=2)
+    parsed = upload_and_parse(account, "a@shop.com,b@shop.com,c@shop.com\n" * 2, column=2)
     assert parsed.column == 2
     assert ListDomain.objects.get().domain == "shop.com"
     assert preview_of(parsed).guessed_column == 0

@@ -40,6 +40,10 @@ MESSAGES = {
     "line_too_long": (
         "Line {line} has more than {limit} characters. Put each address in a row of its own."
     ),
+    "row_too_long": (
+        "A row has more than 8 MB of text. Put each address in a row of its own and upload the file"
+        " again."
+    ),
     "rows_too_large": (
         "The {limit} rows up to row {line} are too large. Remove the columns that you don't need"
         " and upload the file again."

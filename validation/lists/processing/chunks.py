@@ -148,7 +148,7 @@ def _charge(address_list: AddressList, charged: Counter[str]) -> None:
         raise HoldEnded
     account, key = address_list.account, address_list.key
     charges = [
-        Charge(account, key, verdict, count * PRICE, None, calls=count)
+        Charge(account, key, verdict, count * PRICE, None, validations=count)
         for verdict, count in charged.items()
         if count
     ]
@@ -159,4 +159,4 @@ def _charge(address_list: AddressList, charged: Counter[str]) -> None:
 def _pause_without_credits(address_list: AddressList) -> None:
     error = {"error_code": CREDITS_DEDUCTED, "error_message": _CREDITS_DEDUCTED_MESSAGE}
     if change_state(address_list, State.PAUSED, paused_at=timezone.now(), **error):
-        SERVICE.record(address_list, "list.paused")
+        record(address_list, None, "list.paused")

@@ -6,7 +6,6 @@ results, which are free, are recorded as usage.
 
 from datetime import timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
@@ -16,7 +15,7 @@ from credits.wallet.holds import release_hold
 from validation.engine.reasons import Verdict
 from validation.lists import emails
 from validation.lists.services import change_state
-from validation.models import AddressList, DomainBlock, ListDomain
+from validation.models import AddressList
 from validation.models.list_states import HOLDING_CREDITS, State
 
 # When unknown results are checked again, after the list's last check.
@@ -71,17 +70,12 @@ def end_list(address_list: AddressList, state: State, **changes: object) -> bool
     Return False if the list can't change to this state.
     """
     was_started = address_list.state in HOLDING_CREDITS
-    now = timezone.now()
-    times = {"finished_at": now, "expires_at": now + timedelta(days=settings.LIST_RETENTION_DAYS)}
-    if not change_state(address_list, state, recheck_at=None, **times, **changes):
+    if not change_state(address_list, state, recheck_at=None, **changes):
         return False
     if was_started:
         _record_unknown(address_list)
     if address_list.hold is not None:
         release_hold(hold=address_list.hold)
-    # Only checks need them.
-    ListDomain.objects.filter(list=address_list).delete()
-    DomainBlock.objects.filter(list=address_list).delete()
     if state is State.COMPLETED:
         emails.queue_list_completed(address_list)
     elif state is State.FAILED:
@@ -104,4 +98,4 @@ def _record_unknown(address_list: AddressList) -> None:
     count = count_unknown(address_list)
     if count:
         account, key = address_list.account, address_list.key
-        record_usage([Charge(account, key, Verdict.UNKNOWN, 0, None, calls=count)])
+        record_usage([Charge(account, key, Verdict.UNKNOWN, 0, None, validations=count)])

@@ -28,8 +28,6 @@ def prepare_once() -> bool:
     """Parse a list, or start one that was parsed. Return False if there is none."""
     address_list = AddressList.objects.claim()
     if address_list is not None:
-        if address_list.attempts > MAX_ATTEMPTS:
-            return fail_list(address_list)
         parse_list(address_list)
         return True
     ready = AddressList.objects.of_active_accounts().filter(

@@ -48,4 +48,127 @@ class ListRejected(Exception):
 
 
 def parse_list(address_list: AddressList) -> None:
-    raise NotImplementedError
+    """Parse a list that the caller has claimed, which makes it ready or failed."""
+    try:
+        if address_list.attempts > MAX_ATTEMPTS:
+            raise ListRejected("parsing_failed", _FAILED)
+        _Parser(address_list).run()
+    except (UnreadableFile, ListRejected) as error:
+        _fail(address_list, error.code, error.message)
+    except LeaseLost:
+        return
+
+
+def _fail(address_list: AddressList, code: str, message: str) -> None:
+    with transaction.atomic():
+        if not address_list.lock_if_held():
+            return
+        change_state(address_list, State.FAILED, error_code=code, error_message=message[:300])
+    storage.delete_content(address_list)
+
+
+class _Parser:
+    def __init__(self, address_list: AddressList) -> None:
+        self._list = address_list
+        self._limit = list_limits(address_list.account).addresses
+        self._renewed_at = time.monotonic()
+        self._chunks = self._duplicates = self._addresses = 0
+
+    def run(self) -> None:
+        self._discard_last_attempt()
+        with open_source(self._list, self._keep_lease) as source:
+            column = self._choose_column(source)
+            counter = PreviewCounter(column, staff_domains=staff_domains.current())
+            self._store_chunks(source, counter)
+            counts = counter.result()
+        if not counts.rows:
+            raise UnreadableFile("no_rows")
+        preview = StoredPreview.build(source.file, source.guess, counts)
+        self._finish(counts, preview, column)
+
+    def _discard_last_attempt(self) -> None:
+        if self._list.parts.exists():
+            storage.delete_rows(self._list)
+        else:
+            storage.delete_facts(self._list)
+
+    def _choose_column(self, source: Source) -> int:
+        """Return the customer's column, or the best guess. The preview shows how good it is."""
+        if self._list.column is not None:
+            return self._list.column
+        best = source.guess.address_column
+        if best is None:
+            columns = source.guess.columns
+            best = max(columns, key=lambda column: column.addresses, default=None)
+        return best.index if best else 0
+
+    def _store_chunks(self, source: Source, counter: PreviewCounter) -> None:
+        deduplicator = Deduplicator(self._list)
+        rows = 0
+        for cells in source.chunks:
+            self._keep_lease()
+            parsed = counter.add(cells)
+            if self._addresses <= self._limit:
+                found = deduplicator.classify(parsed, rows)
+                self._store(cells, found, is_new=not source.is_stored)
+            rows += len(cells)
+        if self._addresses > self._limit:
+            raise ListRejected("list_too_large", self._explain_size(rows))
+
+    def _store(self, cells: Table, found: Classified, *, is_new: bool) -> None:
+        packed = Rows(cells, found.kinds, found.originals).pack()
+        with transaction.atomic():
+            if not self._list.lock_if_held():
+                raise LeaseLost
+            if is_new:
+                ListChunk.objects.create(list=self._list, number=self._chunks, rows=packed)
+            else:
+                chunks = ListChunk.objects.filter(list=self._list, number=self._chunks)
+                chunks.update(rows=packed)
+            found.store()
+        self._chunks += 1
+        self._duplicates += found.duplicates
+        self._addresses += found.to_check
+
+    def _explain_size(self, rows: int) -> str:
+        return (
+            f"The list has {rows:,} rows with more than {self._limit:,} different addresses, your"
+            " limit per list. Split the list, or upgrade your plan."
+        )
+
+    def _finish(self, counts: Preview, preview: StoredPreview, column: int) -> None:
+        with transaction.atomic():
+            if not self._list.lock_if_held():
+                raise LeaseLost
+            self._check_day()
+            ListUpload.objects.filter(list=self._list).update(addresses=self._addresses)
+            storage.delete_parts(self._list)
+            change_state(
+                self._list,
+                State.READY,
+                column=column,
+                has_header=preview.file.has_header,
+                preview=preview.pack(),
+                rows=counts.rows,
+                empty=counts.empty,
+                not_address=counts.not_address,
+                bad_syntax=counts.bad_syntax,
+                duplicates=self._duplicates,
+                addresses=self._addresses,
+            )
+
+    def _check_day(self) -> None:
+        limit = limits.find_daily_excess(self._list.account, self._list, self._addresses)
+        if limit is not None:
+            message = (
+                f"You can upload up to {limit:,} addresses in 24 hours. Upload the list again"
+                " later, or upgrade your plan."
+            )
+            raise ListRejected("rate_limit_exceeded", message)
+
+    def _keep_lease(self) -> None:
+        if time.monotonic() - self._renewed_at < _RENEWAL_SECONDS:
+            return
+        if not self._list.renew():
+            raise LeaseLost
+        self._renewed_at = time.monotonic()
