@@ -126,7 +126,7 @@ def test_web_server_and_supervisor_log_in_the_configured_format(site: Product) -
     (background,) = background_workers(site)
     os.kill(background, signal.SIGKILL)
     os.kill(children(find_child(site, "gunicorn"))[0], signal.SIGKILL)
-    assert eventually(lambda: "background worker ended" in "".join(records(site)[before:]))
+    assert eventually(lambda: "run_worker` ended" in "".join(records(site)[before:]))
     assert eventually(lambda: "SIGKILL" in "".join(records(site)[before:]))
     for line in records(site)[before:]:
         assert LINE.fullmatch(line) if not is_json(site) else read(line)
