@@ -1,8 +1,8 @@
 """Customers who have just signed up, with whom most journeys start.
 
 While a journey runs, the next customer signs up over plain HTTP in the background, because hashing
-the password and waiting for the email is slow. Only one is prepared in advance, because sign-ups
-are limited to 20 per minute and IP address.
+the password and waiting for the email is slow. Each one has a loopback address of their own,
+because sign-ups are limited to 20 per minute and IP address.
 """
 
 import re
@@ -10,10 +10,18 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPConnection, HTTPResponse
 from http.cookiejar import CookieJar
 from itertools import count
 from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, OpenerDirector, build_opener
+from urllib.request import (
+    HTTPCookieProcessor,
+    HTTPHandler,
+    OpenerDirector,
+    Request,
+    build_opener,
+)
 
 from tests.journeys.sign_in import PASSWORD, code_from_email
 from tests.servers.product import Product
@@ -39,8 +47,20 @@ class Newcomers:
         return current.result()
 
     def _start_sign_up(self) -> Future[Newcomer]:
-        email = f"customer@newcomers-{next(self._numbers)}.example"
-        return self._threads.submit(sign_up, self._site, email)
+        number = next(self._numbers)
+        email = f"customer@newcomers-{number}.example"
+        return self._threads.submit(sign_up, self._site, email, f"127.0.1.{number % 250 + 1}")
+
+
+class _FromAddress(HTTPHandler):
+    """Connects from one of this machine's loopback addresses."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._connect = partial(HTTPConnection, source_address=(address, 0))
+
+    def http_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(self._connect, req)
 
 
 @contextmanager
@@ -49,9 +69,9 @@ def open_newcomers(site: Product) -> Iterator[Newcomers]:
         yield Newcomers(site, threads)
 
 
-def sign_up(site: Product, email: str) -> Newcomer:
+def sign_up(site: Product, email: str, address: str = "127.0.0.1") -> Newcomer:
     jar = CookieJar()
-    client = build_opener(HTTPCookieProcessor(jar))
+    client = build_opener(HTTPCookieProcessor(jar), _FromAddress(address))
     client.addheaders = [("User-Agent", BROWSER)]
     _send_form(client, f"{site.url}/accounts/signup/", email=email, password1=PASSWORD)
     code = code_from_email(site, email)
