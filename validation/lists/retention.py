@@ -13,8 +13,8 @@ from validation.models import AddressList, ListAddress, ListChunk, ListPart, Lis
 from validation.models.list_states import State
 
 MAX_UPLOAD_TIME = timedelta(hours=24)
-# Their rows were deleted, unless a process was killed meanwhile. A list that failed after its start
-# has results that were paid for.
+# Their rows were deleted, unless the process that did so was killed. A list that failed after its
+# start has results that were paid for.
 _IS_EMPTY = Q(state=State.EXPIRED) | Q(state=State.FAILED, started_at=None)
 
 
