@@ -61,7 +61,6 @@ def hold_and_kill(site: Product) -> None:
     finally:
         for process in processes:
             kill(process)
-    assert_nothing_lost(site)
 
 
 def assert_nothing_lost(site: Product) -> None:
@@ -80,4 +79,6 @@ def test_killed_processes_lose_no_held_credit(tmp_path: Path, database: str) -> 
         options = {}
         if database == "postgresql":
             options["DATABASE_URL"] = stack.enter_context(postgres_server()).url
-        hold_and_kill(stack.enter_context(product(tmp_path, **options)))
+        site = stack.enter_context(product(tmp_path, **options))
+        hold_and_kill(site)
+        assert_nothing_lost(site)

@@ -19,7 +19,7 @@ from validation.models.list_states import State
 
 pytestmark = pytest.mark.django_db
 
-TABLE = "name,email\nJane,jane@shop.com\nJoe,JANE@shop.com\nJim,nobody\nJo,\nJill,jill@other.com\n"
+TABLE = "name,email\nJane,jane@shop.com\nJoe,JANE@shop.com\nJim,unknown\nJo,\nJill,jill@other.com\n"
 ADDRESS, DUPLICATE = RowKind.ADDRESS, RowKind.DUPLICATE
 
 
