@@ -218,10 +218,7 @@ CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # SECURE_SSL_REDIRECT, SECURE_HSTS_SECONDS, …
-globals().update(transport_settings(BASE_URL, required=PRODUCTION))
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
-SECURE_REFERRER_POLICY = "same-origin"
-X_FRAME_OPTIONS = "DENY"
+globals().update(transport_settings(BASE_URL, PRODUCTION, is_behind_proxy=bool(TRUSTED_PROXIES)))
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": DIRECTIVES}
 PERMISSIONS_POLICY = PERMISSIONS_HEADER
 
@@ -244,13 +241,8 @@ DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Domains, and DNS replies, that each worker caches. A domain with its reply takes about 2 KB.
 DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_000_000)
-
-# --- Lists ----------------------------------------------------------------------------------------
-
-# Uploaded files stay in memory and are stored encrypted. The web worker limits their size.
+# Uploaded lists stay in memory and are stored encrypted. The web worker limits their size.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
-# Processes that `make serve` starts for lists.
-LIST_PROCESSES = env.integer("LIST_PROCESSES", 1, minimum=0, maximum=64)
 
 # --- Billing --------------------------------------------------------------------------------------
 
@@ -286,6 +278,7 @@ MISSING_LEGAL_SETTINGS = env.missing("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TA
 # --- Background jobs, logs and metrics ------------------------------------------------------------
 
 SCHEDULER = env.flag("SCHEDULER", True)
+LIST_PROCESSES = env.integer("LIST_PROCESSES", 1, minimum=0, maximum=64)
 LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
 # In production, programs read the log.
 LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)

@@ -1,9 +1,11 @@
-"""Whether pages require HTTPS."""
+"""Whether pages require HTTPS, and what browsers may do with them."""
 
 from urllib.parse import urlsplit
 
 
-def transport_settings(base_url: str, *, required: bool) -> dict[str, object]:
+def transport_settings(
+    base_url: str, required: bool, *, is_behind_proxy: bool
+) -> dict[str, object]:
     return {
         "SECURE_SSL_REDIRECT": required,
         # Load balancers poll these over plain HTTP. API requests over plain HTTP get a 403 from
@@ -13,4 +15,9 @@ def transport_settings(base_url: str, *, required: bool) -> dict[str, object]:
         "SECURE_HSTS_SECONDS": 2 * 365 * 24 * 3600 if required else 0,
         "SECURE_HSTS_INCLUDE_SUBDOMAINS": required,
         "SECURE_HSTS_PRELOAD": required,
+        "SECURE_PROXY_SSL_HEADER": (
+            ("HTTP_X_FORWARDED_PROTO", "https") if is_behind_proxy else None
+        ),
+        "SECURE_REFERRER_POLICY": "same-origin",
+        "X_FRAME_OPTIONS": "DENY",
     }
