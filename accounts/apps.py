@@ -1,4 +1,6 @@
 from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import Warning as CheckWarning
 from django.core.checks import register
 from django.db.models.signals import post_migrate
 
@@ -9,10 +11,19 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         # These modules import models, which are not loaded before ready() runs.
-        from accounts import terms
         from accounts.authentication import signals
         from accounts.staff import groups
 
-        register(terms.check_legal_pages, deploy=True)
+        register(check_legal_pages, deploy=True)
         signals.connect()
         post_migrate.connect(groups.create_groups, dispatch_uid="accounts.staff.groups")
+
+
+def check_legal_pages(**_: object) -> list[CheckWarning]:
+    """Warn in `manage.py check --deploy` about texts that only the operator can supply."""
+    if not settings.MISSING_LEGAL_SETTINGS:
+        return []
+    missing = ", ".join(settings.MISSING_LEGAL_SETTINGS)
+    hint = "See “Legal pages” in docs/configuration.md."
+    message = f"The legal pages are missing {missing}."
+    return [CheckWarning(message, hint=hint, id="accounts.W001")]

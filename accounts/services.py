@@ -1,9 +1,12 @@
-"""Create users, and open, rename, suspend, export, close, and reopen accounts."""
+"""Create users, record their agreement to the terms, and open, rename, suspend, export, close, and
+reopen accounts.
+"""
 
 from contextlib import suppress
 
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -201,3 +204,12 @@ def _default_account_name(user: User) -> str:
         validate_name(name)
         return name or "My account"
     return "My account"
+
+
+@transaction.atomic
+def agree_to_terms(*, user: User, account: Account | None, ip: str | None = None) -> None:
+    """Record agreement to the current terms, which include the data processing agreement."""
+    user.terms_version = settings.TERMS_VERSION
+    user.terms_agreed_at = timezone.now()
+    user.save(update_fields=["terms_version", "terms_agreed_at"])
+    audit.record(account, user, "user.terms_agreed", f"version of {user.terms_version}", ip)

@@ -28,8 +28,7 @@ from accounts.engine import get_engine
 from accounts.models import Invitation, User
 from accounts.request import SiteRequest
 from accounts.retention import delete_unconfirmed_sign_up
-from accounts.services import open_account
-from accounts.terms import agree_to_terms
+from accounts.services import agree_to_terms, open_account
 from runtime.unicode import validate_line
 
 # The invitation whose link this browser opened.

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from accounts.permissions import redirect_get_to
 from accounts.request import SiteRequest
-from accounts.terms import agree_to_terms
+from accounts.services import agree_to_terms
 from runtime.http.public_pages import public_page
 
 DAY = 24 * 3600

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.terms import check_legal_pages
+from accounts.apps import check_legal_pages
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

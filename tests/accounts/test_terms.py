@@ -15,7 +15,7 @@ from pytest_django import Settings
 from accounts import team
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
-from accounts.terms import agree_to_terms
+from accounts.services import agree_to_terms
 from tests.accounts.authentication.test_sign_up import sign_up
 from tests.conftest import signed_in
 
