@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db.models import Sum
 from django.utils import timezone
 
 from accounts.engine import get_engine
@@ -52,10 +53,9 @@ def wallet(account: Account) -> tuple[int, int]:
 
 
 def usage() -> dict[tuple[int | None, str], tuple[int, int]]:
-    return {
-        (hour.key_id, hour.verdict): (hour.calls, hour.credits)
-        for hour in UseHour.objects.order_by("verdict")
-    }
+    """Return calls and credits by key and verdict, over all hours."""
+    sums = UseHour.objects.values_list("key_id", "verdict").annotate(Sum("calls"), Sum("credits"))
+    return {(key_id, verdict): (calls, spent) for key_id, verdict, calls, spent in sums}
 
 
 def results_of(address_list: AddressList) -> dict[str, str]:
