@@ -30,18 +30,21 @@ class WalletQuerySet(models.QuerySet["Wallet"]):
         Leaves out accounts whose balance doesn't cover the cost. One conditional UPDATE checks and
         changes the balance, so no transaction decides on a balance that another is changing.
         """
-        rows = execute(_charge_sql(fast_path=False), [_COSTS.value(costs.items())])
+        rows = execute(_charge_sql(_IS_COVERED), [_COSTS.value(costs.items())])
         return {account_id: (balance, threshold) for account_id, balance, threshold in rows}
 
-    def charge_and_insert(self, costs: dict[int, int], *inserts: BulkInsert) -> dict[int, int]:
+    def charge_and_insert(
+        self, costs: dict[int, int], *inserts: BulkInsert, skip_locked: bool
+    ) -> dict[int, int]:
         """Deduct costs and insert the rows of the accounts charged. Return the balances left.
 
-        Also leaves out wallets that another transaction has locked, because this statement must
-        not wait, and those that become empty or reach their threshold, because an email has to be
-        queued in the same transaction. Callers charge these with `charge_all`.
+        Also leaves out wallets that become empty or reach their threshold, because an email has to
+        be queued in the same transaction, and with `skip_locked` those that another transaction has
+        locked, so that no account waits for another. Callers charge these with `charge_all`.
         """
         value = _COSTS.value(costs.items())
-        rows = decide_and_insert(_charge_sql(fast_path=True), value, *inserts)
+        decision = _charge_sql(_NEEDS_NO_EMAIL, skip_locked=skip_locked)
+        rows = decide_and_insert(decision, value, *inserts)
         return {account_id: balance for account_id, balance, _ in rows}
 
     def add(self, account: Account, amount: int) -> None:
@@ -170,17 +173,17 @@ _NEEDS_NO_EMAIL = f"balance > cost AND (balance <= {_THRESHOLD} OR balance - cos
 
 
 @cache
-def _charge_sql(*, fast_path: bool) -> str:
+def _charge_sql(condition: str, *, skip_locked: bool = False) -> str:
     costs = _COSTS.table
     if connection.vendor == "postgresql":
         # Locks wallets in one order, so that two transactions cannot deadlock.
         costs = f"""(
             SELECT account, cost FROM credits_wallet wallet JOIN {costs} ON account_id = account
-            ORDER BY account FOR NO KEY UPDATE OF wallet {"SKIP LOCKED" if fast_path else ""}
+            ORDER BY account FOR NO KEY UPDATE OF wallet {"SKIP LOCKED" if skip_locked else ""}
         ) AS locked_costs"""  # noqa: S608 - our own names
     return f"""
         UPDATE credits_wallet SET balance = balance - cost FROM {costs}
-        WHERE account_id = account AND {_NEEDS_NO_EMAIL if fast_path else _IS_COVERED}
+        WHERE account_id = account AND {condition}
         RETURNING account_id, balance, {_THRESHOLD}
     """  # noqa: S608 - our own names
 

@@ -95,7 +95,9 @@ class JsonTable:
     def value(self, rows: Iterable[Row]) -> str:
         """Return the statement's parameter for `table`."""
         objects = [dict(zip(self.names, row, strict=True)) for row in rows]
-        return orjson.dumps(objects, _to_json, orjson.OPT_PASSTHROUGH_DATETIME).decode()
+        if connection.vendor == "postgresql":
+            return orjson.dumps(objects, str).decode()
+        return orjson.dumps(objects, _to_text, orjson.OPT_PASSTHROUGH_DATETIME).decode()
 
     @cached_property
     def table(self) -> str:
@@ -157,8 +159,8 @@ def decide_and_insert(decision: str, value: str, *inserts: BulkInsert) -> list[R
     return decided
 
 
-def _to_json(value: object) -> str:
-    """Convert a value to what the column stores: SQLite compares timestamps as text."""
+def _to_text(value: object) -> str:
+    """Convert a value to the text that SQLite stores, which compares timestamps as text."""
     if isinstance(value, datetime):
         return str(connection.ops.adapt_datetimefield_value(value))
     return str(value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
-from apikeys.rest.responses import render
+from apikeys.rest.responses import format_datetime, render
 from credits.wallet.charges import (
     Charge,
     charge_all,
@@ -70,7 +70,7 @@ def _build_rows(batch: Batch) -> BulkInsert:
 
 
 def _build_documents(batch: Batch) -> dict[str, dict[str, object]]:
-    """Return the results by address. Their credits are set once the batch is charged."""
+    """Return the results by address. Time and credits are set once the batch is charged."""
     return {
         validation.email: validation.document(balance=0) for validation in _paced(batch.validations)
     }
@@ -91,7 +91,8 @@ def _charge_and_insert(batch: Batch, rows: BulkInsert) -> list[int] | None:
     charges = _charges(batch)
     if batch.idempotency_key is not None or not charges:
         return None
-    final_balance = charge_and_insert(charges, rows)[-1]
+    # One account's charges: there is no other to keep waiting.
+    final_balance = charge_and_insert(charges, rows, skip_locked=False)[-1]
     return None if final_balance is None else _balances_after(batch, final_balance)
 
 
@@ -152,9 +153,11 @@ def _balances_after(batch: Batch, final_balance: int) -> list[int]:
 def _build_response(
     batch: Batch, documents: dict[str, dict[str, object]], balances: list[int]
 ) -> ValidationResponse:
-    first: dict[str, int] = {}
+    created_at = format_datetime(timezone.now())
     for validation, balance in zip(batch.validations, balances, strict=True):
-        documents[validation.email]["credits"] = _credits(validation.cost, balance)
+        charged = {"created_at": created_at, "credits": _credits(validation.cost, balance)}
+        documents[validation.email].update(charged)
+    first: dict[str, int] = {}
     results = []
     for index, email in enumerate(batch.emails):
         duplicate_of = first.get(email)
@@ -162,7 +165,7 @@ def _build_response(
         results.append(_build_result(documents[email], duplicate_of, balances[-1]))
     document = {
         "id": batch.id,
-        "created_at": timezone.now(),
+        "created_at": created_at,
         "results": results,
         "summary": _summarize(batch),
         "duration_ms": batch.duration_ms,

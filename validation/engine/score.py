@@ -1,6 +1,6 @@
 """Compute a deterministic score for an address as a sum of weights. Pure."""
 
-from collections.abc import Iterable
+from functools import lru_cache
 
 from validation.engine.reasons import Verdict
 
@@ -30,7 +30,9 @@ WEIGHTS = {
 }
 
 
-def compute_score(verdict: Verdict, evidence: str, facts: Iterable[str]) -> int | None:
+# A batch asks for the score of a hundred addresses, twice, and their facts are mostly the same.
+@lru_cache(maxsize=512)
+def compute_score(verdict: Verdict, evidence: str, facts: tuple[str, ...]) -> int | None:
     if verdict == Verdict.UNKNOWN:
         return None
     if verdict == Verdict.UNDELIVERABLE:

@@ -13,6 +13,7 @@ CHECKS = (
     *("relay", "role_account", "no_reply", "has_tag", "reserved_domain", "smtputf8_required"),
     *("mixed_script", "accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled"),
 )
+_NO_CHECKS: dict[str, bool | None] = dict.fromkeys(CHECKS)
 # Sign-up forms should refuse addresses with one of these, although mail might arrive.
 SIGN_UP_BLOCKERS = {"disposable", "no_reply", "mixed_script"}
 # After how many seconds a retry makes sense, by reason.
@@ -58,9 +59,8 @@ class Finding:
 
     @property
     def score(self) -> int | None:
-        facts = [*self.reasons, f"spf_{self.route.spf}", f"dmarc_{self.route.dmarc}"]
-        if self.checks.get("relay"):
-            facts.append("relay")
+        relay = ("relay",) if self.checks.get("relay") else ()
+        facts = (*self.reasons, f"spf_{self.route.spf}", f"dmarc_{self.route.dmarc}", *relay)
         return compute_score(self.verdict, self.evidence, facts)
 
     @property
@@ -101,7 +101,7 @@ class Finding:
             "domain": parts and parts.domain,
             "ascii_domain": parts and parts.ascii_domain,
             "registrable_domain": self.registrable_domain,
-            "checks": {name: self.checks.get(name) for name in CHECKS},
+            "checks": _NO_CHECKS | self.checks,
             "syntax_error": problem and {"code": problem.code, "message": problem.message},
             "mx": {
                 "provider": route.provider,

@@ -185,7 +185,7 @@ def test_precedence_matches_the_documentation() -> None:
 def test_scores_stay_within_the_range_of_their_verdict(reason: str, evidence: str) -> None:
     verdict = VERDICT_BY_REASON[reason]
     others = [fact for fact in WEIGHTS if fact not in REASONS[Verdict.RISKY]]
-    scores = [compute_score(verdict, evidence, [reason, *facts]) for facts in ([], others)]
+    scores = [compute_score(verdict, evidence, (reason, *facts)) for facts in ((), others)]
     limits = {
         Verdict.UNDELIVERABLE: (0, 0),
         Verdict.RISKY: (MIN_SCORES[Verdict.RISKY], 69),
