@@ -1,9 +1,10 @@
 """Run benchmarks: `python -m tests.bench [SUBJECT…] [--write] [--rows NUMBER]`.
 
-The subjects are api, batches, engine, reverse-proxy, load, pages, sign-ins and web-worker; together
-they take about 17 minutes. `make bench` runs api, batches and sign-ins and takes about eleven.
+The subjects are api, batches, engine, lists, reverse-proxy, load, pages, sign-ins and web-worker;
+together they take about 23 minutes. `make bench` runs api, batches, lists and sign-ins.
 
-`--rows 50000000` measures the pages with as many rows of the request log as a large service has.
+`--rows 50000000` measures the pages with as many rows of the request log as a large service has, or
+the lists with as many addresses.
 """
 
 import argparse
@@ -23,6 +24,8 @@ from tests.bench import (
     batches,
     batches_metrics,
     engine,
+    lists,
+    lists_metrics,
     overload,
     pages,
     reverse_proxy,
@@ -56,12 +59,13 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help=f"write the tables to docs/{DOCUMENT.name}"
     )
-    parser.add_argument("--rows", type=int, help="rows of the request log, for the pages")
+    parser.add_argument("--rows", type=int, help="rows of the request log, or of a list")
     arguments = parser.parse_args()
     # Stop the servers on SIGTERM too: SystemExit runs every finally block.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for subject in arguments.subjects or SUBJECTS:
-        size = {"rows": arguments.rows} if arguments.rows and subject == "pages" else {}
+        has_size = arguments.rows and subject in ("lists", "pages")
+        size = {"rows": arguments.rows} if has_size else {}
         report = SUBJECTS[subject](**size)
         print(report, flush=True)
         if arguments.write:
@@ -109,6 +113,20 @@ def report_batches() -> str:
         f"resolver replies after {1000 * batches.DNS_SECONDS:g} ms for cold domains. The other "
         f"customer sends {batches.CALM_RATE:g} single calls per second; {api.WORKERS} web "
         f"workers; {_machine()}.",
+    )
+
+
+def report_lists(rows: int = lists.ADDRESSES) -> str:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as executor:
+        metrics = lists_metrics.measure(
+            executor, lambda text: print(text, file=sys.stderr), addresses=rows
+        )
+    return _format_report(
+        metrics,
+        f"Lists of {rows:,} addresses, whose domains are looked up for the first time; the "
+        f"resolver replies after {1000 * lists.DNS_SECONDS:g} ms; PostgreSQL. One run each. The "
+        f"other customer sends {batches.CALM_RATE:g} single calls per second; {_machine()}.",
     )
 
 
@@ -215,6 +233,7 @@ SUBJECTS = {
     "api": report_api,
     "batches": report_batches,
     "engine": report_engine,
+    "lists": report_lists,
     "reverse-proxy": report_reverse_proxy,
     "load": report_load,
     "pages": report_pages,

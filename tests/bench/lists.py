@@ -1,119 +1,214 @@
-"""Measure how fast one process parses and checks a list: `python -m tests.bench.lists`.
+"""Measure lists: how fast they are parsed and checked, and what they cost other customers.
 
-Runs on PostgreSQL with DATABASE_URL, otherwise on SQLite. `--profile` prints the biggest costs.
+Each list has domains of its own, so all of them have to be looked up.
 """
 
-import argparse
-import cProfile
-import os
-import pstats
-import random
-import resource
-import shutil
-import sys
-import tempfile
+import http.client
+import json
+import socket
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from tests.bench.quick_resolver import quick_resolver
+import dns.message
+import psutil
 
-if TYPE_CHECKING:
-    from validation.models import AddressList
+from tests.bench.api import DOMAINS, WORKERS, validate
+from tests.bench.batches import CALM_RATE, SINGLE_CALLERS
+from tests.bench.customers import make_customers
+from tests.bench.list_upload import UploadedList, upload_list
+from tests.bench.load import Address, Load, Outcome, generate
+from tests.bench.processes import cpu_seconds
+from tests.bench.quick_resolver import QuickResolver, quick_resolver
+from tests.servers.postgres import postgres_server
+from tests.servers.product import Product, product
+from tests.servers.redis import redis_server
 
+ADDRESSES = 100_000
 DNS_SECONDS = 0.02
-ADDRESSES, DOMAINS = 100_000, 10_000
+# Distinct domains as a share of the addresses.
+DOMAIN_SHARES = (0.05, 0.1, 0.2)
+PROCESSES = (1, 2)
+# As many as the product has.
+MX_THREADS = 64
+CALM_ROUNDS, CALM_SECONDS = 7, 2.0
+_POLL_SECONDS = 0.1
+_TIME_LIMIT = 3600
+STAGES = ("parse", "domains", "addresses")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.lists")
-    parser.add_argument("--addresses", type=int, default=ADDRESSES)
-    parser.add_argument("--domains", type=int, default=DOMAINS)
-    parser.add_argument("--profile", action="store_true")
-    arguments = parser.parse_args()
-    folder = os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="bench-lists-")
-    try:
-        with quick_resolver(DNS_SECONDS) as resolver:
-            os.environ["DNS_RESOLVERS"] = resolver.address
-            _measure(arguments.addresses, arguments.domains, is_profiled=arguments.profile)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+@dataclass
+class Run:
+    addresses: int
+    domains: int
+    processes: int
+    # By stage: seconds of the clock, and CPU seconds by process.
+    seconds: dict[str, float]
+    cpu: dict[str, dict[str, float]]
+    megabytes: float
+    deliverable: int
+    unknown: int
+
+    @property
+    def total_seconds(self) -> float:
+        return sum(self.seconds.values())
+
+    @property
+    def wrong(self) -> int:
+        """Return the number of definite verdicts that are wrong: all addresses are deliverable."""
+        return self.addresses - self.deliverable - self.unknown
 
 
-def _measure(addresses: int, domains: int, *, is_profiled: bool) -> None:
-    _set_up()
-    from validation.lists.processing.running import check_once, prepare_once
+@dataclass
+class Calm:
+    """Single calls of another customer, without and with a list that is checked."""
 
-    address_list = _upload(addresses, domains)
-    profile = cProfile.Profile() if is_profiled else None
-    seconds = {"parse": _time(prepare_once, None)}
-    prepare_once()
-    seconds["domains"] = _time(lambda: _has_blocks(address_list) and check_once(), None)
-    seconds["chunks"] = _time(check_once, profile)
-    _report(address_list, seconds)
-    if profile is not None:
-        pstats.Stats(profile, stream=sys.stdout).sort_stats("tottime").print_stats(35)
+    alone: list[Outcome] = field(default_factory=list)
+    during: list[Outcome] = field(default_factory=list)
 
 
-def _set_up() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    import django
+@dataclass
+class Site:
+    running: Product
+    # Measured besides the product's list processes.
+    pids: dict[str, int]
 
-    django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", "--new-database", verbosity=0)
-    call_command("create_account", "bench@shop.example", "--credits", "10000000")
-    from credits.models import Plan
-
-    Plan.objects.update(list_addresses=10_000_000, list_bytes=1 << 30)
+    @property
+    def address(self) -> Address:
+        return Address("127.0.0.1", self.running.port)
 
 
-def _upload(addresses: int, domains: int) -> "AddressList":
-    from accounts.models import Account
-    from validation.lists.services import Actor, upload_list
-    from validation.lists.uploads.options import ListOptions
+@contextmanager
+def site(processes: int) -> Iterator[Site]:
+    with (
+        TemporaryDirectory(prefix="bench-") as folder,
+        quick_resolver(DNS_SECONDS) as resolver,
+        postgres_server() as postgres,
+        redis_server() as redis,
+        product(
+            Path(folder),
+            DNS_RESOLVERS=resolver.address,
+            WEB_WORKERS=WORKERS,
+            LIST_PROCESSES=str(processes),
+            DATABASE_URL=postgres.url,
+            REDIS_URL=redis.url,
+        ) as running,
+    ):
+        yield Site(running, {"PostgreSQL": postgres.pid, "resolver": resolver.pid})
 
-    numbers = random.Random(1)
-    lines = [
-        f"customer{number}@domain{numbers.randrange(domains)}.com,Customer {number}"
-        for number in range(addresses)
-    ]
-    actor = Actor(Account.objects.get(memberships__user__email="bench@shop.example"))
-    content = "\n".join(["email,name", *lines]).encode()
-    options = ListOptions(starts_when_ready=True, content_type="text/csv")
-    return upload_list(actor=actor, content=content, options=options)
+
+def measure_run(site: Site, processes: int, addresses: int, domains: int) -> Run:
+    uploaded = upload_list(site.running, addresses, domains)
+    samples: dict[str, tuple[float, dict[str, float]]] = {"parse": _sample(site)}
+    megabytes = 0.0
+    for document in _watch(site, uploaded):
+        megabytes = max([megabytes, *map(_megabytes, _list_processes(site))])
+        samples.setdefault(_stage(document), _sample(site))
+    for stage in STAGES:
+        samples.setdefault(stage, samples["completed"])
+    ordered = [samples[stage] for stage in (*STAGES, "completed")]
+    seconds, cpu = {}, {}
+    for stage, (before, after) in zip(STAGES, pairwise(ordered), strict=True):
+        seconds[stage] = after[0] - before[0]
+        cpu[stage] = {name: after[1][name] - before[1][name] for name in after[1]}
+    verdicts = document["verdicts"]
+    return Run(
+        *(document["counts"]["addresses"], domains, processes, seconds, cpu, megabytes),
+        *(verdicts["deliverable"], verdicts["unknown"]),
+    )
 
 
-def _has_blocks(address_list: "AddressList") -> bool:
-    return address_list.blocks.filter(is_done=False).exists()
+def _watch(site: Site, uploaded: UploadedList) -> Iterator[dict[str, Any]]:
+    """Yield the list's document again and again until it is completed."""
+    connection = http.client.HTTPConnection(*site.address)
+    headers = {"Authorization": f"Bearer {uploaded.secret}"}
+    ends_at, state = time.monotonic() + _TIME_LIMIT, ""
+    while state != "completed":
+        connection.request("GET", f"/v1/lists/{uploaded.id}", headers=headers)
+        document = json.load(connection.getresponse())
+        state = document["state"]
+        if state in ("failed", "paused") or time.monotonic() > ends_at:
+            raise RuntimeError(f"The list is {state}: {document['error']}")
+        yield document
+        time.sleep(_POLL_SECONDS)
+    connection.close()
 
 
-def _time(work: Callable[[], bool], profile: cProfile.Profile | None) -> tuple[float, float]:
-    started = time.perf_counter(), time.process_time()
-    if profile is not None:
-        profile.enable()
-    while work():
+def _stage(document: dict[str, Any]) -> str:
+    state = document["state"]
+    if state in ("uploading", "parsing", "completed"):
+        return "completed" if state == "completed" else "parse"
+    return "addresses" if document["progress"]["checked"] else "domains"
+
+
+def _sample(site: Site) -> tuple[float, dict[str, float]]:
+    pids = [process.pid for process in _list_processes(site)]
+    others = {name: cpu_seconds([pid]) for name, pid in site.pids.items()}
+    return time.perf_counter(), {"list processes": cpu_seconds(pids), **others}
+
+
+def _list_processes(site: Site) -> list[psutil.Process]:
+    children = psutil.Process(site.running.process.pid).children()
+    return [child for child in children if "run_lists" in child.cmdline()]
+
+
+def _megabytes(process: psutil.Process) -> float:
+    """Return the memory of the larger of a list process and the one in which it reads a file."""
+    sizes = []
+    for each in (process, *process.children()):
+        try:
+            sizes.append(float(each.memory_info().rss))
+        except psutil.NoSuchProcess:
+            continue
+    return max(sizes) / 1e6
+
+
+def measure_calm(executor: Executor, site: Site) -> Calm:
+    """Measure single calls without a list, then while a list is parsed and checked."""
+    secret = make_customers(site.running, accounts=1)["paid"][0]
+    calm = Calm()
+    _call(executor, site, secret)
+    calm.alone = [_call(executor, site, secret) for _ in range(CALM_ROUNDS)]
+    # Large enough not to end before the calls do.
+    uploaded = upload_list(site.running, 4 * ADDRESSES, 4 * ADDRESSES // 10)
+    documents = _watch(site, uploaded)
+    while _stage(next(documents)) == "parse":
         pass
-    if profile is not None:
-        profile.disable()
-    return time.perf_counter() - started[0], time.process_time() - started[1]
+    calm.during = [_call(executor, site, secret) for _ in range(CALM_ROUNDS)]
+    if _stage(next(documents)) == "completed":
+        raise RuntimeError("The list was completed before the calls were.")
+    return calm
 
 
-def _report(address_list: "AddressList", seconds: dict[str, tuple[float, float]]) -> None:
-    address_list.refresh_from_db()
-    verdicts = {
-        name: getattr(address_list, name)
-        for name in ("deliverable", "risky", "undeliverable", "unknown")
-    }
-    print(address_list.state, address_list.addresses, verdicts)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak memory: {peak:.0f} MB")
-    wall, cpu = (sum(values) for values in zip(*seconds.values(), strict=True))
-    for name, (elapsed, used) in {**seconds, "total": (wall, cpu)}.items():
-        rate = address_list.addresses / elapsed
-        print(f"{name}: {elapsed:.1f} s, {rate:,.0f} addresses/s, {used:.1f} s of CPU")
+def _call(executor: Executor, site: Site, secret: str) -> Outcome:
+    requests = tuple(validate(number, secret) for number in range(DOMAINS))
+    load = Load(site.address, requests, SINGLE_CALLERS, CALM_SECONDS, rate=CALM_RATE)
+    return executor.submit(generate, load).result()
 
 
-if __name__ == "__main__":
-    main()
+def bare_mx_rate(domains: int) -> float:
+    """Return how many domains per second threads look up that send an MX query and no more."""
+    with quick_resolver(DNS_SECONDS) as resolver, ThreadPoolExecutor(MX_THREADS) as threads:
+        started = time.perf_counter()
+        look_up = _mx_query(resolver)
+        for _ in threads.map(look_up, range(domains)):
+            pass
+        return domains / (time.perf_counter() - started)
+
+
+def _mx_query(resolver: QuickResolver) -> Callable[[int], None]:
+    def look_up(number: int) -> None:
+        query = dns.message.make_query(f"domain{number}.com", "MX")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+            udp.settimeout(10)
+            udp.connect(("127.0.0.1", resolver.port))
+            udp.send(query.to_wire())
+            dns.message.from_wire(udp.recv(512))
+
+    return look_up

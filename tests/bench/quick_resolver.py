@@ -32,8 +32,9 @@ Question = tuple[bytes, int]
 
 
 class QuickResolver:
-    def __init__(self, port: int, parent: Connection) -> None:
+    def __init__(self, port: int, pid: int, parent: Connection) -> None:
         self.port = port
+        self.pid = pid
         self.address = f"127.0.0.1:{port}"
         self._parent = parent
 
@@ -51,7 +52,7 @@ def quick_resolver(delay: float, *, slow_delay: float = 0) -> Iterator[QuickReso
     process = spawn.Process(target=_serve, args=(child, delay, slow_delay), daemon=True)
     process.start()
     try:
-        yield QuickResolver(parent.recv(), parent)
+        yield QuickResolver(parent.recv(), process.pid, parent)
     finally:
         parent.send("stop")
         process.join()
