@@ -13,6 +13,7 @@ from validation.engine.dns.stored_route import dump_route, load_route
 from validation.engine.domain_data import StaffDomains
 from validation.engine.findings import DomainInfo
 from validation.engine.lookups import look_up_all
+from validation.lists.row_lookup import find_domains
 from validation.models import AddressList, DomainBlock, ListDomain
 
 THREADS = 64
@@ -48,11 +49,8 @@ def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
 def load_facts(address_list: AddressList, domains: Iterable[str]) -> dict[str, DomainInfo]:
     """Return what was found about these domains, for `Engine.check_with_facts`."""
     staff = staff_domains.current()
-    rows = ListDomain.objects.filter(list=address_list, domain__in=set(domains)).exclude(route="")
-    return {
-        domain: _describe(domain, route, staff)
-        for domain, route in rows.values_list("domain", "route")
-    }
+    routes = find_domains(address_list, set(domains))
+    return {domain: _describe(domain, route, staff) for domain, route in routes.items() if route}
 
 
 # Most addresses of a list share few domains. An entry takes about 2 KB.

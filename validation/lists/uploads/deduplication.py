@@ -16,6 +16,7 @@ from validation.engine.domain_data import BUILT_IN_DATA
 from validation.engine.syntax import AddressParts
 from validation.lists.files.preview import ParsedCell
 from validation.lists.payloads import RowKind
+from validation.lists.row_lookup import find_addresses, find_domains
 from validation.models import AddressList, DomainBlock, ListAddress, ListDomain
 from validation.models.lists import BLOCK_DOMAINS, Dedupe
 
@@ -63,7 +64,7 @@ class Deduplicator:
 
     def classify(self, cells: Sequence[ParsedCell], first_row: int) -> Classified:
         digests = [self._digest(cell) if cell.parts else None for cell in cells]
-        known = self._find_rows({digest for digest in digests if digest is not None})
+        known = find_addresses(self._list, [digest for digest in digests if digest is not None])
         kinds, originals, new = [], [], []
         for row, (cell, digest) in enumerate(zip(cells, digests, strict=True), first_row):
             if digest is None:
@@ -86,16 +87,10 @@ class Deduplicator:
             return address_hash(canonical_address(cell.parts.local_part, cell.parts.domain))
         return address_hash(cell.text)
 
-    def _find_rows(self, digests: set[str]) -> dict[str, int]:
-        """Return where these addresses occur first, if they did before."""
-        rows = ListAddress.objects.filter(list=self._list, digest__in=digests)
-        return {digest.hex: row for digest, row in rows.values_list("digest", "row")}
-
     def _find_new_domains(self, cells: Sequence[ParsedCell]) -> list[tuple[int, str, int, str]]:
         # In the order of the rows, so that the first rows can be checked first.
         names = dict.fromkeys(_domains_to_look_up(cells))
-        known = ListDomain.objects.filter(list=self._list, domain__in=names)
-        for name in known.values_list("domain", flat=True):
+        for name in find_domains(self._list, names):
             del names[name]
         start = self._domains
         self._domains += len(names)
