@@ -28,6 +28,7 @@ def test_chosen_language_is_remembered_on_later_pages(page: Page) -> None:
     page.get_by_role("link", name="Verdicts and reasons").first.click()
     assert_heading(page, "Verdicts and reasons")
     expect(page.locator("#sign-up-python")).to_be_visible()
+    page.get_by_role("link", name="Clean a mailing list").first.click()
     expect(page.locator("#mailing-list-python")).to_be_visible()
     assert page.evaluate(LAYOUT_SHIFT) == 0
 

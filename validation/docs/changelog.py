@@ -26,6 +26,15 @@ class Entry:
 
 ENTRIES = (
     Entry(
+        "mailing-list-guide",
+        date(2026, 11, 23),
+        "Docs",
+        "A guide to cleaning a mailing list",
+        "From an export of your list to the addresses that you can send to, in the dashboard or "
+        "with a script.",
+        _PAGES["show-mailing-list"],
+    ),
+    Entry(
         "lists-dashboard",
         date(2026, 11, 23),
         "Dashboard",

@@ -249,6 +249,7 @@ _BUILDERS: dict[str, Callable[[], Context]] = {
     "show-validate": _validate,
     "show-batch": _batch,
     "show-lists": _lists,
+    "show-mailing-list": _lists,
     "show-verdicts": _verdicts,
     "show-rate-limits": _rate_limits,
     "show-credits": _credits,

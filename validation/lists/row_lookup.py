@@ -29,7 +29,7 @@ def find_domains(address_list: AddressList, domains: Iterable[str]) -> dict[str,
     rows = execute(
         _find(ListDomain, _DOMAINS, "known.domain, route", "domain"), [value, address_list.pk]
     )
-    return dict(rows)
+    return {row[0]: row[1] for row in rows}
 
 
 @cache

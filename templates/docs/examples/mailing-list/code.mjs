@@ -1,55 +1,56 @@
-import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+const FILE = `id,email
+1,deliverable@sandbox.test
+2,disposable@sandbox.test
+3,possible_typo@sandbox.test
+4,mailbox_not_found@sandbox.test
+5,role_account@sandbox.test
+`;
 
-const LIST = "newsletter-2026-12";
-const EMAILS = [
-  "deliverable@sandbox.test",
-  "disposable@sandbox.test",
-  "possible_typo@sandbox.test",
-  "mailbox_not_found@sandbox.test",
-  "dns_timeout@sandbox.test",
-];
-const BATCH_SIZE = 4;
+async function call(method, path, body, contentType = "application/json") {
+  const response = await fetch(`{{ base_url }}/v1/lists${path}`, {
+    method,
+    headers: {
+      Authorization: `Bearer ${process.env.SVC_API_KEY}`,
+      "Content-Type": contentType,
+    },
+    body,
+    signal: AbortSignal.timeout(60_000),
+  });
+  if (!response.ok) {
+    throw new Error(await response.text());
+  }
+  return response;
+}
 
-const idempotencyKey = (email) => createHash("sha256").update(`${LIST} ${email}`).digest("hex");
-
-// Returns the result. Waits if the rate limit is exceeded.
-async function validate(email) {
+// Returns the list once it is completed. It starts as soon as it is parsed.
+async function waitFor(id) {
   for (;;) {
-    const response = await fetch("{{ base_url }}/v1/validate", {
-      method: "POST",
-      headers: {
-        Authorization: `Bearer ${process.env.SVC_API_KEY}`,
-        "Content-Type": "application/json",
-        // Stays the same if you restart the script, so you don't pay twice.
-        "Idempotency-Key": idempotencyKey(email),
-      },
-      body: JSON.stringify({ email }),
-      signal: AbortSignal.timeout(10_000),
-    });
-    if (response.ok) {
-      return response.json();
+    const current = await (await call("GET", `/${id}?wait=20`)).json();
+    if (current.state === "completed") {
+      return current;
     }
-    if (response.status !== 429) {
-      throw new Error(await response.text());
+    // For example, the credits may not be enough to start it.
+    if (current.error) {
+      throw new Error(current.error.message);
     }
-    await sleep(Number(response.headers.get("Retry-After")) * 1000);
   }
 }
 
-function chooseAction({ verdict, reason }) {
-  if (verdict === "unknown") {
-    return "retry later";
-  }
+function chooseAction(verdict, reason) {
   if (verdict === "undeliverable" || ["disposable", "no_reply"].includes(reason)) {
-    return "remove";
+    return "suppress";
   }
-  return reason === "possible_typo" ? "confirm" : "send";
+  if (reason === "possible_typo") {
+    return "ask";
+  }
+  // Rows without an address have no verdict.
+  return ["deliverable", "risky"].includes(verdict) ? "send" : "keep";
 }
 
-for (let first = 0; first < EMAILS.length; first += BATCH_SIZE) {
-  const batch = EMAILS.slice(first, first + BATCH_SIZE);
-  for (const result of await Promise.all(batch.map(validate))) {
-    console.log(chooseAction(result), result.email);
-  }
+const { id } = await (await call("POST", "?name=newsletter.csv&start=true", FILE, "text/csv")).json();
+const completed = await waitFor(id);
+const lines = (await (await call("GET", `/${id}/download?format=jsonl`)).text()).trim().split("\n");
+for (const row of lines.map((line) => JSON.parse(line))) {
+  console.log(chooseAction(row.result?.verdict, row.result?.reason), ...row.cells);
 }
+console.log("Credits charged:", completed.credits.charged);

@@ -1,51 +1,55 @@
-import hashlib
+import csv
+import io
 import json
 import os
-import time
-import urllib.error
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 
-LIST = "newsletter-2026-12"
-EMAILS = [
-    "deliverable@sandbox.test",
-    "disposable@sandbox.test",
-    "possible_typo@sandbox.test",
-    "mailbox_not_found@sandbox.test",
-    "dns_timeout@sandbox.test",
-]
+FILE = b"""id,email
+1,deliverable@sandbox.test
+2,disposable@sandbox.test
+3,possible_typo@sandbox.test
+4,mailbox_not_found@sandbox.test
+5,role_account@sandbox.test
+"""
 
 
-def validate(email):
-    """Return the result. Waits if the rate limit is exceeded."""
+def call(method, path, body=None, content_type="application/json"):
     request = urllib.request.Request(
-        "{{ base_url }}/v1/validate",
-        data=json.dumps({"email": email}).encode(),
+        "{{ base_url }}/v1/lists" + path,
+        method=method,
+        data=body,
         headers={
             "Authorization": "Bearer " + os.environ["SVC_API_KEY"],
-            "Content-Type": "application/json",
-            # Stays the same if you restart the script, so you don't pay twice.
-            "Idempotency-Key": hashlib.sha256(f"{LIST} {email}".encode()).hexdigest(),
+            "Content-Type": content_type,
         },
     )
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return response.read().decode("utf-8-sig")
+
+
+def wait_for(list_id):
+    """Return the list once it is completed. It starts as soon as it is parsed."""
     while True:
-        try:
-            with urllib.request.urlopen(request, timeout=10) as response:
-                return json.load(response)
-        except urllib.error.HTTPError as error:
-            if error.code != 429:
-                raise
-            time.sleep(int(error.headers["Retry-After"]))
+        current = json.loads(call("GET", f"/{list_id}?wait=20"))
+        if current["state"] == "completed":
+            return current
+        # For example, the credits may not be enough to start it.
+        if current["error"]:
+            raise SystemExit(current["error"]["message"])
 
 
 def choose_action(verdict, reason):
-    if verdict == "unknown":
-        return "retry later"
     if verdict == "undeliverable" or reason in ("disposable", "no_reply"):
-        return "remove"
-    return "confirm" if reason == "possible_typo" else "send"
+        return "suppress"
+    if reason == "possible_typo":
+        return "ask"
+    # Rows without an address have no verdict.
+    return "send" if verdict in ("deliverable", "risky") else "keep"
 
 
-with ThreadPoolExecutor(max_workers=4) as pool:
-    for result in pool.map(validate, EMAILS):
-        print(choose_action(result["verdict"], result["reason"]), result["email"])
+uploaded = json.loads(call("POST", "?name=newsletter.csv&start=true", FILE, "text/csv"))
+completed = wait_for(uploaded["id"])
+rows = csv.DictReader(io.StringIO(call("GET", f"/{uploaded['id']}/download")))
+for row in rows:
+    print(choose_action(row["ev_verdict"], row["ev_reason"]), row["id"], row["email"])
+print("Credits charged:", completed["credits"]["charged"])
