@@ -13,7 +13,7 @@ from validation.engine.dns.stored_route import dump_route, load_route
 from validation.engine.domain_data import StaffDomains
 from validation.engine.findings import DomainInfo
 from validation.engine.lookups import look_up_all
-from validation.lists.row_lookup import find_domains
+from validation.lists.bulk_rows import find_domains, store_routes
 from validation.models import AddressList, DomainBlock, ListDomain
 
 THREADS = 64
@@ -25,24 +25,18 @@ def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
 
     Return False if the lease ended and another process claimed the block.
     """
-    rows = {
-        row.domain: row
-        for row in ListDomain.objects.filter(list=address_list, block=block.number)
-        if not row.route or _is_unknown(load_route(row.route))
-    }
-    routes = look_up_all(get_engine(), list(rows), threads=THREADS)
-    for domain, route in _renewing(block, routes):
-        rows[domain].route = dump_route(route)
+    rows = ListDomain.objects.filter(list=address_list, block=block.number)
+    domains = [
+        domain
+        for domain, route in rows.values_list("domain", "route")
+        if not route or _is_unknown(load_route(route))
+    ]
+    routes = _renewing(block, look_up_all(get_engine(), domains, threads=THREADS))
+    stored = {domain: dump_route(route) for domain, route in routes}
     with transaction.atomic():
         if not block.lock_if_held():
             return False
-        # Half as expensive as `bulk_update`, which builds an expression per row.
-        ListDomain.objects.bulk_create(
-            rows.values(),
-            update_conflicts=True,
-            unique_fields=["list", "domain"],
-            update_fields=["route"],
-        )
+        store_routes(address_list, stored)
         return block.release(is_done=True, attempts=0)
 
 

@@ -14,9 +14,9 @@ from validation.addresses import address_hash
 from validation.engine.aliases import canonical_address
 from validation.engine.domain_data import BUILT_IN_DATA
 from validation.engine.syntax import AddressParts
+from validation.lists.bulk_rows import find_addresses, find_domains
 from validation.lists.files.preview import ParsedCell
 from validation.lists.payloads import RowKind
-from validation.lists.row_lookup import find_addresses, find_domains
 from validation.models import AddressList, DomainBlock, ListAddress, ListDomain
 from validation.models.lists import BLOCK_DOMAINS, Dedupe
 

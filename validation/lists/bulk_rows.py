@@ -1,9 +1,9 @@
-"""Find a thousand of a list's addresses or domains in one statement.
+"""Find and update a thousand of a list's addresses or domains in one statement.
 
-The ORM takes longer to build `IN` with so many values than PostgreSQL takes to look them up.
+The ORM takes longer to build a statement with so many values than PostgreSQL takes to run it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from django.db import models
@@ -13,6 +13,7 @@ from validation.models import AddressList, ListAddress, ListDomain
 
 _DIGESTS = JsonTable(number=models.IntegerField(), digest=models.UUIDField())
 _DOMAINS = JsonTable(domain=models.TextField())
+_ROUTES = JsonTable(domain=models.TextField(), route=models.TextField())
 
 
 def find_addresses(address_list: AddressList, digests: Sequence[str]) -> dict[str, int]:
@@ -30,6 +31,20 @@ def find_domains(address_list: AddressList, domains: Iterable[str]) -> dict[str,
         _find(ListDomain, _DOMAINS, "known.domain, route", "domain"), [value, address_list.pk]
     )
     return {row[0]: row[1] for row in rows}
+
+
+def store_routes(address_list: AddressList, routes: Mapping[str, str]) -> None:
+    """Store the route of each domain."""
+    execute(_store_routes(), [_ROUTES.value(routes.items()), address_list.pk])
+
+
+@cache
+def _store_routes() -> str:
+    table = ListDomain._meta.db_table
+    return (
+        f"UPDATE {table} SET route = input_rows.route FROM {_ROUTES.table} "  # noqa: S608
+        f"WHERE list_id = %s AND {table}.domain = input_rows.domain"
+    )
 
 
 @cache
