@@ -18,6 +18,7 @@ from typing import Any
 
 import dns.message
 import psutil
+import psycopg
 
 from tests.bench.api import DOMAINS, WORKERS, validate
 from tests.bench.batches import CALM_RATE, SINGLE_CALLERS
@@ -54,6 +55,7 @@ class Run:
     megabytes: float
     deliverable: int
     unknown: int
+    database_bytes: int
 
     @property
     def total_seconds(self) -> float:
@@ -104,6 +106,7 @@ def site(processes: int) -> Iterator[Site]:
 
 
 def measure_run(site: Site, processes: int, addresses: int, domains: int) -> Run:
+    size_before = _database_bytes(site)
     uploaded = upload_list(site.running, addresses, domains)
     samples: dict[str, tuple[float, dict[str, float]]] = {"parse": _sample(site)}
     megabytes = 0.0
@@ -120,8 +123,14 @@ def measure_run(site: Site, processes: int, addresses: int, domains: int) -> Run
     verdicts = document["verdicts"]
     return Run(
         *(document["counts"]["addresses"], domains, processes, seconds, cpu, megabytes),
-        *(verdicts["deliverable"], verdicts["unknown"]),
+        *(verdicts["deliverable"], verdicts["unknown"], _database_bytes(site) - size_before),
     )
+
+
+def _database_bytes(site: Site) -> int:
+    with psycopg.connect(site.running.environment["DATABASE_URL"]) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+    return int(row[0]) if row else 0
 
 
 def _watch(site: Site, uploaded: UploadedList) -> Iterator[dict[str, Any]]:

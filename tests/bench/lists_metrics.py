@@ -64,6 +64,7 @@ def _speed(run: Run, share: float, mx_rate: float) -> list[Metric]:
         ),
         Metric(f"{label}: wrong verdicts", [float(run.wrong)], at_most=0),
         Metric(f"{label}: false unknowns", [float(run.unknown)], at_most=run.addresses / 10_000),
+        Metric(f"{label}: database, bytes per address", [run.database_bytes / run.addresses]),
         Metric(f"{label}: memory of the largest list process, MB", [run.megabytes]),
     ]
     if share == DOMAIN_SHARES[1]:
