@@ -1,5 +1,6 @@
 """Generate the tables in docs/validation.md: `python -m tests.support.docs_tables --write`."""
 
+import json
 import sys
 
 from tests.bench.table import markdown, write_between_markers
@@ -60,11 +61,28 @@ def render_tables() -> dict[str, str]:
                 *_domain_data(),
             ]
         ),
+        "voters": markdown(
+            [
+                ["list", "family", "curated", "names", "version", "date", "license"],
+                *_voters(),
+            ]
+        ),
     }
 
 
+def _voters() -> list[list[str]]:
+    voters = json.loads((DATA_FOLDER / "disposable_voters.json").read_text(encoding="utf-8"))
+    return [
+        [
+            *(voter["package"], voter["family"], "yes" if voter["curated"] else ""),
+            *(f"{voter['names']:,}", voter["version"], voter["date"], voter["license"]),
+        ]
+        for voter in voters
+    ]
+
+
 def _domain_data() -> list[list[str]]:
-    updated = ("disposable", "public_suffixes")
+    updated = ("disposable", "disposable_voted", "disposable_unseconded", "public_suffixes")
     names = sorted(
         (path.stem for path in DATA_FOLDER.glob("*.txt")), key=lambda n: (n not in updated, n)
     )

@@ -5,7 +5,7 @@ of that domain.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from importlib import resources
@@ -15,8 +15,8 @@ from pathlib import Path
 import disposable_email_domains
 import idna
 
+from validation.domain_data.exclusions import find_excluded, load_protected
 from validation.engine.domain_data import DATA_FOLDER, DomainData, read_data_file
-from validation.engine.suggest import suggest_domain
 
 _DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]")
 # An update that shrinks the data below this share of its size is treated as broken.
@@ -35,6 +35,8 @@ class Update:
     version: str
     license: str
     entries: frozenset[str]
+    # The management command that writes the file.
+    command: str = "update_domain_data"
 
     def write(self, today: date, folder: Path = DATA_FOLDER) -> None:
         header = (
@@ -42,22 +44,40 @@ class Update:
             f"# version: {self.version}",
             f"# date: {today.isoformat()}",
             f"# license: {self.license}",
-            "# Written by `manage.py update_domain_data`.",
+            f"# Written by `manage.py {self.command}`.",
         )
         lines = "\n".join((*header, *sorted(self.entries)))
         (folder / f"{self.name}.txt").write_text(f"{lines}\n", encoding="utf-8")
 
 
 def build_disposable(data: DomainData) -> Update:
+    """Build the curated list from its package, which has several releases per month.
+
+    Names that are new in it are listed at once. A vote (vote.py) drops those that no other list has
+    taken up.
+    """
     blocked = frozenset(disposable_email_domains.blocklist)
-    # Typos of well-known providers get a suggestion (did_you_mean) instead of a rejection.
-    typos = {domain for domain in blocked if suggest_domain(domain, data, accepts_mail=True)}
+    names = blocked - _current_entries("disposable_unseconded")
     return Update(
         "disposable",
-        "disposable-email-domains (PyPI), less typos of famous providers",
+        "disposable-email-domains (PyPI), less names that no other list takes up",
         version("disposable-email-domains"),
         "MIT",
-        blocked - typos,
+        names - find_excluded(names, data),
+    )
+
+
+def build_voted(data: DomainData) -> Update:
+    """Build the list of voted names: the last vote, less the names excluded since."""
+    voted = read_data_file("disposable_voted")
+    names = frozenset(voted.entries)
+    return Update(
+        "disposable_voted",
+        voted.source,
+        voted.version,
+        voted.license,
+        names - find_excluded(names, data),
+        command="vote_on_disposable_domains",
     )
 
 
@@ -73,14 +93,15 @@ def build_public_suffixes() -> Update:
     )
 
 
+def find_invalid(names: Iterable[str]) -> frozenset[str]:
+    """Return the names that aren't written as an ASCII domain in lower case."""
+    return frozenset(name for name in names if not _DOMAIN.fullmatch(name))
+
+
 def disposable_errors(update: Update, data: DomainData) -> list[str]:
     must_have = frozenset(read_data_file("always_disposable").entries)
-    must_not_have = {
-        *read_data_file("never_disposable").entries,
-        *data.relays,
-        *data.typo_targets,
-    }
-    invalid = {domain for domain in update.entries if not _DOMAIN.fullmatch(domain)}
+    must_not_have = load_protected(data)
+    invalid = find_invalid(update.entries)
     suffixes = {
         domain for domain in update.entries - invalid if data.registrable_domain(domain) is None
     }
@@ -110,7 +131,7 @@ def find_updates() -> list[Update]:
     data = DomainData()
     disposable = build_disposable(data)
     _require_valid(disposable, lambda update: disposable_errors(update, data))
-    updates = (suffixes, disposable)
+    updates = (suffixes, disposable, build_voted(data))
     return [update for update in updates if update.entries != _current_entries(update.name)]
 
 

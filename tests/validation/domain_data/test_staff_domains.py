@@ -80,7 +80,7 @@ def test_worker_that_saves_a_domain_applies_it_immediately(
 
 
 def test_several_domains_can_be_deleted_together(browser: Client) -> None:
-    for domain in ("one.com", "two.com"):
+    for domain in ("burner-one.com", "burner-two.com"):
         add(browser, domain)
     data = {
         "action": "delete_selected",

@@ -5,13 +5,16 @@ from datetime import date
 from io import StringIO
 from pathlib import Path
 
+import disposable_email_domains
 import pytest
 from django.core.management import call_command
 
+from validation.domain_data.exclusions import find_excluded
 from validation.domain_data.updates import (
     InvalidUpdate,
     build_disposable,
     build_public_suffixes,
+    build_voted,
     disposable_errors,
     find_updates,
     public_suffix_errors,
@@ -32,7 +35,7 @@ def test_update_is_written_with_its_source(tmp_path: Path) -> None:
     update = build_disposable(DOMAIN_DATA)
     update.write(date(2026, 12, 1), tmp_path)
     written = read_data_file("disposable", tmp_path)
-    assert frozenset(written.entries) == DOMAIN_DATA.disposable
+    assert frozenset(written.entries) == update.entries <= DOMAIN_DATA.disposable
     assert (written.date, written.version, written.license) == ("2026-12-01", update.version, "MIT")
 
 
@@ -51,6 +54,58 @@ def test_update_with_a_wrong_domain_is_refused(added: str, expected: str) -> Non
     valid = build_disposable(DOMAIN_DATA)
     [error] = disposable_errors(replace(valid, entries=valid.entries | {added}), DOMAIN_DATA)
     assert expected in error
+
+
+def test_update_leaves_out_what_the_package_is_wrong_about() -> None:
+    package, update = disposable_email_domains.blocklist, build_disposable(DOMAIN_DATA)
+    wrong = {"sify.com", "21cn.com", "hola.org", "mooo.com"}
+    assert wrong & package
+    assert not wrong & update.entries
+
+
+def test_update_leaves_out_names_that_no_other_list_takes_up() -> None:
+    unseconded = frozenset(read_data_file("disposable_unseconded").entries)
+    update = build_disposable(DOMAIN_DATA)
+    assert unseconded <= disposable_email_domains.blocklist
+    assert not unseconded & update.entries
+
+
+def test_update_lists_new_names_of_the_package_before_the_next_vote(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    newer = {*disposable_email_domains.blocklist, "brand-new-burner.com"}
+    monkeypatch.setattr(disposable_email_domains, "blocklist", newer)
+    assert "brand-new-burner.com" in build_disposable(DOMAIN_DATA).entries
+
+
+def test_voted_names_stay_valid_domains() -> None:
+    update = build_voted(DOMAIN_DATA)
+    assert update.entries == frozenset(read_data_file("disposable_voted").entries)
+    always = read_data_file("always_disposable").entries
+    assert (
+        disposable_errors(replace(update, entries=update.entries.union(always)), DOMAIN_DATA) == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_excluded"),
+    [
+        ("gmail.com", True),
+        ("mail.gmail.com", True),
+        ("sify.com", True),
+        ("alice.it", True),
+        ("33mail.com", True),
+        ("co.uk", True),
+        ("mooo.com", True),
+        ("burner.mooo.com", False),
+        ("burner.eu.org", False),
+        ("gmial.com", True),
+        ("mailinator.com", False),
+        ("notgmail.com", False),
+    ],
+)
+def test_protected_shared_and_mistyped_domains_are_excluded(name: str, is_excluded: bool) -> None:
+    assert (name in find_excluded([name], DOMAIN_DATA)) is is_excluded
 
 
 def test_update_that_misses_a_domain_is_refused() -> None:

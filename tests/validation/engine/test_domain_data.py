@@ -1,10 +1,20 @@
 """The data files and how the engine reads them."""
 
+import json
+from datetime import date
+
 import disposable_email_domains
 import pytest
 from publicsuffixlist import PublicSuffixList
 
-from validation.engine.domain_data import DATA_FOLDER, DomainData, StaffDomains, read_data_file
+from validation.engine.dns.providers import OTHER, identify_provider
+from validation.engine.domain_data import (
+    DATA_FOLDER,
+    DomainData,
+    StaffDomains,
+    is_below,
+    read_data_file,
+)
 
 pytestmark = pytest.mark.anywhere
 
@@ -26,13 +36,106 @@ def test_known_disposable_domain_is_disposable(domain: str) -> None:
     assert DATA.is_disposable(f"any.{domain}")
 
 
+LEGITIMATE = {
+    name: read_data_file(name).entries
+    for name in (
+        *("never_disposable", "allowlisted", "free_providers", "relays", "typo_targets"),
+        "shared_domains",
+    )
+}
+
+
+@pytest.mark.parametrize("name", LEGITIMATE)
+def test_legitimate_domains_are_not_disposable(name: str) -> None:
+    domains = LEGITIMATE[name]
+    assert [domain for domain in domains if DATA.is_disposable(domain)] == []
+    assert [domain for domain in domains if DATA.is_disposable(f"any.{domain}")] == []
+
+
+@pytest.mark.parametrize("domain", ["sify.com", "21cn.com", "mail2world.com", "timeweb.ru"])
+def test_real_provider_on_public_lists_is_not_disposable(domain: str) -> None:
+    assert DATA.disposable_by(domain, [f"mx.{domain}"]) is None
+
+
+def test_no_mail_host_of_a_provider_makes_domains_disposable_or_parked() -> None:
+    hosts = DATA.disposable_hosts | DATA.parking_hosts
+    legitimate = {domain for domains in LEGITIMATE.values() for domain in domains}
+    assert not {host for host in hosts if is_below(host, frozenset(legitimate))}
+    assert not hosts & DATA.public_suffixes
+    assert not DATA.disposable_hosts & DATA.parking_hosts
+    assert {identify_provider([host]) for host in hosts} == {OTHER}
+
+
 @pytest.mark.parametrize(
-    "domain",
-    [*read_data_file("never_disposable").entries, *sorted(DATA.relays), *DATA.typo_targets],
+    ("host", "disposable_by"),
+    [
+        ("mail.mailinator.com", "mx"),
+        ("smtp.yopmail.com", "mx"),
+        ("generator.email", "mx"),
+        ("recv7.erinn.biz", "mx"),
+        ("in.mail.tm", "mx"),
+        ("mx.mailto.plus", "mx"),
+        ("email.chatgpt.org.uk", "mx"),
+        ("mx.chatgpt.org.uk", None),
+        ("notmailinator.com", None),
+        ("mailinator.com.shop.com", None),
+        ("mx1.timeweb.ru", None),
+        ("publicms1.mail2world.com", None),
+        ("route1.mx.cloudflare.net", None),
+        ("park-mx.above.com", None),
+    ],
 )
-def test_known_legitimate_domain_is_not_disposable(domain: str) -> None:
-    assert not DATA.is_disposable(domain)
-    assert not DATA.is_disposable(f"any.{domain}")
+def test_mail_host_of_a_disposable_service_makes_a_domain_disposable(
+    host: str, disposable_by: str | None
+) -> None:
+    assert DATA.disposable_by("shop.com", ["mx.shop.com", host]) == disposable_by
+
+
+def test_name_of_a_disposable_domain_decides_before_its_mail_host() -> None:
+    assert DATA.disposable_by("mailinator.com", ["mail.mailinator.com"]) == "domain"
+
+
+def test_well_known_domain_is_not_disposable_by_its_mail_host() -> None:
+    assert DATA.disposable_by("gmail.com", ["mail.mailinator.com"]) is None
+
+
+def test_allowed_domain_is_not_disposable_by_its_mail_host() -> None:
+    staff = StaffDomains(allowed=frozenset({"shop.com"}))
+    assert DATA.disposable_by("shop.com", ["mail.mailinator.com"], staff) is None
+
+
+@pytest.mark.parametrize(
+    ("domain", "hosts", "is_parked"),
+    [
+        ("shop.com", ["park-mx.above.com"], True),
+        ("shop.com", ["park-mx.above.com", "mail.h-email.net"], True),
+        ("shop.com", ["above.com"], False),
+        ("shop.com", ["notpark-mx.above.com"], False),
+        ("shop.com", ["mx.shop.com", "park-mx.above.com"], False),
+        ("shop.com", ["smtp.secureserver.net"], False),
+        ("shop.com", ["mail1.namebrightmail.com"], False),
+        ("shop.com", [], False),
+        ("bodis.com", ["mx.bodis.com"], False),
+    ],
+)
+def test_domain_is_parked_if_all_its_mail_hosts_belong_to_parking_services(
+    domain: str, hosts: list[str], is_parked: bool
+) -> None:
+    assert DATA.is_parked(domain, hosts) is is_parked
+
+
+@pytest.mark.parametrize("domain", ["ddns.net", "mooo.com", "eu.org", "co.uk", "us.to"])
+def test_domain_that_strangers_share_is_not_disposable_as_a_whole(domain: str) -> None:
+    assert domain not in DATA.disposable
+
+
+def test_vote_records_the_source_version_date_and_license_of_each_list() -> None:
+    voters = json.loads((DATA_FOLDER / "disposable_voters.json").read_text())
+    assert len({voter["family"] for voter in voters}) >= 3
+    assert any(voter["curated"] for voter in voters)
+    for voter in voters:
+        assert all(voter[fact] for fact in ("package", "version", "license", "names"))
+        date.fromisoformat(voter["date"])
 
 
 def test_data_files_do_not_overlap() -> None:
