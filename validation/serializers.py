@@ -84,6 +84,16 @@ class DomainAuthSerializer(Described):
     )
 
 
+class ConsultedListsSerializer(Described):
+    disposable = serializers.DateField(help_text="Date of the list of disposable domains")
+    disposable_by = serializers.ChoiceField(
+        ["domain", "mx"],
+        allow_null=True,
+        help_text="What makes the domain disposable: its own name, or a mail host of a disposable "
+        "email service. Null if it isn't disposable",
+    )
+
+
 class ResultCreditsSerializer(Described):
     charged = serializers.IntegerField(min_value=0, help_text="Credits charged for this request")
     remaining = serializers.IntegerField(min_value=0, help_text="Balance after this request")
@@ -156,8 +166,8 @@ class ResultSerializer(Described):
     smtp = serializers.DictField(
         allow_null=True, help_text="Result of the mailbox check. Always null at present"
     )
-    lists = serializers.DictField(
-        child=serializers.CharField(), help_text="Version dates of the lists that were consulted"
+    lists = ConsultedListsSerializer(
+        help_text="The domain data that was consulted: its date, and what it says"
     )
     duration_ms = serializers.IntegerField(
         min_value=0, help_text="Duration of the checks in milliseconds"

@@ -7,7 +7,7 @@ UNDELIVERABLE = (
     *("unroutable_mail_server", "mailbox_not_found", "mailbox_disabled"),
 )
 RISKY = (
-    *("disposable", "accept_all", "mailbox_full", "possible_typo", "mixed_script"),
+    *("disposable", "parked", "accept_all", "mailbox_full", "possible_typo", "mixed_script"),
     *("role_account", "no_reply", "smtputf8_required", "no_mx_record"),
 )
 UNKNOWN = (

@@ -26,13 +26,14 @@ class Entry:
 
 ENTRIES = (
     Entry(
-        "mailing-list-guide",
+        "disposable-hosts",
         date(2026, 11, 23),
-        "Docs",
-        "A guide to cleaning a mailing list",
-        "From an export of your list to the addresses that you can send to, in the dashboard or "
-        "with a script.",
-        _PAGES["show-mailing-list"],
+        "API",
+        "More disposable domains, and parked ones",
+        "Disposable domains are recognized by their mail hosts too, and by name with the votes of "
+        "eight lists. `lists.disposable_by` says which of both applies. The new reason `parked` "
+        "marks domains whose mail goes to a domain parking service.",
+        _PAGES["show-verdicts"],
     ),
     Entry(
         "lists-dashboard",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from validation.engine.aliases import canonical_address, split_tag, strip_plus_tag
 from validation.engine.dns.mail_route import MailRoute
-from validation.engine.domain_data import DomainData, StaffDomains
+from validation.engine.domain_data import DisposableBy, DomainData, StaffDomains
 from validation.engine.reasons import PRECEDENCE
 from validation.engine.suggest import suggest_domain
 from validation.engine.syntax import AddressParts, parse_address, to_unicode
@@ -23,28 +23,38 @@ class DomainInfo(NamedTuple):
     registrable_domain: str | None
     suggestion: str | None
     checks: dict[str, bool | None]
+    disposable_by: DisposableBy | None
+    is_parked: bool
 
 
 def describe_domain(
     data: DomainData, domain: str, route: MailRoute, staff_domains: StaffDomains
 ) -> DomainInfo:
+    hosts = [mail_host.host for mail_host in route.hosts]
+    disposable_by = data.disposable_by(domain, hosts, staff_domains)
+    is_parked = data.is_parked(domain, hosts)
     suggestion = None
     if route.problem != "reserved_domain":
+        # Parking services accept mail that no person reads, so the domain gets the corrections of
+        # one that accepts none.
+        accepts_mail = False if is_parked else route.accepts_mail
         suggestion = suggest_domain(
-            domain, data, accepts_mail=route.accepts_mail, provider=route.provider
+            domain, data, accepts_mail=accepts_mail, provider=route.provider
         )
     checks = {
         "syntax": True,
         "domain_exists": route.domain_exists,
         "accepts_mail": route.accepts_mail,
         "null_mx": route.null_mx,
-        "disposable": data.is_disposable(domain, staff_domains),
+        "disposable": disposable_by is not None,
         "free_provider": domain in data.free_providers,
         "relay": data.is_relay(domain),
     }
     suggestion = to_unicode(suggestion) if suggestion is not None else None
     registrable = data.registrable_domain(domain)
-    return DomainInfo(route, staff_domains, registrable, suggestion, checks)
+    return DomainInfo(
+        route, staff_domains, registrable, suggestion, checks, disposable_by, is_parked
+    )
 
 
 def build_finding(
@@ -70,7 +80,7 @@ def build_finding(
     }
     return Finding(
         email,
-        _find_reasons(checks, route.problem, info.suggestion),
+        _find_reasons(checks, info),
         "dns" if route.is_known else "syntax",
         parts=parts,
         canonical=canonical_address(local_part, parts.domain, route.provider),
@@ -80,14 +90,13 @@ def build_finding(
         route=route,
         did_you_mean=_suggest_address(local_part, info.suggestion),
         lists=data.versions,
+        disposable_by=info.disposable_by,
         dns_cached=dns_cached,
     )
 
 
-def _find_reasons(
-    checks: dict[str, bool | None], problem: str | None, suggestion: str | None
-) -> tuple[str, ...]:
-    reasons = [name for name in _RISK_CHECKS if checks[name]]
+def _find_reasons(checks: dict[str, bool | None], info: DomainInfo) -> tuple[str, ...]:
+    reasons, problem = [name for name in _RISK_CHECKS if checks[name]], info.route.problem
     if checks["accepts_mail"] is None and not checks["reserved_domain"]:
         # Without a conclusive reply from the DNS, only a disposable domain gets a definite verdict.
         return (
@@ -97,7 +106,9 @@ def _find_reasons(
         )
     if problem is not None:
         reasons.append(problem)
-    if suggestion is not None:
+    if info.is_parked:
+        reasons.append("parked")
+    if info.suggestion is not None:
         reasons.append("possible_typo")
     return tuple(_sort_by_precedence(reasons)) or ("domain_accepts_mail",)
 

@@ -37,6 +37,9 @@ MEANINGS = {
         "Disposable address: the domain offers temporary mailboxes.",
         "Refuse it at sign-up. Expect the mailbox to disappear soon.",
     ),
+    "parked": Meaning(
+        "The domain is parked: a domain parking service receives its mail.", _ASK_OR_SUGGEST
+    ),
     "accept_all": Meaning(
         "The server accepts mail for any mailbox, even one that doesn't exist.", _SEND_AND_WATCH
     ),

@@ -24,6 +24,7 @@ REASONS: dict[Verdict, tuple[str, ...]] = {
     ),
     Verdict.RISKY: (
         "disposable",
+        "parked",
         "accept_all",
         "mailbox_full",
         "possible_typo",

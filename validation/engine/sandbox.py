@@ -83,4 +83,5 @@ def sandbox_finding(finding: Finding, word: str) -> Finding:
         evidence=evidence,
         checks={**checks, "has_tag": finding.checks["has_tag"]},
         did_you_mean=_SUGGESTION.format(finding.parts) if reason == "possible_typo" else None,
+        disposable_by="domain" if reason == "disposable" else None,
     )

@@ -16,6 +16,7 @@ MIN_SCORES = {Verdict.DELIVERABLE: 70, Verdict.RISKY: 10}
 # The points that each fact deducts.
 WEIGHTS = {
     "disposable": 59,
+    "parked": 54,
     "mixed_script": 49,
     "no_reply": 44,
     "mailbox_full": 39,

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from validation.engine.dns.mail_route import MailRoute
+from validation.engine.domain_data import DisposableBy
 from validation.engine.reasons import VERDICT_BY_REASON, Verdict
 from validation.engine.score import compute_score
 from validation.engine.syntax import AddressParts, SyntaxProblem
@@ -42,6 +43,7 @@ class Finding:
     syntax_problem: SyntaxProblem | None = None
     did_you_mean: str | None = None
     lists: dict[str, str] = field(default_factory=dict)
+    disposable_by: DisposableBy | None = None
     # None if the DNS was not needed.
     dns_cached: bool | None = None
 
@@ -113,5 +115,5 @@ class Finding:
             },
             "domain_auth": {"spf": route.spf, "dmarc": route.dmarc},
             "smtp": None,
-            "lists": self.lists,
+            "lists": {**self.lists, "disposable_by": self.disposable_by},
         }

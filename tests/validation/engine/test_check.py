@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.dns import FakeDns
+from tests.servers.dns import FakeDns, silence
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Lookup, Resolver
 from validation.engine.domain_data import StaffDomains
@@ -70,6 +70,60 @@ def test_all_reasons_are_reported_and_the_highest_precedence_decides(
     assert (finding.reasons, finding.score, finding.accept_for_signup) == (reasons, score, accept)
 
 
+@pytest.mark.parametrize(
+    ("domain", "host", "reasons", "disposable_by", "suggestion"),
+    [
+        ("shop.com", "mail.mailinator.com", ("disposable",), "mx", None),
+        ("mailinator.com", "mail.mailinator.com", ("disposable",), "domain", None),
+        ("shop.com", "park-mx.above.com", ("parked",), None, None),
+        ("gmial.com", "park-mx.above.com", ("parked", "possible_typo"), None, "jane@gmail.com"),
+        ("comcadt.net", "mx.comcadt.net", ("domain_accepts_mail",), None, None),
+        (
+            *("comcadt.net", "park-mx.above.com"),
+            *(("parked", "possible_typo"), None, "jane@comcast.net"),
+        ),
+        ("yopmail.com", "park-mx.above.com", ("disposable", "parked"), "domain", None),
+    ],
+)
+def test_mail_host_reveals_disposable_and_parked_domains(
+    engine: Engine,
+    fake_dns: FakeDns,
+    domain: str,
+    host: str,
+    reasons: tuple[str, ...],
+    disposable_by: str | None,
+    suggestion: str | None,
+) -> None:
+    fake_dns.add_mail_domain(domain, host)
+    finding = engine.check(f"jane@{domain}")
+    document = finding.document()
+    assert (finding.reasons, finding.did_you_mean) == (reasons, suggestion)
+    assert document["lists"]["disposable_by"] == disposable_by
+    assert document["checks"]["disposable"] is (disposable_by is not None)
+
+
+def test_parked_domain_is_risky_but_accepted_for_sign_up(engine: Engine, fake_dns: FakeDns) -> None:
+    add_strict_domains(fake_dns, "shop.com")
+    fake_dns.add_records("shop.com", MX="0 park-mx.above.com.")
+    fake_dns.add_records("park-mx.above.com", A="8.8.4.4")
+    finding = engine.check("jane@shop.com")
+    assert (finding.verdict, finding.score, finding.accept_for_signup) == ("risky", 15, True)
+
+
+def test_disposable_mail_host_decides_even_if_its_address_cannot_be_looked_up(
+    engine: Engine, fake_dns: FakeDns
+) -> None:
+    fake_dns.add_records("shop.com", MX="0 mail.mailinator.com.")
+    fake_dns.set_behavior("mail.mailinator.com", "A", silence)
+    finding = engine.check("jane@shop.com")
+    assert (finding.reason, finding.checks["accepts_mail"]) == ("disposable", None)
+
+
+def test_sign_up_check_recognizes_a_disposable_mail_host(engine: Engine, fake_dns: FakeDns) -> None:
+    fake_dns.add_mail_domain("shop.com", "mail.mailinator.com")
+    assert engine.check_for_sign_up("jane@shop.com").is_disposable
+
+
 def test_result_matches_the_documented_example(engine: Engine, fake_dns: FakeDns) -> None:
     add_strict_domains(fake_dns, "gmial.com")
     fake_dns.add_records("gmial.com", MX="5 mx.gmial.com.")
@@ -101,7 +155,10 @@ def test_result_matches_the_documented_example(engine: Engine, fake_dns: FakeDns
         },
         "domain_auth": {"spf": "strict", "dmarc": "reject"},
         "smtp": None,
-        "lists": {"disposable": engine.domain_data.versions["disposable"]},
+        "lists": {
+            "disposable": engine.domain_data.versions["disposable"],
+            "disposable_by": None,
+        },
     }
     assert {name for name, value in checks.items() if value is True} == {
         *("syntax", "domain_exists", "accepts_mail", "has_tag")
@@ -164,11 +221,11 @@ def test_internal_error_is_unknown_and_logged_without_the_address(
 def test_precedence_matches_the_documentation() -> None:
     documented = (
         "invalid_syntax > reserved_domain > domain_not_found > null_mx > no_mail_server > "
-        "unroutable_mail_server > mailbox_not_found > mailbox_disabled > disposable > accept_all > "
-        "mailbox_full > possible_typo > mixed_script > role_account > no_reply > "
+        "unroutable_mail_server > mailbox_not_found > mailbox_disabled > disposable > parked > "
+        "accept_all > mailbox_full > possible_typo > mixed_script > role_account > no_reply > "
         "smtputf8_required > no_mx_record"
     )
-    assert list(PRECEDENCE[:17]) == documented.split(" > ")
+    assert list(PRECEDENCE[:18]) == documented.split(" > ")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import Account
 from tests.support.api_client import ApiClient, error_code
-from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
+from tests.validation.lists.results_factory import check, make_list, make_ready_list, set_state
 from validation.lists.payloads import pack_results
 from validation.lists.results.downloads import DEFAULT_COLUMNS, EXTRA_COLUMNS, stream_csv
 from validation.lists.results.reading import ResultFilter
@@ -96,6 +96,22 @@ class TestCsv:
         rows = rows_of(download(caller, make_list(account), f"?columns={columns}"))
         assert len(rows[0]) == 5 + len(DEFAULT_COLUMNS) + len(EXTRA_COLUMNS)
         assert {len(row) for row in rows} == {len(rows[0])}
+        for column in (*DEFAULT_COLUMNS, *EXTRA_COLUMNS):
+            value: Any = check("invalid_syntax@sandbox.test")
+            for name in column.split("."):
+                value = value[name]
+
+    def test_field_that_an_earlier_release_did_not_store_is_empty(
+        self, caller: ApiClient, account: Account
+    ) -> None:
+        address_list = make_list(account, b"email\ndisposable@sandbox.test\n")
+        chunk = ListChunk.objects.get(list=address_list)
+        result = check("disposable@sandbox.test")
+        del result["lists"]["disposable_by"]
+        chunk.results = pack_results([result])
+        chunk.save()
+        _, row = rows_of(download(caller, address_list, "?columns=lists.disposable_by"))
+        assert (row[1], row[-1]) == ("risky", "")
 
     def test_filter_keeps_matching_rows_and_the_header(
         self, caller: ApiClient, account: Account
