@@ -53,8 +53,8 @@ class Update:
 def build_disposable(data: DomainData) -> Update:
     """Build the curated list from its package, which has several releases per month.
 
-    Names that are new in it are listed at once. A vote (vote.py) drops those that no other list has
-    taken up.
+    Names that are new in it are listed immediately. A vote (voted_lists.py) drops those that no
+    other list has taken up.
     """
     blocked = frozenset(disposable_email_domains.blocklist)
     names = blocked - _current_entries("disposable_unseconded")

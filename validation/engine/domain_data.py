@@ -66,7 +66,7 @@ class DomainData:
     role_accounts = _load_set("role_accounts")
     no_reply = _load_set("no_reply")
     not_typos = _load_set("not_typos")
-    # Names of mail hosts; each stands for the hosts below it too.
+    # Names of mail hosts, which include all hosts below them.
     disposable_hosts = _load_set("disposable_hosts")
     parking_hosts = _load_set("parking_hosts")
     # Rules in the format of publicsuffix.org: `co.uk`, `*.ck`, `!www.ck`.
