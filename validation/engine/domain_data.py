@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from validation.engine.typo_index import TypoIndex
+
 DATA_FOLDER = Path(__file__).parent / "data"
 _SEPARATORS = re.compile(r"[-_.]+")
 # How a domain was recognized as disposable: by its own name, or by the name of a mail host.
@@ -94,6 +96,14 @@ class DomainData:
         return read_data_file("typo_targets").entries
 
     @cached_property
+    def typo_index(self) -> TypoIndex:
+        return TypoIndex(self.typo_targets)
+
+    @cached_property
+    def _well_known(self) -> frozenset[str]:
+        return self.free_providers | self.relays | frozenset(self.typo_targets)
+
+    @cached_property
     def _top_level_domains(self) -> frozenset[str]:
         return frozenset(rule.rpartition(".")[2] for rule in self.public_suffixes)
 
@@ -156,8 +166,7 @@ class DomainData:
         return is_below(ascii_domain, self.reserved)
 
     def is_well_known(self, ascii_domain: str) -> bool:
-        well_known = (self.free_providers, self.typo_targets, self.relays)
-        return any(ascii_domain in domains for domains in well_known)
+        return ascii_domain in self._well_known
 
     def is_role_account(self, mailbox: str) -> bool:
         """Whether a mailbox is for a role. Takes the local part in lower case, without its tag."""

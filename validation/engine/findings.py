@@ -39,7 +39,11 @@ def describe_domain(
         # one that accepts none.
         accepts_mail = False if is_parked else route.accepts_mail
         suggestion = suggest_domain(
-            domain, data, accepts_mail=accepts_mail, provider=route.provider
+            domain,
+            data,
+            accepts_mail=route.accepts_mail,
+            provider=route.provider,
+            is_idle=_is_idle(route),
         )
     checks = {
         "syntax": True,
@@ -95,8 +99,15 @@ def build_finding(
     )
 
 
-def _find_reasons(checks: dict[str, bool | None], info: DomainInfo) -> tuple[str, ...]:
-    reasons, problem = [name for name in _RISK_CHECKS if checks[name]], info.route.problem
+def _is_idle(route: MailRoute) -> bool:
+    """Whether a domain has no mail host of its own, or says that none of its mail is genuine."""
+    return route.fallback is not None or route.spf == "denies_all"
+
+
+def _find_reasons(
+    checks: dict[str, bool | None], problem: str | None, suggestion: str | None
+) -> tuple[str, ...]:
+    reasons = [name for name in _RISK_CHECKS if checks[name]]
     if checks["accepts_mail"] is None and not checks["reserved_domain"]:
         # Without a conclusive reply from the DNS, only a disposable domain gets a definite verdict.
         return (

@@ -6,8 +6,9 @@ Pure, except for the domain data that callers pass in.
 import re
 import unicodedata
 
+from validation.engine.bare_names import suggest_for_bare_name
 from validation.engine.domain_data import DomainData
-from validation.engine.suggest import suggest_domain, suggest_for_bare_name
+from validation.engine.suggest import suggest_domain
 from validation.engine.syntax import (
     MAX_ADDRESS_LENGTH,
     AddressParts,

@@ -3,28 +3,16 @@
 Pure, except for the domain data that callers pass in.
 """
 
-from collections.abc import Callable
-from functools import cache
-
 from validation.engine.domain_data import DomainData
-from validation.engine.typos import Typo, classify_typo, edit_distance, starts_alike
+from validation.engine.endings import correct_unknown_ending, undouble_ending
+from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long
+from validation.engine.squats import find_squatted_domain
+from validation.engine.typo_evidence import is_likely, is_recognizable
+from validation.engine.typo_index import choose_best
+from validation.engine.typos import edit_distance, starts_alike
 
-# These are so much better known than any domain one typo away that a typo is more likely, even if
-# the other domain is registered and accepts mail.
-FAMOUS_PROVIDERS = ("gmail", "googlemail", "hotmail", "icloud", "outlook", "protonmail", "yahoo")
 # Only these providers' own consumer domains use their mail hosts, so such a domain is no typo.
 _PROVIDERS_WITH_OWN_HOSTS = {"microsoft_consumer", "yahoo", "apple"}
-_COMMON_TLDS = (
-    *("com", "net", "org", "edu", "gov", "info", "biz", "de", "uk", "fr", "it", "es", "nl", "br"),
-    *("ru", "pl", "ca", "au", "jp", "in", "ch", "at", "be", "se", "us", "mx", "cz", "dk", "no"),
-)
-_COMMON_COUNTRY_SUFFIXES = (
-    *("co.uk", "com.br", "com.au", "co.in", "co.jp", "co.za", "co.nz", "com.mx", "com.tr", "co.il"),
-    *("com.ar", "com.tw", "com.cn", "com.hk", "com.sg", "org.uk", "ac.uk", "co.kr", "net.au"),
-)
-# Shorter names resemble too many others.
-_MIN_DISTINCTIVE_LENGTH = 5
-_DISTINCTIVE_SHORT_NAMES = ("aol", "comcast", "gmx", "msn", "verizon")
 
 
 def suggest_domain(
@@ -33,151 +21,93 @@ def suggest_domain(
     *,
     accepts_mail: bool | None,
     provider: str | None = None,
+    is_idle: bool = False,
 ) -> str | None:
     """Return the domain that was probably meant.
 
-    `accepts_mail` is about the typed domain; None means unknown, and the domain is then treated as
-    one that may accept mail.
+    The other arguments are about the typed domain. If `accepts_mail` is None, that is unknown, and
+    the domain is treated as one that may accept mail. `is_idle` says that the domain accepts mail,
+    but its records show that its owner doesn't use it for mail.
     """
     if domain_data.is_well_known(domain) or provider in _PROVIDERS_WITH_OWN_HOSTS:
         return None
-    suggestion = _find_suggestion(domain, domain_data, accepts_mail=accepts_mail)
+    if accepts_mail is False or not domain_data.is_top_level_domain(domain.rpartition(".")[2]):
+        suggestion = _correct_broken_domain(domain, domain_data)
+    else:
+        suggestion = find_squatted_domain(domain, domain_data, provider=provider, is_idle=is_idle)
     is_usable = suggestion is not None and not domain_data.is_reserved(suggestion)
     return suggestion if is_usable else None
 
 
-def _find_suggestion(
-    domain: str, domain_data: DomainData, *, accepts_mail: bool | None
-) -> str | None:
-    may_exist = accepts_mail or domain_data.is_top_level_domain(domain.rpartition(".")[2])
-    if accepts_mail is False or not may_exist:
-        return _correct_broken_domain(domain, domain_data)
-    if domain in domain_data.not_typos:
-        return None
-    # A cheap filter first: most domains resemble none of the famous ones.
-    first_two, length = domain[:2], len(domain)
-    similar = tuple(
-        target
-        for target in _famous_targets(domain_data.typo_targets)
-        if target[0] in first_two and abs(len(target) - length) <= 1
-    )
-    return _closest_target(domain, similar, _is_famous_typo)
-
-
-def suggest_for_bare_name(name: str, domain_data: DomainData) -> str | None:
-    """Return the domain for a name without an ending: `gmail`, `gmailcom`, `gmial`."""
-    name = name.removesuffix("com") or name
-    best_known = _best_known_by_name(domain_data.typo_targets)
-    for famous in FAMOUS_PROVIDERS:
-        typo = classify_typo(name, famous)
-        if name == famous or (typo is not None and typo < Typo.OTHER):
-            return best_known.get(famous)
-    return best_known.get(name) if name in _DISTINCTIVE_SHORT_NAMES else None
-
-
-def _correct_broken_domain(domain: str, domain_data: DomainData) -> str | None:
+def _correct_broken_domain(domain: str, data: DomainData) -> str | None:
     """Correct a domain that accepts no mail or has an unknown ending."""
     name, _, ending = domain.partition(".")
     # www.gmail.com, gmailcom.com
     for stripped in (domain.removeprefix("www."), f"{name.removesuffix('com')}.{ending}"):
-        if stripped != domain and domain_data.is_well_known(stripped):
+        if stripped != domain and data.is_well_known(stripped):
             return stripped
-    return (
-        _closest_target(domain, domain_data.typo_targets, _is_likely_typo)
-        or _correct_ending(domain, domain_data)
-        or _closest_target(domain, domain_data.typo_targets, _is_possible_typo)
-        or _find_distant_famous_target(domain, domain_data)
-    )
+    undoubled = undouble_ending(domain, data)
+    if undoubled:
+        return undoubled if data.is_well_known(undoubled) else _correct_working(undoubled, data)
+    return _find_in_country(domain, data) or _correct_typo(domain, data)
 
 
-def _closest_target(
-    domain: str, targets: tuple[str, ...], accepts: Callable[[str, str, Typo], bool]
-) -> str | None:
-    """Return the target with the most likely typo; of several, the best known."""
-    typos = ((classify_typo(domain, target), rank) for rank, target in enumerate(targets))
-    accepted = [
-        (typo, rank)
-        for typo, rank in typos
-        if typo is not None and accepts(domain, targets[rank], typo)
-    ]
-    return targets[min(accepted)[1]] if accepted else None
+def _correct_typo(domain: str, data: DomainData) -> str | None:
+    matches = data.typo_index.find(domain)
+    best = choose_best(matches)
+    if best is not None and is_likely(domain, best):
+        return best.domain
+    has_own_name = any(_name(match.domain) == _name(domain) for match in matches)
+    if not has_own_name and not data.is_top_level_domain(domain.rpartition(".")[2]):
+        corrected = correct_unknown_ending(domain)
+        if corrected:
+            return corrected if data.is_well_known(corrected) else _correct_working(corrected, data)
+    if matches:
+        return best.domain if best is not None and is_recognizable(domain, best) else None
+    return _find_same_name(domain, data) or _find_distant_famous_domain(domain, data)
 
 
-@cache
-def _best_known_by_name(targets: tuple[str, ...]) -> dict[str, str]:
-    """Map each name to its best known domain."""
-    return {target.partition(".")[0]: target for target in reversed(targets)}
+def _correct_working(domain: str, data: DomainData) -> str:
+    """Return a corrected domain, corrected once more if it's a typo even though it may work."""
+    squatted = find_squatted_domain(domain, data, provider=None, is_idle=False)
+    return squatted or domain
 
 
-@cache
-def _famous_targets(targets: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(target for target in targets if target.partition(".")[0] in FAMOUS_PROVIDERS)
-
-
-def _is_famous_typo(domain: str, target: str, typo: Typo) -> bool:
-    name, _, ending = target.partition(".")
-    if typo is Typo.OTHER or not starts_alike(domain, target):
-        return False
-    # The same name under another country's suffix may be an unrelated company.
-    return domain.partition(".")[0] != name or ending == "com"
-
-
-def _is_likely_typo(domain: str, target: str, typo: Typo) -> bool:
-    return (
-        typo is not Typo.OTHER
-        and len(domain.partition(".")[0]) > 2
-        and (
-            starts_alike(domain, target) or len(target.partition(".")[0]) >= _MIN_DISTINCTIVE_LENGTH
-        )
-    )
-
-
-def _is_possible_typo(domain: str, target: str, typo: Typo) -> bool:
-    is_distinctive = len(target.partition(".")[0]) >= _MIN_DISTINCTIVE_LENGTH
-    return is_distinctive and starts_alike(domain, target)
-
-
-def _correct_ending(domain: str, domain_data: DomainData) -> str | None:
-    """Correct a top-level domain that does not exist."""
-    name, _, tld = domain.rpartition(".")
-    if domain_data.is_top_level_domain(tld):
+def _find_in_country(domain: str, data: DomainData) -> str | None:
+    """Return yahoo.co.jp for yahoo.jp."""
+    name, _, ending = domain.partition(".")
+    # yahoo.co is yahoo.com without its last letter.
+    if "." in ending or ending == "co" or not is_distinctive(name):
         return None
-    targets = domain_data.typo_targets
-    if name in _best_known_by_name(targets) and len(name) >= _MIN_DISTINCTIVE_LENGTH:
-        return (
-            _closest_target(domain, targets, _is_possible_typo)
-            or _best_known_by_name(targets)[name]
-        )
-    owner_label, _, second_level = name.rpartition(".")
-    corrected = None
-    if owner_label:
-        suffix = f"{second_level}.{tld}"
-        nearest = _closest_target(suffix, _COMMON_COUNTRY_SUFFIXES, _is_certain_typo)
-        corrected = nearest and f"{owner_label}.{nearest}"
-    if corrected is None:
-        nearest = _closest_target(tld, _COMMON_TLDS, _is_certain_typo)
-        corrected = nearest and f"{name}.{nearest}"
-    if corrected is None or domain_data.is_well_known(corrected):
-        return corrected
-    return _closest_target(corrected, _famous_targets(targets), _is_famous_typo) or corrected
+    domains = data.typo_index.find_by_name(name)
+    return next((target for target in domains if target.endswith(f".{ending}")), None)
 
 
-def _is_certain_typo(typed: str, target: str, typo: Typo) -> bool:
-    # Two letters with one omitted or changed could have been almost anything.
-    return typo is not Typo.OTHER and (len(typed) > 2 or typo is Typo.TRANSPOSED)
+def _find_same_name(domain: str, data: DomainData) -> str | None:
+    """Return the provider of the same name, whatever the ending."""
+    name = _name(domain)
+    domains = data.typo_index.find_by_name(name)
+    has_no_owner = not data.is_top_level_domain(domain.rpartition(".")[2])
+    is_certain = name in FAMOUS_NAMES or (is_long(name) and has_no_owner)
+    return domains[0] if domains and is_certain else None
 
 
-def _find_distant_famous_target(domain: str, domain_data: DomainData) -> str | None:
-    """Return a famous domain that has the same name, or is exactly two typos away."""
-    name = domain.partition(".")[0]
-    for target in domain_data.typo_targets:
-        target_name = target.partition(".")[0]
-        if target_name not in FAMOUS_PROVIDERS or not starts_alike(domain, target):
-            continue
-        if name == target_name or (
-            len(target_name) > _MIN_DISTINCTIVE_LENGTH
+def _find_distant_famous_domain(domain: str, data: DomainData) -> str | None:
+    """Return a famous domain that is exactly two typos away."""
+    index = data.typo_index
+    famous = (index.find_by_name(name)[0] for name in FAMOUS_NAMES)
+    for target in (*famous, *index.find_similar(domain)):
+        name = _name(target)
+        if (
+            name in FAMOUS_NAMES
+            and is_distinctive(name)
+            and starts_alike(domain, target)
             and abs(len(domain) - len(target)) <= 2
             and edit_distance(domain, target) == 2
         ):
             return target
     return None
+
+
+def _name(domain: str) -> str:
+    return domain.partition(".")[0]

@@ -19,8 +19,10 @@ def suggest_for_entry(entry: LogEntry) -> str | None:
         finding = sandbox_finding(engine.check_without_dns(parts.normalized), entry.reason)
         return finding.did_you_mean and finding.did_you_mean.rpartition("@")[2]
     accepts_mail = unpack_checks(entry.checks, CHECKS)["accepts_mail"]
-    # The mail provider isn't stored, and can rule out a typo in a domain that accepts mail.
-    if entry.reason != "possible_typo" and accepts_mail is not False:
+    # The mail hosts and policies aren't stored. They decide about a domain that accepts mail.
+    is_typo = entry.reason == "possible_typo"
+    if not is_typo and accepts_mail is not False:
         return None
-    domain = suggest_domain(parts.ascii_domain, engine.domain_data, accepts_mail=accepts_mail)
+    data = engine.domain_data
+    domain = suggest_domain(parts.ascii_domain, data, accepts_mail=accepts_mail, is_idle=is_typo)
     return domain and to_unicode(domain)

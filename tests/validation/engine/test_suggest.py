@@ -64,6 +64,36 @@ TYPOS_WITHOUT_MAIL = {
     "company.nte": "company.net",
     "company.co.ku": "company.co.uk",
     "shop.xom": "shop.com",
+    # Doubled endings and missing periods.
+    "shop.de.de": "shop.de",
+    "shop.co.uk.uk": "shop.co.uk",
+    "shop.co.uk.co.uk": "shop.co.uk",
+    "gmail.com.com": "gmail.com",
+    "gmial.com.com": "gmail.com",
+    "yahoo.co.za.za": "yahoo.co.za",
+    "docomone.jp": "docomo.ne.jp",
+    "terra.combr": "terra.com.br",
+    "liveco.uk": "live.co.uk",
+    # A provider's name with a country's ending.
+    "yahoo.uk": "yahoo.co.uk",
+    "hotmail.ar": "hotmail.com.ar",
+    "docomo.jp": "docomo.ne.jp",
+    "yahoo.co": "yahoo.com",
+    "outlook.xyz": "outlook.com",
+    "comcast.nett": "comcast.net",
+    # Providers of other countries, and short names.
+    "yhaoo.co.jp": "yahoo.co.jp",
+    "ezwed.ne.jp": "ezweb.ne.jp",
+    "nver.com": "naver.com",
+    "kpnmai.nl": "kpnmail.nl",
+    "suomi42.fi": "suomi24.fi",
+    "mynrt.com": "mynet.com",
+    "gmz.de": "gmx.de",
+    "wbe.de": "web.de",
+    "aok.com": "aol.com",
+    "163.cmo": "163.com",
+    "qqq.com": "qq.com",
+    "amail.com": "gmail.com",
 }
 # These accept mail, but are mistyped all the same.
 TYPOS_WITH_MAIL = {
@@ -126,7 +156,10 @@ def test_well_known_domain_is_never_corrected() -> None:
 
 @pytest.mark.parametrize(
     "domain",
-    ["quarterly-report.com", "acme.co", "qz.com", "zebra.org", "my-shop.de", "example.con"],
+    [
+        *("quarterly-report.com", "acme.co", "qz.com", "zebra.org", "my-shop.de", "example.con"),
+        *("co.uk.uk", "com.com", "a.b.de", "example.com.com", "yahoo.com.zr", "yahoo.qt"),
+    ],
 )
 def test_ambiguous_domain_is_not_corrected(domain: str) -> None:
     assert suggest_domain(domain, DATA, accepts_mail=False) is None
@@ -165,6 +198,14 @@ def test_nonexistent_typo_gets_a_suggestion_with_its_verdict(engine: Engine) -> 
         ("jane@gmailcom", "jane@gmail.com"),
         ("jane@hotmial", "jane@hotmail.com"),
         ("jane@comcast", "jane@comcast.net"),
+        ("jane@yahoofr", "jane@yahoo.fr"),
+        ("jane@gmxde", "jane@gmx.de"),
+        ("jane@mailcom", "jane@mail.com"),
+        ("jane@hotmailcouk", "jane@hotmail.co.uk"),
+        ("jane@docomonejp", "jane@docomo.ne.jp"),
+        ("jane@gmialcom", "jane@gmail.com"),
+        ("jane@gmailfr", None),
+        ("jane@telecom", None),
         (" jane@shop.com ", "jane@shop.com"),
         ("jane@shop.com\n", "jane@shop.com"),
         ("jane@shop.com.", "jane@shop.com"),

@@ -1,0 +1,87 @@
+"""Find the provider whose mistyped domain was registered by another owner, and accepts mail.
+
+Pure, except for the domain data that callers pass in.
+"""
+
+from validation.engine.domain_data import DomainData
+from validation.engine.endings import undouble_ending
+from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
+from validation.engine.typo_evidence import is_recognizable
+from validation.engine.typo_index import Match, choose_best
+from validation.engine.typos import Typo, starts_alike
+
+# Companies pay these to host or filter their mail. Owners of typos rarely do.
+_BUSINESS_PROVIDERS = frozenset(
+    (
+        *("google", "microsoft_365", "zoho", "proton", "fastmail", "mimecast", "proofpoint"),
+        *("barracuda", "cisco", "rackspace"),
+    )
+)
+# Names of providers that are also common names of hosts: live.com.au, but live.shop.au.
+_HOST_NAMES = frozenset(
+    (
+        *("email", "free", "home", "inbox", "list", "live", "mail", "meta", "online", "plus"),
+        *("post", "seed", "start", "web", "webmail"),
+    )
+)
+
+
+def find_squatted_domain(
+    domain: str, data: DomainData, *, provider: str | None, is_idle: bool
+) -> str | None:
+    """Return the provider's domain for a domain one typo away, unless it may be a company's own.
+
+    `is_idle` is about the typed domain: its records show that its owner has no mailboxes there.
+    """
+    if domain in data.not_typos:
+        return None
+    # gmail.com.com
+    undoubled = undouble_ending(domain, data)
+    if undoubled and data.is_well_known(undoubled):
+        return undoubled
+    best = choose_best(data.typo_index.find(domain))
+    if best is None:
+        return None
+    if _has_same_letters(domain, best) or _has_same_name(domain, best):
+        is_squat = _has_wrong_ending(domain, best, data)
+    elif is_idle:
+        is_squat = is_recognizable(domain, best)
+    else:
+        is_squat = _has_wrong_name(domain, best, is_business=provider in _BUSINESS_PROVIDERS)
+    return best.domain if is_squat else None
+
+
+def _has_same_letters(domain: str, match: Match) -> bool:
+    """Whether only a period is missing or in another place, as in yahooco.uk."""
+    return domain.replace(".", "") == match.domain.replace(".", "")
+
+
+def _has_same_name(domain: str, match: Match) -> bool:
+    return domain.partition(".")[0] == match.domain.partition(".")[0]
+
+
+def _has_wrong_ending(domain: str, match: Match, data: DomainData) -> bool:
+    """Whether another owner has a domain with a provider's own name."""
+    name, _, ending = match.domain.partition(".")
+    # yahoo.co.k.uk, gmailc.om, yahooco.uk: no one chooses such a name for mailboxes.
+    is_odd = _has_same_letters(domain, match) or data.registrable_domain(domain) != domain
+    if is_odd and name not in _HOST_NAMES:
+        return True
+    # Below another country's suffix, the name may be that of an unrelated company.
+    return match.typo is not Typo.OTHER and ending == "com"
+
+
+def _has_wrong_name(domain: str, match: Match, *, is_business: bool) -> bool:
+    """Whether a name is so close to a provider's that it's a typo rather than a company's name."""
+    typed, (name, _, ending) = domain.partition(".")[0], match.domain.partition(".")
+    is_alike = starts_alike(domain, match.domain)
+    is_likely = is_alike and match.typo is not Typo.OTHER
+    if is_business:
+        return is_likely and name in FAMOUS_NAMES
+    # hotmails.com
+    if domain == f"{name}s.{ending}" or name in _HOST_NAMES:
+        return False
+    if is_distinctive(name):
+        return is_alike or is_unmistakable(name)
+    is_recognizable_word = is_long(name) and is_long(typed)
+    return is_likely and (is_recognizable_word or match.typo is Typo.DOUBLED)

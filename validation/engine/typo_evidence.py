@@ -1,0 +1,28 @@
+"""Weigh how likely a domain without mailboxes is a typo of another domain. Pure."""
+
+from validation.engine.provider_names import FAMOUS_NAMES, is_long, is_unmistakable
+from validation.engine.typo_index import Match
+from validation.engine.typos import Typo, starts_alike
+
+
+def is_likely(domain: str, match: Match) -> bool:
+    """Whether the domain differs by one of the usual slips."""
+    is_alike = starts_alike(domain, match.domain) or is_long(_name(match.domain))
+    return match.typo is not Typo.OTHER and is_alike and _has_enough_letters(domain)
+
+
+def is_recognizable(domain: str, match: Match) -> bool:
+    """Whether the domain is close enough to the other, whatever the typo."""
+    name = _name(match.domain)
+    is_known = name in FAMOUS_NAMES or is_unmistakable(name)
+    is_alike = is_known or starts_alike(domain, match.domain)
+    return is_likely(domain, match) or (is_alike and _has_enough_letters(domain))
+
+
+def _has_enough_letters(domain: str) -> bool:
+    """Whether a domain is recognizable with a typo: qz.com isn't."""
+    return len(_name(domain)) > 2 or len(domain) > 7
+
+
+def _name(domain: str) -> str:
+    return domain.partition(".")[0]
