@@ -13,6 +13,8 @@ from validation.engine.typos import edit_distance, starts_alike
 
 # Only these providers' own consumer domains use their mail hosts, so such a domain is no typo.
 _PROVIDERS_WITH_OWN_HOSTS = {"microsoft_consumer", "yahoo", "apple"}
+# In a shorter name, two typos make another word.
+_MIN_DISTANT_LENGTH = 6
 
 
 def suggest_domain(
@@ -100,7 +102,7 @@ def _find_distant_famous_domain(domain: str, data: DomainData) -> str | None:
         name = _name(target)
         if (
             name in FAMOUS_NAMES
-            and is_distinctive(name)
+            and len(name) >= _MIN_DISTANT_LENGTH
             and starts_alike(domain, target)
             and abs(len(domain) - len(target)) <= 2
             and edit_distance(domain, target) == 2

@@ -4,6 +4,10 @@ from validation.engine.provider_names import FAMOUS_NAMES, is_long, is_unmistaka
 from validation.engine.typo_index import Match
 from validation.engine.typos import Typo, starts_alike
 
+# Short names are recognizable with any typo only if they are those of large providers. The small
+# ones have many neighbors that are as well known.
+_LARGE_RANKS = 200
+
 
 def is_likely(domain: str, match: Match) -> bool:
     """Whether the domain differs by one of the usual slips."""
@@ -13,10 +17,13 @@ def is_likely(domain: str, match: Match) -> bool:
 
 def is_recognizable(domain: str, match: Match) -> bool:
     """Whether the domain is close enough to the other, whatever the typo."""
+    if is_likely(domain, match):
+        return True
     name = _name(match.domain)
+    if not _has_enough_letters(domain) or not (is_long(name) or match.rank < _LARGE_RANKS):
+        return False
     is_known = name in FAMOUS_NAMES or is_unmistakable(name)
-    is_alike = is_known or starts_alike(domain, match.domain)
-    return is_likely(domain, match) or (is_alike and _has_enough_letters(domain))
+    return is_known or starts_alike(domain, match.domain)
 
 
 def _has_enough_letters(domain: str) -> bool:

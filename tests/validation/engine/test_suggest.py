@@ -159,6 +159,8 @@ def test_well_known_domain_is_never_corrected() -> None:
     [
         *("quarterly-report.com", "acme.co", "qz.com", "zebra.org", "my-shop.de", "example.con"),
         *("co.uk.uk", "com.com", "a.b.de", "example.com.com", "yahoo.com.zr", "yahoo.qt"),
+        # Short names of smaller providers, and two typos in a short name.
+        *("ice.com", "toms.com", "yarbo.com", "goal.com"),
     ],
 )
 def test_ambiguous_domain_is_not_corrected(domain: str) -> None:
