@@ -345,6 +345,7 @@ def test_page_of_a_request_explains_its_verdict(
     ("address", "reason", "accepts_mail", "suggestion"),
     [
         ("j@gmial.com", "possible_typo", True, "gmail.com"),
+        ("j@gmqx.de", "possible_typo", True, "gmx.de"),
         ("j@gmail.con", "domain_not_found", False, "gmail.com"),
         # The mail provider decides, and isn't stored.
         ("j@gmial.com", "role_account", True, None),
