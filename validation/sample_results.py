@@ -13,6 +13,7 @@ _ROUTE = MailRoute(
     null_mx=False,
     hosts=(MailHost(5, "mx.gmial.com"),),
     provider="other",
+    has_ipv4=True,
     spf="strict",
     dmarc="reject",
 )

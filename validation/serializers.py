@@ -68,6 +68,15 @@ class MxSerializer(Described):
         allow_null=True,
         help_text="Record type that mail falls back to when the domain has no MX record",
     )
+    gateway = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether a security gateway, such as Mimecast, receives the mail in front of the "
+        "server that has the mailbox",
+    )
+    ipv4 = serializers.BooleanField(
+        allow_null=True,
+        help_text="False if all hosts have only IPv6 addresses: many senders can't reach it",
+    )
     records = MxRecordSerializer(many=True, help_text="The domain's MX records")
 
 

@@ -5,7 +5,6 @@ import sys
 
 from tests.bench.table import markdown, write_between_markers
 from tests.servers.product import ROOT
-from validation.engine.dns.providers import HOST_PATTERNS, OTHER
 from validation.engine.domain_data import DATA_FOLDER, read_data_file
 from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
@@ -44,16 +43,6 @@ def render_tables() -> dict[str, str]:
         ),
         "syntax errors": markdown(
             [["code", "message"], *([f"`{code}`", text] for code, text in MESSAGES.items())]
-        ),
-        "providers": markdown(
-            [
-                ["provider", "mail hosts, as a regular expression"],
-                *(
-                    [f"`{name}`", f"`{pattern.replace('|', chr(92) + '|')}`"]
-                    for name, pattern in HOST_PATTERNS
-                ),
-                [f"`{OTHER}`", "any other mail host"],
-            ]
         ),
         "lists": markdown(
             [

@@ -70,7 +70,10 @@ def test_invalid_syntax_is_a_result_and_not_an_error(caller: ApiClient, email: s
     )
     assert all(result[name] is None for name in FIELDS[14:20] if name != "retry_after_s")
     assert result["checks"] == {**dict.fromkeys(CHECKS), "syntax": False}
-    assert result["mx"] == {"provider": None, "fallback": None, "records": []}
+    assert result["mx"] == {
+        **dict.fromkeys(("provider", "fallback", "gateway", "ipv4")),
+        "records": [],
+    }
     assert result["syntax_error"]["code"]
     assert result["syntax_error"]["message"].endswith(".")
 

@@ -28,7 +28,7 @@ from validation.docs.sentences import (
     describe_tax,
     list_codes,
 )
-from validation.engine.dns.providers import HOST_PATTERNS, OTHER
+from validation.engine.dns.providers import PROVIDERS
 from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
@@ -84,7 +84,8 @@ def _validate() -> Context:
         "max_email_length": MAX_EMAIL_LENGTH,
         "max_depth": MAX_DEPTH,
         "mistakes": MESSAGES.items(),
-        "providers": list_codes([*(name for name, _ in HOST_PATTERNS), OTHER]),
+        "gateways": list_codes(provider.code for provider in PROVIDERS if provider.is_gateway),
+        "providers": list_codes(provider.code for provider in PROVIDERS if not provider.is_gateway),
     }
 
 

@@ -108,6 +108,8 @@ class Finding:
             "mx": {
                 "provider": route.provider,
                 "fallback": route.fallback,
+                "gateway": route.is_gateway,
+                "ipv4": route.has_ipv4,
                 "records": [
                     {"preference": mail_host.preference, "host": mail_host.host}
                     for mail_host in route.hosts

@@ -94,6 +94,7 @@ def test_reference_shows_readable_types() -> None:
     assert types["email"] == "string"
     assert types["evidence"] == '"syntax" or "dns" or "smtp"'
     assert types["mx.fallback"] == '"a" or "aaaa" or null'
+    assert types["mx.gateway"] == types["mx.ipv4"] == "boolean or null"
     assert types["syntax_error"] == "object or null"
     assert types["reasons"] == "array of string"
     assert types["mx.records"] == "array of object"

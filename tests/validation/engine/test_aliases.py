@@ -3,7 +3,6 @@
 import pytest
 
 from validation.engine.aliases import canonical_address, split_tag
-from validation.engine.dns.providers import identify_provider
 from validation.engine.unicode_scripts import is_mixed_domain, is_mixed_local_part
 
 pytestmark = pytest.mark.anywhere
@@ -43,40 +42,6 @@ def test_aliases_have_one_canonical_address(
     local_part, _, domain = address.rpartition("@")
     assert canonical_address(local_part, domain, provider) == canonical
     assert split_tag(local_part, domain, provider)[1] == tag
-
-
-@pytest.mark.parametrize(
-    ("host", "provider"),
-    [
-        ("aspmx.l.google.com", "google"),
-        ("alt1.gmail-smtp-in.l.google.com", "google"),
-        ("smtp.google.com", "google"),
-        ("aspmx2.googlemail.com", "google"),
-        ("shop-com.mail.protection.outlook.com", "microsoft_365"),
-        ("shop-com.p-v1.mx.microsoft", "microsoft_365"),
-        ("hotmail-com.olc.protection.outlook.com", "microsoft_consumer"),
-        ("mta5.am0.yahoodns.net", "yahoo"),
-        ("mx01.mail.icloud.com", "apple"),
-        ("mx.zoho.eu", "zoho"),
-        ("mx.zoho.com", "zoho"),
-        ("mail.protonmail.ch", "proton"),
-        ("in1-smtp.messagingengine.com", "fastmail"),
-        ("eu-smtp-inbound-1.mimecast.com", "mimecast"),
-        ("mx0a-001.pphosted.com", "proofpoint"),
-        ("mx1-us1.ppe-hosted.com", "proofpoint"),
-        ("mx.shop.com", "other"),
-        ("google.com.evil.com", "other"),
-        ("notgoogle.com", "other"),
-        ("protection.outlook.com.evil.com", "other"),
-    ],
-)
-def test_provider_is_identified_by_its_mail_hosts(host: str, provider: str) -> None:
-    assert identify_provider([host]) == provider
-
-
-def test_first_recognized_host_decides_the_provider() -> None:
-    assert identify_provider(["mx.shop.com", "aspmx.l.google.com", "mx.zoho.eu"]) == "google"
-    assert identify_provider([]) is None
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,8 @@ def test_result_matches_the_documented_example(engine: Engine, fake_dns: FakeDns
         "mx": {
             "provider": "other",
             "fallback": None,
+            "gateway": False,
+            "ipv4": True,
             "records": [{"preference": 5, "host": "mx.gmial.com"}],
         },
         "domain_auth": {"spf": "strict", "dmarc": "reject"},

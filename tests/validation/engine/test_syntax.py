@@ -137,7 +137,10 @@ def test_invalid_syntax_leaves_all_other_fields_empty() -> None:
     nulls = ("normalized", "canonical", "local_part", "tag", "domain", "ascii_domain")
     assert {document[name] for name in (*nulls, "registrable_domain")} == {None}
     assert document["checks"] == {name: False if name == "syntax" else None for name in CHECKS}
-    assert document["mx"] == {"provider": None, "fallback": None, "records": []}
+    assert document["mx"] == {
+        **dict.fromkeys(("provider", "fallback", "gateway", "ipv4")),
+        "records": [],
+    }
     assert document["domain_auth"] == {"spf": None, "dmarc": None}
     assert (document["verdict"], document["score"], document["evidence"]) == (
         "undeliverable",

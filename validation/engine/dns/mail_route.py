@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from validation.engine.dns.providers import is_gateway
+
 _ABSENCE_PROBLEMS = {"domain_not_found", "no_mail_server", "unroutable_mail_server", "no_mx_record"}
 
 
@@ -24,6 +26,8 @@ class MailRoute:
     provider: str | None = None
     # "a" or "aaaa": without MX records, mail is delivered to this record of the domain itself.
     fallback: str | None = None
+    # Whether any mail host has a public IPv4 address. Most senders can't reach one that has none.
+    has_ipv4: bool | None = None
     spf: str | None = None
     dmarc: str | None = None
     expires_at: float = 0.0
@@ -33,6 +37,16 @@ class MailRoute:
     is_exhausted: bool = field(default=False, compare=False)
     # Whether the lookup was refused because the caller's earlier ones exhausted too many budgets.
     is_refused: bool = field(default=False, compare=False)
+
+    @property
+    def is_gateway(self) -> bool | None:
+        """Whether a security gateway receives the mail, in front of the server with the mailboxes.
+
+        None if the domain has no known mail host.
+        """
+        if self.provider is not None:
+            return is_gateway(self.provider)
+        return False if self.fallback else None
 
     @property
     def depends_on_absence(self) -> bool:

@@ -29,9 +29,9 @@ _MAX_DMARC_DOMAIN_LENGTH = 253 - len("_dmarc.")
 # Once the route is known, the lookup waits for policies until this share of its time has passed.
 _POLICY_TIMEOUT_SHARE = 1 / 2
 # The following are shares of the remaining time.
-_A_RECORD_TIMEOUT_SHARE = 1 / 6
 _FABRICATION_TIMEOUT_SHARE = 1 / 6
-_IPV4_TIMEOUT_SHARE = 1 / 3
+_IPV4_TIMEOUT_SHARE = 1 / 6
+_PATIENT_IPV4_TIMEOUT_SHARE = 1 / 3
 # Longer, because a distant resolver's denials arrive as late as its other replies.
 _DENIAL_TIMEOUT_SHARE = 1 / 2
 _IP_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
@@ -155,25 +155,31 @@ class _RouteFinder:
         names = list(dict.fromkeys(name for name in host_names if not _IP_ADDRESS.fullmatch(name)))
         route = self._resolve_hosts(route, names[: self.scope.max_hosts])
         has_more = len(names) > self.scope.max_hosts or len(reply.records) > MAX_MAIL_HOSTS
-        if not route.accepts_mail and has_more:
-            # The hosts that were not examined may have an address.
+        if not has_more:
+            return route
+        # The hosts that were not examined may have an address.
+        if not route.accepts_mail:
             return replace(route, accepts_mail=None, problem="dns_failure")
-        return route
+        return replace(route, has_ipv4=route.has_ipv4 or None)
 
     def _route_to_domain(self) -> MailRoute:
         """RFC 5321, 5.1: without MX records the domain is its own mail host."""
         a, aaaa = Query(self.domain, "A"), Query(self.domain, "AAAA")
         self.lookup.send(a, aaaa)
         # The A record is preferred, but a slow reply must not delay the check.
-        self.lookup.wait([a], until=self.lookup.partial_deadline(_A_RECORD_TIMEOUT_SHARE))
-        if not self._is_reachable(a):
+        if not self._wait_for_ipv4([a], _IPV4_TIMEOUT_SHARE):
             self.lookup.wait([aaaa])
             if not self._is_reachable(aaaa):
                 self.lookup.wait([a])
         for query in (a, aaaa):
             if self._is_reachable(query):
                 return MailRoute(
-                    True, True, null_mx=False, problem="no_mx_record", fallback=query.type.lower()
+                    True,
+                    True,
+                    null_mx=False,
+                    problem="no_mx_record",
+                    fallback=query.type.lower(),
+                    has_ipv4=self._has_ipv4([a]),
                 )
         replies = [self.lookup.replies[query] for query in (a, aaaa)]
         route = self._unreachable_route(MailRoute(True, null_mx=False), replies)
@@ -192,19 +198,31 @@ class _RouteFinder:
         Otherwise a failed query makes the result unknown.
         """
         queries = [Query(name, record_type) for name in names for record_type in ("A", "AAAA")]
-        if self.scope.is_patient and self._has_ipv4_host(names):
-            return replace(route, accepts_mail=True)
+        ipv4_queries = queries[::2]
+        if self.scope.is_patient:
+            self.lookup.send(*ipv4_queries)
+            if self._wait_for_ipv4(ipv4_queries, _PATIENT_IPV4_TIMEOUT_SHARE):
+                return replace(route, accepts_mail=True, has_ipv4=True)
         self.lookup.send(*queries)
-        if self.lookup.wait(queries, is_enough=_has_public_address):
-            return replace(route, accepts_mail=True)
-        return self._unreachable_route(route, [self.lookup.replies[query] for query in queries])
+        if not self.lookup.wait(queries, is_enough=_has_public_address):
+            replies = [self.lookup.replies[query] for query in queries]
+            return self._unreachable_route(route, replies)
+        # If the first address was IPv6, an IPv4 address usually arrives at the same time.
+        self._wait_for_ipv4(ipv4_queries, _IPV4_TIMEOUT_SHARE)
+        return replace(route, accepts_mail=True, has_ipv4=self._has_ipv4(ipv4_queries))
 
-    def _has_ipv4_host(self, names: list[str]) -> bool:
-        """Query the hosts' IPv4 addresses, and wait for one."""
-        queries = [Query(name, "A") for name in names]
-        self.lookup.send(*queries)
-        until = self.lookup.partial_deadline(_IPV4_TIMEOUT_SHARE)
+    def _wait_for_ipv4(self, queries: list[Query], share: float) -> bool:
+        """Wait for one public IPv4 address, until this share of the time has passed."""
+        until = self.lookup.partial_deadline(share)
         return self.lookup.wait(queries, until=until, is_enough=_has_public_address)
+
+    def _has_ipv4(self, queries: list[Query]) -> bool | None:
+        """Whether any host has a public IPv4 address, as far as the replies show."""
+        if any(map(self._is_reachable, queries)):
+            return True
+        replies = map(self.lookup.replies.get, queries)
+        is_certain = all(reply is not None and reply.is_conclusive for reply in replies)
+        return False if is_certain else None
 
     def _unreachable_route(self, route: MailRoute, replies: list[DnsReply]) -> MailRoute:
         if not all(reply.is_conclusive for reply in replies):

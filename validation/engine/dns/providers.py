@@ -1,48 +1,49 @@
 """Identify the provider of a domain's mail by the names of its mail hosts. Pure."""
 
-import re
 from collections.abc import Iterable
+from typing import NamedTuple
+
+from validation.engine.domain_data import read_data_file, with_parents
 
 OTHER = "other"
-# The first match wins: Microsoft's consumer hosts are below the domain of its business hosts.
-HOST_PATTERNS = (
-    ("google", r"(.+\.)?(google|googlemail)\.com"),
-    ("microsoft_consumer", r".+\.olc\.protection\.outlook\.com"),
-    ("microsoft_365", r".+\.protection\.outlook\.(com|de|cn)|.+\.mx\.microsoft"),
-    ("yahoo", r".+\.yahoodns\.net"),
-    ("apple", r"(.+\.)?icloud\.com"),
-    ("zoho", r"(.+\.)?zoho(mail)?\.[a-z]{2,}(\.[a-z]{2})?"),
-    ("proton", r"(.+\.)?protonmail\.ch"),
-    ("fastmail", r"(.+\.)?messagingengine\.com"),
-    ("mimecast", r".+\.mimecast(-offshore)?\.(com|co\.za)"),
-    ("proofpoint", r".+\.(pphosted|ppe-hosted)\.com"),
-    ("barracuda", r".+\.barracudanetworks\.com"),
-    ("cisco", r".+\.iphmx\.com"),
-    ("amazon_ses", r"inbound-smtp\..+\.amazonaws\.com"),
-    ("yandex", r"mx\.yandex\.(net|ru)"),
-    ("mail_ru", r"(.+\.)?(mxs\.mail\.ru|emx\.mail\.ru)"),
-    ("gmx", r"mx\d*\.(gmx|web)\.(net|de)|mx-ha\d*\.web\.de"),
-    ("ionos", r"mx\d*\.(kundenserver\.de|ionos\.[a-z.]+|1and1\.[a-z.]+)"),
-    ("ovh", r"mx\d*\.(mail\.)?ovh\.(net|ca)"),
-    ("gandi", r".+\.mail\.gandi\.net"),
-    ("rackspace", r".+\.emailsrvr\.com"),
-    ("godaddy", r".+\.secureserver\.net"),
-    ("namecheap", r"(eforward\d|mx\d)\.(registrar-servers|privateemail)\.com"),
-    ("cloudflare", r".+\.mx\.cloudflare\.net"),
-    ("improvmx", r"mx\d\.improvmx\.com"),
-    ("migadu", r"aspmx\d\.migadu\.com"),
-    ("tencent", r".+\.(qq\.com|mail\.qq\.com)"),
-    ("netease", r".+\.(netease\.com|163\.com|ntes53\.netease\.com)"),
-)
-_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in HOST_PATTERNS))
+
+
+class MailProvider(NamedTuple):
+    code: str
+    # Whether it filters mail in front of another server.
+    is_gateway: bool
+    # Its mail hosts have these names, or names below them.
+    domains: tuple[str, ...]
+
+
+def _read_providers() -> Iterable[MailProvider]:
+    for line in read_data_file("mail_providers").entries:
+        code, *words = line.split()
+        is_gateway = words[0] == "gateway"
+        yield MailProvider(code, is_gateway, tuple(words[is_gateway:]))
+
+
+PROVIDERS = tuple(_read_providers())
+_GATEWAYS = frozenset(provider.code for provider in PROVIDERS if provider.is_gateway)
+_CODE_BY_DOMAIN = {domain: provider.code for provider in PROVIDERS for domain in provider.domains}
 
 
 def identify_provider(hosts: Iterable[str]) -> str | None:
-    """Return the provider of the first recognized host, or None without hosts."""
+    """Return the provider of the first recognized host, or None without hosts.
+
+    The hosts are in lower case.
+    """
     provider = None
     for host in hosts:
-        match = _PATTERN.fullmatch(host)
-        if match:
-            return match.lastgroup
+        # The longest domain first: Microsoft's consumer hosts are below its business hosts.
+        codes = (_CODE_BY_DOMAIN.get(domain) for domain in with_parents(host))
+        code = next(filter(None, codes), None)
+        if code is not None:
+            return code
         provider = OTHER
     return provider
+
+
+def is_gateway(provider: str) -> bool:
+    """Whether a provider is a security gateway in front of the server that has the mailboxes."""
+    return provider in _GATEWAYS

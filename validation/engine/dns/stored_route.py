@@ -9,7 +9,7 @@ from validation.engine.dns.mail_route import MailHost, MailRoute
 # Without how and when the lookup was made. The clock of `expires_at` is that of one process.
 _STORED = (
     *("domain_exists", "accepts_mail", "null_mx", "problem"),
-    *("provider", "fallback", "spf", "dmarc"),
+    *("provider", "fallback", "has_ipv4", "spf", "dmarc"),
 )
 _NO_ROUTE = MailRoute()
 
@@ -26,7 +26,11 @@ def dump_route(route: MailRoute) -> str:
 
 
 def load_route(text: str) -> MailRoute:
-    """Reverse dump_route. The route counts as expired."""
+    """Reverse dump_route. The route counts as expired.
+
+    Another release may have stored it, with fewer fields or more.
+    """
     stored = orjson.loads(text)
-    hosts = tuple(MailHost(*mail_host) for mail_host in stored.pop("hosts", ()))
-    return MailRoute(**stored, hosts=hosts)
+    hosts = tuple(MailHost(*mail_host) for mail_host in stored.get("hosts", ()))
+    fields = {name: stored[name] for name in _STORED if name in stored}
+    return MailRoute(**fields, hosts=hosts)
