@@ -22,6 +22,7 @@ from validation.engine.check import Engine
 from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.messages import Outcome, Query
 from validation.engine.dns.resolver import Resolver
+from validation.engine.dns.transport.edns import EdnsMemory
 from validation.engine.dns.transport.exchange import Exchange
 from validation.engine.dns.transport.servers import parse_server
 
@@ -99,6 +100,7 @@ def test_each_query_finishes_once_when_its_server_becomes_unreachable() -> None:
         server = parse_server(address)
         exchange = Exchange(
             [server],
+            edns_memory=EdnsMemory(time.monotonic),
             seconds=1,
             deadline=time.monotonic() + 1,
             clock=time.monotonic,

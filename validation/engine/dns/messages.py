@@ -26,8 +26,9 @@ _INTERNET = 1
 _TYPES = {"A": 1, "NS": 2, "CNAME": 5, "SOA": 6, "MX": 15, "TXT": 16, "AAAA": 28, "OPT": 41}
 _EDNS_OPTIONS = b"\0" + _RECORD.pack(_TYPES["OPT"], _UDP_PAYLOAD_SIZE, 0, 0)
 _AUTHORITATIVE, _RECURSION_AVAILABLE = 0x0400, 0x0080
-_NO_ERROR, _FORMAT_ERROR, _NAME_ERROR, _NOT_IMPLEMENTED = 0, 1, 3, 4
-_EDNS_REJECTIONS = {_FORMAT_ERROR, _NOT_IMPLEMENTED}
+_NO_ERROR, _FORMAT_ERROR, _SERVER_FAILURE, _NAME_ERROR, _NOT_IMPLEMENTED = range(5)
+_BAD_VERSION = 16
+_EDNS_REJECTIONS = {_FORMAT_ERROR, _NOT_IMPLEMENTED, _BAD_VERSION}
 _MAX_CNAME_CHAIN = 10
 _POINTER = 0xC0
 _POINTER_TO_QUESTION = bytes((_POINTER, _HEADER.size))
@@ -66,8 +67,10 @@ class ParsedReply(NamedTuple):
     ttl: float | None = None
     alias: str = ""
     is_truncated: bool = False
-    # RFC 6891, 6.2.2: an old server that doesn't support the query's EDNS options.
+    # RFC 6891, 6.1.3 and 7: the server doesn't support the query's EDNS options.
     rejects_edns: bool = False
+    # SERVFAIL, which some servers send for the same reason.
+    is_server_failure: bool = False
     # The server is neither authoritative for the name nor offers recursion.
     is_lame: bool = False
 
@@ -107,8 +110,7 @@ def parse_reply(wire: bytes, query: Query) -> ParsedReply | None:
     if question_count != 1 or received.lower() != question.lower():
         # A server that couldn't parse the query may omit the question section.
         is_refusal = question_count == 0 and code not in {_NO_ERROR, _NAME_ERROR}
-        rejects_edns = code in _EDNS_REJECTIONS
-        return ParsedReply(Outcome.FAILURE, rejects_edns=rejects_edns) if is_refusal else None
+        return _failed_reply(code) if is_refusal else None
     if flags & _TRUNCATED:
         return ParsedReply(Outcome.FAILURE, is_truncated=True)
     try:
@@ -119,6 +121,14 @@ def parse_reply(wire: bytes, query: Query) -> ParsedReply | None:
     return reply._replace(is_lame=is_empty and not flags & (_AUTHORITATIVE | _RECURSION_AVAILABLE))
 
 
+def _failed_reply(code: int) -> ParsedReply:
+    return ParsedReply(
+        Outcome.FAILURE,
+        rejects_edns=code in _EDNS_REJECTIONS,
+        is_server_failure=code == _SERVER_FAILURE,
+    )
+
+
 def _parse_sections(wire: bytes, query: Query, code: int, counts: list[int]) -> ParsedReply:
     start = _HEADER.size + len(_question_section(query))
     records = list(_parse_records(wire, start, counts, query))
@@ -127,7 +137,7 @@ def _parse_sections(wire: bytes, query: Query, code: int, counts: list[int]) -> 
         # RFC 6891, 6.1.3: OPT carries the upper bits of the response code.
         code |= options.ttl >> 24 << 4
     if code not in {_NO_ERROR, _NAME_ERROR}:
-        return ParsedReply(Outcome.FAILURE, rejects_edns=code in _EDNS_REJECTIONS)
+        return _failed_reply(code)
     answers, authority = records[: counts[0]], records[counts[0] : counts[0] + counts[1]]
     return _follow_cnames(wire, query, answers, authority, is_nxdomain=code == _NAME_ERROR)
 

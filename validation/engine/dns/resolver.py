@@ -9,6 +9,7 @@ from validation.engine.dns.budget import MessageBudget
 from validation.engine.dns.cache import Cache
 from validation.engine.dns.counters import QueryCounters
 from validation.engine.dns.messages import Outcome, ParsedReply, Query
+from validation.engine.dns.transport.edns import EdnsMemory
 from validation.engine.dns.transport.exchange import Exchange
 from validation.engine.dns.transport.servers import Server, parse_server, system_servers
 from validation.engine.dns.trust import ResolverTrust
@@ -52,6 +53,7 @@ class Resolver:
         self.cache: Cache[Query, DnsReply] = Cache(cache_size, clock)
         self.counters = QueryCounters()
         self._servers = [parse_server(text) for text in servers] if servers else None
+        self.edns_memory = EdnsMemory(clock)
         self._timed_out_at: dict[Server, float] = {}
         self.trust = ResolverTrust(self._responsive_servers, clock)
         self.trust.on_change.append(self.cache.drop_since)
@@ -188,6 +190,7 @@ class Lookup:
                 deadline=self.deadline,
                 clock=self._resolver.clock,
                 on_timeout=self._resolver.record_timeout,
+                edns_memory=self._resolver.edns_memory,
             )
         return self._exchange
 

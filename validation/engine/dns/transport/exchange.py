@@ -19,6 +19,8 @@ from validation.engine.dns.messages import (
     parse_reply,
     read_identifier,
 )
+from validation.engine.dns.transport.attempts import Attempt, PendingQuery
+from validation.engine.dns.transport.edns import EdnsMemory, EdnsUse
 from validation.engine.dns.transport.servers import Server
 from validation.engine.dns.transport.sockets import Sockets
 from validation.engine.dns.transport.streams import Streams
@@ -33,48 +35,6 @@ _MAX_ALIAS_HOPS = 10
 _STREAM_TIMEOUT_SHARE = 1 / 3
 
 
-class _PendingQuery:
-    def __init__(self, query: Query, now: float) -> None:
-        self.query = query
-        # The name to resolve next, which differs from the query's after an alias.
-        self.name = query.name
-        self.since = now
-        self.hops = 0
-        self.ttl: float | None = None
-        self.next_try_at = 0.0
-        self.tries = 0
-        self.tried: set[Server] = set()
-        self.failed: set[Server] = set()
-        # Replies of failed servers that are lame. If all servers are, one of these counts.
-        self.lame_replies: dict[Server, ParsedReply] = {}
-        # The identifiers of the attempts that may still get a reply.
-        self.attempts: set[int] = set()
-        self.last_server: Server | None = None
-
-    def restart(self, name: str, now: float) -> None:
-        self.name, self.since, self.tries = name, now, 0
-        for state in (self.tried, self.failed, self.lame_replies):
-            state.clear()
-
-
-class _Attempt:
-    """One packet to one server. Only its first reply counts."""
-
-    def __init__(
-        self, pending: _PendingQuery, server: Server, wire: bytes, *, has_edns: bool
-    ) -> None:
-        self.pending = pending
-        self.server = server
-        self.wire = wire
-        self.has_edns = has_edns
-        # Set when the reply didn't fit into a packet and continues over TCP.
-        self.is_truncated = False
-
-    @property
-    def query(self) -> Query:
-        return Query(self.pending.name, self.pending.query.type)
-
-
 class Exchange:
     def __init__(
         self,
@@ -85,6 +45,7 @@ class Exchange:
         deadline: float,
         clock: Callable[[], float],
         on_timeout: Callable[[Server], None],
+        edns_memory: EdnsMemory,
     ) -> None:
         # Servers that reply move to the front, and servers that time out to the end.
         self._servers = list(servers)
@@ -95,8 +56,7 @@ class Exchange:
         self._tries_at = [share * seconds for share in _RETRY_SCHEDULE]
         while len(self._tries_at) < len(servers):
             self._tries_at.append(seconds * (0.5 + 0.5 * len(self._tries_at) / len(servers)))
-        # Old servers that reject EDNS options (RFC 6891, 6.2.2).
-        self._servers_without_edns: set[Server] = set()
+        self._edns = EdnsUse(edns_memory)
         self._budget = budget
         self._sockets = Sockets(budget, self._handle_packet, self._handle_unreachable)
         self._streams = Streams(
@@ -105,14 +65,14 @@ class Exchange:
             clock=clock,
             on_message=self._handle_stream_message,
         )
-        self._pending: set[_PendingQuery] = set()
-        self._attempts: dict[int, _Attempt] = {}
+        self._pending: set[PendingQuery] = set()
+        self._attempts: dict[int, Attempt] = {}
         self._sent = 0
         self._finished: list[tuple[Query, ParsedReply]] = []
         self._stray_packets: Counter[Server] = Counter()
 
     def send(self, query: Query) -> None:
-        pending = _PendingQuery(query, self._clock())
+        pending = PendingQuery(query, self._clock())
         self._pending.add(pending)
         self._try_next(pending)
 
@@ -152,14 +112,14 @@ class Exchange:
                 self._move_to_end(pending.last_server)
             self._try_next(pending)
 
-    def _waits_for_stream(self, pending: _PendingQuery) -> bool:
+    def _waits_for_stream(self, pending: PendingQuery) -> bool:
         return any(self._attempts[identifier].is_truncated for identifier in pending.attempts)
 
     def _move_to_end(self, timed_out: Server) -> None:
         self._on_timeout(timed_out)
         self._servers.sort(key=lambda server: server == timed_out)
 
-    def _try_next(self, pending: _PendingQuery) -> None:
+    def _try_next(self, pending: PendingQuery) -> None:
         """Send the query to the next server that hasn't failed, or finish it without one."""
         remaining = [server for server in self._servers if server not in pending.failed]
         if not remaining:
@@ -176,22 +136,25 @@ class Exchange:
             pending.tried.clear()
         server = next(server for server in remaining if server not in pending.tried)
         pending.tried.add(server)
+        # After a timeout, the options may be the reason.
+        has_edns = not pending.tries and self._edns.allows(server)
         pending.tries += 1
         is_last = pending.tries >= len(self._tries_at)
         next_try_at = self._deadline if is_last else pending.since + self._tries_at[pending.tries]
         pending.next_try_at = min(next_try_at, self._deadline)
-        self._attempt(pending, server)
+        self._attempt(pending, server, has_edns=has_edns)
 
-    def _attempt(self, pending: _PendingQuery, server: Server) -> None:
+    def _attempt(self, pending: PendingQuery, server: Server, *, has_edns: bool) -> None:
         identifier = secrets.randbits(16)
         while identifier in self._attempts:
             identifier = secrets.randbits(16)
-        has_edns = server not in self._servers_without_edns
         query = Query(pending.name, pending.query.type)
         wire = encode_query(query, identifier, has_edns=has_edns)
-        self._attempts[identifier] = _Attempt(pending, server, wire, has_edns=has_edns)
+        self._attempts[identifier] = Attempt(pending, server, wire, has_edns=has_edns)
         self._sent += 1
         pending.attempts.add(identifier)
+        if has_edns:
+            pending.tried_with_edns.add(server)
         pending.last_server = server
         try:
             self._sockets.send(server, wire)
@@ -201,7 +164,7 @@ class Exchange:
         except OSError:
             self._handle_unreachable(server)
 
-    def _stop_retrying(self, pending: _PendingQuery) -> None:
+    def _stop_retrying(self, pending: PendingQuery) -> None:
         """Wait for the attempts that may still get a reply, or finish the query without any."""
         open_servers = {self._attempts[identifier].server for identifier in pending.attempts}
         if open_servers - pending.failed:
@@ -209,7 +172,7 @@ class Exchange:
         else:
             self._finish(pending, OVER_BUDGET)
 
-    def _handle_failure(self, server: Server, pending: _PendingQuery) -> None:
+    def _handle_failure(self, server: Server, pending: PendingQuery) -> None:
         """Try the next server right away, with a fresh retry schedule."""
         if server not in pending.failed:
             pending.failed.add(server)
@@ -248,17 +211,22 @@ class Exchange:
     def _handle_reply(self, identifier: int, reply: ParsedReply) -> None:
         attempt = self._end_attempt(identifier)
         pending, server = attempt.pending, attempt.server
-        if reply.rejects_edns and attempt.has_edns:
-            self._servers_without_edns.add(server)
-            self._attempt(pending, server)
+        if attempt.has_edns and self._edns.blames_options(server, reply):
+            self._attempt(pending, server, has_edns=False)
             return
         if reply.is_lame and self._server_count > 1:
             pending.lame_replies[server] = reply
             self._handle_failure(server, pending)
             return
         if reply.outcome is Outcome.FAILURE:
+            if not attempt.has_edns:
+                self._edns.record_failure(server)
             self._handle_failure(server, pending)
             return
+        failed_with_edns = server in pending.tried_with_edns
+        self._edns.record_reply(
+            server, has_edns=attempt.has_edns, failed_with_edns=failed_with_edns
+        )
         self._servers.sort(key=lambda other: other != server)
         if reply.ttl is not None:
             pending.ttl = reply.ttl if pending.ttl is None else min(pending.ttl, reply.ttl)
@@ -268,7 +236,7 @@ class Exchange:
             has_ttl = reply.ttl is not None
             self._finish(pending, reply._replace(ttl=pending.ttl if has_ttl else None))
 
-    def _follow_alias(self, pending: _PendingQuery, alias: str) -> None:
+    def _follow_alias(self, pending: PendingQuery, alias: str) -> None:
         pending.hops += 1
         if pending.hops > _MAX_ALIAS_HOPS:
             self._finish(pending, FAILURE)
@@ -277,16 +245,16 @@ class Exchange:
         pending.restart(alias, self._clock())
         self._try_next(pending)
 
-    def _finish(self, pending: _PendingQuery, reply: ParsedReply) -> None:
+    def _finish(self, pending: PendingQuery, reply: ParsedReply) -> None:
         self._end_all_attempts(pending)
         self._pending.discard(pending)
         self._finished.append((pending.query, reply))
 
-    def _end_all_attempts(self, pending: _PendingQuery) -> None:
+    def _end_all_attempts(self, pending: PendingQuery) -> None:
         for identifier in list(pending.attempts):
             self._end_attempt(identifier)
 
-    def _end_attempt(self, identifier: int) -> _Attempt:
+    def _end_attempt(self, identifier: int) -> Attempt:
         attempt = self._attempts.pop(identifier)
         attempt.pending.attempts.discard(identifier)
         self._streams.cancel(identifier)

@@ -1,0 +1,47 @@
+"""The state of one query, and of each packet that was sent for it. Pure."""
+
+from validation.engine.dns.messages import ParsedReply, Query
+from validation.engine.dns.transport.servers import Server
+
+
+class PendingQuery:
+    def __init__(self, query: Query, now: float) -> None:
+        self.query = query
+        # The name to resolve next, which differs from the query's after an alias.
+        self.name = query.name
+        self.since = now
+        self.hops = 0
+        self.ttl: float | None = None
+        self.next_try_at = 0.0
+        self.tries = 0
+        self.tried: set[Server] = set()
+        self.tried_with_edns: set[Server] = set()
+        self.failed: set[Server] = set()
+        # Replies of failed servers that are lame. If all servers are, one of these counts.
+        self.lame_replies: dict[Server, ParsedReply] = {}
+        # The identifiers of the attempts that may still get a reply.
+        self.attempts: set[int] = set()
+        self.last_server: Server | None = None
+
+    def restart(self, name: str, now: float) -> None:
+        self.name, self.since, self.tries = name, now, 0
+        for state in (self.tried, self.tried_with_edns, self.failed, self.lame_replies):
+            state.clear()
+
+
+class Attempt:
+    """One packet to one server. Only its first reply counts."""
+
+    def __init__(
+        self, pending: PendingQuery, server: Server, wire: bytes, *, has_edns: bool
+    ) -> None:
+        self.pending = pending
+        self.server = server
+        self.wire = wire
+        self.has_edns = has_edns
+        # Set when the reply didn't fit into a packet and continues over TCP.
+        self.is_truncated = False
+
+    @property
+    def query(self) -> Query:
+        return Query(self.pending.name, self.pending.query.type)
