@@ -89,7 +89,7 @@ class DomainAuthSerializer(Described):
     dmarc = serializers.ChoiceField(
         ["none", "quarantine", "reject"],
         allow_null=True,
-        help_text="DMARC policy for mail that fails authentication",
+        help_text="DMARC policy (RFC 9989) for mail that fails authentication",
     )
 
 

@@ -248,41 +248,6 @@ def test_txt_record_in_several_strings_is_joined(engine: Engine, fake_dns: FakeD
     assert engine.check("jane@shop.com").document()["domain_auth"]["spf"] == "strict"
 
 
-@pytest.mark.parametrize(
-    ("own", "organization", "expected"),
-    [
-        ("", "", "none"),
-        ("v=DMARC1; p=reject", "", "reject"),
-        ("v=DMARC1;p=QUARANTINE;rua=mailto:a@b.co", "", "quarantine"),
-        ("v=DMARC1; p=none", "v=DMARC1; p=reject", "none"),
-        ("", "v=DMARC1; p=reject", "reject"),
-        ("", "v=DMARC1; p=reject; sp=none", "none"),
-        ("V=DMARC1; P=reject", "", "reject"),
-        ("v=dmarc1; p=reject", "", "none"),
-        ("v = DMARC1 ; p = reject", "", "reject"),
-        ("p=reject; v=DMARC1", "", "none"),
-        ("v=DMARC1; p=whatever", "", "none"),
-    ],
-)
-def test_dmarc_policy_is_classified(
-    engine: Engine, fake_dns: FakeDns, own: str, organization: str, expected: str
-) -> None:
-    fake_dns.add_mail_domain("mail.shop.co.uk")
-    for name, text in (("mail.shop.co.uk", own), ("shop.co.uk", organization)):
-        if text:
-            fake_dns.add_records(f"_dmarc.{name}", TXT=f'"{text}"')
-    assert engine.check("jane@mail.shop.co.uk").document()["domain_auth"]["dmarc"] == expected
-
-
-def test_two_dmarc_records_mean_no_policy(engine: Engine, fake_dns: FakeDns) -> None:
-    fake_dns.add_mail_domain("mail.shop.com")
-    fake_dns.add_records(
-        "_dmarc.mail.shop.com", TXT=['"v=DMARC1; p=reject"', '"v=DMARC1; p=quarantine"']
-    )
-    fake_dns.add_records("_dmarc.shop.com", TXT='"v=DMARC1; p=reject"')
-    assert engine.check("jane@mail.shop.com").route.dmarc == "none"
-
-
 def test_failed_policy_queries_are_null_and_do_not_delay_the_verdict(
     engine: Engine, fake_dns: FakeDns
 ) -> None:

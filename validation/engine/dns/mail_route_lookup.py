@@ -2,7 +2,7 @@
 
 The first round trip queries the domain's MX, SPF and DMARC records concurrently. The second
 queries the addresses of its mail hosts concurrently, or those of the domain itself if it names no
-mail host.
+mail host, and its parents' DMARC records if it has none.
 """
 
 import re
@@ -13,19 +13,12 @@ from validation.engine.dns.budget import FULL, LookupScope, MessageBudget
 from validation.engine.dns.mail_route import MailHost, MailRoute
 from validation.engine.dns.messages import MAX_MAIL_HOSTS, Outcome, Query
 from validation.engine.dns.networks import is_public
-from validation.engine.dns.policies import (
-    classify_dmarc,
-    classify_spf,
-    find_spf_redirect,
-    lists_senders,
-)
+from validation.engine.dns.policies import Policies
 from validation.engine.dns.providers import identify_provider
 from validation.engine.dns.resolver import FAILURE_CACHE_SECONDS, DnsReply, Lookup, Resolver
 from validation.engine.dns.slots import LookupSlots
 from validation.engine.dns.trust import ResolverTrust
 
-# A longer name leaves no room for the label of its DMARC record.
-_MAX_DMARC_DOMAIN_LENGTH = 253 - len("_dmarc.")
 # Once the route is known, the lookup waits for policies until this share of its time has passed.
 _POLICY_TIMEOUT_SHARE = 1 / 2
 # The following are shares of the remaining time.
@@ -46,7 +39,7 @@ def find_mail_route(
 ) -> MailRoute:
     """Look up a domain within its message budget.
 
-    `find_owner` returns the registrable domain, whose DMARC record applies to all names below it.
+    `find_owner` returns the registrable domain, whose share of slots and cache the lookup uses.
 
     If the scope includes no mail hosts, `accepts_mail` means that the domain names a destination
     for mail: a host, or its own address.
@@ -57,7 +50,7 @@ def find_mail_route(
         if not is_acquired:
             return MailRoute(problem="dns_timeout", sent_queries=True)
         with resolver.start_lookup(find_owner, deadline, budget) as lookup:
-            finder = _RouteFinder(lookup, resolver.trust, domain, find_owner(domain), scope)
+            finder = _RouteFinder(lookup, resolver.trust, domain, scope)
             route = finder.find_route()
             if scope.has_policies:
                 probe_deadline = lookup.partial_deadline(_DENIAL_TIMEOUT_SHARE)
@@ -81,7 +74,6 @@ class _RouteFinder:
         lookup: Lookup,
         trust: ResolverTrust,
         domain: str,
-        organization: str,
         scope: LookupScope,
     ) -> None:
         self.lookup = lookup
@@ -89,20 +81,12 @@ class _RouteFinder:
         self.scope = scope
         self.domain = domain
         self.mx = Query(domain, "MX")
-        self.txt = Query(domain, "TXT")
-        self.spf_redirect: Query | None = None
-        lookup.on_reply = self._follow_spf_redirect
-        # Maps each query to whether it is for the organizational domain's record.
-        self.dmarc = {
-            Query(f"_dmarc.{name}", "TXT"): name != domain
-            for name in (domain, organization)
-            if len(name) <= _MAX_DMARC_DOMAIN_LENGTH
-        }
+        self.policies = Policies(lookup, domain)
 
     def find_route(self) -> MailRoute:
         self.lookup.send(self.mx)
         if self.scope.has_policies:
-            self.lookup.send(self.txt, *self.dmarc)
+            self.policies.send_queries()
             if self.lookup.sent_queries:
                 ends_at = self.lookup.partial_deadline(_FABRICATION_TIMEOUT_SHARE)
                 self.trust.start_probe(self.lookup.budget, ends_at)
@@ -114,16 +98,20 @@ class _RouteFinder:
             return self._route_to_mail_hosts(reply)
         if reply.outcome is Outcome.NO_DATA:
             return self._route_to_domain()
-        return MailRoute(self._domain_exists(), problem=self._unknown_reason([reply]))
+        return MailRoute(self.policies.domain_exists(), problem=self._unknown_reason([reply]))
 
     def add_policies(self, route: MailRoute) -> MailRoute:
         lookup = self.lookup
         until = lookup.started_at + (lookup.deadline - lookup.started_at) * _POLICY_TIMEOUT_SHARE
-        lookup.wait([self.txt, *self.dmarc], until=until)
-        if self.spf_redirect is not None:
-            lookup.wait([self.spf_redirect], until=until)
-        exists = route.domain_exists or self._domain_exists()
-        return replace(route, domain_exists=exists, spf=self._spf(), dmarc=self._dmarc())
+        self.policies.wait(until)
+        # RFC 9989 treats a domain without mail hosts and addresses as nonexistent.
+        is_missing = not route.hosts and route.problem == "no_mail_server"
+        return replace(
+            route,
+            domain_exists=route.domain_exists or self.policies.domain_exists(),
+            spf=self.policies.spf(),
+            dmarc=self.policies.dmarc(exists=not is_missing),
+        )
 
     def expires_at(self, route: MailRoute) -> float:
         """Return when the first conclusive reply expires.
@@ -231,49 +219,11 @@ class _RouteFinder:
         problem = "unroutable_mail_server" if has_addresses else "no_mail_server"
         return replace(route, accepts_mail=False, problem=problem)
 
-    def _follow_spf_redirect(self, query: Query) -> None:
-        """Query the redirect's target alongside the addresses: it adds no round trip."""
-        if query != self.txt or self.spf_redirect is not None:
-            return
-        target = find_spf_redirect(self.lookup.replies[query].records)
-        if target:
-            self.spf_redirect = Query(target, "TXT")
-            self.lookup.send(self.spf_redirect)
-
-    def _spf(self) -> str | None:
-        reply = self.lookup.replies.get(self.spf_redirect or self.txt)
-        if reply is None or not reply.is_conclusive:
-            return None
-        # Only one redirect is followed.
-        if find_spf_redirect(reply.records):
-            return None
-        spf = classify_spf(reply.records)
-        # RFC 7208, 6.1: the mechanisms of the first record are evaluated before its redirect.
-        own = self.lookup.replies[self.txt].records
-        is_redirected = self.spf_redirect is not None
-        return "strict" if is_redirected and spf == "denies_all" and lists_senders(own) else spf
-
-    def _dmarc(self) -> str | None:
-        for query, is_organization in self.dmarc.items():
-            reply = self.lookup.replies.get(query)
-            if reply is None or not reply.is_conclusive:
-                return None
-            policy = classify_dmarc(reply.records, for_subdomain=is_organization)
-            if policy is not None:
-                return policy
-        return "none"
-
     def _unknown_reason(self, replies: Iterable[DnsReply]) -> str:
         if self.lookup.budget.is_exhausted:
             return "dns_failure"
         has_timeout = any(reply.outcome is Outcome.TIMEOUT for reply in replies)
         return "dns_timeout" if has_timeout else "dns_failure"
-
-    def _domain_exists(self) -> bool | None:
-        """Return True if the reply to the TXT query shows that the domain exists."""
-        reply = self.lookup.replies.get(self.txt)
-        exists = reply is not None and reply.outcome in {Outcome.FOUND, Outcome.NO_DATA}
-        return True if exists else None
 
 
 def _has_public_address(reply: DnsReply) -> bool:
