@@ -22,6 +22,8 @@ SPECIAL_USE_DOMAIN_NAMES.clear()
 MAX_ADDRESS_LENGTH, MAX_LOCAL_PART_LENGTH = 254, 64
 # Invisible, but part of words in some scripts. RFC 5892, appendix A, says where they are allowed.
 _JOINERS = ("\u200c", "\u200d")
+# As long as a joiner in UTF-8.
+_LETTER = "\u0915"
 _PLACEHOLDER_DOMAIN, _PLACEHOLDER_LOCAL_PART = "shop.com", "someone"
 # RFC 5321, 4.1.2: a dot-string. Its validity does not depend on the domain, provided that the whole
 # address is well below the maximum length.
@@ -56,11 +58,13 @@ def parse_address(email: str) -> AddressParts | SyntaxProblem:
     if len(email) > MAX_ADDRESS_LENGTH:
         return SyntaxProblem("too_long")
     domains = _parse_domains(email)
+    # Not the library's local part, which is lower-cased for some mailboxes.
+    local_part, at_sign, typed_domain = email.rpartition("@")
     if domains is None:
+        if _has_valid_joiners(local_part):
+            email = f"{_replace_joiners(local_part)}{at_sign}{typed_domain}"
         return SyntaxProblem(find_syntax_error(email))
     domain, ascii_domain = domains
-    # Not the library's local part, which is lower-cased for some mailboxes.
-    local_part = email.rpartition("@")[0]
     if not local_part.isascii():
         local_part = unicodedata.normalize("NFC", local_part)
         if len(local_part.encode()) > MAX_LOCAL_PART_LENGTH:
@@ -76,7 +80,35 @@ def _parse_domains(email: str) -> tuple[str, str] | None:
     local_part, _, domain = email.rpartition("@")
     if len(email) <= _MAX_FAST_PATH_LENGTH and _PLAIN_LOCAL_PART.fullmatch(local_part):
         return _parse_domain_cached(domain)
+    if any(joiner in local_part for joiner in _JOINERS):
+        return _parse_joined_local_part(local_part, domain)
     return _parse_with_library(email)
+
+
+def _parse_joined_local_part(local_part: str, domain: str) -> tuple[str, str] | None:
+    """Parse addresses with joiners before the @, as Persian and Indic words have them.
+
+    The library refuses all invisible characters. The rule for domains says where joiners are part
+    of a word; there, the text is valid if it is valid with a letter instead.
+    """
+    if not _has_valid_joiners(local_part):
+        return None
+    return _parse_with_library(f"{_replace_joiners(local_part)}@{domain}")
+
+
+def _has_valid_joiners(local_part: str) -> bool:
+    """Whether all joiners are where RFC 5892, appendices A.1 and A.2, allows them."""
+    text = unicodedata.normalize("NFC", local_part)
+    positions = [index for index, character in enumerate(text) if character in _JOINERS]
+    try:
+        return all(idna.valid_contextj(text, position) for position in positions)
+    except ValueError:
+        # An unassigned character.
+        return False
+
+
+def _replace_joiners(text: str) -> str:
+    return "".join(_LETTER if character in _JOINERS else character for character in text)
 
 
 @lru_cache(maxsize=4096)
