@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from validation.engine.typo_index import TypoIndex
 
 DATA_FOLDER = Path(__file__).parent / "data"
+_MIN_PHRASE_WORD = 3
 _SEPARATORS = re.compile(r"[-_.]+")
 # How a domain was recognized as disposable: by its own name, or by the name of a mail host.
 DisposableBy = Literal["domain", "mx"]
@@ -169,8 +170,17 @@ class DomainData:
         return ascii_domain in self._well_known
 
     def is_role_account(self, mailbox: str) -> bool:
-        """Whether a mailbox is for a role. Takes the local part in lower case, without its tag."""
-        return mailbox in self.role_accounts
+        """Whether a mailbox is for a role. Takes the local part in lower case, without its tag.
+
+        Separators between words are ignored, but not after initials: `p.ress` is a person.
+        """
+        if mailbox in self.role_accounts:
+            return True
+        # Not a regular expression: this is part of the cost of a warm check.
+        phrase = mailbox.replace(".", "").replace("-", "").replace("_", "")
+        if phrase not in self.role_accounts:
+            return False
+        return min(map(len, _SEPARATORS.split(mailbox))) >= _MIN_PHRASE_WORD
 
     def is_no_reply(self, mailbox: str) -> bool:
         words = [word for word in _SEPARATORS.split(mailbox) if word]
