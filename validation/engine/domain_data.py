@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from validation.engine.typo_index import TypoIndex
 
 DATA_FOLDER = Path(__file__).parent / "data"
-_MIN_PHRASE_WORD = 3
+_MIN_PHRASE_WORD, _MAX_NO_REPLY_WORDS = 3, 4
 _SEPARATORS = re.compile(r"[-_.]+")
 # How a domain was recognized as disposable: by its own name, or by the name of a mail host.
 DisposableBy = Literal["domain", "mx"]
@@ -176,6 +176,8 @@ class DomainData:
         """
         if mailbox in self.role_accounts:
             return True
+        if mailbox.isalnum():
+            return False
         # Not a regular expression: this is part of the cost of a warm check.
         phrase = mailbox.replace(".", "").replace("-", "").replace("_", "")
         if phrase not in self.role_accounts:
@@ -183,13 +185,15 @@ class DomainData:
         return min(map(len, _SEPARATORS.split(mailbox))) >= _MIN_PHRASE_WORD
 
     def is_no_reply(self, mailbox: str) -> bool:
+        no_reply = self.no_reply
         words = [word for word in _SEPARATORS.split(mailbox) if word]
-        spans = (
-            "".join(words[start:end])
-            for start in range(len(words))
-            for end in range(start + 1, min(start + 4, len(words)) + 1)
-        )
-        return any(span in self.no_reply for span in spans)
+        for start in range(len(words)):
+            span = ""
+            for word in words[start : start + _MAX_NO_REPLY_WORDS]:
+                span += word
+                if span in no_reply:
+                    return True
+        return False
 
 
 # Shared by all engines of the process, so that the files are read once.

@@ -22,7 +22,8 @@ class EdnsMemory:
         self._unsupported_until: dict[Server, float] = {}
 
     def is_unsupported(self, server: Server) -> bool:
-        return self._unsupported_until.get(server, 0.0) > self._clock()
+        until = self._unsupported_until.get(server)
+        return until is not None and until > self._clock()
 
     def record_support(self, server: Server) -> None:
         self._supported_until[server] = self._clock() + _MEMORY_SECONDS
@@ -63,8 +64,9 @@ class EdnsUse:
     def record_reply(self, server: Server, *, has_edns: bool, failed_with_edns: bool) -> None:
         """Learn from a reply. `failed_with_edns`: the query got none from this server with EDNS."""
         if has_edns:
-            self._supporting.add(server)
-            self._memory.record_support(server)
+            if server not in self._supporting:
+                self._supporting.add(server)
+                self._memory.record_support(server)
         elif failed_with_edns and server not in self._supporting:
             self._unsupporting.add(server)
             self._memory.record_plain_reply(server)
