@@ -26,14 +26,14 @@ class Entry:
 
 ENTRIES = (
     Entry(
-        "disposable-hosts",
+        "gateway-ipv4",
         date(2026, 11, 23),
         "API",
-        "More disposable domains, and parked ones",
-        "Disposable domains are recognized by their mail hosts too, and by name with the votes of "
-        "eight lists. `lists.disposable_by` says which of both applies. The new reason `parked` "
-        "marks domains whose mail goes to a domain parking service.",
-        _PAGES["show-verdicts"],
+        "Security gateways and mail hosts without IPv4",
+        "Results have two new fields: `mx.gateway`, true if a security gateway receives the "
+        "domain's mail, and `mx.ipv4`, false if its mail hosts have only IPv6 addresses. "
+        "`mx.provider` recognizes many more providers.",
+        _PAGES["show-validate"],
     ),
     Entry(
         "lists-dashboard",
