@@ -161,6 +161,9 @@ class Account(models.Model):
     log_days = models.PositiveSmallIntegerField(null=True, editable=False)
     # Older entries stay hidden, even after a longer retention is chosen later.
     log_since = models.DateTimeField(null=True, editable=False)
+    # Identifies the content of the account's own domains: `validation` sets a random number with
+    # each change. Null: there are none.
+    domains_version = models.BigIntegerField(null=True, editable=False)
 
     objects = AccountQuerySet.as_manager()
 

@@ -178,6 +178,12 @@ class ResultSerializer(Described):
     lists = ConsultedListsSerializer(
         help_text="The domain data that was consulted: its date, and what it says"
     )
+    account_list = serializers.ChoiceField(
+        ["allowed", "denied"],
+        allow_null=True,
+        help_text="Which list of your own domains has the domain, or a domain above it. It changes "
+        "`accept_for_signup` and `safe_to_send`, never the verdict",
+    )
     duration_ms = serializers.IntegerField(
         min_value=0, help_text="Duration of the checks in milliseconds"
     )

@@ -11,6 +11,7 @@ from accounts.engine import get_engine
 from apikeys.errors import ApiError
 from credits.wallet.charges import InsufficientCredits, get_balance
 from runtime.metrics.client import Counter
+from validation.domain_data import account_domains
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdict import Finding
 from validation.lookup_limits import AccountLookupLimit
@@ -53,6 +54,7 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
     word = sandbox_word(email)
     if word is None:
         finding = get_engine().check(email, AccountLookupLimit(caller.account))
+        finding = account_domains.mark(finding, caller.account)
     else:
         finding = sandbox_finding(get_engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)

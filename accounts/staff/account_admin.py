@@ -86,7 +86,8 @@ class AccountAdmin(admin.ModelAdmin[Account]):
     def save_model(
         self, request: HttpRequest, obj: Account, form: ModelForm[Account], change: bool
     ) -> None:
-        super().save_model(request, obj, form, change)
+        # The other columns may have changed since they were read.
+        obj.save(update_fields=form.changed_data)
         staff = staff_request(request)
         if changes := describe_changes(form):
             audit.record(obj, staff.user, "account.changed_by_staff", changes, staff.ip)

@@ -15,8 +15,8 @@ FIELDS = (
     *("id", "created_at", "sandbox", "email", "normalized", "canonical", "verdict", "reason"),
     *("reasons", "score", "evidence", "safe_to_send", "accept_for_signup", "did_you_mean"),
     *("retry_after_s", "local_part", "tag", "domain", "ascii_domain", "registrable_domain"),
-    *("checks", "syntax_error", "mx", "domain_auth", "smtp", "lists", "duration_ms"),
-    *("dns_cached", "credits"),
+    *("checks", "syntax_error", "mx", "domain_auth", "smtp", "lists", "account_list"),
+    *("duration_ms", "dns_cached", "credits"),
 )
 
 

@@ -14,6 +14,7 @@ from credits.wallet.charges import InsufficientCredits
 from runtime.http import fairness
 from runtime.metrics.client import Counter
 from validation.batches.settlement import Batch, charge_and_record_batch
+from validation.domain_data import account_domains
 from validation.engine.batch import LookupShare, check_all
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdict import Finding
@@ -84,7 +85,8 @@ def _check(caller: Caller, emails: Sequence[str]) -> Batch:
         # Read now: the web worker replaces it.
         pause=fairness.let_others_run,
     )
-    found = dict(zip(real, findings, strict=True))
+    domains = account_domains.domains_of(caller.account)
+    found = dict(zip(real, map(domains.mark, findings), strict=True))
     for email, word in words.items():
         if word is not None:
             found[email] = _simulate(email, word)

@@ -46,6 +46,9 @@ class Finding:
     disposable_by: DisposableBy | None = None
     # None if the DNS was not needed.
     dns_cached: bool | None = None
+    # Which of the account's own lists has the domain: `allowed`, `denied`, or None. Set by the
+    # service, after the check: it never changes the verdict.
+    account_list: str | None = None
 
     @property
     def reason(self) -> str:
@@ -67,12 +70,16 @@ class Finding:
 
     @property
     def safe_to_send(self) -> bool | None:
+        if self.account_list == "denied":
+            return False
         if self.verdict == Verdict.DELIVERABLE:
             return True if self.evidence == "smtp" else None
         return None if self.verdict == Verdict.UNKNOWN else False
 
     @property
     def accept_for_signup(self) -> bool:
+        if self.account_list is not None:
+            return self.account_list == "allowed" and self.verdict != Verdict.UNDELIVERABLE
         is_refused = any(self.checks.get(name) for name in SIGN_UP_BLOCKERS)
         return self.verdict != Verdict.UNDELIVERABLE and not is_refused
 
@@ -117,5 +124,6 @@ class Finding:
             },
             "domain_auth": {"spf": route.spf, "dmarc": route.dmarc},
             "smtp": None,
-            "lists": {**self.lists, "disposable_by": self.disposable_by},
+            "lists": self.lists,
+            "account_list": self.account_list,
         }

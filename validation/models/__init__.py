@@ -1,3 +1,4 @@
+from validation.models.account_domains import AccountDomains
 from validation.models.list_samples import ListSample
 from validation.models.list_uploads import ListUpload
 from validation.models.listed_domains import ListedDomain
@@ -21,6 +22,7 @@ from validation.models.replays import (
 __all__ = [
     "MAX_FREE_BATCH_REPLAYS",
     "MAX_SANDBOX_REPLAYS",
+    "AccountDomains",
     "AddressList",
     "DomainBlock",
     "ListAddress",

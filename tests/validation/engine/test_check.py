@@ -157,10 +157,8 @@ def test_result_matches_the_documented_example(engine: Engine, fake_dns: FakeDns
         },
         "domain_auth": {"spf": "strict", "dmarc": "reject"},
         "smtp": None,
-        "lists": {
-            "disposable": engine.domain_data.versions["disposable"],
-            "disposable_by": None,
-        },
+        "lists": {"disposable": engine.domain_data.versions["disposable"]},
+        "account_list": None,
     }
     assert {name for name, value in checks.items() if value is True} == {
         *("syntax", "domain_exists", "accepts_mail", "has_tag")

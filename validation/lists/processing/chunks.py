@@ -13,6 +13,7 @@ from accounts.engine import get_engine
 from apikeys.errors import REFUSALS
 from credits.wallet.charges import Charge
 from credits.wallet.holds import HoldEnded, charge_hold
+from validation.domain_data import account_domains
 from validation.engine.reasons import Verdict
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.syntax import AddressParts, parse_address
@@ -95,11 +96,15 @@ def _check(address_list: AddressList, chunk: ListChunk) -> CheckedChunk:
         if not result or (result["verdict"] == Verdict.UNKNOWN and sandbox_word(email) is None)
     ]
     facts = load_facts(address_list, _find_domains(emails[number] for number in numbers))
+    # As of now: a list may run for hours.
+    domains = account_domains.reload_domains_of(address_list.account)
     engine, checked = get_engine(), CheckedChunk(results, is_recheck)
     for number in numbers:
         email = emails[number]
         finding, word = engine.check_with_facts(email, facts), sandbox_word(email)
-        if word is not None:
+        if word is None:
+            finding = domains.mark(finding)
+        else:
             # An error fails this address, not the whole list.
             finding = sandbox_finding(finding, "check_failed" if word in REFUSALS else word)
         checked.add(number, finding, is_sandbox=word is not None)

@@ -37,8 +37,8 @@ DEFAULT_COLUMNS = ("verdict", "reason", "score", "safe_to_send", "did_you_mean",
 EXTRA_COLUMNS = (
     *("reasons", "evidence", "accept_for_signup", "canonical", "local_part", "tag", "domain"),
     *("ascii_domain", "registrable_domain", "retry_after_s", "syntax_error.code", "mx.provider"),
-    *("mx.gateway", "mx.ipv4", "mx.fallback"),
-    *("domain_auth.spf", "domain_auth.dmarc", *(f"checks.{name}" for name in CHECKS)),
+    *("domain_auth.spf", "domain_auth.dmarc", "account_list"),
+    *(f"checks.{name}" for name in CHECKS),
 )
 # Other requests of the web worker run after so many rows.
 _ROWS_PER_PIECE = 50
