@@ -192,6 +192,16 @@ REFUSALS: dict[str, Refusal] = {
         "Download results before they expire. To get them again, upload the list again.",
         410,
     ),
+    "precondition_failed": Refusal(
+        412,
+        "conflict_error",
+        "This was changed since you read it. Get it again, and repeat your change with the new "
+        "ETag.",
+        "The If-Match header has an ETag, and the current one is different: another request or a "
+        "member of your account has made a change in between. Nothing was replaced.",
+        "Get the current version, apply your change to it, and send that with its ETag. To replace "
+        "any version, leave out If-Match.",
+    ),
     "length_required": _invalid_request(
         "The body was sent without a length. Send a Content-Length header.",
         "The body was sent in chunks, through a server that doesn't support chunked requests.",

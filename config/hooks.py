@@ -19,12 +19,14 @@ ON_ACCOUNT_ERASED: list[str] = [
     "credits.wallet.holds.release_holds",
     "validation.request_log.retention.delete_requests",
     "validation.lists.retention.delete_lists",
+    "validation.domains.services.erase_domains",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
     "apikeys.services.export_keys",
     "credits.export.export_billing",
     "validation.request_log.export.export_requests",
     "validation.lists.export.export_lists",
+    "validation.domains.services.export_domains",
 ]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
 # Exactly one. Returns the domains that staff have listed, for the engine.

@@ -16,6 +16,7 @@ from credits.api import CreditsView, MeView
 from validation.api import ValidateView
 from validation.batches.api import ValidateBatchView
 from validation.docs.text_views import show_llms_txt
+from validation.domains.api import DomainsView
 from validation.lists.api.urls import LIST_OPERATIONS
 from validation.reports.api import UsageView
 
@@ -31,6 +32,7 @@ urlpatterns = [
     *operation("v1/validate", ValidateView),
     *operation("v1/validate/batch", ValidateBatchView),
     *LIST_OPERATIONS,
+    *operation("v1/domains", DomainsView),
     *operation("v1/credits", CreditsView),
     *operation("v1/usage", UsageView),
     *operation("v1/me", MeView),

@@ -81,6 +81,7 @@ _LABELS: dict[Group, dict[str, str]] = {
         "account.exported": "Exported the account's data",
         "audit.exported": "Exported the audit log",
         "requests.exported": "Exported requests",
+        "domains.changed": "Changed the account's domains",
         "list.created": "Uploaded a list",
         "list.column_chosen": "Chose a list's column",
         "list.started": "Started a list",

@@ -7,6 +7,8 @@ MAX_BODY_BYTES = 8 * 1024
 LARGER_BODIES = {
     # 100 addresses of 320 characters, each escaped as \u1234 or a surrogate pair.
     "/v1/validate/batch": 400 * 1024,
+    # 10,000 domains.
+    "/v1/domains": 1024 * 1024,
     # A list, or a part of one.
     "/v1/lists": 8 * 1024 * 1024,
     "/v1/lists/*/parts/*": 8 * 1024 * 1024,

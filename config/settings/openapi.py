@@ -19,6 +19,11 @@ def openapi_settings(base_url: str, support_email: str) -> dict[str, Any]:
                 "description": "Validate files with up to millions of addresses in the background.",
             },
             {
+                "name": "Domains",
+                "description": "Read and replace the domains that your account always accepts or "
+                "rejects. This is free.",
+            },
+            {
                 "name": "Account",
                 "description": "Read the balance, usage, and rate limit of a key. This is free.",
             },
