@@ -22,6 +22,7 @@ class TeamPermission(StrEnum):
     MANAGE_TEAM = "manage_team"
     MANAGE_KEYS = "manage_keys"
     MANAGE_DATA = "manage_data"
+    MANAGE_DOMAINS = "manage_domains"
     BUY = "buy"
     VALIDATE = "validate"
 
@@ -37,6 +38,8 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     # Request log retention, and erasure of addresses from the request log.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
+    # Those that the account always accepts or rejects. Any key can change them, too.
+    TeamPermission.MANAGE_DOMAINS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     TeamPermission.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
     # The playground and lists spend credits. Lists also contain addresses.
     TeamPermission.VALIDATE: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
@@ -46,7 +49,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
 ROLE_DESCRIPTIONS: dict[Role, str] = {
     Role.OWNER: "Full access, including closing the account.",
     Role.ADMIN: "Full access, except for closing the account and managing owners.",
-    Role.DEVELOPER: "Read-only access, plus API keys, the playground, and lists.",
+    Role.DEVELOPER: "Read-only access, plus API keys, domains, the playground, and lists.",
     Role.BILLING: "Read-only access, plus buying credits and changing plans.",
     Role.VIEWER: "Read-only access.",
 }

@@ -48,6 +48,11 @@ def _to_unicode(domain: str) -> str:
         return domain
 
 
+# Above the bits of all checks.
+_ACCOUNT_LIST_BIT = 60
+_ACCOUNT_LISTS = (None, "denied", "allowed")
+
+
 def pack_checks(checks: Mapping[str, bool | None], names: tuple[str, ...]) -> int:
     """Pack two bits per check, in the order of `names`: 0 not run, 1 false, 2 true."""
     packed = 0
@@ -61,3 +66,13 @@ def unpack_checks(packed: int, names: tuple[str, ...]) -> dict[str, bool | None]
     """Reverse pack_checks."""
     values = (None, False, True)
     return {name: values[packed >> (2 * index) & 3] for index, name in enumerate(names)}
+
+
+def pack_account_list(account_list: str | None) -> int:
+    """Return what to add to the packed checks, so that the request log needs no column for it."""
+    return _ACCOUNT_LISTS.index(account_list) << _ACCOUNT_LIST_BIT
+
+
+def unpack_account_list(packed: int) -> str | None:
+    """Reverse pack_account_list."""
+    return _ACCOUNT_LISTS[packed >> _ACCOUNT_LIST_BIT & 3]

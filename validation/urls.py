@@ -2,6 +2,7 @@ from django.urls import path
 
 from validation.views import (
     data,
+    domains,
     landing,
     list_actions,
     lists,
@@ -63,6 +64,8 @@ urlpatterns = [
         list_actions.download_list,
         name="download-list",
     ),
+    path("validation/domains/", domains.show_domains, name="show-domains"),
+    path("validation/domains/save/", domains.save_domains, name="save-domains"),
     path("validation/data/", data.show_data, name="show-data"),
     path("validation/data/days/", data.change_log_days, name="change-log-days"),
     path("validation/data/erase/", data.erase_address, name="erase-address"),

@@ -31,6 +31,7 @@ STATUSES = {
     "too_many_lists": 409,
     "confirmation_required": 409,
     "list_expired": 410,
+    "precondition_failed": 412,
     "length_required": 411,
     "request_too_large": 413,
     "unsupported_media_type": 415,

@@ -26,14 +26,13 @@ class Entry:
 
 ENTRIES = (
     Entry(
-        "gateway-ipv4",
+        "domains",
         date(2026, 11, 23),
         "API",
-        "Security gateways and mail hosts without IPv4",
-        "Results have two new fields: `mx.gateway`, true if a security gateway receives the "
-        "domain's mail, and `mx.ipv4`, false if its mail hosts have only IPv6 addresses. "
-        "`mx.provider` recognizes many more providers.",
-        _PAGES["show-validate"],
+        "Your own domains",
+        "List domains that you always accept or reject, with `PUT /v1/domains` or under Settings → "
+        "Domains. Results say in `account_list` which list applies.",
+        _PAGES["show-domains"],
     ),
     Entry(
         "lists-dashboard",

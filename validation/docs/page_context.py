@@ -28,7 +28,9 @@ from validation.docs.sentences import (
     describe_tax,
     list_codes,
 )
-from validation.engine.dns.providers import PROVIDERS
+from validation.domains.entries import MAX_PROBLEMS
+from validation.domains.services import MAX_ENTRIES
+from validation.engine.dns.providers import HOST_PATTERNS, OTHER
 from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
@@ -49,6 +51,7 @@ _SAMPLES = {
     "validate": "validate",
     "validate-batch": "batch",
     "create-list": "list-upload",
+    "replace-domains": "domains",
     "show-credits": "balance",
     "show-usage": "usage",
     "show-me": "me",
@@ -111,6 +114,10 @@ def _lists() -> Context:
         "max_emails": MAX_EMAILS,
         **_offers(),
     }
+
+
+def _domains() -> Context:
+    return {"max_entries": MAX_ENTRIES, "max_problems": MAX_PROBLEMS}
 
 
 def _format_json(result: Context) -> str:
@@ -250,7 +257,7 @@ _BUILDERS: dict[str, Callable[[], Context]] = {
     "show-validate": _validate,
     "show-batch": _batch,
     "show-lists": _lists,
-    "show-mailing-list": _lists,
+    "show-domains": _domains,
     "show-verdicts": _verdicts,
     "show-rate-limits": _rate_limits,
     "show-credits": _credits,

@@ -87,6 +87,12 @@ GROUPS = (
                 "What each verdict and reason means, and what to do about it.",
             ),
             Page(
+                "show-domains",
+                "domains/",
+                "Your own domains",
+                "Domains that you always accept or reject, whatever their verdict.",
+            ),
+            Page(
                 "show-rate-limits",
                 "rate-limits/",
                 "Rate limits",

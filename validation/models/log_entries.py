@@ -90,7 +90,7 @@ class LogEntry(models.Model):
     verdict = models.CharField(max_length=20, blank=True)
     reason = models.CharField(max_length=40, blank=True)
     score = models.PositiveSmallIntegerField(null=True)
-    # Packed by validation.addresses.pack_checks.
+    # Packed by validation.addresses: pack_checks and pack_account_list.
     checks = models.BigIntegerField(default=0)
 
     objects = LogEntryQuerySet.as_manager()

@@ -10,6 +10,7 @@ from runtime.csv_download import Row, csv_data_url, escape_formula
 from runtime.unicode import show_invisible
 from validation.engine.reason_texts import MEANINGS
 from validation.engine.reasons import Verdict
+from validation.presenters.domains import account_list_note
 
 Document = Mapping[str, Any]
 
@@ -34,7 +35,10 @@ class BatchRow:
 
     @property
     def note(self) -> str:
-        return "" if self.repeats is None else f"Repeats line {self.repeats}, for free."
+        notes = [account_list_note(self.result["account_list"], self.result["verdict"])]
+        if self.repeats is not None:
+            notes.append(f"Repeats line {self.repeats}, for free.")
+        return " ".join(filter(None, notes))
 
     @property
     def score(self) -> str:
@@ -82,6 +86,11 @@ CSV_COLUMNS = (
         "accept_for_signup",
         "Whether a sign-up form should accept the address: yes or no",
         lambda row: _yes_or_no(row.result["accept_for_signup"]),
+    ),
+    Column(
+        "account_list",
+        "Which list of your own domains has the domain: allowed, denied, or empty",
+        lambda row: row.result["account_list"] or "",
     ),
     Column(
         "repeats_line",

@@ -6,7 +6,7 @@ from django.urls import reverse
 from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.presenters.balance import format_credits
-from validation.addresses import unpack_checks
+from validation.addresses import unpack_account_list, unpack_checks
 from validation.engine.verdict import CHECKS
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
@@ -85,6 +85,7 @@ def stored_data(entry: LogEntry) -> dict[str, object]:
         "reason": entry.reason,
         "score": entry.score,
         "checks": unpack_checks(entry.checks, CHECKS),
+        "account_list": unpack_account_list(entry.checks),
         "credits": {"charged": entry.cost},
     }
 

@@ -17,7 +17,7 @@ from apikeys.request import ApiHttpRequest
 from runtime.database.raw_sql import BulkInsert
 from runtime.database.write_behind import WriteBuffer
 from runtime.logging.formatters import mask_secrets
-from validation.addresses import address_hash, mask_address, pack_checks
+from validation.addresses import address_hash, mask_address, pack_account_list, pack_checks
 from validation.engine.verdict import CHECKS, Finding
 from validation.models import LogEntry
 
@@ -81,7 +81,7 @@ def _row(validation: LoggedValidation) -> dict[str, object]:
         "verdict": finding.verdict,
         "reason": finding.reason,
         "score": finding.score,
-        "checks": pack_checks(finding.checks, CHECKS),
+        "checks": pack_checks(finding.checks, CHECKS) | pack_account_list(finding.account_list),
         "sandbox": validation.is_sandbox,
         "cost": validation.cost,
         "duration_ms": validation.duration_ms,
@@ -103,7 +103,9 @@ def _replay_row(caller: Caller, email: str, result: dict[str, Any]) -> dict[str,
         "verdict": result["verdict"],
         "reason": result["reason"],
         "score": result["score"],
-        "checks": pack_checks(result["checks"], CHECKS),
+        # Replays of the previous release don't have it.
+        "checks": pack_checks(result["checks"], CHECKS)
+        | pack_account_list(result.get("account_list")),
         "sandbox": result["sandbox"],
         "replayed": True,
         "duration_ms": 0,

@@ -6,12 +6,13 @@ from django.utils.safestring import SafeString, mark_safe
 
 from accounts.templatetags.code import highlight
 from validation.engine.reasons import Verdict
-from validation.presenters import checks, first_steps, requests
+from validation.presenters import checks, domains, first_steps, requests
 
 register = template.Library()
 register.filter(requests.outcome_notes)
 register.filter(requests.time_hint)
 register.filter(checks.group_checks)
+register.filter(domains.account_list_note)
 
 _ICONS = {
     Verdict.DELIVERABLE: "circle-check",

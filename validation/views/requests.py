@@ -15,12 +15,13 @@ from apikeys.errors import REFUSALS
 from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.dates import from_microseconds
-from validation.addresses import address_hash, unpack_checks
+from validation.addresses import address_hash, unpack_account_list, unpack_checks
 from validation.engine.reason_texts import MEANINGS
 from validation.engine.verdict import CHECKS
 from validation.ids import BATCH_ID, normalize_result_id, result_created_at
 from validation.playground import format_json
 from validation.presenters.checks import group_checks
+from validation.presenters.domains import account_list_note
 from validation.presenters.requests import (
     format_cost,
     format_score,
@@ -115,6 +116,7 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "meaning": MEANINGS.get(entry.reason),
         "refusal": REFUSALS.get(entry.refusal),
         "suggestion": suggest_for_entry(entry),
+        "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
         "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else [],
         "json": format_json(stored_data(entry)),
     }

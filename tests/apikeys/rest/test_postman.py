@@ -96,6 +96,7 @@ def test_every_request_is_accepted_as_it_is_sent(collection: Any, caller: ApiCli
     assert sent_bodies == [
         {"email": "jane@shop.example"},
         {"emails": ["jane@shop.example", "deliverable@sandbox.test"]},
+        {"allowed": ["partner.example"], "denied": ["Spam.example", "bücher.example"]},
     ]
 
 

@@ -194,6 +194,11 @@ CASES = [
         _send_form("validation:change-log-days", log_days="7"),
     ),
     ActionCase(
+        "validation:save-domains",
+        "domains.changed",
+        _send_form("validation:save-domains", denied="spam.example", etag='"0"'),
+    ),
+    ActionCase(
         "validation:create-list",
         "list.created",
         _send_form("validation:create-list", addresses="jane@shop.example", dedupe="address"),

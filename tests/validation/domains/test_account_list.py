@@ -16,6 +16,8 @@ from validation.domain_data import account_domains
 from validation.engine.reasons import Verdict
 from validation.engine.verdict import Finding
 from validation.lists.payloads import unpack_results
+from validation.models import LogEntry
+from validation.presenters.requests import stored_data
 
 pytestmark = pytest.mark.django_db
 
@@ -146,6 +148,7 @@ def test_playground_shows_the_list(caller: ApiClient, owner: User) -> None:
     put(caller, denied=("shop.com",))
     page = signed_in(owner).post("/validation/playground/", {"email": "jane@shop.com"})
     assert page.context["response"].document["account_list"] == "denied"
+    assert "Denied by your own domains: reject the address." in page.content.decode()
 
 
 def test_chunk_of_a_list_uses_the_domains_of_its_time(caller: ApiClient, account: Account) -> None:
@@ -164,6 +167,26 @@ def test_replay_is_unchanged_by_later_lists(caller: ApiClient) -> None:
     put(caller, denied=("shop.com",))
     again = caller.validate("jane@shop.com", Idempotency_Key="order-1")
     assert again.content == first.content
+
+
+@pytest.mark.parametrize("key", ["", "order-1"])
+def test_request_log_keeps_the_list_of_its_time(
+    caller: ApiClient, account: Account, owner: User, key: str
+) -> None:
+    put(caller, denied=("shop.com",))
+    headers = {"Idempotency_Key": key} if key else {}
+    caller.validate("jane@shop.com", **headers)
+    if key:
+        caller.validate("jane@shop.com", **headers)
+    put(caller)
+    caller.validate("jane@shop.com")
+    *denied, last = LogEntry.objects.filter(account=account, domain="shop.com").order_by("pk")
+    assert [stored_data(entry)["account_list"] for entry in denied] == ["denied"] * len(denied)
+    assert stored_data(last)["account_list"] is None
+    browser, note = signed_in(owner), "Denied by your own domains: reject the address."
+    for entry in denied:
+        assert note in browser.get(entry.get_absolute_url()).content.decode()
+    assert note not in browser.get(last.get_absolute_url()).content.decode()
 
 
 def test_visitors_of_the_landing_page_have_no_lists(caller: ApiClient) -> None:

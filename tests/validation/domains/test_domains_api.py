@@ -15,7 +15,7 @@ from validation.request_log import writer
 
 pytestmark = pytest.mark.django_db
 
-EMPTY = {"allowed": [], "denied": []}
+EMPTY: dict[str, list[str]] = {"allowed": [], "denied": []}
 LISTS = {"allowed": ["partner.example"], "denied": ["spam.example", "bücher.example"]}
 STORED = {"allowed": ["partner.example"], "denied": ["spam.example", "xn--bcher-kva.example"]}
 
@@ -205,8 +205,10 @@ def test_refused_and_repeated_changes_are_not_in_the_audit_log(caller: ApiClient
     assert AuditEntry.objects.filter(action="domains.changed").count() == 1
 
 
-def test_suspended_account_cannot_change_its_lists(caller: ApiClient, account: Account) -> None:
-    suspend_account(account=account, actor=None)
+def test_suspended_account_cannot_change_its_lists(
+    caller: ApiClient, account: Account, staff: User
+) -> None:
+    suspend_account(account=account, actor=staff)
     assert error_code(put(caller)) == "account_suspended"
 
 

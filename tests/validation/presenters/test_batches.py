@@ -48,10 +48,19 @@ def test_csv_file_has_the_documented_columns() -> None:
         "score": "100",
         "safe_to_send": "yes",
         "accept_for_signup": "yes",
+        "account_list": "",
         "repeats_line": "",
         "credits": "1",
         "id": row[-1],
     }
+
+
+def test_note_says_what_the_own_domains_and_the_repetition_mean() -> None:
+    first = make_result(account_list="denied")
+    report = make_report(first, {**first, "duplicate_of": 0}, make_result())
+    note = "Denied by your own domains: reject the address."
+    assert [row.note for row in report.rows] == [note, f"{note} Repeats line 1, for free.", ""]
+    assert read_csv(report)[1][8] == "denied"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +93,7 @@ def test_duplicate_names_the_line_of_the_text() -> None:
     report = make_report(make_result(), make_result(duplicate_of=0), lines=[2, 5])
     assert [row.line for row in report.rows] == [2, 5]
     assert [row.note for row in report.rows] == ["", "Repeats line 2, for free."]
-    assert [row[8] for row in read_csv(report)] == ["repeats_line", "", "2"]
+    assert [row[9] for row in read_csv(report)] == ["repeats_line", "", "2"]
 
 
 @pytest.mark.parametrize(("count", "headline"), [(1, "1 address"), (2, "2 addresses")])

@@ -2,7 +2,14 @@
 
 import pytest
 
-from validation.addresses import address_hash, mask_address, pack_checks, unpack_checks
+from validation.addresses import (
+    address_hash,
+    mask_address,
+    pack_account_list,
+    pack_checks,
+    unpack_account_list,
+    unpack_checks,
+)
 from validation.engine.verdict import CHECKS
 
 
@@ -47,3 +54,12 @@ def test_packed_checks_unpack_to_the_same_values() -> None:
     checks = {"syntax": True, "null_mx": False, "mailbox_disabled": True}
     unpacked = unpack_checks(pack_checks(checks, CHECKS), CHECKS)
     assert unpacked == {**dict.fromkeys(CHECKS), **checks}
+
+
+@pytest.mark.parametrize("account_list", [None, "allowed", "denied"])
+def test_account_list_is_packed_with_the_checks(account_list: str | None) -> None:
+    checks = dict.fromkeys(CHECKS, True)
+    packed = pack_checks(checks, CHECKS) | pack_account_list(account_list)
+    assert unpack_account_list(packed) == account_list
+    assert unpack_checks(packed, CHECKS) == checks
+    assert 0 < packed < 2**63

@@ -1,0 +1,62 @@
+"""Settings → Domains: the domains that the account always accepts or rejects."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.permissions import redirect_get_to, require_permission
+from accounts.request import AccountRequest
+from accounts.roles import TeamPermission, who_has
+from validation.domains.forms import DomainsForm
+from validation.domains.services import (
+    MAX_ENTRIES,
+    DomainLists,
+    DomainsChanged,
+    read_domains,
+    replace_domains,
+)
+from validation.presenters.domains import overruled_note, saved_message
+
+PAGE = "validation:show-domains"
+
+
+@require_safe
+@require_permission(TeamPermission.VIEW_ACCOUNT)
+def show_domains(request: AccountRequest) -> HttpResponse:
+    lists = read_domains(request.account)
+    may_change = request.membership.has_permission(TeamPermission.MANAGE_DOMAINS)
+    return _domains_page(request, DomainsForm.of(lists, is_editable=may_change), lists)
+
+
+@redirect_get_to(PAGE)
+@require_permission(TeamPermission.MANAGE_DOMAINS)
+def save_domains(request: AccountRequest) -> HttpResponse:
+    form = DomainsForm(request.POST)
+    if form.is_valid():
+        try:
+            stored = replace_domains(
+                account=request.account,
+                new=form.lists,
+                actor=request.user,
+                ip=request.ip,
+                etags=[form.cleaned_data["etag"]],
+            )
+        except DomainsChanged:
+            form.refuse_outdated(read_domains(request.account))
+        else:
+            messages.success(request, saved_message(stored))
+            return redirect(PAGE)
+    return _domains_page(request, form)
+
+
+def _domains_page(
+    request: AccountRequest, form: DomainsForm, lists: DomainLists | None = None
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "max_entries": MAX_ENTRIES,
+        "overruled_note": overruled_note(lists) if lists else "",
+        "who_may": who_has(TeamPermission.MANAGE_DOMAINS),
+    }
+    return render(request, "validation/show_domains.html", context)
