@@ -76,6 +76,7 @@ STAFF_ACCOUNT_PANELS: list[str] = [
     "apikeys.staff.panels.account_refusals_panel",
     "validation.staff.account_panels.usage_by_day_panel",
     "validation.staff.account_panels.usage_by_key_panel",
+    "validation.staff.domains.domains_panel",
     "credits.staff.account_panels.ledger_panel",
     "credits.staff.account_panels.orders_panel",
 ]

@@ -21,6 +21,7 @@ _VIEW_PERMISSIONS = [
     "credits.view_useday",
     "credits.view_usehour",
     "credits.view_wallet",
+    "validation.view_accountdomains",
     "validation.view_addresslist",
     "validation.view_listeddomain",
     "validation.view_logentry",

@@ -71,6 +71,8 @@ SYSTEM_TEXT: dict[str, list[str]] = {
     "credits.StaffGrant": ["form_token", "state"],
     "credits.UseHour": ["verdict"],
     "credits.UseDay": ["verdict"],
+    # Only letters, digits, hyphens and periods: they are parsed like the domains of addresses.
+    "validation.AccountDomains": ["allowed", "denied"],
     "validation.LostCharge": ["result_id"],
     "validation.Replay": ["key_digest", "email_digest", "address_hash", "batch_hashes", "body"],
     "validation.AddressList": [

@@ -40,7 +40,7 @@ from tests.support.api_client import ApiClient
 from validation.lists.processing.running import work_once
 from validation.lists.services import Actor, upload_list
 from validation.lists.uploads.options import ListOptions
-from validation.models import AddressList, ListedDomain, LogEntry
+from validation.models import AccountDomains, AddressList, ListedDomain, LogEntry
 
 INVITED = "invited@shop.example"
 _PLACEHOLDER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>(?:\(.*?\)|[^()])*\)")
@@ -156,6 +156,7 @@ def _create_staff_rows(account: Account) -> None:
     audit.record(account, None, "account.renamed", "Shop → The Shop", "198.51.100.7")
     outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     ListedDomain.objects.create(domain="disposable.example", reason="Reported by a customer")
+    AccountDomains.objects.create(account=account, denied=["spam.example"])
     Lease.objects.get_or_create(name="daily")
     hold_credits(account=account, amount=5, source="list:1", reason="customers.csv")
     account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)

@@ -17,7 +17,7 @@ _INCOMPLETE = {"required": "The form was incomplete. Open this page again and re
 
 def _lines_field(label: str, help_text: str, example: str) -> forms.CharField:
     attributes = {
-        "rows": 14,
+        "rows": 12,
         "autocomplete": "off",
         "autocapitalize": "none",
         "spellcheck": "false",
@@ -65,6 +65,11 @@ class DomainsForm(forms.Form):
             for field in self.visible_fields()
         ]
 
+    @property
+    def page_errors(self) -> list[str]:
+        """Return the errors that concern neither list alone."""
+        return [*self.non_field_errors(), *self["etag"].errors]
+
     def clean_allowed(self) -> list[str]:
         return self._clean_lines("allowed")
 
@@ -94,8 +99,8 @@ class DomainsForm(forms.Form):
         """Add an error with what saving again would change, which the next submission may do."""
         self.add_error(
             None,
-            "Someone changed the domains after you opened this page. Reload the page to see them, "
-            "or save again to replace them with the lists below. The result would be: "
+            "Someone changed the domains after you opened this page. Open Domains again to see "
+            "them, or save again to replace them with the lists below. The result would be: "
             f"{describe_change(present, self.lists)}.",
         )
         self.data = {**self.data.dict(), "etag": present.etag}  # type: ignore[attr-defined]
