@@ -9,7 +9,8 @@ from pathlib import Path
 from tests.servers.product import ROOT, Product
 
 # A schema can't express that an Idempotency-Key must not be reused with another address, that one
-# date must not be after another, or that a key or a list must belong to the account.
+# date must not be after another, that a key or a list must belong to the account, or that a text
+# must be a domain and an ETag the present one.
 SETTINGS = """
 hooks = "tests.fuzz.schemathesis_hooks"
 
@@ -19,6 +20,10 @@ expected-statuses = ["2xx", "422"]
 [[operations]]
 include-operation-id = "show-usage"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400"]
+
+[[operations]]
+include-operation-id = "replace-domains"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "412"]
 
 [[operations]]
 include-path-regex = "^/v1/lists"
