@@ -1,10 +1,13 @@
 """An account's own domains in the admin."""
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Account, User
+from tests.accounts.staff.test_admin import EMPTY_INLINES
 from tests.conftest import signed_in
 from validation.domains.services import DomainLists, replace_domains
 from validation.models import AccountDomains
@@ -54,3 +57,16 @@ def test_page_of_an_account_shows_how_many_domains_it_has(
     assert path in panel(account)
     other = stranger.memberships.get().account
     assert "The account allows and denies no domains." in panel(other)
+
+
+def test_saving_an_account_writes_no_older_version_of_its_domains(
+    browser: Client, stored: AccountDomains, account: Account
+) -> None:
+    """Between the form's read and its write, a member may change the domains."""
+    path = reverse("admin:accounts_account_change", args=[account.pk])
+    form = {"name": "A new name", "requests_per_minute_override": "", **EMPTY_INLINES}
+    with CaptureQueriesContext(connection) as queries:
+        assert browser.post(path, form).status_code == 302
+    (update,) = [q["sql"] for q in queries if q["sql"].startswith('UPDATE "accounts_account"')]
+    assert "A new name" in update
+    assert "domains_version" not in update
