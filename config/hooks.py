@@ -51,6 +51,7 @@ ON_EVERY_DAY: list[str] = [
     "validation.lists.control.cancel_long_paused",
     "validation.lost_charges.settle_lost_charges",
     "validation.request_log.retention.delete_old_replays",
+    "validation.request_log.retention.delete_old_results",
     "validation.request_log.retention.delete_old_log_entries",
     "validation.lists.retention.delete_unfinished_uploads",
     "validation.lists.retention.expire_lists",

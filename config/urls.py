@@ -19,6 +19,7 @@ from validation.docs.text_views import show_llms_txt
 from validation.domains.api import DomainsView
 from validation.lists.api.urls import LIST_OPERATIONS
 from validation.reports.api import UsageView
+from validation.result_api import ResultView
 
 # The app's configuration leaves this to the URL table: config/apps.py.
 admin.autodiscover()
@@ -31,6 +32,7 @@ urlpatterns = [
     # The most requested paths come first.
     *operation("v1/validate", ValidateView),
     *operation("v1/validate/batch", ValidateBatchView),
+    *operation("v1/validations/<result_id:result_id>", ResultView),
     *LIST_OPERATIONS,
     *operation("v1/domains", DomainsView),
     *operation("v1/credits", CreditsView),

@@ -6,6 +6,7 @@ SECRET_KEY and SECRET_KEY_FALLBACKS.
 
 import secrets
 from base64 import b64decode, b64encode
+from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -60,5 +61,7 @@ def _try_decrypt(ciphertext: bytes, key: str) -> bytes | None:
         return None
 
 
+# Cached, because every metered call encrypts its result.
+@lru_cache(maxsize=8)
 def _cipher(secret: str) -> AESGCM:
     return AESGCM(salted_hmac("accounts.sealing", "", secret, algorithm="sha256").digest())

@@ -1,4 +1,4 @@
-"""Erase one address from the request log, stored replays and lists."""
+"""Erase one address from the request log, stored results, stored replays and lists."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from accounts.models import Account, User
 from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash, mask_address
 from validation.lists.erasure import erase_from_list, lists_with_address
-from validation.models import AddressList, LogEntry, Replay
+from validation.models import AddressList, LogEntry, Replay, StoredResult
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
@@ -23,6 +23,8 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
     for affected in [account] if account else [None, *_accounts_with(email)]:
         audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
     requests, replays, lists = _matching_rows(email, account)
+    # Not counted: each belongs to a request.
+    delete_in_batches(StoredResult.objects.of_requests(requests))
     deleted = delete_in_batches(requests) + delete_in_batches(replays)
     return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
 

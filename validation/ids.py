@@ -16,7 +16,20 @@ _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 _PAIR_MASK = len(_PAIRS) - 1
 _PAIR_SHIFTS = range((_LENGTH - 2) * _BITS_PER_LETTER, -1, -2 * _BITS_PER_LETTER)
 _PATTERN = re.compile(f"(?:val|bat)_[{_LETTERS}]{{{_LENGTH}}}")
+RESULT_ID_PATTERN = f"val_[{_LETTERS}]{{{_LENGTH}}}"
 BATCH_ID = re.compile(rf"\Abat_[{_LETTERS}]{{{_LENGTH}}}\Z")
+
+
+class ResultId:
+    """A path converter: a malformed id is a 404 without a database query."""
+
+    regex = RESULT_ID_PATTERN
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
 
 
 def new_result_id() -> str:
@@ -27,8 +40,16 @@ def new_batch_id() -> str:
     return f"bat_{_new_letters()}"
 
 
+def first_result_id_at(moment: datetime) -> str:
+    """Return the id that sorts before all results of this moment and later."""
+    return f"val_{_letters(int(moment.timestamp() * 1000) << _RANDOM_BITS)}"
+
+
 def _new_letters() -> str:
-    number = (time.time_ns() // 1_000_000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+    return _letters((time.time_ns() // 1_000_000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS))
+
+
+def _letters(number: int) -> str:
     return "".join([_PAIRS[number >> shift & _PAIR_MASK] for shift in _PAIR_SHIFTS])
 
 

@@ -16,7 +16,7 @@ from credits.models import LedgerEntry
 from credits.services import post_entry
 from credits.wallet.charges import Charge, refund
 from runtime.database.write_behind import WriteBuffer
-from validation.models import LogEntry, LostCharge
+from validation.models import LogEntry, LostCharge, StoredResult
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +69,8 @@ def _refund_if_stored(charge: LostCharge) -> bool:
         return False
     refund(Charge(entry.account, entry.key, entry.verdict, entry.cost, 0), entry.at)
     LogEntry.objects.filter(pk=entry.pk).update(cost=0)
+    # It says that a credit was charged.
+    StoredResult.objects.filter(result_id=charge.result_id).delete()
     charge.delete()
     logger.info("Refunded the charge of %s, whose response was lost", charge.result_id)
     return True

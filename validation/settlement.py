@@ -1,4 +1,4 @@
-"""Charge the account for a finding and write its request-log row, in one transaction.
+"""Charge the account for a finding, log the request and store the result, in one transaction.
 
 Requests that reach this point at the same time share a transaction, because the transaction is most
 of what a metered call costs. A validation that can't share it waits in its account's queue: the
@@ -6,6 +6,7 @@ account can't pay for all of its validations, another transaction holds its wall
 has an Idempotency-Key. So no account delays the others.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
@@ -22,8 +23,8 @@ from credits.wallet.charges import (
     charge_and_insert,
 )
 from runtime.database.coalescing import Coalescer, WorkInterrupted
-from runtime.database.raw_sql import UNAVAILABLE, OutcomeUnknown, atomic
-from validation import lost_charges
+from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
+from validation import lost_charges, stored_results
 from validation.engine.verdict import Finding
 from validation.ids import new_result_id
 from validation.models import Replay, ReplayExists
@@ -56,6 +57,8 @@ class Validation:
     id: str = field(default_factory=new_result_id)
     # The connection was lost while this validation was being committed.
     is_in_doubt: bool = False
+    # Built once: what is stored must be what was returned.
+    _document: dict[str, object] | None = None
 
     @property
     def cost(self) -> int:
@@ -75,19 +78,26 @@ class Validation:
         return Charge(caller.account, caller.key, verdict, self.cost, self.duration_ms)
 
     def build_response(self, balance: int) -> ValidationResponse:
-        body = render(self.document(balance))
+        credits = render({"charged": self.cost, "remaining": balance})
+        body = b'%b,"credits":%b}' % (self.render()[:-1], credits)
         return ValidationResponse(body, self.cost, balance, self.finding.verdict)
 
-    def document(self, balance: int) -> dict[str, object]:
-        return {
-            "id": self.id,
-            "created_at": timezone.now(),
-            "sandbox": self.is_sandbox,
-            **self.finding.document(),
-            "duration_ms": self.duration_ms,
-            "dns_cached": self.finding.dns_cached,
-            "credits": {"charged": self.cost, "remaining": balance},
-        }
+    def render(self) -> bytes:
+        """Return the result's JSON without its credits, which are known once it is charged."""
+        return render(self.document())
+
+    def document(self) -> dict[str, object]:
+        """Return the result without its credits."""
+        if self._document is None:
+            self._document = {
+                "id": self.id,
+                "created_at": timezone.now(),
+                "sandbox": self.is_sandbox,
+                **self.finding.document(),
+                "duration_ms": self.duration_ms,
+                "dns_cached": self.finding.dns_cached,
+            }
+        return self._document
 
 
 def charge_and_record(validation: Validation) -> ValidationResponse:
@@ -137,7 +147,7 @@ def _charge_group(validations: list[Validation]) -> list[int | None]:
     """Return each balance, or None for a validation that must go to its account's queue."""
     try:
         charges = [validation.charge() for validation in validations]
-        return charge_and_insert(charges, writer.bulk_insert_for(validations), skip_locked=True)
+        return charge_and_insert(charges, *_inserts(validations))
     except OutcomeUnknown as error:
         raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:
@@ -176,9 +186,7 @@ def _charge_all(validations: list[Validation]) -> dict[Validation, ValidationRes
         with atomic():
             charged = charge_all([validation.charge() for validation in validations])
             balances = dict(zip(validations, charged, strict=True))
-            writer.bulk_insert_for(
-                validation for validation in validations if balances[validation] is not None
-            ).run()
+            _insert([validation for validation in validations if balances[validation] is not None])
     except OutcomeUnknown as error:
         raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:
@@ -210,7 +218,7 @@ def _write(validation: Validation) -> ValidationResponse:
     account, key = validation.caller.account, validation.idempotency_key
     if key is not None:
         Replay.objects.delete_expired(account, key)
-    writer.bulk_insert_for([validation]).run()
+    _insert([validation])
     balance: int = account.wallet.balance
     if not validation.is_sandbox:
         # As late as possible: this locks the wallet, and the account's other requests then wait
@@ -222,6 +230,16 @@ def _write(validation: Validation) -> ValidationResponse:
             account, key, validation.email, response.body, is_sandbox=validation.is_sandbox
         )
     return response
+
+
+def _inserts(validations: Sequence[Validation]) -> list[BulkInsert]:
+    """Return what to insert besides the charge: request-log rows, and the results."""
+    return [writer.bulk_insert_for(validations), *stored_results.inserts_for(validations)]
+
+
+def _insert(validations: Sequence[Validation]) -> None:
+    for insert in _inserts(validations):
+        insert.run()
 
 
 def _account_queue(account: Account) -> "AccountQueue":

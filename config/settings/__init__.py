@@ -257,7 +257,6 @@ STRIPE_WEBHOOK_SECRET = env.text("STRIPE_WEBHOOK_SECRET")
 STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
 if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
     env.report("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
-
 # Credits that a staff user may grant in 24 hours without a second staff user's approval.
 STAFF_GRANT_LIMIT = env.integer("STAFF_GRANT_LIMIT", 100_000, minimum=0, maximum=1_000_000_000)
 # Accounts of one email domain, free providers aside, that get sign-up credits within 30 days.
@@ -283,6 +282,7 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "info", LEVELS).upper()
 # In production, programs read the log.
 LOG_FORMAT = env.choice("LOG_FORMAT", "json" if PRODUCTION else "text", FORMATS)
 LOG_RETENTION_DAYS = env.integer("LOG_RETENTION_DAYS", 30, minimum=1, maximum=3650)
+RESULT_RETENTION_HOURS = env.integer("RESULT_RETENTION_HOURS", 24, minimum=0, maximum=720)
 LIST_RETENTION_DAYS = env.integer("LIST_RETENTION_DAYS", 30, minimum=1, maximum=90)
 METRICS_DIR = DATA_DIR / "metrics"
 # Host and port, or None.

@@ -119,6 +119,7 @@ def populate_account(owner: User, account: Account) -> dict[str, str]:
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",
         "request_id": entry.request_id,
+        "result_id": entry.result_id,
         "list_id": address_list.public_id,
         "moment": str(to_microseconds(entry.at)),
         "membership_id": membership.public_id,

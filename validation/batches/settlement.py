@@ -1,4 +1,4 @@
-"""Charge an account for a batch and write its request-log rows, in one transaction."""
+"""Charge an account for a batch and store its requests and results, in one transaction."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from credits.wallet.charges import (
 )
 from runtime.database.raw_sql import BulkInsert, OutcomeUnknown, atomic
 from runtime.http import fairness
-from validation import lost_charges
+from validation import lost_charges, stored_results
 from validation.engine.reasons import Verdict
 from validation.ids import new_batch_id
 from validation.models import Replay
@@ -65,15 +65,14 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
         raise
 
 
-def _build_rows(batch: Batch) -> BulkInsert:
-    return writer.bulk_insert_for_batch(_paced(batch.validations), batch.id)
+def _build_rows(batch: Batch) -> list[BulkInsert]:
+    requests = writer.bulk_insert_for_batch(_paced(batch.validations), batch.id)
+    return [requests, *stored_results.inserts_for(_paced(batch.validations))]
 
 
 def _build_documents(batch: Batch) -> dict[str, dict[str, object]]:
-    """Return the results by address. Time and credits are set once the batch is charged."""
-    return {
-        validation.email: validation.document(balance=0) for validation in _paced(batch.validations)
-    }
+    """Return the results by address. Their credits are set once the batch is charged."""
+    return {validation.email: {**validation.document()} for validation in _paced(batch.validations)}
 
 
 def _paced(validations: Iterable[Validation]) -> Iterator[Validation]:
@@ -83,7 +82,7 @@ def _paced(validations: Iterable[Validation]) -> Iterator[Validation]:
         yield validation
 
 
-def _charge_and_insert(batch: Batch, rows: BulkInsert) -> list[int] | None:
+def _charge_and_insert(batch: Batch, rows: list[BulkInsert]) -> list[int] | None:
     """Charge and record in one statement, which locks the wallet for no longer than that.
 
     Return None if nothing was charged because the batch needs a transaction of several statements.
@@ -91,8 +90,7 @@ def _charge_and_insert(batch: Batch, rows: BulkInsert) -> list[int] | None:
     charges = _charges(batch)
     if batch.idempotency_key is not None or not charges:
         return None
-    # One account's charges: there is no other to keep waiting.
-    final_balance = charge_and_insert(charges, rows, skip_locked=False)[-1]
+    final_balance = charge_and_insert(charges, *rows)[-1]
     return None if final_balance is None else _balances_after(batch, final_balance)
 
 
@@ -103,12 +101,13 @@ def _record_lost_charges(batch: Batch) -> None:
 
 
 def _write(
-    batch: Batch, rows: BulkInsert, documents: dict[str, dict[str, object]]
+    batch: Batch, rows: list[BulkInsert], documents: dict[str, dict[str, object]]
 ) -> ValidationResponse:
     account, key = batch.caller.account, batch.idempotency_key
     if key is not None:
         Replay.objects.delete_expired(account, key)
-    rows.run()
+    for each in rows:
+        each.run()
     # As late as possible: this locks the wallet.
     response = _build_response(batch, documents, _charge(batch))
     if key is not None:

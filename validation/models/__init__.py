@@ -18,6 +18,7 @@ from validation.models.replays import (
     Replay,
     ReplayExists,
 )
+from validation.models.stored_results import StoredResult
 
 __all__ = [
     "MAX_FREE_BATCH_REPLAYS",
@@ -36,4 +37,5 @@ __all__ = [
     "LostCharge",
     "Replay",
     "ReplayExists",
+    "StoredResult",
 ]

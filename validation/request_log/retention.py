@@ -5,11 +5,15 @@ from django.utils import timezone
 
 from accounts.models import Account
 from runtime.database.batches import BATCH_SIZE, delete_in_batches
-from validation.models import LogEntry, Replay
+from validation.models import LogEntry, Replay, StoredResult
 
 
 def delete_old_replays() -> None:
     delete_in_batches(Replay.objects.expired())
+
+
+def delete_old_results() -> None:
+    delete_in_batches(StoredResult.objects.expired())
 
 
 def delete_old_log_entries() -> None:
@@ -20,6 +24,8 @@ def delete_old_log_entries() -> None:
         old = LogEntry.objects.filter(account=account, at__lte=account.log_starts_at).order_by(
             "-at"
         )
+        # While their entries are there to find them.
+        delete_in_batches(StoredResult.objects.of_requests(old))
         delete_in_batches(old)
 
 
@@ -39,6 +45,8 @@ def _delete_from_the_oldest(*, before: datetime) -> None:
 
 
 def delete_requests(*, account: Account) -> None:
-    """Delete the request log and replays of an erased account. Usage totals stay. A hook."""
-    LogEntry.objects.filter(account=account).delete()
+    """Delete the requests, results and replays of an erased account. Usage stays. A hook."""
+    entries = LogEntry.objects.filter(account=account)
+    StoredResult.objects.of_requests(entries).delete()
+    entries.delete()
     Replay.objects.filter(account=account).delete()

@@ -1,0 +1,221 @@
+"""GET /v1/validations/{id}: results that were returned before."""
+
+import json
+import random
+import string
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from accounts.services import change_log_days
+from apikeys.services import create_key
+from credits.services import grant
+from tests.servers.dns import FakeDns
+from tests.support.api_client import ApiClient, error_code
+from validation import stored_results
+from validation.erasure import erase_address
+from validation.ids import new_result_id
+from validation.lost_charges import buffer, record_lost_charge
+from validation.models import LogEntry, StoredResult
+from validation.request_log.retention import (
+    delete_old_log_entries,
+    delete_old_results,
+    delete_requests,
+)
+
+pytestmark = pytest.mark.django_db
+
+NO_ADDRESS = "no address"
+MAX_BYTES = 600
+
+
+def get_result(caller: ApiClient, result_id: str) -> Any:
+    return caller.get(f"/v1/validations/{result_id}")
+
+
+def is_stored(caller: ApiClient, result_id: str) -> bool:
+    response = get_result(caller, result_id)
+    assert response.status_code in (200, 404)
+    return bool(response.status_code == 200)
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        *("jane@shop.com", "Jane.Doe+news@SHOP.com", "jürgen@bücher.de", NO_ADDRESS, "a@b\0.com"),
+        *("jane@timeout.com", "deliverable@sandbox.test", "dns_timeout@sandbox.test"),
+        *(f"{'a' * 64}@{'b' * 60}.com", "x" * 320, "\u202ejane@shop.com", "info@shop.com"),
+    ],
+)
+def test_stored_result_is_the_returned_one(
+    email: str, caller: ApiClient, fake_dns: FakeDns
+) -> None:
+    fake_dns.records["shop.com", "MX"] = ["10 mx1.shop.com.", "20 mx2.shop.com."]
+    fake_dns.records["mx1.shop.com", "A"] = ["8.8.8.8"]
+    returned = caller.validate(email)
+    stored = get_result(caller, returned.json()["id"])
+    assert stored.status_code == 200, stored.content
+    assert stored.content == returned.content
+
+
+def test_result_is_free_and_shows_the_balance_of_today(caller: ApiClient, account: Account) -> None:
+    first, _ = caller.validate(NO_ADDRESS).json(), caller.validate(NO_ADDRESS)
+    again = get_result(caller, first["id"]).json()
+    assert first["credits"] == {"charged": 1, "remaining": 99}
+    assert again["credits"] == {"charged": 1, "remaining": 98}
+    account.wallet.refresh_from_db()
+    assert account.wallet.balance == 98
+
+
+def test_result_is_returned_at_balance_0(caller: ApiClient, account: Account) -> None:
+    result = caller.validate(NO_ADDRESS).json()
+    type(account.wallet).objects.update(balance=0)
+    assert get_result(caller, result["id"]).json()["credits"]["remaining"] == 0
+
+
+def test_result_with_an_idempotency_key_is_stored(caller: ApiClient) -> None:
+    returned = caller.validate(NO_ADDRESS, Idempotency_Key="order-1")
+    assert get_result(caller, returned.json()["id"]).content == returned.content
+
+
+def test_each_result_of_a_batch_is_stored(caller: ApiClient) -> None:
+    emails = [NO_ADDRESS, "deliverable@sandbox.test", NO_ADDRESS, "another"]
+    body = json.dumps({"emails": emails}).encode()
+    for headers in ({}, {"Idempotency_Key": "batch-1"}):
+        results = caller.call("POST", "/v1/validate/batch", body, **headers).json()["results"]
+        for result in results:
+            stored = get_result(caller, result["id"]).json()
+            is_repeated = result.pop("duplicate_of") is not None
+            for each in (result, stored):
+                del each["credits"]["remaining"]
+            assert (stored == result) is not is_repeated
+    assert StoredResult.objects.count() == 6
+
+
+def test_other_accounts_do_not_find_the_result(caller: ApiClient, stranger: User) -> None:
+    result = caller.validate(NO_ADDRESS).json()
+    theirs = stranger.memberships.get().account
+    _, secret = create_key(account=theirs, name="Theirs", actor=stranger)
+    assert error_code(get_result(ApiClient(secret), result["id"])) == "not_found"
+    assert is_stored(caller, result["id"])
+
+
+@pytest.mark.parametrize(
+    "result_id",
+    [
+        *(new_result_id(), "val_7" + "Z" * 25, "val_" + "0" * 26, "val_1", "bat_" + "0" * 26),
+        *("%00", "val_" + "U" * 26, "%D9%A3" * 30),
+    ],
+)
+def test_unknown_and_malformed_ids_are_404(result_id: str, caller: ApiClient) -> None:
+    assert error_code(get_result(caller, result_id)) == "not_found"
+
+
+def test_unknown_id_is_404_before_any_other_method_is_405(caller: ApiClient) -> None:
+    result = caller.validate(NO_ADDRESS).json()
+    path = "/v1/validations/{}"
+    assert error_code(caller.call("DELETE", path.format(new_result_id()))) == "not_found"
+    assert error_code(caller.call("DELETE", path.format(result["id"]))) == "method_not_allowed"
+    assert error_code(caller.get(path.format(result["id"]) + "?fresh=1")) == "unknown_field"
+
+
+def test_result_expires_before_it_is_deleted(caller: ApiClient) -> None:
+    result = caller.validate(NO_ADDRESS).json()
+    now = timezone.now()
+    with time_machine.travel(now + timedelta(hours=24, seconds=-5)):
+        assert is_stored(caller, result["id"])
+    with time_machine.travel(now + timedelta(hours=24, seconds=1)):
+        assert not is_stored(caller, result["id"])
+        assert StoredResult.objects.count() == 1
+        delete_old_results()
+        assert StoredResult.objects.count() == 0
+
+
+def test_daily_job_keeps_results_within_the_retention(
+    caller: ApiClient, settings: Settings
+) -> None:
+    settings.RESULT_RETENTION_HOURS = 2
+    with time_machine.travel(timezone.now() - timedelta(hours=3)):
+        caller.validate(NO_ADDRESS)
+    recent = caller.validate(NO_ADDRESS).json()
+    delete_old_results()
+    assert StoredResult.objects.get().result_id == recent["id"]
+
+
+def test_retention_of_0_hours_stores_nothing(caller: ApiClient, settings: Settings) -> None:
+    before = caller.validate(NO_ADDRESS).json()
+    settings.RESULT_RETENTION_HOURS = 0
+    after = caller.validate(NO_ADDRESS).json()
+    assert not is_stored(caller, before["id"])
+    assert LogEntry.objects.filter(result_id=after["id"]).exists()
+    assert StoredResult.objects.get().result_id == before["id"]
+    with time_machine.travel(timezone.now() + timedelta(seconds=1)):
+        delete_old_results()
+    assert not StoredResult.objects.exists()
+
+
+def test_account_that_stores_no_requests_stores_no_results(
+    caller: ApiClient, account: Account, owner: User
+) -> None:
+    before = caller.validate(NO_ADDRESS).json()
+    change_log_days(account=account, days=0, actor=owner)
+    after = caller.validate(NO_ADDRESS).json()
+    assert not is_stored(caller, before["id"])
+    assert not is_stored(caller, after["id"])
+    assert StoredResult.objects.get().result_id == before["id"]
+    delete_old_log_entries()
+    assert not StoredResult.objects.exists()
+
+
+def test_erasing_an_address_erases_its_results(
+    caller: ApiClient, account: Account, owner: User
+) -> None:
+    erased, other = caller.validate(NO_ADDRESS).json(), caller.validate("another").json()
+    erase_address(email=NO_ADDRESS.upper(), account=account, actor=owner, ip=None)
+    assert not is_stored(caller, erased["id"])
+    assert StoredResult.objects.get().result_id == other["id"]
+
+
+def test_erasing_an_account_erases_its_results(caller: ApiClient, account: Account) -> None:
+    caller.validate(NO_ADDRESS)
+    delete_requests(account=account)
+    assert not StoredResult.objects.exists()
+
+
+def test_refunded_result_is_not_stored(caller: ApiClient, account: Account) -> None:
+    result = caller.validate(NO_ADDRESS).json()
+    record_lost_charge(account, result["id"], 1)
+    buffer.flush()
+    assert LogEntry.objects.filter(cost=0).count() == 1
+    assert not StoredResult.objects.exists()
+
+
+def test_addresses_are_stored_encrypted(caller: ApiClient) -> None:
+    caller.validate("jane.distinctive@sandbox.test")
+    packed = StoredResult.objects.get().packed
+    assert "distinctive" not in packed
+    assert stored_results.unpack(packed)["email"] == "jane.distinctive@sandbox.test"
+
+
+def test_result_with_unlucky_facts_is_stored_in_600_bytes(
+    caller: ApiClient, fake_dns: FakeDns, account: Account
+) -> None:
+    """Ten mail hosts with long random names, at a long random address."""
+    grant(account=account, amount=100, reason="Tests", actor=None)
+    letters = random.Random(1)
+
+    def name(length: int) -> str:
+        return "".join(letters.choices(string.ascii_lowercase, k=length))
+
+    domain = f"{name(30)}.com"
+    hosts = [f"{name(12)}.mail.{domain}" for _ in range(10)]
+    fake_dns.records[domain, "MX"] = [f"{index} {host}." for index, host in enumerate(hosts)]
+    fake_dns.records |= {(host, "A"): ["8.8.8.8"] for host in hosts}
+    result = caller.validate(f"{name(30)}+{name(20)}@{domain}").json()
+    assert len(result["mx"]["records"]) == 10
+    assert len(StoredResult.objects.get().packed) < MAX_BYTES

@@ -1,0 +1,74 @@
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import Account
+from runtime.database.raw_sql import BulkInsert, JsonTable, Row
+from validation.ids import first_result_id_at, result_created_at
+from validation.models.log_entries import LogEntry
+
+# The daily job that deletes expired results runs more often than this.
+_MAX_OVERDUE = timedelta(days=2)
+
+
+class StoredResultQuerySet(models.QuerySet["StoredResult"]):
+    def expired(self) -> "StoredResultQuerySet":
+        return self.filter(result_id__lt=first_result_id_at(_stored_since()))
+
+    def find(self, account: Account, result_id: str) -> "StoredResult | None":
+        """Find a result within the retention. Older ones may exist for up to a day."""
+        at = result_created_at(result_id)
+        if at is None or at <= max(_stored_since(), account.log_starts_at):
+            return None
+        return self.filter(account=account, result_id=result_id).first()
+
+    def of_requests(self, entries: models.QuerySet[LogEntry]) -> "StoredResultQuerySet":
+        """Return the results of request log entries, expired ones included.
+
+        Each stored result has an entry, because both are written together.
+        """
+        earliest = _stored_since() - _MAX_OVERDUE
+        ids = entries.order_by().filter(at__gte=earliest).exclude(result_id="")
+        return self.filter(result_id__in=ids.values("result_id"))
+
+    def bulk_insert(self, rows: Iterable[Row]) -> BulkInsert:
+        """Return one INSERT of rows of result id, account id and packed result."""
+        return BulkInsert(self.model._meta.db_table, _row_format(), list(rows))
+
+
+class StoredResult(models.Model):
+    """A result that the API returns again, packed by validation/stored_results.py.
+
+    Every metered call writes a row, so the table has one index. Ids of results sort by time: the
+    same index finds a result, and those that have expired.
+    """
+
+    result_id = models.CharField(max_length=30, primary_key=True)
+    # Without a constraint, which would be checked for each row. The request log has one.
+    account = models.ForeignKey(
+        Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False
+    )
+    # Encrypted, as Base64: it travels as JSON.
+    packed = models.TextField()
+
+    objects = StoredResultQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.result_id
+
+
+def _stored_since() -> datetime:
+    """Return the beginning of the retention, which isn't before that of the request log."""
+    hours = min(settings.RESULT_RETENTION_HOURS, settings.LOG_RETENTION_DAYS * 24)
+    return timezone.now() - timedelta(hours=hours)
+
+
+@cache
+def _row_format() -> JsonTable:
+    fields: Iterable[Any] = StoredResult._meta.concrete_fields
+    return JsonTable(**{field.column: field for field in fields})

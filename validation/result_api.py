@@ -1,0 +1,61 @@
+"""GET /v1/validations/{id}: a result again."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+
+from apikeys.errors import ApiError
+from apikeys.request import ApiRequest
+from apikeys.rest.responses import ApiResponse, json_response
+from apikeys.rest.schema import COMMON_ERRORS, describe, named_example
+from apikeys.rest.view import ApiView
+from validation import stored_results
+from validation.ids import RESULT_ID_PATTERN
+from validation.sample_results import mistyped_result
+from validation.serializers import ResultSerializer
+
+RESULT_ID = OpenApiParameter(
+    "result_id",
+    {"type": "string", "pattern": f"^{RESULT_ID_PATTERN}$"},
+    OpenApiParameter.PATH,
+    description="ID of the result",
+    examples=[named_example("A result", mistyped_result()["id"])],
+)
+NOT_STORED = (
+    "Your account has no stored result with this id. Results are stored for a limited time, and "
+    "not at all if your account stores no requests."
+)
+
+
+def find_result(request: ApiRequest, result_id: str) -> dict[str, Any]:
+    account = request.call.key.account
+    document = stored_results.find_result(account, result_id, balance=account.wallet.balance)
+    if document is None:
+        raise ApiError("not_found", NOT_STORED)
+    return document
+
+
+class ResultView(ApiView):
+    account_relations = ("wallet",)
+
+    document: dict[str, Any]
+
+    def check_method(self) -> None:
+        """Find the result first: a 404 precedes a 405."""
+        self.document = find_result(self.request, self.kwargs["result_id"])
+        super().check_method()
+
+    @describe(
+        "show-result",
+        "Get a result",
+        "Returns the result of an earlier validation again, for 24 hours and free of charge: for "
+        "example if its response was lost on the way to you. `credits.remaining` is your balance "
+        "now. Results of batches are returned one by one, without `duplicate_of`.",
+        ResultSerializer,
+        tag="Validation",
+        parameters=[RESULT_ID],
+        examples={"A result": mistyped_result()},
+        refusals=(*COMMON_ERRORS, "not_found"),
+    )
+    def get(self, request: ApiRequest, result_id: str) -> ApiResponse:
+        return json_response(self.document)
