@@ -19,14 +19,14 @@ ON_ACCOUNT_ERASED: list[str] = [
     "credits.wallet.holds.release_holds",
     "validation.request_log.retention.delete_requests",
     "validation.lists.retention.delete_lists",
-    "validation.domains.services.erase_domains",
+    "validation.feedback.data.delete_feedback",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
     "apikeys.services.export_keys",
     "credits.export.export_billing",
     "validation.request_log.export.export_requests",
     "validation.lists.export.export_lists",
-    "validation.domains.services.export_domains",
+    "validation.feedback.data.export_feedback",
 ]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
 # Exactly one. Returns the domains that staff have listed, for the engine.
@@ -53,6 +53,7 @@ ON_EVERY_DAY: list[str] = [
     "validation.request_log.retention.delete_old_replays",
     "validation.request_log.retention.delete_old_results",
     "validation.request_log.retention.delete_old_log_entries",
+    "validation.feedback.data.delete_old_feedback",
     "validation.lists.retention.delete_unfinished_uploads",
     "validation.lists.retention.expire_lists",
 ]
@@ -69,6 +70,7 @@ STAFF_PANELS: list[str] = [
     "accounts.staff.background_panels.daily_jobs_panel",
     "accounts.staff.background_panels.emails_panel",
     "validation.staff.lists.lists_panel",
+    "validation.staff.feedback.feedback_panel",
 ]
 # Panels of an account's usage page.
 STAFF_ACCOUNT_PANELS: list[str] = [

@@ -16,7 +16,7 @@ from credits.api import CreditsView, MeView
 from validation.api import ValidateView
 from validation.batches.api import ValidateBatchView
 from validation.docs.text_views import show_llms_txt
-from validation.domains.api import DomainsView
+from validation.feedback.api import FeedbackView
 from validation.lists.api.urls import LIST_OPERATIONS
 from validation.reports.api import UsageView
 from validation.result_api import ResultView
@@ -33,6 +33,7 @@ urlpatterns = [
     *operation("v1/validate", ValidateView),
     *operation("v1/validate/batch", ValidateBatchView),
     *operation("v1/validations/<result_id:result_id>", ResultView),
+    *operation("v1/validations/<result_id:result_id>/feedback", FeedbackView),
     *LIST_OPERATIONS,
     *operation("v1/domains", DomainsView),
     *operation("v1/credits", CreditsView),

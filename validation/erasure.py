@@ -1,8 +1,11 @@
-"""Erase one address from the request log, stored results, stored replays and lists."""
+"""Erase one address from the request log, stored results, stored replays, lists and feedback."""
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q, QuerySet
+from django.template.defaultfilters import pluralize
 
 from accounts import audit
 from accounts.engine import get_engine
@@ -10,7 +13,7 @@ from accounts.models import Account, User
 from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash, mask_address
 from validation.lists.erasure import erase_from_list, lists_with_address
-from validation.models import AddressList, LogEntry, Replay, StoredResult
+from validation.models import AddressList, Feedback, LogEntry, Replay, StoredResult
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
@@ -22,10 +25,10 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
     # Recorded first: an interrupted erasure must not leave deletions without an audit entry.
     for affected in [account] if account else [None, *_accounts_with(email)]:
         audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
-    requests, replays, lists = _matching_rows(email, account)
+    requests, replays, lists, feedback = _matching_rows(email, account)
     # Not counted: each belongs to a request.
     delete_in_batches(StoredResult.objects.of_requests(requests))
-    deleted = delete_in_batches(requests) + delete_in_batches(replays)
+    deleted = sum(map(delete_in_batches, (requests, replays, feedback)))
     return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
 
 
@@ -34,19 +37,22 @@ class ErasureCount:
     requests: int
     replays: int
     lists: int
+    feedback: int = 0
 
     @property
     def total(self) -> int:
-        return self.requests + self.replays + self.lists
+        return self.requests + self.replays + self.lists + self.feedback
 
     @property
     def summary(self) -> str:
         requests = "1 request" if self.requests == 1 else f"{self.requests:,} requests"
         replays = "1 stored response" if self.replays == 1 else f"{self.replays:,} stored responses"
-        if not self.lists:
-            return f"{requests} and {replays}"
         lists = "1 list" if self.lists == 1 else f"{self.lists:,} lists"
-        return f"{requests}, {replays}, and its rows in {lists}"
+        count = f"{self.feedback:,} message{pluralize(self.feedback)}"
+        optional = [(self.feedback, f"{count} of feedback"), (self.lists, f"its rows in {lists}")]
+        *first, last = [requests, replays, *(text for count, text in optional if count)]
+        comma = "," if len(first) > 1 else ""
+        return f"{', '.join(first)}{comma} and {last}"
 
 
 def count_rows(*, email: str, account: Account | None) -> ErasureCount:
@@ -61,15 +67,13 @@ def parse_and_mask(email: str) -> str:
 
 def _accounts_with(email: str) -> QuerySet[Account]:
     """Return the accounts whose own audit log must show that they lost rows."""
-    requests, replays, lists = (
-        rows.order_by().values("account") for rows in _matching_rows(email, None)
-    )
-    return Account.objects.filter(Q(pk__in=requests) | Q(pk__in=replays) | Q(pk__in=lists))
+    rows = (rows.order_by().values("account") for rows in _matching_rows(email, None))
+    return Account.objects.filter(reduce(or_, (Q(pk__in=accounts) for accounts in rows)))
 
 
 def _matching_rows(
     email: str, account: Account | None
-) -> tuple[QuerySet[LogEntry], QuerySet[Replay], QuerySet[AddressList]]:
+) -> tuple[QuerySet[LogEntry], QuerySet[Replay], QuerySet[AddressList], QuerySet[Feedback]]:
     # The index on replays starts with the account. Naming the accounts turns the search for a hash
     # into one index lookup per account instead of a scan of all replays.
     accounts = Account.objects.filter(pk=account.pk) if account else Account.objects.all()
@@ -77,4 +81,5 @@ def _matching_rows(
         LogEntry.objects.filter(account__in=accounts, address_hash=address_hash(email)),
         Replay.objects.with_address(email).filter(account__in=accounts),
         lists_with_address(email).filter(account__in=accounts),
+        Feedback.objects.filter(account__in=accounts, address_hash=address_hash(email)),
     )

@@ -2,7 +2,7 @@ from django.urls import path
 
 from validation.views import (
     data,
-    domains,
+    feedback,
     landing,
     list_actions,
     lists,
@@ -29,6 +29,11 @@ urlpatterns = [
         "validation/requests/<request_id:request_id>/<int:moment>/",
         requests.show_request,
         name="show-request",
+    ),
+    path(
+        "validation/results/<result_id:result_id>/feedback/",
+        feedback.send_feedback,
+        name="send-feedback",
     ),
     path("validation/playground/", playground.try_address, name="try-address"),
     path("validation/playground/batch/", playground.try_batch, name="try-batch"),

@@ -90,6 +90,8 @@ _LABELS: dict[Group, dict[str, str]] = {
         "list.canceled": "Canceled a list",
         "list.downloaded": "Downloaded a list",
         "list.deleted": "Deleted a list",
+        "feedback.sent": "Sent feedback on a verdict",
+        "feedback.answered": "Answered feedback on a verdict",
         "address.erased": "Erased an address from the request log",
         "account.suspended": "Suspended the account",
         "account.suspension_lifted": "Lifted the suspension",

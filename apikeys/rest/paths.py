@@ -12,6 +12,8 @@ LARGER_BODIES = {
     # A list, or a part of one.
     "/v1/lists": 8 * 1024 * 1024,
     "/v1/lists/*/parts/*": 8 * 1024 * 1024,
+    # A bounce message of 4,096 characters and a comment, each character escaped as \u1234.
+    "/v1/validations/*/feedback": 32 * 1024,
 }
 
 
@@ -21,7 +23,7 @@ def is_api_path(path: str) -> bool:
 
 def max_body_bytes(path: str) -> int:
     path = path.removesuffix("/")
-    if path.startswith("/v1/lists/"):
+    if path.startswith(("/v1/lists/", "/v1/validations/")):
         path = _hide_ids(path)
     return LARGER_BODIES.get(path, MAX_BODY_BYTES)
 

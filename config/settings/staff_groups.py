@@ -33,6 +33,9 @@ GROUPS = {
         "runtime.change_mail",
         "apikeys.revoke_apikey",
         "validation.change_addresslist",
+        # It contains addresses.
+        "validation.view_feedback",
+        "validation.change_feedback",
         "validation.erase_address",
         "validation.add_listeddomain",
         "validation.change_listeddomain",

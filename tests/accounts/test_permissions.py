@@ -93,6 +93,7 @@ def url_for(name: str, user: User, account: Account) -> str:
         "pack_id": Pack.objects.earliest("credits").public_id,
         "plan_code": "starter",
         "list_id": account.lists.get().public_id,
+        "result_id": f"val_{'0' * 26}",
         "request_id": "req_00000000000000000000",
         "moment": to_microseconds(LogEntry.objects.get(account=account).at),
     }

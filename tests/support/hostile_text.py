@@ -36,6 +36,7 @@ USER_TEXT: dict[str, list[str]] = {
     "credits.StaffGrant": ["reason"],
     "credits.Subscription": ["provider_customer", "provider_subscription", "provider_plan"],
     "validation.AddressList": ["name", "created_by", "error_message"],
+    "validation.Feedback": ["domain", "sent_by", "answer"],
     "validation.ListDomain": ["domain"],
     "validation.ListedDomain": ["domain", "reason"],
     "validation.LogEntry": ["path", "address", "domain"],
@@ -80,9 +81,15 @@ SYSTEM_TEXT: dict[str, list[str]] = {
         # Shown only by the API.
         "metadata",
     ],
+    "validation.Feedback": [
+        *("public_id", "result_id", "verdict", "reason", "expected", "state", "address_hash"),
+        # Encrypted.
+        "packed",
+    ],
     "validation.ListPart": ["sha256"],
     "validation.ListDomain": ["route"],
     "validation.ListedDomain": ["kind"],
+    "validation.StoredResult": ["result_id", "packed"],
     "validation.LogEntry": [
         *("request_id", "refusal", "result_id", "batch_id", "address_hash", "verdict", "reason"),
     ],

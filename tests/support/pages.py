@@ -37,6 +37,7 @@ from runtime.dates import to_microseconds
 from runtime.mail import outbox
 from runtime.models import Lease
 from tests.support.api_client import ApiClient
+from tests.validation.feedback.factory import make_feedback
 from validation.lists.processing.running import work_once
 from validation.lists.services import Actor, upload_list
 from validation.lists.uploads.options import ListOptions
@@ -159,6 +160,7 @@ def _create_staff_rows(account: Account) -> None:
     ListedDomain.objects.create(domain="disposable.example", reason="Reported by a customer")
     AccountDomains.objects.create(account=account, denied=["spam.example"])
     Lease.objects.get_or_create(name="daily")
+    make_feedback(account)
     hold_credits(account=account, amount=5, source="list:1", reason="customers.csv")
     account.staff_grants.create(amount=5, reason="Sorry", state="pending", form_token="a" * 32)
 

@@ -1,4 +1,4 @@
-from validation.models.account_domains import AccountDomains
+from validation.models.feedback import Feedback, FeedbackText
 from validation.models.list_samples import ListSample
 from validation.models.list_uploads import ListUpload
 from validation.models.listed_domains import ListedDomain
@@ -26,6 +26,8 @@ __all__ = [
     "AccountDomains",
     "AddressList",
     "DomainBlock",
+    "Feedback",
+    "FeedbackText",
     "ListAddress",
     "ListChunk",
     "ListDomain",

@@ -1,6 +1,8 @@
 """Say what the request log contains, and how a request ended. Pure."""
 
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 
 from accounts.date_display import exact_time
@@ -88,6 +90,15 @@ def stored_data(entry: LogEntry) -> dict[str, object]:
         "account_list": unpack_account_list(entry.checks),
         "credits": {"charged": entry.cost},
     }
+
+
+def stored_note(*, is_result: bool) -> str:
+    """Say what else is stored about a request."""
+    note = "This is everything the request log stores about the request."
+    hours = settings.RESULT_RETENTION_HOURS
+    if not (is_result and hours):
+        return f"{note} The full address and response aren't stored."
+    return f"{note} The full result is stored apart, encrypted, for {hours} hour{pluralize(hours)}."
 
 
 def outcome_notes(entry: LogEntry) -> list[str]:

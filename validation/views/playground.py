@@ -13,6 +13,7 @@ from validation.batches.services import MAX_ADDRESSES
 from validation.code_samples import build_batch_code_samples, build_code_samples
 from validation.forms import AddressForm
 from validation.presenters.batches import limit_note, present_batch
+from validation.presenters.feedback import feedback_url
 
 # Sandbox addresses are free.
 EXAMPLES = (
@@ -40,6 +41,9 @@ def try_address(request: AccountRequest) -> HttpResponse:
         "response": response,
         "examples": EXAMPLES,
         "samples": build_code_samples(settings.BASE_URL, email),
+        "feedback_url": feedback_url(request.account, response.document)
+        if response and response.result
+        else "",
     }
     return render(request, "validation/try_address.html", context)
 

@@ -21,7 +21,7 @@ from validation.engine.verdict import CHECKS
 from validation.ids import BATCH_ID, normalize_result_id, result_created_at
 from validation.playground import format_json
 from validation.presenters.checks import group_checks
-from validation.presenters.domains import account_list_note
+from validation.presenters.feedback import present_feedback
 from validation.presenters.requests import (
     format_cost,
     format_score,
@@ -29,6 +29,7 @@ from validation.presenters.requests import (
     request_intro,
     search_notice,
     stored_data,
+    stored_note,
 )
 from validation.presenters.retention import format_days
 from validation.reports.filters import REQUEST_ID, LogFilter
@@ -118,7 +119,9 @@ def show_request(request: AccountRequest, request_id: str, moment: int) -> HttpR
         "suggestion": suggest_for_entry(entry),
         "list_note": account_list_note(unpack_account_list(entry.checks), entry.verdict),
         "checks": group_checks(unpack_checks(entry.checks, CHECKS)) if entry.verdict else [],
+        "feedback": present_feedback(request.account, entry),
         "json": format_json(stored_data(entry)),
+        "stored_note": stored_note(is_result=bool(entry.verdict)),
     }
     return render(request, "validation/show_request.html", context)
 

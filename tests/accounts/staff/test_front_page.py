@@ -43,8 +43,8 @@ GRANTS = "Grants to confirm"
 REVENUE = "Revenue"
 DAILY_JOBS = "Daily jobs"
 EMAILS = "Emails"
-LISTS = "Lists"
-TITLES = [SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, REVENUE, DAILY_JOBS, EMAILS, LISTS]
+LISTS, FEEDBACK = "Lists", "Feedback"
+TITLES = [SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, REVENUE, DAILY_JOBS, EMAILS, LISTS, FEEDBACK]
 
 
 @pytest.fixture
@@ -193,10 +193,10 @@ def test_payments_of_this_and_last_month_are_summed_per_currency(
     assert "Growth 1 $99.00" in text
 
 
-@pytest.mark.parametrize("group", ["Support", "Finance"])
-def test_each_group_sees_every_panel(group: str) -> None:
+@pytest.mark.parametrize(("group", "hidden"), [("Support", []), ("Finance", [FEEDBACK])])
+def test_only_finance_sees_no_feedback_panel(group: str, hidden: list[str]) -> None:
     page = front_page(client_in_group(group))
-    assert [title for title in TITLES if f">{title}</h2>" not in page] == []
+    assert [title for title in TITLES if f">{title}</h2>" not in page] == hidden
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,12 @@ def test_each_group_sees_every_panel(group: str) -> None:
         ("view_order", {UNPAID, REVENUE}),
         ("view_wallet", {SHORT_OF_CREDITS}),
         ("view_refusalhour", {REFUSED}),
-        ("view_account", {SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, LISTS}),
+        ("view_account", {SHORT_OF_CREDITS, REFUSED, UNPAID, GRANTS, LISTS, FEEDBACK}),
         ("view_staffgrant", {GRANTS}),
         ("view_lease", {DAILY_JOBS}),
         ("view_mail", {EMAILS}),
         ("view_addresslist", {LISTS}),
+        ("view_feedback", {FEEDBACK}),
     ],
 )
 def test_panel_is_hidden_without_its_permission(missing: str, hidden: set[str]) -> None:
@@ -219,7 +220,7 @@ def test_panel_is_hidden_without_its_permission(missing: str, hidden: set[str]) 
     assert {title for title in TITLES if f">{title}</h2>" not in page} == hidden
 
 
-def test_front_page_runs_at_most_seventeen_queries(
+def test_front_page_runs_at_most_nineteen_queries(
     owner: User, account: Account, key: ApiKey
 ) -> None:
     pack = Pack.objects.earliest("credits")
@@ -238,7 +239,7 @@ def test_front_page_runs_at_most_seventeen_queries(
     client = client_in_group("Support")
     with CaptureQueriesContext(connection) as queries:
         front_page(client)
-    assert len(queries) <= 17, "\n".join(query["sql"] for query in queries)
+    assert len(queries) <= 19, "\n".join(query["sql"] for query in queries)
 
 
 def test_viewing_the_front_page_changes_nothing(staff_client: Client, account: Account) -> None:

@@ -34,7 +34,8 @@ def test_every_operation_is_documented(schema: Any) -> None:
     read = {("get", f"/v1/{name}") for name in ("me", "credits", "usage")}
     of_lists = {(method, path) for method, path in documented if path.startswith("/v1/lists")}
     validate = {("post", "/v1/validate"), ("post", "/v1/validate/batch")}
-    of_results = {("get", "/v1/validations/{result_id}")}
+    result = "/v1/validations/{result_id}"
+    of_results = {("get", result), ("post", f"{result}/feedback")}
     assert documented == {*validate, *read, *of_results, *of_lists}
     assert len(of_lists) >= 7
     for methods in schema["paths"].values():

@@ -17,6 +17,7 @@ from tests.conftest import make_member, make_user, signed_in
 from tests.credits.customers import order_form, plan
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
+from tests.validation.feedback.factory import make_result
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
 from validation.models.list_states import State
 
@@ -64,6 +65,11 @@ def _leave_account(scene: Scene) -> Any:
     make_member(scene.account, Role.OWNER)
     membership_id = scene.owner.memberships.get().public_id
     return scene.send(scene.browser, "accounts:remove-member", membership_id)
+
+
+def _send_feedback(scene: Scene) -> Any:
+    result_id = make_result(scene.account)["id"]
+    return scene.send(scene.browser, "validation:send-feedback", result_id, expected="deliverable")
 
 
 def _agree_to_terms(scene: Scene) -> Any:
@@ -234,6 +240,7 @@ CASES = [
         "list.deleted",
         _send_for_list("validation:delete-list", State.COMPLETED),
     ),
+    ActionCase("validation:send-feedback", "feedback.sent", _send_feedback),
     ActionCase(
         "validation:erase-address",
         "address.erased",

@@ -15,6 +15,7 @@ from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.customers import plan
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
+from tests.validation.feedback.factory import make_feedback
 from validation.lists.services import Actor, create_list
 from validation.models import ListedDomain
 
@@ -98,6 +99,10 @@ def _list_domain(scene: Scene) -> Any:
 
 def _create_list(scene: Scene) -> Any:
     return create_list(actor=Actor(scene.account))
+
+
+def _send_feedback(scene: Scene) -> Any:
+    return make_feedback(scene.account)
 
 
 def _request_grant(scene: Scene, staff: User) -> StaffGrant:
@@ -222,6 +227,9 @@ CASES = [
         "admin:accounts_account_change-plan", "plan.given_by_staff", _give_plan, actor="staff"
     ),
     *(_page_case("credits_order", *case) for case in ORDER_PAGES),
+    _page_case(
+        "validation_feedback", "answer", "feedback.answered", _send_feedback, {"answer": "Yes"}
+    ),
     _page_case(
         "credits_staffgrant",
         "confirm",

@@ -1,0 +1,29 @@
+"""Results, and feedback on them."""
+
+from typing import Any
+
+import orjson
+
+from accounts.models import Account
+from validation.feedback.services import Claim, Sender, send_feedback
+from validation.models import Feedback
+from validation.request_log.writer import Caller
+from validation.services import validate
+
+NO_ADDRESS = "no address"
+
+
+def make_result(account: Account, email: str = NO_ADDRESS) -> dict[str, Any]:
+    """Validate an address as the playground does, without the DNS."""
+    caller = Caller(account, None, "req_00000000000000000001")
+    response = validate(caller=caller, email=email, idempotency_key=None)
+    result: dict[str, Any] = orjson.loads(response.body)
+    return result
+
+
+def make_feedback(
+    account: Account, email: str = NO_ADDRESS, expected: str = "deliverable", **sender: Any
+) -> Feedback:
+    claim = Claim(Feedback.Expected(expected), "I know them", "550 no such user")
+    result = make_result(account, email)
+    return send_feedback(sender=Sender(account, **sender), result=result, claim=claim)

@@ -1,0 +1,97 @@
+"""Feedback in the dashboard: the form, and the state on the request's page."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Account, User
+from accounts.roles import Role
+from tests.conftest import make_member
+from tests.support.pages import browser_for
+from tests.validation.feedback.factory import NO_ADDRESS, make_feedback, make_result
+from validation.feedback import services
+from validation.models import Feedback, LogEntry
+
+pytestmark = pytest.mark.django_db
+
+FORM = {"expected": "deliverable", "comment": "I know them", "bounce": "550 no such user"}
+
+
+def form_url(result_id: str) -> str:
+    return reverse("validation:send-feedback", args=[result_id])
+
+
+def request_page(user: User, result_id: str) -> str:
+    entry = LogEntry.objects.get(result_id=result_id)
+    return str(browser_for(user).get(entry.get_absolute_url()).content.decode())
+
+
+def test_form_says_that_the_full_address_is_shared(account: Account, owner: User) -> None:
+    result = make_result(account, "jane.doe.example.com")
+    page = browser_for(owner).get(form_url(result["id"])).content.decode()
+    assert "jane.doe.example.com" in page
+    assert "shares the full address" in page
+
+
+def test_member_sends_feedback_and_sees_it_on_the_request(account: Account, owner: User) -> None:
+    result = make_result(account)
+    assert "Send feedback" in request_page(owner, result["id"])
+    response: Any = browser_for(owner).post(form_url(result["id"]), FORM, follow=True)
+    page = response.content.decode()
+    feedback = Feedback.objects.get()
+    assert feedback.text == (NO_ADDRESS, FORM["comment"], FORM["bounce"])
+    assert (feedback.sent_by, feedback.key) == (owner.email, None)
+    for text in ("Feedback sent.", "Your feedback", feedback.public_id, "I know them"):
+        assert text in page
+    assert "Replace feedback" in page
+
+
+def test_form_without_expectation_is_shown_again(account: Account, owner: User) -> None:
+    result = make_result(account)
+    page = browser_for(owner).post(form_url(result["id"]), {"comment": "x"}).content.decode()
+    assert "This field is required." in page
+    assert not Feedback.objects.exists()
+
+
+def test_answer_is_shown_on_the_request(account: Account, owner: User, staff: User) -> None:
+    feedback = make_feedback(account, user=owner)
+    answer = "The server confirms\nthe bounce."
+    services.answer_feedback(feedback=feedback, answer=answer, actor=staff, ip=None)
+    page = request_page(make_member(account, Role.VIEWER), feedback.result_id)
+    assert "The server confirms<br>the bounce." in page
+    assert "Replace feedback" not in page
+
+
+def test_expired_result_takes_no_feedback(account: Account, owner: User) -> None:
+    result = make_result(account)
+    with time_machine.travel(timezone.now() + timedelta(hours=24, seconds=1)):
+        assert browser_for(owner).get(form_url(result["id"])).status_code == 404
+        assert "Send feedback" not in request_page(owner, result["id"])
+
+
+def test_daily_limit_is_explained(
+    account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "FEEDBACK_PER_DAY", 1)
+    make_feedback(account)
+    result = make_result(account, "another")
+    response: Any = browser_for(owner).post(form_url(result["id"]), FORM, follow=True)
+    assert "You can send feedback on 1 results in 24 hours." in response.content.decode()
+
+
+def test_sandbox_results_take_no_feedback(account: Account, owner: User) -> None:
+    result = make_result(account, "deliverable@sandbox.test")
+    assert "Send feedback" not in request_page(owner, result["id"])
+    response: Any = browser_for(owner).post(form_url(result["id"]), FORM, follow=True)
+    assert "your feedback wasn&#x27;t stored" in response.content.decode()
+    assert not Feedback.objects.exists()
+
+
+def test_playground_links_to_the_form(account: Account, owner: User) -> None:
+    response = browser_for(owner).post(reverse("validation:try-address"), {"email": NO_ADDRESS})
+    entry = LogEntry.objects.get()
+    assert form_url(entry.result_id) in response.content.decode()

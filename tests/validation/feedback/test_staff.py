@@ -1,0 +1,126 @@
+"""Feedback in the admin: the queue, and answers."""
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
+from runtime.models import Mail
+from tests.conftest import make_member, make_user, signed_in
+from tests.validation.feedback.factory import make_feedback, make_result
+from validation.feedback.services import answer_feedback
+from validation.models import Feedback
+
+pytestmark = pytest.mark.django_db
+
+QUEUE = "/admin/validation/feedback/"
+
+
+@pytest.fixture
+def browser(staff: User) -> Client:
+    return signed_in(staff)
+
+
+def answer_url(feedback: Feedback) -> str:
+    return reverse("admin:validation_feedback_answer", args=[feedback.pk])
+
+
+def test_staff_see_the_full_address_comment_and_bounce(browser: Client, account: Account) -> None:
+    feedback = make_feedback(account, "jane.doe.example.com")
+    page = browser.get(f"{QUEUE}{feedback.pk}/change/").content.decode()
+    for text in ("jane.doe.example.com", "I know them", "550 no such user", "Answer"):
+        assert text in page
+    assert feedback.packed not in page
+
+
+def test_queue_is_filtered_by_state_reason_and_expectation(
+    browser: Client, account: Account, staff: User
+) -> None:
+    open_one = make_feedback(account)
+    answered = make_feedback(account, "another", expected="disposable")
+    answer_feedback(feedback=answered, answer="Yes", actor=staff, ip=None)
+
+    def found(query: str) -> set[str]:
+        page = browser.get(f"{QUEUE}?{query}").content.decode()
+        return {one.public_id for one in (open_one, answered) if one.public_id in page}
+
+    assert found("state__exact=open") == {open_one.public_id}
+    assert found("state__exact=answered") == {answered.public_id}
+    assert found("expected__exact=disposable") == {answered.public_id}
+    assert found("reason=invalid_syntax") == {open_one.public_id, answered.public_id}
+    assert "invalid_syntax (2)" in browser.get(QUEUE).content.decode()
+
+
+def test_answer_is_stored_audited_and_emailed_to_the_sender(
+    browser: Client, account: Account, owner: User, staff: User
+) -> None:
+    member = make_member(account, Role.DEVELOPER)
+    feedback = make_feedback(account, user=member)
+    response = browser.post(answer_url(feedback), {"answer": "You are right."}, follow=True)
+    assert f"Answered {feedback}." in response.content.decode()
+    feedback.refresh_from_db()
+    assert (feedback.state, feedback.answer) == ("answered", "You are right.")
+    entry = AuditEntry.objects.get(action="feedback.answered")
+    assert (entry.account, entry.actor, entry.target) == (account, staff, feedback.public_id)
+    mail = Mail.objects.get(subject__contains=feedback.public_id)
+    assert mail.to == member.email
+    assert "You are right." in mail.text
+    assert "/validation/requests/req_00000000000000000001/" in mail.text
+
+
+def test_answer_goes_to_owners_and_admins_if_the_sender_left(
+    account: Account, owner: User, staff: User
+) -> None:
+    make_member(account, Role.VIEWER)
+    admin = make_member(account, Role.ADMIN)
+    feedback = make_feedback(account, user=make_user("left@shop.example"))
+    answer_feedback(feedback=feedback, answer="Yes", actor=staff, ip=None)
+    mails = Mail.objects.filter(subject__contains=feedback.public_id)
+    assert {mail.to for mail in mails} == {owner.email, admin.email}
+
+
+def test_feedback_is_answered_once(account: Account, staff: User) -> None:
+    feedback = make_feedback(account)
+    assert answer_feedback(feedback=feedback, answer="Yes", actor=staff, ip=None)
+    assert not answer_feedback(feedback=feedback, answer="No", actor=staff, ip=None)
+    feedback.refresh_from_db()
+    assert feedback.answer == "Yes"
+
+
+def test_feedback_on_a_domain_links_to_the_form_that_lists_it(
+    browser: Client, account: Account
+) -> None:
+    feedback = make_feedback(account, "jane@invalid.test", expected="disposable")
+    page = browser.get(f"{QUEUE}{feedback.pk}/change/").content.decode()
+    link = "/admin/validation/listeddomain/add/?domain=invalid.test&amp;kind=deny&amp;reason="
+    assert link in page
+    form = browser.get("/admin/validation/listeddomain/add/?domain=invalid.test&kind=deny")
+    assert 'value="invalid.test"' in form.content.decode()
+
+
+def test_front_page_counts_feedback_by_reason(browser: Client, account: Account) -> None:
+    feedback = make_feedback(account)
+    make_result(account)
+    page = browser.get("/admin/").content.decode()
+    assert feedback.public_id in page
+    assert f"{QUEUE}?reason=invalid_syntax" in page
+
+
+def test_only_support_sees_feedback(account: Account) -> None:
+    feedback = make_feedback(account)
+    for name, expected in (("Support", 200), ("Finance", 403)):
+        user = make_user(f"{name.lower()}@service.example", is_staff=True)
+        user.groups.add(Group.objects.get(name=name))
+        assert signed_in(user).get(f"{QUEUE}{feedback.pk}/change/").status_code == expected
+
+
+def test_staff_do_not_answer_their_own_account(account: Account, owner: User) -> None:
+    owner.is_staff = owner.is_superuser = True
+    owner.save()
+    feedback = make_feedback(account)
+    response = signed_in(owner).post(answer_url(feedback), {"answer": "Yes"}, follow=True)
+    assert "You are a member of this account" in response.content.decode()
+    feedback.refresh_from_db()
+    assert feedback.is_open

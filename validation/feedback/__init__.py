@@ -1,0 +1,1 @@
+"""Feedback: a customer says that a verdict is wrong, and staff answer."""

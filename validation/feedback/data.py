@@ -1,0 +1,37 @@
+"""Export and delete feedback."""
+
+from accounts.models import Account
+from runtime.database.batches import delete_in_batches
+from validation.models import Feedback
+
+
+def export_feedback(*, account: Account) -> dict[str, object]:
+    """Export what was sent and answered. A hook."""
+    rows = Feedback.objects.filter(account=account).order_by("at", "pk")
+    return {"feedback": [_describe(feedback) for feedback in rows.select_related("key")]}
+
+
+def _describe(feedback: Feedback) -> dict[str, object]:
+    return {
+        "id": feedback.public_id,
+        "at": feedback.at,
+        "key__public_id": feedback.key and feedback.key.public_id,
+        "sent_by": feedback.sent_by,
+        "result_id": feedback.result_id,
+        "verdict": feedback.verdict,
+        "reason": feedback.reason,
+        "expected": feedback.expected,
+        **feedback.text._asdict(),
+        "state": feedback.state,
+        "answer": feedback.answer,
+        "answered_at": feedback.answered_at,
+    }
+
+
+def delete_feedback(*, account: Account) -> None:
+    """Delete the feedback of an erased account. A hook."""
+    Feedback.objects.filter(account=account).delete()
+
+
+def delete_old_feedback() -> None:
+    delete_in_batches(Feedback.objects.expired())

@@ -1,0 +1,135 @@
+"""Send and answer feedback. Sending it shares the full address with staff."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from apikeys.errors import ApiError
+from apikeys.models import ApiKey
+from runtime.metrics.client import Counter
+from validation.addresses import address_hash, mask_address
+from validation.feedback import emails
+from validation.ids import result_created_at
+from validation.models import Feedback, FeedbackText
+from validation.models.feedback import FEEDBACK_WINDOW, feedback_id
+
+FEEDBACK_PER_DAY = 100
+MAX_COMMENT_LENGTH, MAX_BOUNCE_LENGTH = 500, 4096
+
+feedback_sent = Counter(
+    "emailvalidation_feedback",
+    "Feedback on verdicts, by the result's reason and by what the customer expected.",
+    ("reason", "expected"),
+)
+
+
+@dataclass(frozen=True)
+class Sender:
+    """A member of the account in the dashboard, or a key through the API."""
+
+    account: Account
+    user: User | None = None
+    key: ApiKey | None = None
+    ip: str | None = None
+
+    @property
+    def email(self) -> str:
+        """Return the address to which the answer is sent."""
+        user = self.user or (self.key and self.key.created_by)
+        return user.email if user else ""
+
+    def record(self, action: str, target: str) -> None:
+        name = f"API key {self.key.name}" if self.key else ""
+        audit.record(self.account, self.user, action, target, self.ip, anonymous_name=name)
+
+
+@dataclass(frozen=True)
+class Claim:
+    expected: Feedback.Expected
+    comment: str = ""
+    bounce: str = ""
+
+
+@transaction.atomic
+def send_feedback(*, sender: Sender, result: dict[str, Any], claim: Claim) -> Feedback:
+    """Store feedback on a result for staff, in place of earlier feedback on it.
+
+    Feedback on a result of the sandbox isn't stored.
+    """
+    if result["sandbox"]:
+        return Feedback(public_id=feedback_id())
+    # Requests that would exceed the limit together wait for each other.
+    account = Account.objects.select_for_update(no_key=True).get(pk=sender.account.pk)
+    earlier = Feedback.objects.filter(account=account, result_id=result["id"])
+    if not earlier.exists():
+        _check_day(account)
+    text = FeedbackText(result["email"], claim.comment, claim.bounce)
+    feedback, _ = Feedback.objects.update_or_create(
+        account=account,
+        result_id=result["id"],
+        defaults={
+            "key": sender.key,
+            "sent_by": sender.email,
+            "at": timezone.now(),
+            "domain": result["ascii_domain"] or "",
+            "verdict": result["verdict"],
+            "reason": result["reason"],
+            "expected": claim.expected,
+            "address_hash": address_hash(result["email"]),
+            "packed": Feedback.pack(text),
+            "state": Feedback.State.OPEN,
+            "answer": "",
+            "answered_at": None,
+        },
+    )
+    address = mask_address(result["email"], result["domain"])
+    sender.record("feedback.sent", f"{address} ({feedback.public_id}): {feedback.expected}")
+    transaction.on_commit(feedback_sent.labels(feedback.reason, feedback.expected).inc)
+    return feedback
+
+
+def find_feedback(account: Account, result_id: str) -> Feedback | None:
+    if not result_created_at(result_id):
+        return None
+    return Feedback.objects.filter(account=account, result_id=result_id).first()
+
+
+@transaction.atomic
+def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | None) -> bool:
+    """Store and email the answer. Return False if it has been answered already."""
+    is_answered = (
+        Feedback.objects.open()
+        .filter(pk=feedback.pk, at=feedback.at)
+        .update(state=Feedback.State.ANSWERED, answer=answer, answered_at=timezone.now())
+    )
+    if is_answered:
+        feedback.refresh_from_db()
+        audit.record(feedback.account, actor, "feedback.answered", feedback.public_id, ip)
+        emails.queue_feedback_answered(feedback)
+    return bool(is_answered)
+
+
+def _check_day(account: Account) -> None:
+    recent = Feedback.objects.recent().filter(account=account).order_by("-at")
+    counted = list(recent.values_list("at", flat=True)[:FEEDBACK_PER_DAY])
+    if len(counted) < FEEDBACK_PER_DAY:
+        return
+    ends = counted[-1] + FEEDBACK_WINDOW
+    wait = max(1, math.ceil((ends - timezone.now()).total_seconds()))
+    raise ApiError(
+        "rate_limit_exceeded",
+        f"You can send feedback on {FEEDBACK_PER_DAY} results in 24 hours. Try again at "
+        f"{ends:%H:%M} UTC.",
+        details={
+            "limit": FEEDBACK_PER_DAY,
+            "window": int(FEEDBACK_WINDOW.total_seconds()),
+            "retry_after": wait,
+            "reset": int(ends.timestamp()),
+        },
+        headers={"Retry-After": str(wait)},
+    )

@@ -1,0 +1,53 @@
+"""Say what happened to feedback on a result, and whether it can be sent."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.contrib.humanize.templatetags.humanize import naturaltime
+from django.urls import reverse
+
+from accounts.models import Account
+from validation.feedback.services import find_feedback
+from validation.models import Feedback, LogEntry, StoredResult
+
+
+@dataclass(frozen=True)
+class FeedbackCard:
+    title: str
+    status: str
+    # The label of the button that opens the form. Empty if the result is no longer stored.
+    button: str
+    feedback: Feedback | None = None
+
+
+def present_feedback(account: Account, entry: LogEntry) -> FeedbackCard | None:
+    """Return what the page of a request shows, or None if feedback makes no sense."""
+    if not entry.verdict or entry.sandbox:
+        return None
+    feedback = find_feedback(account, entry.result_id)
+    is_stored = StoredResult.objects.find(account, entry.result_id) is not None
+    if feedback is not None:
+        button = "Replace feedback" if is_stored else ""
+        return FeedbackCard("Your feedback", describe_state(feedback), button, feedback)
+    if not is_stored:
+        return None
+    return FeedbackCard(
+        "Is this verdict wrong?",
+        "Tell us what you know about the address. We check it, and answer by email and here.",
+        "Send feedback",
+    )
+
+
+def describe_state(feedback: Feedback) -> str:
+    if feedback.answered_at is None:
+        return f"Sent {naturaltime(feedback.at)}. We'll answer by email and here."
+    return f"Answered {naturaltime(feedback.answered_at)}."
+
+
+def feedback_url(account: Account, result: dict[str, Any]) -> str:
+    """Return the URL of the form for a result of the playground, or an empty string."""
+    is_stored = account.log_retention_days and settings.RESULT_RETENTION_HOURS
+    if result["sandbox"] or not is_stored:
+        return ""
+    return reverse("validation:send-feedback", args=[result["id"]])

@@ -1,0 +1,41 @@
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.permissions import require_permission
+from accounts.request import AccountRequest
+from accounts.roles import TeamPermission
+from apikeys.errors import ApiError
+from validation import stored_results
+from validation.feedback.forms import FeedbackForm
+from validation.feedback.services import Sender
+from validation.feedback.services import send_feedback as send
+from validation.request_log import search
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@require_permission(TeamPermission.VALIDATE)
+def send_feedback(request: AccountRequest, result_id: str) -> HttpResponse:
+    result = stored_results.find_result(request.account, result_id, balance=0)
+    if result is None:
+        raise Http404("This result doesn't exist or is no longer stored.")
+    entry = search.find_result(request.account, result_id)
+    form = FeedbackForm(request.POST or None)
+    if not form.is_valid():
+        context = {"form": form, "result": result, "entry": entry}
+        return render(request, "validation/send_feedback.html", context)
+    sender = Sender(request.account, user=request.user, ip=request.ip)
+    try:
+        send(sender=sender, result=result, claim=form.claim)
+    except ApiError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _thanks(is_sandbox=result["sandbox"]))
+    return redirect(entry or "validation:show-requests")
+
+
+def _thanks(*, is_sandbox: bool) -> str:
+    if is_sandbox:
+        return "Results of the sandbox are simulated, so your feedback wasn't stored."
+    return "Feedback sent. We'll answer by email and on the request's page."
