@@ -55,6 +55,7 @@ def _context() -> dict[str, Any]:
         "subprocessors": settings.SUBPROCESSORS,
         "takes_cards": bool(settings.STRIPE_SECRET_KEY),
         "log_days": settings.LOG_RETENTION_DAYS,
+        "result_hours": settings.RESULT_RETENTION_HOURS,
         "session_days": settings.SESSION_COOKIE_AGE // DAY,
         "mail_days": settings.MAIL_RETENTION_DAYS,
         "invitation_days": settings.INVITATION_DAYS,

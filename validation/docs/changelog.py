@@ -26,13 +26,14 @@ class Entry:
 
 ENTRIES = (
     Entry(
-        "domains",
+        "results",
         date(2026, 11, 23),
         "API",
-        "Your own domains",
-        "List domains that you always accept or reject, with `PUT /v1/domains` or under Settings → "
-        "Domains. Results say in `account_list` which list applies.",
-        _PAGES["show-domains"],
+        "Get a result again, and report a wrong verdict",
+        "`GET /v1/validations/{id}` returns a result again for 24 hours, free of charge. With "
+        "`POST /v1/validations/{id}/feedback`, or on a request's page, you tell us that a verdict "
+        "is wrong, and get an answer.",
+        _PAGES["show-results"],
     ),
     Entry(
         "lists-dashboard",

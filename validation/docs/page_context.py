@@ -35,10 +35,12 @@ from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from validation.engine.syntax_errors import MESSAGES
+from validation.feedback.services import FEEDBACK_PER_DAY
 from validation.lists.results.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
 from validation.lists.services import MAX_EMAILS, MAX_PART_BYTES
 from validation.lists.uploads.limits import MAX_UNFINISHED
 from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
+from validation.models.feedback import FEEDBACK_RETENTION
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
 from validation.sample_results import mistyped_result, sandbox_result
 
@@ -50,6 +52,8 @@ _REQUEST_HEAD = "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…"
 _SAMPLES = {
     "validate": "validate",
     "validate-batch": "batch",
+    "show-result": "result",
+    "send-feedback": "feedback",
     "create-list": "list-upload",
     "replace-domains": "domains",
     "show-credits": "balance",
@@ -116,8 +120,15 @@ def _lists() -> Context:
     }
 
 
-def _domains() -> Context:
-    return {"max_entries": MAX_ENTRIES, "max_problems": MAX_PROBLEMS}
+def _results() -> Context:
+    operations = reference.operations()
+    return {
+        "operation": next(item for item in operations if item.id == "send-feedback"),
+        "result_hours": settings.RESULT_RETENTION_HOURS,
+        "feedback_days": FEEDBACK_RETENTION.days,
+        "feedback_per_day": FEEDBACK_PER_DAY,
+        "max_feedback_kilobytes": max_body_bytes("/v1/validations/val/feedback") // 1024,
+    }
 
 
 def _format_json(result: Context) -> str:
@@ -257,7 +268,7 @@ _BUILDERS: dict[str, Callable[[], Context]] = {
     "show-validate": _validate,
     "show-batch": _batch,
     "show-lists": _lists,
-    "show-domains": _domains,
+    "show-results": _results,
     "show-verdicts": _verdicts,
     "show-rate-limits": _rate_limits,
     "show-credits": _credits,

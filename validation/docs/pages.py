@@ -75,10 +75,10 @@ GROUPS = (
                 "Files with up to millions of addresses, validated in the background.",
             ),
             Page(
-                "show-mailing-list",
-                "mailing-list/",
-                "Clean a mailing list",
-                "From an export of your list to the addresses that you can send to.",
+                "show-results",
+                "results/",
+                "Results and feedback",
+                "Get a result again, and tell us if a verdict is wrong.",
             ),
             Page(
                 "show-verdicts",

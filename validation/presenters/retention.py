@@ -14,6 +14,10 @@ def format_retention(days: int) -> str:
     return format_days(days) if days else "Not stored"
 
 
+def format_result_retention(hours: int, log_days: int) -> str:
+    return f"{hours:,} hour{pluralize(hours)}" if hours and log_days else "Not stored"
+
+
 def retention_sentence(days: int) -> str:
     """Say how long requests are stored to members who can't change it."""
     stored = f"Requests are stored for {format_days(days)}." if days else "Requests aren't stored."

@@ -16,6 +16,7 @@ from validation.forms import AddressForm, LogDaysForm
 from validation.presenters.retention import (
     erasure_summary,
     format_days,
+    format_result_retention,
     format_retention,
     retention_sentence,
 )
@@ -75,6 +76,7 @@ def _data_page(
     days = request.account.log_retention_days
     context = {
         "retention": format_retention(days),
+        "result_retention": format_result_retention(settings.RESULT_RETENTION_HOURS, days),
         "list_retention": format_days(settings.LIST_RETENTION_DAYS),
         "retention_sentence": retention_sentence(days),
         "days_form": days_form or LogDaysForm(request.account),
