@@ -82,7 +82,7 @@ class ReasonFilter(admin.SimpleListFilter):
 
 class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
     staff_actions = ACTIONS
-    list_display = ("public_id", "at", "account", "domain", "verdict", "reason", "expected")
+    list_display = ("public_id", "at", "account", "domain", "reason", "expectation")
     list_filter = ("state", ReasonFilter, "expected")
     list_select_related = ("account",)
     search_fields = ("public_id", "result_id", "domain", "account__public_id")
@@ -106,6 +106,11 @@ class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
     exclude = ("address_hash", "packed")
     paginator = BoundedPaginator
     show_full_result_count = False
+
+    @admin.display(description="Expected")
+    def expectation(self, feedback: Feedback) -> str:
+        """Return the code, which needs less space than the sentence."""
+        return feedback.expected
 
     @admin.display
     def address(self, feedback: Feedback) -> str:
@@ -143,7 +148,7 @@ def feedback_panel() -> Panel:
     return Panel(
         "Feedback",
         "No feedback is waiting for an answer.",
-        columns=("Feedback", "Account", "Domain", "Reason", "Expected", "Sent"),
+        columns=("Feedback", "Account", "Domain", "Expected", "Sent"),
         rows=[_row(feedback) for feedback in waiting[:MAX_ROWS]],
         facts=[
             Fact(reason, Cell(count, admin_list_url(Feedback, f"?reason={reason}")))
@@ -159,7 +164,6 @@ def _row(feedback: Feedback) -> list[Cell]:
         link_cell(feedback),
         account_cell(feedback.account),
         Cell(feedback.domain or None),
-        Cell(feedback.reason),
         Cell(feedback.expected),
         Cell(feedback.at),
     ]
