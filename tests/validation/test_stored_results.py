@@ -108,7 +108,13 @@ def test_other_accounts_do_not_find_the_result(caller: ApiClient, stranger: User
 @pytest.mark.parametrize(
     "result_id",
     [
-        *(new_result_id(), "val_7" + "Z" * 25, "val_" + "0" * 26, "val_1", "bat_" + "0" * 26),
+        *(
+            "val_06H0F0CMZ0DBZXA6NK1AMB66FA",
+            "val_7" + "Z" * 25,
+            "val_" + "0" * 26,
+            "val_1",
+            "bat_" + "0" * 26,
+        ),
         *("%00", "val_" + "U" * 26, "%D9%A3" * 30),
     ],
 )
