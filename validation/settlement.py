@@ -59,6 +59,7 @@ class Validation:
     is_in_doubt: bool = False
     # Built once: what is stored must be what was returned.
     _document: dict[str, object] | None = None
+    _json: bytes = b""
 
     @property
     def cost(self) -> int:
@@ -84,7 +85,9 @@ class Validation:
 
     def render(self) -> bytes:
         """Return the result's JSON without its credits, which are known once it is charged."""
-        return render(self.document())
+        if not self._json:
+            self._json = render(self.document())
+        return self._json
 
     def document(self) -> dict[str, object]:
         """Return the result without its credits."""
