@@ -5,6 +5,7 @@ from validation.views import (
     feedback,
     landing,
     list_actions,
+    list_uploads,
     lists,
     overview,
     playground,
@@ -39,6 +40,27 @@ urlpatterns = [
     path("validation/playground/batch/", playground.try_batch, name="try-batch"),
     path("validation/lists/", lists.show_lists, name="show-lists"),
     path("validation/lists/create/", lists.create_list, name="create-list"),
+    path("validation/lists/uploads/", list_uploads.create_upload, name="create-upload"),
+    path(
+        "validation/lists/<public_id:list_id>/upload/",
+        list_uploads.show_upload,
+        name="show-upload",
+    ),
+    path(
+        "validation/lists/<public_id:list_id>/parts/<int:number>/",
+        list_uploads.store_part,
+        name="store-part",
+    ),
+    path(
+        "validation/lists/<public_id:list_id>/upload/finish/",
+        list_uploads.finish_upload,
+        name="finish-upload",
+    ),
+    path(
+        "validation/lists/<public_id:list_id>/upload/cancel/",
+        list_uploads.cancel_upload,
+        name="cancel-upload",
+    ),
     path("validation/lists/<public_id:list_id>/", lists.show_list, name="show-list"),
     path(
         "validation/lists/<public_id:list_id>/progress/",

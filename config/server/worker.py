@@ -7,6 +7,7 @@ gevent. Nothing may import Django before gevent has patched the worker.
 """
 
 import logging
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from io import BytesIO
@@ -34,8 +35,9 @@ from runtime.http.load_shedding import concurrency_limit
 
 BODY_SECONDS = 10
 MAX_BODY_BYTES = 3 * 1024 * 1024
-# The form with a list's file of up to 8 MB. Other large bodies are parts of lists.
-LARGER_FORMS = {"/validation/lists/create/": 9 * 1024 * 1024}
+# The form with a list's file of up to 8 MB, and parts of lists.
+LARGER_FORMS = re.compile(r"/validation/lists/(create|[^/]+/parts/[0-9]+)/")
+MAX_LARGER_FORM_BYTES = 9 * 1024 * 1024
 # Few large bodies are read at the same time, so that they can't fill the memory, and each has more
 # time.
 LARGE_BODIES, LARGE_BODY_SECONDS = 8, 60
@@ -176,7 +178,7 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
     """Read the body. Return False if it's larger than allowed, so that some of it is unread."""
     path = unquote(request.path)
     is_api = is_api_path(path)
-    limit = max_body_bytes(path) if is_api else LARGER_FORMS.get(path, MAX_BODY_BYTES)
+    limit = max_body_bytes(path) if is_api else _max_form_bytes(path)
     headers = dict(request.headers)
     length = int(headers.get("CONTENT-LENGTH", 0))
     # A chunked body has no length.
@@ -194,6 +196,10 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
         request.headers = [h for h in request.headers if h[0] != "TRANSFER-ENCODING"]
         request.headers.append(("CONTENT-LENGTH", str(len(body))))
     return is_complete
+
+
+def _max_form_bytes(path: str) -> int:
+    return MAX_LARGER_FORM_BYTES if LARGER_FORMS.fullmatch(path) else MAX_BODY_BYTES
 
 
 def _receive_large(request: ParsedRequest, client: socket, size: int) -> bytes:

@@ -241,8 +241,9 @@ DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Domains, and DNS replies, that each worker caches. A domain with its reply takes about 2 KB.
 DNS_CACHE_SIZE = env.integer("DNS_CACHE_SIZE", 4_000, minimum=1_000, maximum=10_000_000)
-# Uploaded lists stay in memory and are stored encrypted. The web worker limits their size.
-FILE_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
+# Lists that are uploaded or pasted stay in memory and are stored encrypted. The web worker limits
+# the size of forms.
+FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 
 # --- Billing --------------------------------------------------------------------------------------
 

@@ -53,6 +53,7 @@ READ_ONLY = {
     "validation:show-list",
     "validation:show-list-progress",
     "validation:show-request",
+    "validation:show-upload",
 }
 # Pages of plans and packs, which don't belong to an account.
 CATALOG = {"credits:order-pack", "credits:order-plan", "credits:choose-later-plan"}
@@ -95,6 +96,7 @@ def url_for(name: str, user: User, account: Account) -> str:
         "list_id": account.lists.get().public_id,
         "result_id": f"val_{'0' * 26}",
         "request_id": "req_00000000000000000000",
+        "number": 1,
         "moment": to_microseconds(LogEntry.objects.get(account=account).at),
     }
     parameters = PAGES[name].pattern.converters

@@ -49,23 +49,6 @@ def test_list_page_follows_the_list_without_a_reload(
     assert "2,joe@reserved.test,undeliverable," in download(page)
 
 
-def test_too_large_file_is_refused_before_it_is_uploaded(
-    windows: Windows, newcomer: Newcomer, tmp_path: Path
-) -> None:
-    large = tmp_path / "large.csv"
-    large.write_bytes(b"jane@reserved.test\n" * 600_000)
-    page = windows.open(newcomer)
-    page.goto(f"{PAGE}create/")
-    field = page.get_by_label("File")
-    field.set_input_files(large)
-    message: str = field.evaluate("field => field.validationMessage")
-    assert message.startswith("The file is larger than 8 MB.")
-    page.get_by_role("button", name="Upload list").click()
-    expect(page.get_by_role("heading", name="New list")).to_be_visible()
-    field.set_input_files([])
-    assert field.evaluate("field => field.checkValidity()")
-
-
 def test_paused_list_is_resumed_canceled_and_deleted(
     windows: Windows, site: Product, newcomer: Newcomer
 ) -> None:

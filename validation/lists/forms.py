@@ -15,13 +15,14 @@ from validation.lists.uploads.previews import ColumnFacts
 from validation.models.lists import Dedupe
 
 MAX_PASTED_LINES = 10_000
-# Django accepts 2.5 MB of text in a form.
-MAX_PASTED_CHARACTERS = 2_000_000
+MAX_FILE_NAME_LENGTH = 255
 FILE_TYPES = ".csv,.tsv,.txt,.xlsx"
-_TOO_LARGE = (
-    f"The file is larger than {MAX_PART_BYTES >> 20} MB. Split it, or upload it in parts through "
-    "the API."
+_SIZE = f"{MAX_PART_BYTES >> 20} MB"
+_FILE_TOO_LARGE = (
+    f"Without JavaScript, a file can have up to {_SIZE}. Turn on JavaScript, split the file, or "
+    "upload it in parts through the API."
 )
+_TEXT_TOO_LARGE = f"You pasted more than {_SIZE}. Save the text as a file, and upload the file."
 
 _FILTERS = {
     ResultFilter.ALL: "All rows",
@@ -33,30 +34,9 @@ _FILTERS = {
 }
 
 
-class NewListForm(forms.Form):
-    """A file or pasted addresses, and what to do with them."""
+class ListOptionsForm(forms.Form):
+    """What to do with the addresses of a new list."""
 
-    file = forms.FileField(
-        required=False,
-        label="File",
-        help_text=f"CSV, TSV, TXT, or XLSX, up to {MAX_PART_BYTES >> 20} MB. "
-        "Other columns stay in your downloads.",
-        widget=forms.FileInput(
-            {
-                "accept": FILE_TYPES,
-                "data-max-bytes": MAX_PART_BYTES,
-                "data-too-large": _TOO_LARGE,
-            }
-        ),
-        error_messages={"empty": "The file is empty. Choose another file."},
-    )
-    addresses = forms.CharField(
-        required=False,
-        label="Or paste addresses",
-        help_text=f"One address per line, up to {MAX_PASTED_LINES:,} lines.",
-        max_length=MAX_PASTED_CHARACTERS,
-        widget=forms.Textarea({"rows": 5, "spellcheck": "false", "autocomplete": "off"}),
-    )
     name = forms.CharField(
         required=False,
         label="Name (optional)",
@@ -77,10 +57,46 @@ class NewListForm(forms.Form):
         label="Check unknown addresses again after 1, 10, and 60 minutes",
     )
 
+    @property
+    def options(self) -> ListOptions:
+        return ListOptions(
+            name=self.cleaned_data["name"],
+            dedupe=self.cleaned_data["dedupe"],
+            rechecks_unknown=self.cleaned_data["rechecks_unknown"],
+        )
+
+
+class UploadForm(ListOptionsForm):
+    """A file that a script will upload in parts."""
+
+    file_name = forms.CharField(max_length=MAX_FILE_NAME_LENGTH)
+    file_size = forms.IntegerField(min_value=1)
+
+
+class NewListForm(ListOptionsForm):
+    """A file or pasted addresses, and what to do with them."""
+
+    file = forms.FileField(
+        required=False,
+        label="File",
+        help_text="CSV, TSV, TXT, or XLSX. Other columns stay in your downloads.",
+        widget=forms.FileInput({"accept": FILE_TYPES}),
+        error_messages={"empty": "The file is empty. Choose another file."},
+    )
+    # No `max_length`: browsers would cut off what is pasted.
+    addresses = forms.CharField(
+        required=False,
+        label="Or paste addresses",
+        help_text=f"One address per line, up to {MAX_PASTED_LINES:,} lines.",
+        widget=forms.Textarea({"rows": 5, "spellcheck": "false", "autocomplete": "off"}),
+    )
+
+    field_order = ("file", "addresses")
+
     def clean_file(self) -> UploadedFile[bytes] | None:
         file: UploadedFile[bytes] | None = self.cleaned_data["file"]
         if file is not None and (file.size or 0) > MAX_PART_BYTES:
-            raise ValidationError(_TOO_LARGE)
+            raise ValidationError(_FILE_TOO_LARGE)
         return file
 
     def clean_addresses(self) -> str:
@@ -90,6 +106,8 @@ class NewListForm(forms.Form):
             raise ValidationError(
                 f"You pasted {lines:,} lines. Paste up to {MAX_PASTED_LINES:,}, or upload a file."
             )
+        if len(text.encode()) > MAX_PART_BYTES:
+            raise ValidationError(_TEXT_TOO_LARGE)
         return text
 
     def clean(self) -> dict[str, Any]:
@@ -113,14 +131,6 @@ class NewListForm(forms.Form):
     def file_name(self) -> str:
         file: UploadedFile[bytes] | None = self.cleaned_data["file"]
         return (file.name or "") if file is not None else ""
-
-    @property
-    def options(self) -> ListOptions:
-        return ListOptions(
-            name=self.cleaned_data["name"],
-            dedupe=self.cleaned_data["dedupe"],
-            rechecks_unknown=self.cleaned_data["rechecks_unknown"],
-        )
 
 
 class ColumnForm(forms.Form):

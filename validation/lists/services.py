@@ -58,12 +58,17 @@ class Actor:
 
 @transaction.atomic
 def create_list(
-    *, actor: Actor, options: ListOptions = DEFAULT_OPTIONS, file_name: str = ""
+    *,
+    actor: Actor,
+    options: ListOptions = DEFAULT_OPTIONS,
+    file_name: str = "",
+    file_size: int = 0,
 ) -> AddressList:
-    """Create a list that waits for its parts."""
+    """Create a list that waits for its parts. Refuse a file whose size is known to be too large."""
     options.check()
     account = _lock_account(actor.account)
     limits.check_new_list(account)
+    limits.check_bytes(account, file_size)
     name = options.name.strip() or clean_name(file_name) or f"List of {_format_now()}"
     address_list = AddressList.objects.create(
         account=account,

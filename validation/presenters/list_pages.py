@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from django.forms import Form
+
 from accounts.presenters.elements import Badge
 from apikeys.errors import REFUSALS, ApiError
 from credits.models import Wallet
@@ -22,6 +24,13 @@ _MESSAGES = {
     "or confirm that you want to start.",
     "insufficient_credits": "Your balance doesn't cover the list. Buy credits, then try again.",
     "account_suspended": "The account is suspended, so its lists can't run.",
+}
+
+_UPLOAD_MESSAGES = {
+    "invalid_state": "This upload has ended. Reload the page, and upload the file again.",
+    "part_conflict": "The file has changed since its upload began. Cancel the upload, and start "
+    "again.",
+    "invalid_field": "A part of the file arrived damaged. Try again.",
 }
 
 
@@ -82,6 +91,12 @@ class ListPage:
     @property
     def may_try_again(self) -> bool:
         return self.may_act and self.address_list.state == State.FAILED
+
+    @property
+    def may_continue_upload(self) -> bool:
+        """Return whether the rest of the file can be uploaded on the page of a new list."""
+        is_from_page = self.address_list.key_id is None
+        return self.may_act and is_from_page and self.address_list.state == State.UPLOADING
 
     @property
     def may_prepare(self) -> bool:
@@ -149,6 +164,25 @@ class ListPage:
 def describe_refusal(error: ApiError) -> str:
     """Return the reason for a refusal in the words of the pages."""
     return _MESSAGES.get(error.code) or error.message or REFUSALS[error.code].message
+
+
+def describe_upload_refusal(error: ApiError) -> str:
+    """Return why a part of a file was refused. The API's messages are for programs."""
+    return _UPLOAD_MESSAGES.get(error.code) or describe_refusal(error)
+
+
+def describe_form_error(form: Form) -> str:
+    """Return the first error of a form, with the name of its field."""
+    name, messages = next(iter(form.errors.items()))
+    label = form.fields[name].label if name in form.fields else None
+    return f"{label or name.replace('_', ' ').capitalize()}: {messages[0]}"
+
+
+def describe_size_limit(limits: ListLimits) -> str:
+    return (
+        f"The file is larger than {format_bytes(limits.bytes)}, your plan's limit. Split the file, "
+        "or upgrade your plan."
+    )
 
 
 def describe_limits(limits: ListLimits) -> str:

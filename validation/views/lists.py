@@ -12,10 +12,16 @@ from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.errors import ApiError
 from credits.plans.list_limits import list_limits
-from validation.lists.forms import NewListForm
-from validation.lists.services import Actor, upload_list
+from validation.lists.forms import MAX_PASTED_LINES, NewListForm
+from validation.lists.services import MAX_PART_BYTES, Actor, upload_list
+from validation.lists.uploads.limits import format_bytes
 from validation.models import AddressList, ListSample
-from validation.presenters.list_pages import ListPage, describe_limits, describe_refusal
+from validation.presenters.list_pages import (
+    ListPage,
+    describe_limits,
+    describe_refusal,
+    describe_size_limit,
+)
 from validation.presenters.lists import NO_LISTS, NO_LISTS_FOR_READERS, ListRow
 
 LISTS_PER_PAGE = 25
@@ -83,7 +89,16 @@ def acting_member(request: AccountRequest) -> Actor:
 
 
 def _form_context(request: AccountRequest, form: NewListForm) -> dict[str, object]:
-    return {"form": form, "limits": describe_limits(list_limits(request.account))}
+    limits = list_limits(request.account)
+    return {
+        "form": form,
+        "limits": describe_limits(limits),
+        "max_bytes": limits.bytes,
+        "part_bytes": MAX_PART_BYTES,
+        "part_size": format_bytes(MAX_PART_BYTES),
+        "too_large": describe_size_limit(limits),
+        "max_lines": MAX_PASTED_LINES,
+    }
 
 
 def _list_page(request: AccountRequest, list_id: str) -> ListPage:

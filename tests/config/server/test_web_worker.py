@@ -370,8 +370,10 @@ def test_form_larger_than_3_mb_gets_the_documented_error(site: Product) -> None:
 
 
 @pytest.mark.parametrize(("size", "is_read"), [(8_500_000, True), (9_500_000, False)])
-def test_form_with_a_list_may_have_9_mb(site: Product, size: int, is_read: bool) -> None:
-    head = f"POST /validation/lists/create/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {size}"
+@pytest.mark.parametrize("page", ["create", "lst_4Fq8ZnWcR2tKvYx6BdJm/parts/12"])
+def test_form_with_a_list_may_have_9_mb(site: Product, page: str, size: int, is_read: bool) -> None:
+    path = f"/validation/lists/{page}/"
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {size}"
     response = send_raw(site, f"{head}\r\n\r\n".encode(), b"x" * size)
     # What is read reaches Django, which finds no CSRF token.
     assert response.status == (403 if is_read else 413)

@@ -210,6 +210,16 @@ CASES = [
         _send_form("validation:create-list", addresses="jane@shop.example", dedupe="address"),
     ),
     ActionCase(
+        "validation:create-upload",
+        "list.created",
+        _send_form("validation:create-upload", file_name="c.csv", file_size="1", dedupe="address"),
+    ),
+    ActionCase(
+        "validation:cancel-upload",
+        "list.deleted",
+        _send_for_list("validation:cancel-upload", State.UPLOADING),
+    ),
+    ActionCase(
         "validation:choose-column",
         "list.column_chosen",
         _send_for_list("validation:choose-column", State.READY, column="2"),
@@ -257,6 +267,8 @@ UNAUDITED_PAGES = {
     "validation:check-address": "a visitor's check, which is recorded nowhere",
     "validation:try-address": "a validation, recorded in the request log and in usage",
     "validation:try-batch": "validations, recorded in the request log and in usage",
+    "validation:store-part": "a part of a file, whose list is recorded when it's created",
+    "validation:finish-upload": "ends an upload, which is recorded when it begins",
     "validation:sample-list": "a free check that shows no single results, counted per account",
     "credits:pay-order": "redirects to the payment page; the payment's event is audited",
 }

@@ -107,7 +107,7 @@ def test_pasted_addresses_make_a_list(browser: Client) -> None:
         ({"addresses": "a@b.test", "file": CSV}, "but not both."),
         ({"addresses": "a@b.test\n" * 10_001}, "You pasted 10,001 lines."),
         ({"file": b""}, "The file is empty."),
-        ({"file": b"x" * ((8 << 20) + 1)}, "The file is larger than 8 MB."),
+        ({"file": b"x" * ((8 << 20) + 1)}, "Without JavaScript, a file can have up to 8 MB."),
         ({"addresses": "a@b.test", "name": "x" * 101}, "at most 100 characters"),
         ({"addresses": "a@b.test", "dedupe": "twice"}, "Select a valid choice."),
     ],
@@ -123,6 +123,26 @@ def test_wrong_form_says_why_and_keeps_what_was_typed(
     assert message in page
     assert "name" in form or 'value="My customers"' in page
     assert not AddressList.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("jane@reserved.test\n" * 150_000, "You pasted 150,000 lines."),
+        ("x" * ((8 << 20) + 1), "You pasted more than 8 MB. Save the text as a file"),
+    ],
+)
+def test_very_long_text_is_refused_and_kept(browser: Client, text: str, message: str) -> None:
+    response = browser.post(f"{PAGE}create/", {"addresses": text, "dedupe": "address"})
+    page = response.content.decode()
+    assert message in page
+    assert text in page
+
+
+def test_browser_does_not_cut_off_pasted_text(browser: Client) -> None:
+    textarea = browser.get(PAGE).content.decode().partition("<textarea")[2].partition(">")[0]
+    assert 'name="addresses"' in textarea
+    assert "maxlength" not in textarea
 
 
 def test_21st_unfinished_list_is_refused_with_the_reason(browser: Client, account: Account) -> None:

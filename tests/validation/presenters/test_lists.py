@@ -10,7 +10,12 @@ from credits.plans.list_limits import ListLimits
 from validation.lists.uploads.previews import ColumnFacts, FileFacts, StoredPreview
 from validation.models import AddressList, ListSample
 from validation.models.list_states import State
-from validation.presenters.list_pages import ListPage, describe_limits, describe_refusal
+from validation.presenters.list_pages import (
+    ListPage,
+    describe_limits,
+    describe_refusal,
+    describe_size_limit,
+)
 from validation.presenters.list_previews import ListPreview, Sample, SampleShare
 from validation.presenters.lists import (
     ListRow,
@@ -257,6 +262,28 @@ def test_reader_gets_no_preview() -> None:
 def test_refusal_is_in_the_words_of_the_pages(error: ApiError, text: str) -> None:
     assert text in describe_refusal(error)
     assert "`" not in describe_refusal(error)
+
+
+@pytest.mark.parametrize(
+    ("state", "key_id", "may_act", "expected"),
+    [
+        (State.UPLOADING, None, True, True),
+        (State.UPLOADING, None, False, False),
+        (State.UPLOADING, 1, True, False),
+        (State.PARSING, None, True, False),
+    ],
+)
+def test_upload_from_the_dashboard_can_continue(
+    state: State, key_id: int | None, may_act: bool, expected: bool
+) -> None:
+    page = ListPage(make(state, key_id=key_id), Wallet(), NOW, may_act=may_act)
+    assert page.may_continue_upload is expected
+
+
+def test_size_limit_says_what_to_do() -> None:
+    assert describe_size_limit(ListLimits(10_000, 10 << 20)) == (
+        "The file is larger than 10 MB, your plan's limit. Split the file, or upgrade your plan."
+    )
 
 
 def test_limits_of_the_plan() -> None:

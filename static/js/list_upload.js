@@ -1,0 +1,252 @@
+// Uploads a list's file in parts, each with its digest, and shows the progress. Choosing the same
+// file again after an interruption continues with the parts that the server doesn't have. Without
+// this script, the form is sent as a whole.
+for (const form of document.querySelectorAll(".lists-form")) {
+  // Hashing needs a secure connection.
+  if (!crypto.subtle) {
+    break;
+  }
+  const { file, addresses, csrfmiddlewaretoken } = form.elements;
+  const find = (selector) => form.querySelector(selector);
+  const fields = find(".lists-fields");
+  const begun = find(".lists-upload-begun");
+  const panel = find(".lists-upload");
+  const title = find(".lists-upload-name");
+  const bar = find("progress");
+  const amount = find(".lists-upload-amount");
+  const alert = find("[role=alert]");
+  const status = find("[role=status]");
+  const continueButton = find(".lists-upload-continue");
+  const cancelButton = find(".lists-upload-cancel");
+  const partBytes = Number(form.dataset.partBytes);
+  const RETRY_SECONDS = [1, 2, 4, 8, 16];
+  const LOST = "The connection was lost. What is uploaded stays for a day: continue, or choose the same file again later.";
+  const ENDED = "You've been signed out, or can't upload lists anymore. Reload the page, and choose the same file again to continue.";
+  const UNREADABLE = "The file was changed or moved, so your browser can't read it. Cancel the upload, and choose the file again.";
+  const GONE = "This upload was deleted. Reload the page, and upload the file again.";
+  // Ends the requests and pauses of an upload that is canceled.
+  let controller = new AbortController();
+  let upload = null;
+  let stored = 0;
+
+  // Remembers in this browser which upload a file belongs to.
+  const memory = {
+    key: () => `upload ${file.files[0].name} ${file.files[0].size} ${file.files[0].lastModified}`,
+    get() {
+      try {
+        return localStorage.getItem(this.key());
+      } catch {
+        return null;
+      }
+    },
+    set(url) {
+      try {
+        if (url) {
+          localStorage.setItem(this.key(), url);
+        } else {
+          localStorage.removeItem(this.key());
+        }
+      } catch {
+        // The upload can't be continued after a reload.
+      }
+    },
+  };
+
+  const megabytes = (bytes) => (bytes / 1048576).toFixed(1);
+
+  const say = (text) => {
+    if (status.textContent !== text) {
+      status.textContent = text;
+    }
+  };
+
+  const showProgress = (bytes) => {
+    const size = file.files[0].size;
+    const percent = Math.floor((100 * bytes) / size);
+    bar.value = percent;
+    amount.textContent = `${megabytes(bytes)} of ${megabytes(size)} MB, ${percent}%`;
+    // Screen readers hear every quarter.
+    say(`${percent - (percent % 25)}% uploaded`);
+  };
+
+  const showError = (text) => {
+    showProgress(stored);
+    alert.hidden = !text;
+    alert.querySelector("p").textContent = text;
+    continueButton.hidden = !text;
+    if (text) {
+      continueButton.focus();
+    }
+  };
+
+  const request = (method, url, { body = null, headers = {}, signal, onProgress } = {}) =>
+    new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const xhr = new XMLHttpRequest();
+      xhr.open(method, url);
+      xhr.responseType = "json";
+      xhr.timeout = 300000;
+      xhr.setRequestHeader("X-CSRFToken", csrfmiddlewaretoken.value);
+      for (const [name, value] of Object.entries(headers)) {
+        xhr.setRequestHeader(name, value);
+      }
+      xhr.upload.onprogress = (event) => onProgress?.(event.loaded);
+      xhr.onload = () => resolve({ code: xhr.status, reply: xhr.response });
+      xhr.onerror = xhr.ontimeout = () => resolve({ code: 0, reply: null });
+      xhr.onabort = () => reject(signal.reason);
+      signal?.addEventListener("abort", () => xhr.abort());
+      xhr.send(body);
+    });
+
+  const pause = (seconds, signal) =>
+    new Promise((resolve, reject) => {
+      setTimeout(resolve, seconds * 1000);
+      addEventListener("online", resolve, { once: true });
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+
+  // Sends a request again after failures that pass. Throws an error whose message says what to do.
+  const send = async (method, url, options = {}) => {
+    const { signal } = controller;
+    for (let attempt = 0; ; attempt += 1) {
+      const { code, reply } = await request(method, url, { ...options, signal });
+      if (code === 200 && reply) {
+        return reply;
+      }
+      if (code === 404) {
+        memory.set(null);
+        throw new Error(GONE);
+      }
+      const isDamaged = reply?.code === "invalid_field";
+      if (code !== 0 && code < 500 && !isDamaged) {
+        throw new Error(reply?.message ?? ENDED);
+      }
+      if (attempt === RETRY_SECONDS.length) {
+        throw new Error(reply?.message ?? LOST);
+      }
+      amount.textContent = "The connection was lost. Trying again…";
+      say(amount.textContent);
+      await pause(RETRY_SECONDS[attempt], signal);
+    }
+  };
+
+  const hash = async (content) => new Uint8Array(await crypto.subtle.digest("SHA-256", content));
+
+  const create = async () => {
+    const body = new FormData(form);
+    body.delete("file");
+    body.delete("addresses");
+    body.set("file_name", file.files[0].name.slice(-255));
+    body.set("file_size", file.files[0].size);
+    const upload = await send("POST", form.dataset.uploads, { body });
+    memory.set(upload.upload);
+    return upload;
+  };
+
+  // Returns the upload that was begun with this file before, or a new one.
+  const open = async () => {
+    const url = memory.get();
+    const found = url && (await request("GET", url));
+    return found?.code === 200 && found.reply?.is_open ? found.reply : create();
+  };
+
+  const sendPart = async (upload, number) => {
+    const start = (number - 1) * partBytes;
+    const content = await file.files[0].slice(start, start + partBytes).arrayBuffer();
+    const digest = await hash(content);
+    const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (upload.parts[number] !== hex) {
+      const url = upload.part.replace("/0/", `/${number}/`);
+      await send("POST", url, {
+        body: content,
+        headers: {
+          "Content-Digest": `sha-256=:${btoa(String.fromCharCode(...digest))}:`,
+          "Content-Type": "application/octet-stream",
+        },
+        onProgress: (bytes) => showProgress(start + Math.min(bytes, content.byteLength)),
+      });
+      upload.parts[number] = hex;
+    }
+    stored = start + content.byteLength;
+    showProgress(stored);
+  };
+
+  const run = async () => {
+    showError("");
+    const { signal } = controller;
+    const opened = upload ?? (await open());
+    signal.throwIfAborted();
+    upload = opened;
+    const count = Math.ceil(file.files[0].size / partBytes);
+    for (let number = 1; number <= count; number += 1) {
+      await sendPart(opened, number);
+    }
+    const { page } = await send("POST", opened.finish);
+    memory.set(null);
+    removeEventListener("beforeunload", warn);
+    location.assign(page);
+  };
+
+  const warn = (event) => event.preventDefault();
+
+  const start = async () => {
+    controller = new AbortController();
+    addEventListener("beforeunload", warn);
+    try {
+      await run();
+    } catch (error) {
+      if (error.name === "AbortError") {
+        return;
+      }
+      // The browser's own errors concern the file.
+      showError(error instanceof DOMException ? UNREADABLE : error.message);
+    }
+    removeEventListener("beforeunload", warn);
+  };
+
+  const show = (isUploading) => {
+    panel.hidden = !isUploading;
+    fields.hidden = isUploading;
+    (isUploading ? title : find("[type=submit]")).focus();
+  };
+
+  form.addEventListener("submit", (event) => {
+    // The server responds to an empty file and to text.
+    if (file.files[0]?.size && !addresses.value.trim()) {
+      event.preventDefault();
+      stored = 0;
+      title.querySelector("strong").textContent = file.files[0].name;
+      show(true);
+      start();
+    }
+  });
+  continueButton.addEventListener("click", () => {
+    title.focus();
+    start();
+  });
+  cancelButton.addEventListener("click", async () => {
+    controller.abort();
+    removeEventListener("beforeunload", warn);
+    memory.set(null);
+    const canceled = upload;
+    upload = null;
+    show(false);
+    showBegun();
+    say("Upload canceled");
+    if (canceled) {
+      // If this fails, the parts are deleted within a day.
+      await request("POST", canceled.cancel);
+    }
+  });
+
+  const showBegun = () => {
+    const isBegun = file.files[0] && memory.get();
+    begun.hidden = !isBegun;
+    say(isBegun ? begun.textContent : "");
+  };
+  file.addEventListener("change", () => {
+    upload = null;
+    showBegun();
+  });
+  showBegun();
+}
