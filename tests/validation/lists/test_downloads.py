@@ -150,7 +150,7 @@ class TestJsonLines:
 
 
 class TestStates:
-    @pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED, State.CANCELED])
+    @pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED, State.CANCELED, State.FAILED])
     def test_list_that_is_not_completed_needs_partial(
         self, caller: ApiClient, account: Account, state: State
     ) -> None:

@@ -74,7 +74,9 @@ def test_wrong_parameter_is_refused(
     assert response.json()["error"]["param"] == param
 
 
-@pytest.mark.parametrize("state", [State.RUNNING, State.PAUSED, State.RECHECKING, State.CANCELED])
+@pytest.mark.parametrize(
+    "state", [State.RUNNING, State.PAUSED, State.RECHECKING, State.CANCELED, State.FAILED]
+)
 def test_unfinished_list_shows_its_results_and_state(
     caller: ApiClient, account: Account, state: State
 ) -> None:
@@ -96,6 +98,14 @@ class TestWithoutResults:
         self, caller: ApiClient, account: Account, rest: str
     ) -> None:
         made = create_list(actor=Actor(account), options=ListOptions())
+        response = caller.get(f"/v1/lists/{made.public_id}/{rest}")
+        assert (response.status_code, error_code(response)) == (409, "invalid_state")
+
+    def test_list_that_failed_before_its_start_has_none(
+        self, caller: ApiClient, account: Account, rest: str
+    ) -> None:
+        made = make_ready_list(account)
+        set_state(made, State.FAILED, started_at=None)
         response = caller.get(f"/v1/lists/{made.public_id}/{rest}")
         assert (response.status_code, error_code(response)) == (409, "invalid_state")
 

@@ -14,7 +14,7 @@ from validation.models.list_states import State
 
 LIST_ERRORS = (*COMMON_ERRORS, "not_found")
 # Their rows and results can't be read yet.
-_UNREAD = frozenset({State.UPLOADING, State.PARSING, State.FAILED})
+_UNREAD = frozenset({State.UPLOADING, State.PARSING})
 
 
 class ListView(ApiView):
@@ -48,7 +48,9 @@ def refuse_expired(address_list: AddressList) -> None:
 def refuse_unread(address_list: AddressList) -> None:
     """Raise unless the rows of the list can be read."""
     refuse_expired(address_list)
-    if address_list.state in _UNREAD:
+    # A list that failed after its start has the results that were paid for.
+    is_unreadable = address_list.state == State.FAILED and address_list.started_at is None
+    if address_list.state in _UNREAD or is_unreadable:
         raise invalid_state(address_list, f"The list is {address_list.state}.")
 
 
