@@ -95,7 +95,7 @@ class LeasedRow(models.Model):
         return self._update_if_held(leased_until=None, **changes)
 
     def _held(self) -> "models.QuerySet[Self]":
-        rows = type(self)._default_manager.filter(pk=self.pk, leased_until=self.leased_until)
+        rows = type(self)._base_manager.filter(pk=self.pk, leased_until=self.leased_until)
         return rows.exclude(leased_until=None)
 
     def _update_if_held(self, **changes: object) -> bool:

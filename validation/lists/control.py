@@ -103,10 +103,12 @@ def resume_list(*, address_list: AddressList, actor: Actor | None) -> AddressLis
 
 @transaction.atomic
 def cancel_list(*, address_list: AddressList, actor: Actor | None) -> AddressList:
-    """End a list, keep its results so far, and release the credits that it still holds."""
+    """End a list, keep its results so far, and release the credits that it still holds.
+
+    A list process deletes what only unfinished lists need: parts of the file, and domains.
+    """
     locked = _lock(address_list, set(State) - FINAL | {State.CANCELED})
     if end_list(locked, State.CANCELED):
-        locked.parts.all().delete()
         record(locked, actor, "list.canceled")
     return locked
 

@@ -24,7 +24,8 @@ def delete_unfinished_uploads() -> None:
     for address_list in AddressList.objects.filter(state=State.UPLOADING, created_at__lte=old):
         # False if the customer has just begun parsing it.
         if change_state(address_list, State.EXPIRED):
-            storage.delete_list(address_list)
+            storage.hide_list(address_list)
+            storage.erase_list(address_list)
     delete_in_batches(ListUpload.objects.old())
 
 
@@ -34,7 +35,9 @@ def expire_lists() -> None:
         change_state(address_list, State.EXPIRED)
     for address_list in AddressList.objects.filter(_IS_EMPTY).filter(_has_content()):
         storage.delete_content(address_list)
-    storage.delete_orphans()
+    # List processes do this as well.
+    while storage.sweep_once():
+        pass
 
 
 def _has_content() -> Q:
@@ -49,5 +52,6 @@ def _has_content() -> Q:
 def delete_lists(*, account: Account) -> None:
     """Delete the lists of an erased account. A hook."""
     for address_list in AddressList.objects.filter(account=account):
-        storage.delete_list(address_list)
+        storage.hide_list(address_list)
+        storage.erase_list(address_list)
     ListUpload.objects.filter(account=account).delete()

@@ -50,6 +50,26 @@ class AddressListQuerySet(LeasedQuerySet["AddressList"]):
         return self.filter(state__in=WORKABLE)
 
 
+class DeletedListQuerySet(LeasedQuerySet["AddressList"]):
+    def due(self) -> "DeletedListQuerySet":
+        """Return the lists to erase."""
+        return self.order_by("deleted_at", "pk")
+
+
+_ListManager = models.Manager.from_queryset(AddressListQuerySet)
+_DeletedListManager = models.Manager.from_queryset(DeletedListQuerySet)
+
+
+class ListManager(_ListManager["AddressList"]):
+    def get_queryset(self) -> AddressListQuerySet:
+        return AddressListQuerySet(self.model, using=self._db).filter(deleted_at=None)
+
+
+class DeletedListManager(_DeletedListManager["AddressList"]):
+    def get_queryset(self) -> DeletedListQuerySet:
+        return DeletedListQuerySet(self.model, using=self._db).exclude(deleted_at=None)
+
+
 class AddressList(LeasedRow):
     LEASE = timedelta(minutes=5)
 
@@ -108,8 +128,11 @@ class AddressList(LeasedRow):
     paused_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
+    # Hidden from then on, until all of it is erased.
+    deleted_at = models.DateTimeField(null=True)
 
-    objects = AddressListQuerySet.as_manager()
+    objects = ListManager()
+    deleted = DeletedListManager()
 
     class Meta:
         verbose_name = "list"
@@ -122,6 +145,11 @@ class AddressList(LeasedRow):
                 name="list_unfinished",
             ),
             models.Index(fields=["expires_at"], name="list_by_expiry"),
+            models.Index(
+                fields=["deleted_at"],
+                condition=Q(deleted_at__isnull=False),
+                name="list_deleted",
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(state__in=list(State)), name="list_state_is_known"),
@@ -195,10 +223,7 @@ class ListChunk(LeasedRow):
 
 
 class ListAddress(models.Model):
-    """Where an address occurs first in a list. Finds duplicates, and addresses to erase.
-
-    Rows of a large list stay for up to a day after it: deleting millions takes minutes.
-    """
+    """Where an address occurs first in a list. Finds duplicates, and addresses to erase."""
 
     list = models.ForeignKey(
         AddressList,

@@ -44,8 +44,8 @@ pytestmark = pytest.mark.django_db
 
 def test_list_is_checked_charged_and_completed(account: Account, key: ApiKey) -> None:
     address_list = make_started_list(account, [*GOOD, *BAD], key=key)
-    # Blocks of domains, chunks, and the end.
-    assert work() == 1 + 4 + 1
+    # Blocks of domains, chunks, the end, and the deletion of the domains.
+    assert work() == 1 + 4 + 1 + 1
     assert counts(address_list) == (25, 0, 12, 0)
     assert wallet(account) == (BALANCE - 37, 0)
     assert usage() == {(key.pk, "deliverable"): (25, 25), (key.pk, "undeliverable"): (12, 12)}

@@ -110,7 +110,7 @@ def test_sample_that_is_being_taken_is_not_taken_twice(caller: ApiClient, accoun
 @pytest.mark.parametrize("state", [State.UPLOADING, State.PARSING, State.FAILED])
 def test_list_without_rows_has_no_sample(caller: ApiClient, account: Account, state: State) -> None:
     made = only_parsed(account)
-    set_state(made, state)
+    set_state(made, state, started_at=None)
     response = sample(caller, made)
     assert (response.status_code, error_code(response)) == (409, "invalid_state")
     assert response.json()["error"]["details"] == {"state": state}

@@ -11,7 +11,7 @@ from validation.lists.processing.domains import look_up_block
 from validation.lists.processing.turns import Turns
 from validation.lists.uploads.parsing import parse_list
 from validation.models import AddressList, DomainBlock, ListChunk
-from validation.models.list_states import FINAL, State
+from validation.models.list_states import State
 
 # A unit that ended its process this often is given up, and its list fails.
 MAX_ATTEMPTS = 10
@@ -21,7 +21,7 @@ _turns = Turns()
 
 def work_once() -> bool:
     """Do one unit of work. Return False if there is none now."""
-    return prepare_once() or check_once()
+    return prepare_once() or check_once() or storage.sweep_once()
 
 
 def prepare_once() -> bool:
@@ -47,6 +47,14 @@ def check_once() -> bool:
 
 def _serve(list_id: int) -> bool:
     """Do one unit of a list's work. Return False if there is none that this process can do."""
+    try:
+        return _work_on(list_id)
+    except AddressList.DoesNotExist:
+        # It was deleted during the work.
+        return True
+
+
+def _work_on(list_id: int) -> bool:
     address_list = AddressList.objects.filter(pk=list_id).defer("preview").first()
     if address_list is None:
         return False
@@ -58,7 +66,7 @@ def _serve(list_id: int) -> bool:
         queued.update(state=State.RUNNING)
     unit = _claim(address_list)
     if unit is None:
-        return _finish(address_list)
+        return finish_round(address_list)
     _turns.record(address_list)
     if unit.attempts > MAX_ATTEMPTS:
         fail_list(address_list)
@@ -67,14 +75,6 @@ def _serve(list_id: int) -> bool:
     else:
         check_chunk(address_list, unit)
     return True
-
-
-def _finish(address_list: AddressList) -> bool:
-    is_finished = finish_round(address_list)
-    if is_finished and AddressList.objects.filter(pk=address_list.pk, state__in=FINAL).exists():
-        # Only checks need them.
-        storage.delete_domains(address_list)
-    return is_finished
 
 
 def _claim(address_list: AddressList) -> DomainBlock | ListChunk | None:

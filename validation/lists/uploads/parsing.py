@@ -85,6 +85,7 @@ class _Parser:
             raise UnreadableFile("no_rows")
         preview = StoredPreview.build(source.file, source.guess, counts)
         self._finish(counts, preview, column)
+        storage.delete_parts(self._list)
 
     def _discard_last_attempt(self) -> None:
         if self._list.parts.exists():
@@ -142,7 +143,6 @@ class _Parser:
                 raise LeaseLost
             self._check_day()
             ListUpload.objects.filter(list=self._list).update(addresses=self._addresses)
-            storage.delete_parts(self._list)
             change_state(
                 self._list,
                 State.READY,

@@ -11,12 +11,13 @@ from runtime.database.raw_sql import times_unavailable
 from runtime.flusher import Flusher
 from runtime.logging.formatters import log_uncaught
 from runtime.management.base import DatabaseCommand
+from validation.lists import storage
 from validation.lists.processing.metrics import measure_if_due
 from validation.lists.processing.running import check_once, prepare_once
 
 logger = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 0.5
+PAUSE_SECONDS, SWEEP_PAUSE_SECONDS = 0.5, 5.0
 
 
 class Command(DatabaseCommand):
@@ -35,13 +36,15 @@ class Command(DatabaseCommand):
         # In a thread, so that a long file doesn't delay the chunks of other lists. If the process
         # stops first, the lease ends, and another one parses the file from the start.
         threading.Thread(target=self._repeat, args=(prepare_once,), daemon=True).start()
+        sweeping = (storage.sweep_once, SWEEP_PAUSE_SECONDS)
+        threading.Thread(target=self._repeat, args=sweeping, daemon=True).start()
         self._repeat(_check)
         flusher.stop()
 
-    def _repeat(self, work: Callable[[], bool]) -> None:
+    def _repeat(self, work: Callable[[], bool], pause_seconds: float = PAUSE_SECONDS) -> None:
         while not self.stop.is_set():
             if not _try(work):
-                self.stop.wait(PAUSE_SECONDS)
+                self.stop.wait(pause_seconds)
 
 
 def _check() -> bool:
