@@ -4,6 +4,7 @@ After each batch, the deletion pauses for as long as the batch took. Without thi
 other customers would wait on SQLite, which has one writer at a time.
 """
 
+import math
 import time
 from collections.abc import Collection, Iterator
 from itertools import chain
@@ -124,9 +125,9 @@ def _delete_domains(address_list: AddressList) -> Iterator[None]:
     return chain(_batches(domains, _FACTS_AT_ONCE), _batches(blocks, _FACTS_AT_ONCE))
 
 
-def _run(batches: Iterator[None], deadline: float | None = None) -> bool:
+def _run(batches: Iterator[None], deadline: float = math.inf) -> bool:
     """Delete until the deadline. Return whether everything is deleted."""
-    return all(not (deadline is not None and time.monotonic() > deadline) for _ in batches)
+    return all(time.monotonic() <= deadline for _ in batches)
 
 
 def _batches(rows: QuerySet[Any], size: int) -> Iterator[None]:

@@ -19,6 +19,8 @@ from validation.models.list_states import UNFINISHED, WORKABLE, State
 
 CHUNK_ROWS = 1_000
 BLOCK_DOMAINS = 200
+# After a process was killed, another one waits this long. A heartbeat renews the leases of others.
+LEASE = timedelta(seconds=30)
 
 
 def list_id() -> str:
@@ -71,7 +73,7 @@ class DeletedListManager(_DeletedListManager["AddressList"]):
 
 
 class AddressList(LeasedRow):
-    LEASE = timedelta(minutes=5)
+    LEASE = LEASE
 
     public_id = models.CharField(max_length=30, unique=True, editable=False, default=list_id)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="lists")
@@ -193,7 +195,7 @@ class ListChunkQuerySet(LeasedQuerySet["ListChunk"]):
 class ListChunk(LeasedRow):
     """Up to a thousand consecutive rows of a list, and their results."""
 
-    LEASE = timedelta(minutes=2)
+    LEASE = LEASE
 
     list = models.ForeignKey(AddressList, on_delete=models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
@@ -253,7 +255,7 @@ class DomainBlockQuerySet(LeasedQuerySet["DomainBlock"]):
 class DomainBlock(LeasedRow):
     """Some of a list's domains, looked up by one process. Chunks wait until all are done."""
 
-    LEASE = timedelta(minutes=2)
+    LEASE = LEASE
 
     list = models.ForeignKey(AddressList, on_delete=models.CASCADE, related_name="blocks")
     number = models.PositiveIntegerField()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.books import fetch_number
 from tests.servers.dns import FakeDns, dns_server
 from tests.servers.keys import make_account
 from tests.servers.postgres import postgres_server
@@ -62,3 +63,26 @@ def test_killed_processes_charge_each_address_once(site: Product) -> None:
             process.kill()
             process.wait()
     assert_charged_once(site, ADDRESSES)
+
+
+def test_unit_of_a_killed_process_is_free_after_its_short_lease(site: Product) -> None:
+    list_id = start_list(site, ADDRESSES, chunk_rows=50)
+    while not count_leases(site):
+        process = start_process(site)
+        before = checked_addresses(site)
+        wait_until(lambda before=before: checked_addresses(site) > before)  # type: ignore[misc]
+        process.kill()
+        process.wait()
+    process = start_process(site)
+    try:
+        wait_until(lambda: state_of(site, list_id) == "completed")
+    finally:
+        process.kill()
+        process.wait()
+    assert_charged_once(site, ADDRESSES)
+
+
+def count_leases(site: Product) -> int:
+    return fetch_number(
+        site, "SELECT COUNT(*) FROM validation_listchunk WHERE leased_until IS NOT NULL"
+    )

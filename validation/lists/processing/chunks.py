@@ -13,7 +13,7 @@ from accounts.engine import get_engine
 from apikeys.errors import REFUSALS
 from credits.wallet.charges import Charge
 from credits.wallet.holds import HoldEnded, charge_hold
-from validation.domain_data import account_domains
+from runtime.database.heartbeat import Heartbeat
 from validation.engine.reasons import Verdict
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.syntax import AddressParts, parse_address
@@ -69,9 +69,10 @@ class CheckedChunk:
 
 def check_chunk(address_list: AddressList, chunk: ListChunk) -> None:
     """Check a claimed chunk, when lists are checked again only its unknown addresses."""
-    checked = _check(address_list, chunk)
-    # Before the transaction, which makes the account's other charges wait.
-    packed = pack_results(checked.results)
+    with Heartbeat(chunk):
+        checked = _check(address_list, chunk)
+        # Before the transaction, which makes the account's other charges wait.
+        packed = pack_results(checked.results)
     try:
         is_stored = _store(address_list, chunk, checked, packed)
     except HoldEnded:

@@ -1,12 +1,12 @@
 """Look up the domains of a list, a block at a time."""
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 
 from django.db import transaction
 
 from accounts.engine import get_engine
+from runtime.database.heartbeat import Heartbeat
 from validation.domain_data import staff_domains
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.stored_route import dump_route, load_route
@@ -17,7 +17,6 @@ from validation.lists.bulk_rows import find_domains, store_routes
 from validation.models import AddressList, DomainBlock, ListDomain
 
 THREADS = 64
-_RENEW_SECONDS = DomainBlock.LEASE.total_seconds() / 4
 
 
 def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
@@ -25,14 +24,14 @@ def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
 
     Return False if the lease ended and another process claimed the block.
     """
-    rows = ListDomain.objects.filter(list=address_list, block=block.number)
-    domains = [
-        domain
-        for domain, route in rows.values_list("domain", "route")
-        if not route or _is_unknown(load_route(route))
-    ]
-    routes = _renewing(block, look_up_all(get_engine(), domains, threads=THREADS))
-    stored = {domain: dump_route(route) for domain, route in routes}
+    rows = {
+        row.domain: row
+        for row in ListDomain.objects.filter(list=address_list, block=block.number)
+        if not row.route or _is_unknown(load_route(row.route))
+    }
+    with Heartbeat(block):
+        for domain, route in look_up_all(get_engine(), list(rows), threads=THREADS):
+            rows[domain].route = dump_route(route)
     with transaction.atomic():
         if not block.lock_if_held():
             return False
@@ -55,15 +54,3 @@ def _describe(domain: str, route: str, staff: StaffDomains) -> DomainInfo:
 
 def _is_unknown(route: MailRoute) -> bool:
     return route.accepts_mail is None and route.problem != "reserved_domain"
-
-
-def _renewing(
-    block: DomainBlock, routes: Iterator[tuple[str, MailRoute]]
-) -> Iterator[tuple[str, MailRoute]]:
-    """Renew the block's lease from time to time."""
-    renewed_at = time.monotonic()
-    for item in routes:
-        if time.monotonic() - renewed_at > _RENEW_SECONDS:
-            renewed_at = time.monotonic()
-            block.renew()
-        yield item

@@ -5,11 +5,10 @@ another one starts over. Errors of the database or disk are left to the caller: 
 its state, and is parsed again once the lease has ended.
 """
 
-import time
-
 from django.db import transaction
 
 from credits.plans.list_limits import list_limits
+from runtime.database.heartbeat import Heartbeat
 from validation.domain_data import staff_domains
 from validation.lists import storage
 from validation.lists.files.errors import UnreadableFile
@@ -32,7 +31,6 @@ _FAILED = (
     "We couldn't read the list because of an error on our side. Upload it again, or contact"
     " support if this happens again."
 )
-_RENEWAL_SECONDS = 30.0
 
 
 class LeaseLost(Exception):
@@ -52,7 +50,8 @@ def parse_list(address_list: AddressList) -> None:
     try:
         if address_list.attempts > MAX_ATTEMPTS:
             raise ListRejected("parsing_failed", _FAILED)
-        _Parser(address_list).run()
+        with Heartbeat(address_list) as heartbeat:
+            _Parser(address_list, heartbeat).run()
     except (UnreadableFile, ListRejected) as error:
         _fail(address_list, error.code, error.message)
     except LeaseLost:
@@ -68,15 +67,15 @@ def _fail(address_list: AddressList, code: str, message: str) -> None:
 
 
 class _Parser:
-    def __init__(self, address_list: AddressList) -> None:
+    def __init__(self, address_list: AddressList, heartbeat: Heartbeat) -> None:
         self._list = address_list
+        self._heartbeat = heartbeat
         self._limit = list_limits(address_list.account).addresses
-        self._renewed_at = time.monotonic()
         self._chunks = self._duplicates = self._addresses = 0
 
     def run(self) -> None:
         self._discard_last_attempt()
-        with open_source(self._list, self._keep_lease) as source:
+        with open_source(self._list) as source:
             column = self._choose_column(source)
             counter = PreviewCounter(column, staff_domains=staff_domains.current())
             self._store_chunks(source, counter)
@@ -107,7 +106,8 @@ class _Parser:
         deduplicator = Deduplicator(self._list)
         rows = 0
         for cells in source.chunks:
-            self._keep_lease()
+            if self._heartbeat.is_lost:
+                raise LeaseLost
             parsed = counter.add(cells)
             if self._addresses <= self._limit:
                 found = deduplicator.classify(parsed, rows)
@@ -118,7 +118,7 @@ class _Parser:
 
     def _store(self, cells: Table, found: Classified, *, is_new: bool) -> None:
         packed = Rows(cells, found.kinds, found.originals).pack()
-        with transaction.atomic():
+        with self._heartbeat.paused(), transaction.atomic():
             if not self._list.lock_if_held():
                 raise LeaseLost
             if is_new:
@@ -138,7 +138,7 @@ class _Parser:
         )
 
     def _finish(self, counts: Preview, preview: StoredPreview, column: int) -> None:
-        with transaction.atomic():
+        with self._heartbeat.paused(), transaction.atomic():
             if not self._list.lock_if_held():
                 raise LeaseLost
             self._check_day()
@@ -165,10 +165,3 @@ class _Parser:
                 " later, or upgrade your plan."
             )
             raise ListRejected("rate_limit_exceeded", message)
-
-    def _keep_lease(self) -> None:
-        if time.monotonic() - self._renewed_at < _RENEWAL_SECONDS:
-            return
-        if not self._list.renew():
-            raise LeaseLost
-        self._renewed_at = time.monotonic()

@@ -1,7 +1,7 @@
 """Where parsing gets the rows of a list from: the uploaded file, or the rows stored before."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -20,7 +20,7 @@ from validation.models import AddressList, ListChunk
 from validation.models.lists import CHUNK_ROWS
 
 JSON_TYPE = "application/json"
-# Shorter than the lease, which isn't renewed while the process that reads the file is silent.
+# How long the process that reads the file may be silent.
 _LIMITS = Limits(wait_seconds=240.0)
 # The rows of a chunk are in memory together. Those of a list of addresses are much smaller.
 _MAX_CHUNK_CHARACTERS = 32 << 20
@@ -39,7 +39,7 @@ class Source:
 
 
 @contextmanager
-def open_source(address_list: AddressList, keep_lease: Callable[[], None]) -> Iterator[Source]:
+def open_source(address_list: AddressList) -> Iterator[Source]:
     """Open the rows of a list, or raise UnreadableFile. Reading may raise it as well."""
     if not address_list.parts.exists():
         yield _open_chunks(address_list)
@@ -47,7 +47,6 @@ def open_source(address_list: AddressList, keep_lease: Callable[[], None]) -> It
     with tempfile.TemporaryFile() as file:
         for content in _read_parts(address_list):
             file.write(content)
-            keep_lease()
         file.seek(0)
         if address_list.content_type == JSON_TYPE:
             rows = [[email] for email in orjson.loads(file.read())]
