@@ -12,8 +12,13 @@ from accounts.engine import get_engine
 from accounts.models import Account, User
 from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash, mask_address
-from validation.lists.erasure import erase_from_list, lists_with_address
-from validation.models import AddressList, Feedback, LogEntry, Replay, StoredResult
+from validation.lists.erasure import (
+    erase_from_list,
+    erase_when_parsed,
+    lists_with_address,
+    unparsed_lists,
+)
+from validation.models import AddressList, LogEntry, Replay
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
@@ -25,10 +30,9 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
     # Recorded first: an interrupted erasure must not leave deletions without an audit entry.
     for affected in [account] if account else [None, *_accounts_with(email)]:
         audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
-    requests, replays, lists, feedback = _matching_rows(email, account)
-    # Not counted: each belongs to a request.
-    delete_in_batches(StoredResult.objects.of_requests(requests))
-    deleted = sum(map(delete_in_batches, (requests, replays, feedback)))
+    erase_when_parsed(email, account)
+    requests, replays, lists = _matching_rows(email, account)
+    deleted = delete_in_batches(requests) + delete_in_batches(replays)
     return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
 
 
@@ -37,7 +41,12 @@ class ErasureCount:
     requests: int
     replays: int
     lists: int
-    feedback: int = 0
+    # Lists that aren't parsed yet, and may have the address.
+    unparsed_lists: int = 0
+
+    @property
+    def is_possible(self) -> bool:
+        return bool(self.total or self.unparsed_lists)
 
     @property
     def total(self) -> int:
@@ -56,7 +65,8 @@ class ErasureCount:
 
 
 def count_rows(*, email: str, account: Account | None) -> ErasureCount:
-    return ErasureCount(*(rows.count() for rows in _matching_rows(email, account)))
+    requests, replays, lists = (rows.count() for rows in _matching_rows(email, account))
+    return ErasureCount(requests, replays, lists, unparsed_lists(account).count())
 
 
 def parse_and_mask(email: str) -> str:

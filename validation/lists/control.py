@@ -51,8 +51,8 @@ def choose_column(*, address_list: AddressList, column: int, actor: Actor | None
     """Parse a list again with another column. It isn't started."""
     locked = _lock(address_list, {State.READY})
     if column != locked.column:
-        cleared = {"error_code": "", "error_message": ""}
-        change_state(locked, State.PARSING, column=column, starts_when_ready=False, **cleared)
+        cleared = {"starts_when_ready": False, "error_code": "", "error_message": ""}
+        change_state(locked, State.PARSING, column=column, **cleared)
         record(locked, actor, "list.column_chosen")
     return locked
 
@@ -128,7 +128,7 @@ def needs_confirmation(address_list: AddressList) -> bool:
 def start_when_ready(address_list: AddressList) -> None:
     """Start a parsed list as its customer asked for. If that is refused, say why in the list."""
     try:
-        start = Start(max_credits=address_list.max_credits)
+        start = Start(max_credits=address_list.max_credits, confirm=address_list.is_confirmed)
         start_list(address_list=address_list, start=start, actor=None)
     except InvalidState:
         return
@@ -152,8 +152,14 @@ def _refuse_inactive_account(account: Account) -> None:
 
 
 def _parse_again(address_list: AddressList, start: Start) -> None:
-    changes = {"column": start.column, "max_credits": start.max_credits}
-    change_state(address_list, State.PARSING, starts_when_ready=True, **changes)
+    change_state(
+        address_list,
+        State.PARSING,
+        column=start.column,
+        max_credits=start.max_credits,
+        is_confirmed=start.confirm,
+        starts_when_ready=True,
+    )
 
 
 def _queue(address_list: AddressList, start: Start) -> None:

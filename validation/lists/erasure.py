@@ -1,18 +1,21 @@
 """Erase one address from the stored rows of lists.
 
-Parts of files that are still being uploaded aren't searched. They are deleted within a day.
+Files that aren't parsed yet can't be searched: they have any format, or their end is missing.
+Instead, the address is remembered as a digest, and parsing empties its rows.
 """
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from accounts.models import Account
 from validation.addresses import address_hash
 from validation.engine.aliases import canonical_address
 from validation.engine.reasons import Verdict
 from validation.engine.syntax import AddressParts, parse_address
 from validation.lists.payloads import RowKind, Rows, pack_results, unpack_results
 from validation.lists.uploads.previews import StoredPreview
-from validation.models import AddressList, ListAddress, ListChunk
+from validation.models import AddressList, ErasedAddress, ListAddress, ListChunk
+from validation.models.list_states import State
 from validation.models.lists import Dedupe
 
 
@@ -25,6 +28,23 @@ def lists_with_address(email: str) -> QuerySet[AddressList]:
     # One index lookup per list. An index on the digest alone would slow down parsing.
     found = ListAddress.objects.filter(list=OuterRef("pk"), digest__in=digests)
     return AddressList.objects.filter(Exists(found))
+
+
+def unparsed_lists(account: Account | None) -> QuerySet[AddressList]:
+    """Return the lists whose files may have any address. `account`: None for all."""
+    lists = AddressList.objects.filter(state__in=(State.UPLOADING, State.PARSING))
+    return lists.filter(account=account) if account else lists
+
+
+@transaction.atomic
+def erase_when_parsed(email: str, account: Account | None) -> None:
+    """Empty the rows with the address in earlier lists that are parsed from now on.
+
+    Call it before the search for parsed lists, so that no list is parsed in between.
+    """
+    ErasedAddress.objects.create(account=account, digest=address_hash(email))
+    # A process that parses a list now doesn't know about it: another one must start over.
+    unparsed_lists(account).update(leased_until=None, attempts=0)
 
 
 def erase_from_list(address_list: AddressList, email: str) -> int:

@@ -2,14 +2,21 @@
 
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, Min, OuterRef, Q
 from django.utils import timezone
 
 from accounts.models import Account
 from runtime.database.batches import delete_in_batches
 from validation.lists import storage
 from validation.lists.services import change_state
-from validation.models import AddressList, ListAddress, ListChunk, ListPart, ListUpload
+from validation.models import (
+    AddressList,
+    ErasedAddress,
+    ListAddress,
+    ListChunk,
+    ListPart,
+    ListUpload,
+)
 from validation.models.list_states import State
 
 MAX_UPLOAD_TIME = timedelta(hours=24)
@@ -35,9 +42,17 @@ def expire_lists() -> None:
         change_state(address_list, State.EXPIRED)
     for address_list in AddressList.objects.filter(_IS_EMPTY).filter(_has_content()):
         storage.delete_content(address_list)
+    _forget_erased_addresses()
     # List processes do this as well.
     while storage.sweep_once():
         pass
+
+
+def _forget_erased_addresses() -> None:
+    """Delete the digests of erased addresses that no list can bring back by being parsed."""
+    unread = (State.UPLOADING, State.PARSING, State.READY)
+    oldest = AddressList.objects.filter(state__in=unread).aggregate(at=Min("created_at"))["at"]
+    ErasedAddress.objects.needless(oldest).delete()
 
 
 def _has_content() -> Q:

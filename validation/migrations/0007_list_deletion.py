@@ -18,8 +18,4 @@ class Migration(migrations.Migration):
             name='deleted_at',
             field=models.DateTimeField(null=True),
         ),
-        migrations.AddIndex(
-            model_name='addresslist',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='list_deleted'),
-        ),
     ]

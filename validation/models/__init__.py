@@ -1,4 +1,4 @@
-from validation.models.feedback import Feedback, FeedbackText
+from validation.models.erased_addresses import ErasedAddress
 from validation.models.list_samples import ListSample
 from validation.models.list_uploads import ListUpload
 from validation.models.listed_domains import ListedDomain
@@ -26,8 +26,7 @@ __all__ = [
     "AccountDomains",
     "AddressList",
     "DomainBlock",
-    "Feedback",
-    "FeedbackText",
+    "ErasedAddress",
     "ListAddress",
     "ListChunk",
     "ListDomain",

@@ -98,6 +98,8 @@ class AddressList(LeasedRow):
     dedupe = models.CharField(max_length=7, choices=Dedupe, default=Dedupe.ADDRESS)
     rechecks_unknown = models.BooleanField(default=True)
     starts_when_ready = models.BooleanField(default=False)
+    # The customer wants it to start even if most cells are no addresses.
+    is_confirmed = models.BooleanField(default=False, db_default=False)
     max_credits = models.PositiveBigIntegerField(null=True)
 
     # Found while parsing. `preview` is encrypted: it has the first rows.

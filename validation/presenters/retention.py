@@ -25,6 +25,10 @@ def retention_sentence(days: int) -> str:
 
 
 def erasure_summary(account: Account, rows: ErasureCount) -> str:
+    found = f"This deletes {rows.summary}."
     if not rows.total:
-        return f"{account} has no data about this address."
-    return f"This deletes {rows.summary}."
+        found = f"{account} has no data about this address."
+    if not rows.unparsed_lists:
+        return found
+    lists = "1 list" if rows.unparsed_lists == 1 else f"{rows.unparsed_lists:,} lists"
+    return f"{found} We haven't read {lists} yet: if the address is there, its rows are emptied."

@@ -17,6 +17,7 @@ from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import InsufficientCredits
 from credits.wallet.holds import release_hold
 from tests.validation.lists.factory import make_list, make_started_list
+from tests.validation.lists.uploads import parse, upload_and_parse
 from validation.lists.control import (
     ConfirmationRequired,
     InvalidState,
@@ -27,6 +28,7 @@ from validation.lists.control import (
     resume_list,
     start_list,
 )
+from validation.lists.processing.running import work_once
 from validation.lists.services import Actor
 from validation.models import AddressList
 from validation.models.list_states import State
@@ -155,6 +157,28 @@ def test_another_column_is_parsed_before_the_list_starts(account: Account) -> No
     assert (address_list.column, address_list.max_credits) == (2, 50)
     assert address_list.starts_when_ready
     assert wallet(account) == (BALANCE, 0)
+
+
+NAMES = "jane@reserved.test,Jane\nJoe,joe@reserved.test\nAnn,Ann\nTim,Tim\n"
+
+
+def test_confirmation_is_remembered_while_another_column_is_parsed(account: Account) -> None:
+    parsed = upload_and_parse(account, NAMES, column=0)
+    start(parsed, column=1, confirm=True)
+    assert parse().state == State.READY
+    assert work_once()
+    assert state_of(parsed) == State.QUEUED
+
+
+def test_confirmation_counts_for_the_column_it_was_given_for(account: Account) -> None:
+    parsed = upload_and_parse(account, NAMES, column=0)
+    start(parsed, column=1, confirm=True)
+    AddressList.objects.update(starts_when_ready=False)
+    start(parse(), column=0)
+    parse()
+    assert work_once()
+    parsed.refresh_from_db()
+    assert (parsed.state, parsed.error_code) == (State.READY, "confirmation_required")
 
 
 def test_list_without_addresses_starts_without_a_hold(account: Account) -> None:

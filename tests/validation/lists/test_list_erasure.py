@@ -1,13 +1,25 @@
 """Erasure of one address from lists."""
 
+from datetime import timedelta
+
 import pytest
+import time_machine
+from django.utils import timezone
 
 from accounts.models import Account, AuditEntry, User
-from tests.validation.lists.uploads import kinds_of, rows_of, upload_and_parse
+from runtime.database.heartbeat import Heartbeat
+from tests.validation.lists.files.spreadsheets import build_xlsx, rows_xml
+from tests.validation.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
 from validation.erasure import count_rows, erase_address
+from validation.lists.control import choose_column
 from validation.lists.payloads import RowKind, pack_results, unpack_results
+from validation.lists.retention import expire_lists
+from validation.lists.services import Actor, begin_parsing, create_list, store_part
+from validation.lists.uploads.parsing import LeaseLost, _Parser
 from validation.lists.uploads.previews import StoredPreview
-from validation.models import AddressList, ListAddress, ListChunk
+from validation.models import AddressList, ErasedAddress, ListAddress, ListChunk
+from validation.models.list_states import State
+from validation.presenters.retention import erasure_summary
 
 pytestmark = pytest.mark.django_db
 
@@ -99,3 +111,94 @@ def test_account_whose_list_lost_rows_sees_it_in_its_audit_log(
     assert erase(None, staff) == 2
     entries = AuditEntry.objects.filter(action="address.erased")
     assert {entry.account for entry in entries} == {None, account}
+
+
+class TestListsThatAreParsedLater:
+    def test_rows_of_an_upload_are_emptied_when_it_is_parsed(
+        self, account: Account, owner: User
+    ) -> None:
+        upload(account, TABLE)
+        erase(account, owner)
+        parsed = parse()
+        (rows,) = rows_of(parsed)
+        assert rows.cells == [["Joe", "joe@shop.com"], [], [], ["Jim", "jim@shop.com"]]
+        assert (parsed.addresses, parsed.empty, parsed.duplicates) == (2, 2, 0)
+        preview = StoredPreview.unpack(bytes(parsed.preview))
+        assert preview.first_rows[1:3] == [[], []]
+        assert ListAddress.objects.count() == 2
+
+    def test_rows_of_a_part_that_arrives_later_are_emptied(
+        self, account: Account, owner: User
+    ) -> None:
+        uploading = create_list(actor=Actor(account))
+        erase(account, owner)
+        store_part(address_list=uploading, number=1, content=TABLE.encode())
+        begin_parsing(address_list=uploading)
+        assert parse().addresses == 2
+
+    def test_spreadsheet_is_searched_like_any_file(self, account: Account, owner: User) -> None:
+        rows = rows_xml([["email"], ["jane@shop.com"], ["joe@shop.com"]])
+        upload(account, build_xlsx({"Sheet": rows}))
+        erase(account, owner)
+        assert parse().addresses == 1
+
+    def test_process_that_parses_the_list_now_has_to_start_over(
+        self, account: Account, owner: User
+    ) -> None:
+        upload(account, TABLE)
+        claimed = AddressList.objects.claim()
+        assert claimed is not None
+        parser = _Parser(claimed, Heartbeat(claimed))
+        erase(account, owner)
+        with pytest.raises(LeaseLost):
+            parser.run()
+        assert not ListChunk.objects.exists()
+        assert parse().addresses == 2
+
+    def test_another_column_is_searched_when_it_is_chosen(
+        self, account: Account, owner: User
+    ) -> None:
+        ready = upload_and_parse(account, "joe@shop.com,jane@shop.com\n", column=0)
+        erase(account, owner)
+        choose_column(address_list=ready, column=1, actor=None)
+        assert parse().addresses == 0
+
+    def test_erasure_in_all_accounts_is_remembered_for_all(
+        self, account: Account, owner: User
+    ) -> None:
+        upload(account, TABLE)
+        erase(None, owner)
+        assert parse().addresses == 2
+
+    def test_other_accounts_keep_the_address(self, stranger: User, owner: User) -> None:
+        theirs = stranger.memberships.get().account
+        upload(theirs, TABLE)
+        erase(owner.memberships.get().account, owner)
+        assert parse().addresses == 3
+
+    def test_list_that_is_uploaded_after_the_erasure_keeps_the_address(
+        self, account: Account, owner: User
+    ) -> None:
+        erase(account, owner)
+        with time_machine.travel(timezone.now() + timedelta(minutes=1)):
+            assert upload_and_parse(account, TABLE).addresses == 3
+
+    def test_erasure_is_offered_while_a_list_is_not_parsed(self, account: Account) -> None:
+        upload(account, TABLE)
+        rows = count_rows(email="jane@shop.com", account=account)
+        assert (rows.total, rows.unparsed_lists, rows.is_possible) == (0, 1, True)
+        assert erasure_summary(account, rows) == (
+            "The Shop has no data about this address. We haven't read 1 list yet: if the address "
+            "is there, its rows are emptied."
+        )
+
+    @pytest.mark.parametrize(("state", "kept"), [(State.READY, True), (State.RUNNING, False)])
+    def test_digest_is_kept_while_a_list_can_be_parsed(
+        self, account: Account, owner: User, state: State, kept: bool
+    ) -> None:
+        upload_and_parse(account, TABLE)
+        AddressList.objects.update(state=state)
+        erase(account, owner)
+        with time_machine.travel(timezone.now() + timedelta(days=2)):
+            expire_lists()
+        assert ErasedAddress.objects.exists() is kept

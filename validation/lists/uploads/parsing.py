@@ -9,6 +9,7 @@ from django.db import transaction
 
 from credits.plans.list_limits import list_limits
 from runtime.database.heartbeat import Heartbeat
+from validation.addresses import address_hash
 from validation.domain_data import staff_domains
 from validation.lists import storage
 from validation.lists.files.errors import UnreadableFile
@@ -21,6 +22,7 @@ from validation.lists.uploads.previews import StoredPreview
 from validation.lists.uploads.sources import Source, Table, open_source
 from validation.models import (
     AddressList,
+    ErasedAddress,
     ListChunk,
     ListUpload,
 )
@@ -71,6 +73,7 @@ class _Parser:
         self._list = address_list
         self._heartbeat = heartbeat
         self._limit = list_limits(address_list.account).addresses
+        self._erased = ErasedAddress.objects.digests_for(address_list)
         self._chunks = self._duplicates = self._addresses = 0
 
     def run(self) -> None:
@@ -78,7 +81,7 @@ class _Parser:
         with open_source(self._list) as source:
             column = self._choose_column(source)
             counter = PreviewCounter(column, staff_domains=staff_domains.current())
-            self._store_chunks(source, counter)
+            self._store_chunks(source, counter, column)
             counts = counter.result()
         if not counts.rows:
             raise UnreadableFile("no_rows")
@@ -102,12 +105,13 @@ class _Parser:
             best = max(columns, key=lambda column: column.addresses, default=None)
         return best.index if best else 0
 
-    def _store_chunks(self, source: Source, counter: PreviewCounter) -> None:
+    def _store_chunks(self, source: Source, counter: PreviewCounter, column: int) -> None:
         deduplicator = Deduplicator(self._list)
         rows = 0
         for cells in source.chunks:
             if self._heartbeat.is_lost:
                 raise LeaseLost
+            self._empty_erased(cells, column)
             parsed = counter.add(cells)
             if self._addresses <= self._limit:
                 found = deduplicator.classify(parsed, rows)
@@ -115,6 +119,14 @@ class _Parser:
             rows += len(cells)
         if self._addresses > self._limit:
             raise ListRejected("list_too_large", self._explain_size(rows))
+
+    def _empty_erased(self, cells: Table, column: int) -> None:
+        """Empty the rows of addresses that were erased since the upload began."""
+        if not self._erased:
+            return
+        for row in cells:
+            if column < len(row) and address_hash(row[column]) in self._erased:
+                row.clear()
 
     def _store(self, cells: Table, found: Classified, *, is_new: bool) -> None:
         packed = Rows(cells, found.kinds, found.originals).pack()
