@@ -89,6 +89,8 @@ STAFF_SEARCHES: list[str] = [
     "accounts.staff.search.find_users",
     "apikeys.staff.search.find_keys",
     "credits.staff.search.find_orders",
+    "credits.staff.search.find_holds",
     "validation.staff.search.find_requests",
+    "validation.staff.search.find_lists",
 ]
 STAFF_SECRET_SEARCHES: list[str] = ["apikeys.staff.search.find_pasted_key"]

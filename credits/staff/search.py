@@ -1,4 +1,4 @@
-"""Find orders from the search box of the admin."""
+"""Find orders and holds from the search box of the admin."""
 
 import re
 
@@ -9,7 +9,7 @@ from accounts.staff.panels import (
     admin_link,
     require_staff_permissions,
 )
-from credits.models import Order
+from credits.models import Hold, Order
 
 # The invoice number with or without its prefix.
 _INVOICE = re.compile(r"(?:INV-?)?([0-9]{1,9})", re.IGNORECASE | re.ASCII)
@@ -33,5 +33,23 @@ def find_orders(text: str) -> SearchResults:
                 is_exact=True,
             )
             for order in orders.select_related("account")[:MAX_ROWS]
+        ],
+    )
+
+
+@require_staff_permissions("credits.view_hold", "accounts.view_account")
+def find_holds(text: str) -> SearchResults:
+    """Find holds by their source. A list may have several, whose sources begin with its own."""
+    holds = Hold.objects.filter(source__startswith=text) if ":" in text else Hold.objects.none()
+    return SearchResults(
+        "Holds",
+        [
+            Hit(
+                admin_link(hold, hold.source),
+                f"{hold.reason}, {hold.remaining:,} of {hold.amount:,} credits left",
+                [admin_link(hold.account)],
+                is_exact=True,
+            )
+            for hold in holds.select_related("account")[:MAX_ROWS]
         ],
     )

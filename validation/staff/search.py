@@ -1,4 +1,4 @@
-"""Find requests for the admin's search box by id, not by address."""
+"""Find requests, batches and lists for the admin's search box by id, not by address."""
 
 import re
 
@@ -9,7 +9,7 @@ from accounts.staff.panels import (
     admin_link,
     require_staff_permissions,
 )
-from validation.models import LogEntry
+from validation.models import AddressList, LogEntry
 
 # Our request ids, and those that clients choose.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
@@ -31,4 +31,24 @@ def _hit(entry: LogEntry) -> Hit:
     summary = f"{entry.status} {outcome}, {entry.at:%d %b %Y, %H:%M:%S} UTC"
     return Hit(
         admin_link(entry, entry.request_id), summary, [admin_link(entry.account)], is_exact=True
+    )
+
+
+@require_staff_permissions("validation.view_addresslist", "accounts.view_account")
+def find_lists(text: str) -> SearchResults:
+    lists = AddressList.objects.none()
+    if text.startswith("lst_"):
+        lists = AddressList.objects.filter(public_id=text).select_related("account")
+    return SearchResults(
+        "Lists", [_list_hit(address_list) for address_list in lists.defer("preview")]
+    )
+
+
+def _list_hit(address_list: AddressList) -> Hit:
+    summary = f"{address_list.state}, {address_list.addresses:,} addresses"
+    return Hit(
+        admin_link(address_list, address_list.public_id),
+        summary,
+        [admin_link(address_list.account)],
+        is_exact=True,
     )

@@ -15,13 +15,16 @@ from apikeys.models import ApiKey
 from credits.models import Order, Pack
 from credits.orders.placement import Buyer, place_order
 from credits.orders.quotes import quote
+from credits.wallet.holds import hold_credits
 from tests.accounts.staff.staff_pages import client_in_group, remove_group_permission, visible_text
 from tests.conftest import make_user, signed_in
+from validation.ids import new_batch_id
 from validation.models import LogEntry
 
 pytestmark = pytest.mark.django_db
 
 SEARCH = "/admin/search/"
+FIELDS: dict[str, Any] = {"status": 200, "path": "/v1/validate", "duration_ms": 1}
 
 
 @pytest.fixture
@@ -47,8 +50,7 @@ def results(client: Client, text: str) -> str:
 
 
 def add_log_entry(account: Account, request_id: str) -> LogEntry:
-    fields = {"status": 200, "path": "/v1/validate", "duration_ms": 1}
-    return LogEntry.objects.create(account=account, request_id=request_id, **fields)
+    return LogEntry.objects.create(account=account, request_id=request_id, **FIELDS)
 
 
 def assert_redirects_to(response: Any, row: Any) -> None:
@@ -136,6 +138,29 @@ def test_invoice_number_or_order_id_leads_to_its_order(
     staff_client: Client, order: Order, text: str
 ) -> None:
     assert_redirects_to(search(staff_client, order.public_id if text == "ord_" else text), order)
+
+
+def test_list_id_leads_to_its_list(staff_client: Client, account: Account) -> None:
+    address_list = account.lists.create(name="customers.csv")
+    account.lists.create(name="others.csv")
+    assert_redirects_to(search(staff_client, f" {address_list.public_id} "), address_list)
+    assert "No results" in results(staff_client, "customers.csv")
+
+
+def test_batch_id_leads_to_its_requests(staff_client: Client, account: Account) -> None:
+    batch_id, other = new_batch_id(), add_log_entry(account, "req_abcdefghijklmnopqrst")
+    entry = LogEntry.objects.create(
+        account=account, request_id="req_zbcdefghijklmnopqrst", batch_id=batch_id, **FIELDS
+    )
+    assert_redirects_to(search(staff_client, batch_id), entry)
+    assert other.batch_id == ""
+
+
+def test_source_of_a_hold_leads_to_it(staff_client: Client, account: Account) -> None:
+    hold = hold_credits(account=account, amount=5, source="list:lst_1", reason="customers.csv")
+    assert_redirects_to(search(staff_client, "list:lst_1"), hold)
+    hold_credits(account=account, amount=5, source="list:lst_1:2", reason="customers.csv")
+    assert results(staff_client, "list:lst_1").count("5 of 5 credits left") == 2
 
 
 def test_validated_addresses_are_not_searched(staff_client: Client, account: Account) -> None:
