@@ -21,7 +21,15 @@ from validation.models.list_states import State
 pytestmark = pytest.mark.django_db
 
 CHANGELIST = reverse("admin:validation_addresslist_changelist")
-LONG_AGO = timezone.now() - timedelta(minutes=11)
+# Relative to the test's own clock: tests are collected minutes before some of them run.
+LONG_AGO = timedelta(minutes=-11)
+NOW = timedelta()
+SOON = timedelta(minutes=5)
+
+
+def set_times(made: AddressList, state: State, **times: timedelta) -> None:
+    now = timezone.now()
+    set_state(made, state, **{name: now + time for name, time in times.items()})
 
 
 def shown(client: Client, **query: str) -> str:
@@ -106,10 +114,10 @@ def test_staff_cannot_cancel_lists_of_their_own_account(staff: User, account: Ac
     ],
 )
 def test_list_that_no_process_works_on_is_stuck(
-    staff: User, account: Account, state: State, times: dict[str, Any]
+    staff: User, account: Account, state: State, times: dict[str, timedelta]
 ) -> None:
     made = make_ready_list(account)
-    set_state(made, state, **times)
+    set_times(made, state, **times)
     client = signed_in(staff)
     text = panel_text(front_page(client), "Lists")
     assert made.public_id in text
@@ -122,26 +130,26 @@ def test_list_that_no_process_works_on_is_stuck(
     ("state", "times"),
     [
         (State.QUEUED, {}),
-        (State.RUNNING, {"started_at": LONG_AGO, "served_at": timezone.now()}),
+        (State.RUNNING, {"started_at": LONG_AGO, "served_at": NOW}),
         (State.PAUSED, {"served_at": LONG_AGO}),
         (State.READY, {"updated_at": LONG_AGO}),
         (
             State.PARSING,
-            {"updated_at": LONG_AGO, "leased_until": timezone.now() + timedelta(minutes=5)},
+            {"updated_at": LONG_AGO, "leased_until": SOON},
         ),
-        (State.RECHECKING, {"recheck_at": timezone.now(), "served_at": LONG_AGO}),
+        (State.RECHECKING, {"recheck_at": NOW, "served_at": LONG_AGO}),
     ],
 )
 def test_other_lists_are_not_stuck(
-    staff: User, account: Account, state: State, times: dict[str, Any]
+    staff: User, account: Account, state: State, times: dict[str, timedelta]
 ) -> None:
-    set_state(make_ready_list(account), state, **times)
+    set_times(make_ready_list(account), state, **times)
     text = panel_text(front_page(signed_in(staff)), "Lists")
     assert "Stuck 0" in text
     assert "No list is stuck." in text
 
 
 def test_lists_of_suspended_accounts_are_not_stuck(staff: User, account: Account) -> None:
-    set_state(make_ready_list(account), State.QUEUED, started_at=LONG_AGO)
+    set_times(make_ready_list(account), State.QUEUED, started_at=LONG_AGO)
     suspend_account(account=account, actor=staff)
     assert "Stuck 0" in panel_text(front_page(signed_in(staff)), "Lists")
