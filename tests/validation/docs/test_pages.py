@@ -1,6 +1,7 @@
 """The docs pages: navigation, size, safety, and agreement with the code."""
 
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -37,9 +38,15 @@ def page_text_by_name(name: str) -> str:
     return page_text(next(page for page in PAGES if page.name == name))
 
 
+@cache
+def stored_text(page: Page) -> str:
+    """Return a page that was rendered once for all tests that only look at its structure."""
+    return page_text(page)
+
+
 @each_page
 def test_page_links_to_all_others_and_marks_itself(page: Page) -> None:
-    text = page_text(page)
+    text = stored_text(page)
     for other in PAGES:
         assert f'href="/docs/{other.path}"' in text
     current = re.findall(r'href="(/docs/[^"]*)" aria-current="page"', text)
@@ -50,7 +57,7 @@ def test_page_links_to_all_others_and_marks_itself(page: Page) -> None:
 
 @each_page
 def test_page_links_to_the_previous_and_the_next(page: Page) -> None:
-    text = page_text(page)
+    text = stored_text(page)
     for word, other in zip(("prev", "next"), neighbors(page), strict=True):
         assert other is None or f'rel="{word}" href="/docs/{other.path}"' in text
         assert other is not None or f'rel="{word}"' not in text
@@ -58,7 +65,7 @@ def test_page_links_to_the_previous_and_the_next(page: Page) -> None:
 
 @each_page
 def test_each_section_of_a_page_is_in_its_contents(page: Page) -> None:
-    text = page_text(page)
+    text = stored_text(page)
     sections = re.findall(r'<section id="([\w.-]+)"', text)
     listed = re.findall(r'<li><a href="#([\w.-]+)">', text)
     # Both navigations and the right column list them.
@@ -70,7 +77,7 @@ def test_each_section_of_a_page_is_in_its_contents(page: Page) -> None:
 @each_page
 def test_docs_page_has_no_form_but_the_search_and_no_api_key(page: Page) -> None:
     text, searches = re.subn(
-        r'<search class="docs-search">.*?</search>', "", page_text(page), flags=re.DOTALL
+        r'<search class="docs-search">.*?</search>', "", stored_text(page), flags=re.DOTALL
     )
     assert searches == 1
     assert not re.search(r"<input|<textarea|<select|<form|contenteditable", text)
@@ -80,7 +87,7 @@ def test_docs_page_has_no_form_but_the_search_and_no_api_key(page: Page) -> None
 
 @each_page
 def test_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> None:
-    text = page_text(page)
+    text = stored_text(page)
     assert len(text) < (MAX_REFERENCE_SIZE if page.name == "show-reference" else MAX_PAGE_SIZE)
     assert all(path.startswith("/static/") for path in re.findall(r'src="([^"]*)"', text))
     links = re.findall(r'<link rel="(?!canonical)[^>]*href="([^"]*)"', text)
@@ -91,7 +98,7 @@ def test_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> None:
 def test_every_code_sample_is_run_by_a_test(page: Page) -> None:
     """tests/journeys/test_docs_examples.py runs each block that is marked with data-runs."""
     names = {language.name for language in LANGUAGES}
-    blocks = re.findall(r"<pre[^>]*><code([^>]*)>(.*?)</code>", page_text(page), re.DOTALL)
+    blocks = re.findall(r"<pre[^>]*><code([^>]*)>(.*?)</code>", stored_text(page), re.DOTALL)
     for attributes, colored in blocks:
         code = strip_tags(colored)
         runs = re.search(r'data-runs="(\w+)"', attributes)
@@ -100,9 +107,9 @@ def test_every_code_sample_is_run_by_a_test(page: Page) -> None:
 
 @each_page
 def test_links_to_sections_of_other_pages_work(page: Page) -> None:
-    for path, section in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', page_text(page)):
+    for path, section in re.findall(r'href="/docs/([\w/-]*)#([\w.-]+)"', stored_text(page)):
         other = next(candidate for candidate in PAGES if candidate.path == path)
-        assert f'id="{section}"' in page_text(other), f"/docs/{path}#{section}"
+        assert f'id="{section}"' in stored_text(other), f"/docs/{path}#{section}"
 
 
 def test_page_names_and_paths_are_unique() -> None:
