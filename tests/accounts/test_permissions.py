@@ -1,6 +1,8 @@
 """Every page in the URL table: with every role, as a member of another account, and signed out."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import pytest
@@ -132,36 +134,46 @@ def test_every_page_requires_a_permission_or_is_listed_as_public() -> None:
     assert PAGES.keys() - REQUIRED.keys() == PUBLIC | WITHOUT_ACCOUNT
 
 
-@pytest.mark.parametrize("name", REQUIRED)
-def test_each_role_gets_exactly_its_permissions(
-    name: str, account: Account, invitation: Invitation
-) -> None:
-    opened = {role for role in Role if opens_for(role, name, account)}
-    assert opened == set(ROLES_BY_PERMISSION[REQUIRED[name]])
-
-
-def opens_for(role: Role, name: str, account: Account) -> bool:
-    """Visit the page as a new member with this role, and undo what the visit changed."""
+@contextmanager
+def undone() -> Iterator[None]:
+    """Undo what a visit changes, so that the next one finds all rows."""
     with transaction.atomic():
-        user = make_member(account, role)
-        response = visit(browser_for(user), name, url_for(name, user, account))
+        yield
         transaction.set_rollback(True)
-    return int(response.status_code) != 403
 
 
-@pytest.mark.parametrize("name", REQUIRED)
-def test_member_of_another_account_sees_nothing_of_this_one(
-    name: str, owner: User, account: Account, invitation: Invitation, stranger: User
+@pytest.mark.parametrize("role", Role)
+def test_each_role_gets_exactly_its_permissions(
+    role: Role, account: Account, invitation: Invitation
 ) -> None:
-    browser, path = browser_for(stranger), url_for(name, owner, account)
-    for method in ("get", "post"):
-        response = getattr(browser, method)(path, FILLED_IN)
+    user = make_member(account, role)
+    browser = browser_for(user)
+    for name, needed in REQUIRED.items():
+        with undone():
+            response = visit(browser, name, url_for(name, user, account))
+        assert (response.status_code != 403) == (role in ROLES_BY_PERMISSION[needed]), name
+    assert_signed_in(browser)
+
+
+def test_member_of_another_account_sees_nothing_of_this_one(
+    owner: User, account: Account, invitation: Invitation, stranger: User
+) -> None:
+    browser = browser_for(stranger)
+    secrets = ("The Shop", owner.email, invitation.email, account.public_id, "m***@")
+    for name, method in product(REQUIRED, ("get", "post")):
+        with undone():
+            response = getattr(browser, method)(url_for(name, owner, account), FILLED_IN)
+            page = response.getvalue().decode()
+            account.refresh_from_db()
         assert_object_is_not_found(response, name, method)
-        page = response.getvalue().decode()
-        for secret in ("The Shop", owner.email, invitation.email, account.public_id, "m***@"):
-            assert secret not in page
-        account.refresh_from_db()
-        assert (account.name, account.closed_at) == ("The Shop", None)
+        assert [secret for secret in secrets if secret in page] == [], name
+        assert (account.name, account.closed_at) == ("The Shop", None), name
+    assert_signed_in(browser)
+
+
+def assert_signed_in(browser: Client) -> None:
+    """Check that no visit signed the browser out, after which pages would redirect it."""
+    assert browser.get("/accounts/profile/").status_code == 200
 
 
 def assert_object_is_not_found(response: Any, name: str, method: str) -> None:
@@ -169,7 +181,7 @@ def assert_object_is_not_found(response: Any, name: str, method: str) -> None:
     is_of_account = PAGES[name].pattern.converters and name not in CATALOG
     if is_of_account and not is_redirected:
         is_read_only = method == "post" and name in READ_ONLY
-        assert response.status_code == (405 if is_read_only else 404)
+        assert response.status_code == (405 if is_read_only else 404), name
 
 
 def test_anonymous_request_is_redirected_to_sign_in(
