@@ -240,4 +240,4 @@ class BooksMachine(RuleBasedStateMachine):
 
 @pytest.mark.django_db
 def test_books_agree_after_every_step_in_any_order() -> None:
-    assert explore_steps(BooksMachine, quick=10, steps=30) > 10
+    assert explore_steps(BooksMachine, quick=6, steps=30) > 10
