@@ -16,7 +16,7 @@ from validation.lists.processing.running import work_once
 from validation.models import AddressList
 from validation.models.list_states import State
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 # Syntax errors and localhost need no DNS, and cost credits unlike the sandbox.
 BILLED = b"email\nno-at-end@\njane@localhost\ndeliverable@sandbox.test\n@shop.example\n"

@@ -18,7 +18,7 @@ from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 from validation.sample_results import sandbox_result
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 OURS = [
     "ev_verdict",

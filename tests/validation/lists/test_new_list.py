@@ -12,7 +12,7 @@ from validation.lists.processing.running import work_once
 from validation.models import AddressList, ListSample
 from validation.models.list_states import State
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/validation/lists/"
 # Addresses of reserved domains have a definite verdict without the DNS, and cost 1 credit each.

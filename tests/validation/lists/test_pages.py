@@ -16,7 +16,7 @@ from validation.lists.services import Actor, create_list
 from validation.models import AddressList
 from validation.models.list_states import State
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/validation/lists/"
 READERS = (Role.VIEWER, Role.BILLING)
