@@ -11,7 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test proofs faults fuzz setup bench check lint lock browser nginx
+.PHONY: help serve test proofs faults fuzz setup bench check lint types style lock browser nginx
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,12 +39,18 @@ bench: .venv/.development ## measure a metered call, batches, lists and sign-ins
 
 check: lint test proofs ## run what CI runs: lint, test and proofs
 
+# Checking types takes longer than everything else together, and uses one core.
 lint: .venv/.development ## check format, lint, spelling, types, import layers, migrations, deploy settings
+	@$(MAKE) --no-print-directory -j 2 types style
+
+types:
+	$(BIN)/mypy .
+
+style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/codespell
 	$(BIN)/djade --check --target-version 5.2 $$(git ls-files 'templates/*.html')
-	$(BIN)/mypy .
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
 	$(BIN)/python -W error manage.py makemigrations --check --dry-run
