@@ -19,3 +19,10 @@ def fake_dns(settings: Settings) -> Iterator[FakeDns]:
         get_engine.cache_clear()
         yield scripted
     get_engine.cache_clear()
+
+
+@pytest.fixture
+def patient_dns(settings: Settings, fake_dns: FakeDns) -> FakeDns:
+    """Return the DNS, asked without repeating a query that a busy machine answers late."""
+    settings.DNS_TIMEOUT = 30
+    return fake_dns

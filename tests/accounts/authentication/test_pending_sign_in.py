@@ -15,6 +15,10 @@ from tests.accounts.authentication.test_second_factor import (
     is_signed_in,
 )
 from tests.conftest import PASSWORD
+from tests.support.frozen_minute import freeze_time_but_not_processes
+
+# A code is valid for 30 seconds, in which a busy machine may not send it.
+__all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -18,8 +18,12 @@ from accounts.authentication.second_factor.factors import reencrypt_secrets
 from accounts.models import AuditEntry, User
 from runtime.encryption import DecryptionFailed, decrypt, encrypt
 from tests.conftest import PASSWORD, signed_in
+from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import add_passkey, sign_in_by_passkey
+
+# A code is valid for 30 seconds, in which a busy machine may not send it.
+__all__ = ["freeze_time_but_not_processes"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

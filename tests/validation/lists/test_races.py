@@ -52,9 +52,9 @@ def test_concurrent_operations_leave_the_books_in_agreement(shop: Account) -> No
     assert wallet(shop) == (BALANCE, 0)
 
 
-def test_threads_share_one_list(shop: Account, fake_dns: FakeDns) -> None:
+def test_threads_share_one_list(shop: Account, patient_dns: FakeDns) -> None:
     for number in range(20):
-        fake_dns.add_mail_domain(f"shop{number}.com")
+        patient_dns.add_mail_domain(f"shop{number}.com")
     address_list = make_started_list(shop, EMAILS, chunk_rows=1, block_domains=2)
 
     def work(_: int) -> int:
@@ -69,7 +69,7 @@ def test_threads_share_one_list(shop: Account, fake_dns: FakeDns) -> None:
     assert (address_list.checked, address_list.deliverable) == (20, 20)
     assert wallet(shop) == (BALANCE - 20, 0)
     assert UseHour.objects.get().calls == 20
-    assert {fake_dns.queries[f"shop{number}.com", "MX"] for number in range(20)} == {1}
+    assert {patient_dns.queries[f"shop{number}.com", "MX"] for number in range(20)} == {1}
 
 
 def test_list_is_completed_once(shop: Account) -> None:

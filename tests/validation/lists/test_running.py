@@ -62,10 +62,10 @@ def test_list_is_checked_charged_and_completed(account: Account, key: ApiKey) ->
     assert not LogEntry.objects.exists()
 
 
-def test_each_domain_is_looked_up_once(account: Account, fake_dns: FakeDns) -> None:
+def test_each_domain_is_looked_up_once(account: Account, patient_dns: FakeDns) -> None:
     make_started_list(account, GOOD * 4, chunk_rows=3, block_domains=2)
     work()
-    assert {fake_dns.queries[f"shop{number}.com", "MX"] for number in range(7)} == {1}
+    assert {patient_dns.queries[f"shop{number}.com", "MX"] for number in range(7)} == {1}
 
 
 def test_domains_are_forgotten_once_the_list_is_completed(account: Account) -> None:
