@@ -23,12 +23,14 @@ from tests.support.api_client import ApiClient
 from tests.support.database_template import create_test_database
 from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
+from tests.support.pages import browser_for
 from tests.support.xdist_groups import GroupScheduler
 from validation.lookup_limits import exhausted_lookups
 
 __all__ = ["fresh_database"]
 
 PASSWORD = "correct horse battery"
+FIREFOX = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -92,8 +94,13 @@ def make_member(account: Account, role: Role, email: str = "") -> User:
 
 
 def signed_in(user: User) -> Client:
-    """Return a browser in which the user signed in on the sign-in page."""
-    client = Client(headers={"user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0"})
+    """Return a browser in which the user has just signed in, without opening the sign-in page."""
+    return browser_for(user, headers=FIREFOX)
+
+
+def signed_in_by_form(user: User) -> Client:
+    """Return a browser in which the user signed in on the sign-in page, which is slow."""
+    client = Client(headers=FIREFOX)
     response = client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
     assert response.status_code == 302, response.content
     return client

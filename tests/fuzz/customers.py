@@ -24,7 +24,7 @@ from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
 from credits.orders import fulfillment, placement, quotes
 from credits.wallet.books import find_discrepancies
 from runtime.dates import to_microseconds
-from tests.conftest import make_member, make_user, signed_in
+from tests.conftest import make_member, make_user, signed_in_by_form
 from validation.models import LogEntry
 from validation.request_log.writer import Caller
 from validation.services import validate
@@ -85,7 +85,7 @@ def create_two_customers() -> tuple[Customer, Customer]:
 
 
 def sign_in_cookie(user: User) -> str:
-    return signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+    return signed_in_by_form(user).cookies[settings.SESSION_COOKIE_NAME].value
 
 
 def make_browser(cookie: str) -> Client:

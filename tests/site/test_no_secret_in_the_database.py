@@ -15,7 +15,7 @@ from django.test import Client
 from accounts.models import Account, User
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
-from tests.conftest import PASSWORD, signed_in
+from tests.conftest import PASSWORD, signed_in_by_form
 from tests.support.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def find_email_tokens() -> list[str]:
 
 
 def test_database_contains_no_secret(owner: User, account: Account) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     form_token = {"form_token": "a" * 32, "name": "Server"}
     page = browser.post("/apikeys/create/", form_token).content.decode()
     key = re.findall(r"svc_live_[0-9A-Za-z]{38}", page)[0]

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Account, User
 from config.urls import handler400, handler403, handler404, handler429, handler500, urlpatterns
-from tests.conftest import signed_in
+from tests.conftest import signed_in, signed_in_by_form
 
 pytestmark = pytest.mark.anywhere
 
@@ -57,7 +57,7 @@ def test_every_page_has_the_security_headers(visitor: Client, url: str) -> None:
 
 @pytest.mark.django_db
 def test_cookies_are_http_only_and_same_site(owner: User) -> None:
-    cookies = signed_in(owner).cookies
+    cookies = signed_in_by_form(owner).cookies
     assert set(cookies) - {"csrf"} == {"session", "known_browser"}
     for cookie in cookies.values():
         assert cookie["httponly"]

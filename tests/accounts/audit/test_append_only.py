@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.audit import record
 from accounts.models import Account, AuditEntry, User
-from tests.conftest import make_user, signed_in
+from tests.conftest import make_user, signed_in_by_form
 
 pytestmark = pytest.mark.django_db
 
@@ -100,7 +100,7 @@ def test_staff_cannot_change_entries(entry: AuditEntry, group: str) -> None:
     user = make_user("staff@service.example", is_staff=True, is_superuser=group == "superuser")
     if group != "superuser":
         user.groups.add(Group.objects.get(name=group))
-    client = signed_in(user)
+    client = signed_in_by_form(user)
     page = f"/admin/accounts/auditentry/{entry.pk}/"
     assert client.get(f"{page}change/").status_code == 200
     responses: list[Any] = [

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
-from tests.conftest import PASSWORD, signed_in
+from tests.conftest import PASSWORD, signed_in_by_form
 from tests.site.actions.sign_in import code_in_email
 
 pytestmark = pytest.mark.django_db
@@ -24,14 +24,14 @@ def test_sign_in_is_recorded_in_every_account_of_the_user(
     account: Account, owner: User, stranger: User
 ) -> None:
     Membership.objects.create(account=account, user=stranger, role=Role.VIEWER)
-    signed_in(stranger)
+    signed_in_by_form(stranger)
     for membership in stranger.memberships.all():
         entry = membership.account.audit_entries.get(action="user.signed_in")
         assert (entry.actor, entry.actor_name, entry.ip) == (stranger, stranger.email, "127.0.0.1")
 
 
 def test_sign_out_and_password_change_are_recorded(account: Account, owner: User) -> None:
-    client = signed_in(owner)
+    client = signed_in_by_form(owner)
     new_password = "a new long password"
     form = {"oldpassword": PASSWORD, "password1": new_password, "password2": new_password}
     client.post("/accounts/password/change/", form)
@@ -42,7 +42,7 @@ def test_sign_out_and_password_change_are_recorded(account: Account, owner: User
 def test_failing_entry_rolls_back_the_action(
     account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = signed_in(owner)
+    client = signed_in_by_form(owner)
     client.raise_request_exception = False
     monkeypatch.setattr(AuditEntry, "save", refuse)
     assert client.post("/accounts/profile/", {"name": "Another"}).status_code == 500
@@ -93,7 +93,7 @@ def test_wrong_password_for_an_unknown_address_is_not_recorded(
 
 
 def test_sign_in_entry_names_the_browser(account: Account, owner: User) -> None:
-    signed_in(owner)
+    signed_in_by_form(owner)
     assert account.audit_entries.get(action="user.signed_in").target == "Firefox on Linux"
 
 
@@ -110,7 +110,7 @@ def test_sign_up_is_not_recorded_as_a_change_of_address(db: None) -> None:
 def test_failing_entry_rolls_back_a_password_change(
     account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = signed_in(owner)
+    client = signed_in_by_form(owner)
     client.raise_request_exception = False
     monkeypatch.setattr(AuditEntry, "save", refuse)
     form = {"oldpassword": PASSWORD, "password1": "a new long one", "password2": "a new long one"}
@@ -122,7 +122,7 @@ def test_failing_entry_rolls_back_a_password_change(
 def test_failing_entry_rolls_back_a_change_of_address(
     account: Account, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = signed_in(owner)
+    client = signed_in_by_form(owner)
     client.raise_request_exception = False
     client.post("/accounts/email/", {"email": "olive@shop.example", "action_add": ""})
     code = code_in_email()
@@ -146,7 +146,7 @@ def test_entry_records_the_address_behind_a_trusted_proxy(
 
 
 def test_entry_still_names_a_deleted_user(account: Account, owner: User) -> None:
-    signed_in(owner)
+    signed_in_by_form(owner)
     User.objects.filter(pk=owner.pk).delete()
     entry = AuditEntry.objects.filter(action="user.signed_in").get()
     assert (entry.actor, entry.actor_name) == (None, "owner@shop.example")

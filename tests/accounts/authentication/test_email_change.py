@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from runtime.models import Mail
-from tests.conftest import PASSWORD, make_user, signed_in
+from tests.conftest import PASSWORD, make_user, signed_in_by_form
 from tests.support.fresh_database import run_concurrently
 
 NEW = "new@shop.example"
@@ -44,7 +44,7 @@ def confirmed_emails() -> dict[str, str]:
 @pytest.mark.django_db
 def test_unconfirmed_sign_up_does_not_block_a_change(owner: User) -> None:
     Client().post("/accounts/signup/", {"email": NEW, "password1": PASSWORD})
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     assert f"{NEW} is confirmed" in confirm(browser, request_change(browser))
     assert list(User.objects.values_list("email", flat=True)) == [NEW]
     assert list(confirmed_emails()) == [NEW]
@@ -53,7 +53,7 @@ def test_unconfirmed_sign_up_does_not_block_a_change(owner: User) -> None:
 
 @pytest.mark.django_db
 def test_sign_up_after_the_change_request_does_not_block_it(owner: User) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     code = request_change(browser)
     late = Client()
     late.post("/accounts/signup/", {"email": NEW, "password1": PASSWORD})
@@ -68,20 +68,20 @@ def test_sign_up_after_the_change_request_does_not_block_it(owner: User) -> None
 @pytest.mark.django_db
 def test_unconfirmed_change_leaves_a_sign_up_untouched(owner: User) -> None:
     Client().post("/accounts/signup/", {"email": NEW, "password1": PASSWORD})
-    request_change(signed_in(owner))
+    request_change(signed_in_by_form(owner))
     assert User.objects.filter(email=NEW).exists()
 
 
 @pytest.mark.django_db
 def test_confirmed_address_of_another_user_cannot_be_claimed(owner: User, stranger: User) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     assert "already in use" in confirm(browser, request_change(browser, stranger.email))
     assert sorted(confirmed_emails()) == [owner.email, stranger.email]
 
 
 @pytest.mark.usefixtures("fresh_database")
 def test_parallel_confirmations_of_one_address_give_it_to_one_user() -> None:
-    browsers = [signed_in(make_user(f"{name}@shop.example")) for name in ("jane", "joe")]
+    browsers = [signed_in_by_form(make_user(f"{name}@shop.example")) for name in ("jane", "joe")]
     codes = [request_change(browser) for browser in browsers]
     results = run_concurrently(2, lambda number: confirm(browsers[number], codes[number]))
     assert sum(f"{NEW} is confirmed" in text for text in results) == 1
@@ -95,7 +95,7 @@ def test_parallel_confirmations_of_one_address_give_it_to_one_user() -> None:
 @pytest.mark.parametrize("second", [NEW, "other@shop.example"])
 def test_parallel_confirmations_of_one_user_leave_one_address(second: str) -> None:
     user = make_user("jane@shop.example")
-    browsers = [signed_in(user), signed_in(user)]
+    browsers = [signed_in_by_form(user), signed_in_by_form(user)]
     codes = [request_change(browsers[0]), request_change(browsers[1], second)]
     results = run_concurrently(2, lambda number: confirm(browsers[number], codes[number]))
     assert any("is confirmed" in text for text in results), results
@@ -106,7 +106,7 @@ def test_parallel_confirmations_of_one_user_leave_one_address(second: str) -> No
 
 @pytest.mark.usefixtures("fresh_database")
 def test_parallel_change_and_sign_up_confirm_one_user() -> None:
-    changing, joining = signed_in(make_user("jane@shop.example")), Client()
+    changing, joining = signed_in_by_form(make_user("jane@shop.example")), Client()
     code = request_change(changing)
     joining.post("/accounts/signup/", {"email": NEW, "password1": PASSWORD})
     sign_up_code = Mail.objects.latest("pk").text.split("\n\n")[1]

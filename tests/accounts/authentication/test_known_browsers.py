@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.authentication.known_browsers import MAX_USERS, browser_id
 from accounts.models import User
 from runtime.models import Mail
-from tests.conftest import PASSWORD, make_user, signed_in
+from tests.conftest import PASSWORD, make_user, signed_in_by_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -34,7 +34,7 @@ def can_sign_in(client: Client, user: User) -> bool:
 
 
 def known_browser(user: User) -> Client:
-    browser = signed_in(user)
+    browser = signed_in_by_form(user)
     browser.post("/accounts/logout/")
     return browser
 
@@ -78,7 +78,7 @@ def test_cookie_is_replaced_at_each_sign_in(owner: User) -> None:
 
 
 def test_cookie_is_http_only_and_does_not_reveal_the_address(owner: User) -> None:
-    cookie = signed_in(owner).cookies[COOKIE]
+    cookie = signed_in_by_form(owner).cookies[COOKIE]
     assert cookie["httponly"]
     assert cookie["samesite"] == "Lax"
     assert cookie["max-age"] == settings.KNOWN_BROWSER_COOKIE_AGE
@@ -123,7 +123,7 @@ def test_wrong_password_does_not_make_a_browser_known(owner: User) -> None:
 def test_signed_in_user_can_reauthenticate_while_strangers_try_passwords(
     owner: User,
 ) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     del browser.cookies[COOKIE]
     lock_out_strangers(owner)
     response = browser.post("/accounts/reauthenticate/", {"password": PASSWORD})

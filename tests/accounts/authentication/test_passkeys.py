@@ -7,7 +7,7 @@ from pytest_django import Settings
 
 from accounts.models import AuditEntry, User
 from config.settings.environment import get_origin
-from tests.conftest import PASSWORD, signed_in
+from tests.conftest import PASSWORD, signed_in_by_form
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import (
     SIGN_IN,
@@ -25,7 +25,7 @@ SUBDOMAIN = "http://shop.testserver"
 @pytest.fixture
 def device(owner: User) -> PasskeyDevice:
     device = PasskeyDevice(counter=1)
-    add_passkey(signed_in(owner), device)
+    add_passkey(signed_in_by_form(owner), device)
     return device
 
 
@@ -43,7 +43,7 @@ def test_passkey_used_on_another_origin_is_refused(origin: str, device: PasskeyD
 
 
 def test_passkey_made_on_another_origin_is_refused(owner: User) -> None:
-    page = add_passkey(signed_in(owner), PasskeyDevice(origin=SUBDOMAIN))
+    page = add_passkey(signed_in_by_form(owner), PasskeyDevice(origin=SUBDOMAIN))
     assert b"Passkeys only work on http://testserver." in page.content
     assert not Authenticator.objects.exists()
 
@@ -71,7 +71,7 @@ def test_passkey_signs_in_while_its_counter_increases(owner: User, device: Passk
 
 def test_passkey_without_a_counter_signs_in_repeatedly(owner: User) -> None:
     device = PasskeyDevice(counter=0)
-    add_passkey(signed_in(owner), device)
+    add_passkey(signed_in_by_form(owner), device)
     for _ in range(3):
         browser = Client()
         sign_in_by_passkey(browser, device)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import Account, Invitation, Membership, User
 from accounts.roles import Role
 from apikeys.services import create_key
-from tests.conftest import PASSWORD, make_member, signed_in
+from tests.conftest import PASSWORD, make_member, signed_in_by_form
 from tests.site.actions import customers, sign_in
 from tests.site.actions.scene import TOKEN
 from tests.site.test_every_action import PAGES
@@ -71,7 +71,7 @@ EXEMPT = {
 @pytest.fixture
 def browser(owner: User) -> Client:
     """Return a browser that signed in with the password before the owner's app was added."""
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     add_authenticator_app(owner)
     return browser
 
@@ -131,7 +131,7 @@ def test_password_is_no_proof_for_a_user_with_a_factor(
     name: str, owner: User, account: Account
 ) -> None:
     """Not even a password that was confirmed just before the factor was added."""
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     add_authenticator_app(owner)
     response = browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
@@ -154,7 +154,7 @@ def test_sensitive_page_opens_for_15_minutes_after_the_factor(
 
 def test_sign_in_with_the_factor_is_proof(owner: User) -> None:
     device, browser = PasskeyDevice(), Client()
-    add_passkey(signed_in(owner), device)
+    add_passkey(signed_in_by_form(owner), device)
     sign_in_by_passkey(browser, device)
     assert browser.get(reverse("apikeys:create-key")).status_code == 200
 
@@ -189,7 +189,7 @@ def test_user_without_a_factor_is_not_asked_for_one(
     name: str, owner: User, account: Account
 ) -> None:
     if not name.startswith("mfa_"):
-        assert not redirects_to_proof(signed_in(owner).get(page_url(name, owner, account)))
+        assert not redirects_to_proof(signed_in_by_form(owner).get(page_url(name, owner, account)))
 
 
 def test_late_form_is_refused_and_its_password_is_not_stored(browser: Client, owner: User) -> None:
@@ -252,7 +252,7 @@ def test_inviting_other_roles_does_not_require_the_factor(
 
 
 def test_recovery_codes_are_shown_right_after_the_first_factor_is_added(owner: User) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     response = add_passkey(browser, PasskeyDevice())
     assert response.headers["Location"] == reverse("mfa_view_recovery_codes")
     assert recovery_codes(owner)[0] in browser.get(response.headers["Location"]).content.decode()

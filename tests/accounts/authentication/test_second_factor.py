@@ -17,7 +17,7 @@ from pytest_django import Settings
 from accounts.authentication.second_factor.factors import reencrypt_secrets
 from accounts.models import AuditEntry, User
 from runtime.encryption import DecryptionFailed, decrypt, encrypt
-from tests.conftest import PASSWORD, signed_in
+from tests.conftest import PASSWORD, signed_in_by_form
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.passkey_device import PasskeyDevice
 from tests.support.second_factors import add_passkey, sign_in_by_passkey
@@ -73,7 +73,7 @@ def test_a_recovery_code_opens_the_account_once(owner: User, factor: Authenticat
 def test_viewing_recovery_codes_does_not_overwrite_a_used_one(
     page: str, owner: User, django_capture_on_commit_callbacks: Any
 ) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     with django_capture_on_commit_callbacks(execute=True):
         add_passkey(browser, PasskeyDevice())
     if page == "recovery-codes/generate":
@@ -141,7 +141,7 @@ def test_encrypting_a_secret_twice_gives_different_results() -> None:
 
 
 def test_first_factor_ends_every_other_session(owner: User) -> None:
-    here, elsewhere = signed_in(owner), signed_in(owner)
+    here, elsewhere = signed_in_by_form(owner), signed_in_by_form(owner)
     response = add_passkey(here, PasskeyDevice())
     page = here.get(response.headers["Location"])
     assert b"You were signed out everywhere else." in page.content
@@ -151,7 +151,7 @@ def test_first_factor_ends_every_other_session(owner: User) -> None:
 
 
 def test_page_for_the_first_factor_warns_that_other_sessions_end(owner: User) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     for page in ("/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"):
         assert WARNING in browser.get(page).content.decode()
     add_passkey(browser, PasskeyDevice())
@@ -160,7 +160,7 @@ def test_page_for_the_first_factor_warns_that_other_sessions_end(owner: User) ->
 
 def test_additional_factor_ends_no_session(owner: User) -> None:
     first, elsewhere = PasskeyDevice(), Client()
-    here = signed_in(owner)
+    here = signed_in_by_form(owner)
     add_passkey(here, first)
     sign_in_by_passkey(elsewhere, first)
     add_passkey(here, PasskeyDevice())

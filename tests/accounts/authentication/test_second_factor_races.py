@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from accounts.models import AuditEntry, User
 from accounts.services import open_account, run_email_confirmed_hooks
-from tests.conftest import PASSWORD, make_user, signed_in
+from tests.conftest import PASSWORD, make_user, signed_in_by_form
 from tests.support.fresh_database import run_concurrently
 from tests.support.frozen_minute import freeze_time_but_not_processes
 from tests.support.passkey_device import PasskeyDevice
@@ -82,7 +82,7 @@ def test_parallel_requests_with_one_recovery_code_sign_in_once(
 def test_parallel_posts_of_one_assertion_sign_in_once(owner: User) -> None:
     """The passkey has no counter, so only the challenge stops the second request."""
     device = PasskeyDevice(counter=0)
-    add_passkey(signed_in(owner), device)
+    add_passkey(signed_in_by_form(owner), device)
     first = Client()
     credential = device.sign_in(begin_passkey_sign_in(first))
     cookie = first.cookies["session"].value

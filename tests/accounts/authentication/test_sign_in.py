@@ -14,7 +14,7 @@ from django.utils.http import int_to_base36
 
 from accounts.models import User
 from runtime.models import Mail
-from tests.conftest import PASSWORD, signed_in
+from tests.conftest import PASSWORD, signed_in_by_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -59,12 +59,14 @@ def test_next_never_leaves_the_site(owner: User, target: str) -> None:
     responses = [
         Client().post(LOGIN, {**sign_in, "next": target}),
         Client().post(f"{LOGIN}?{urlencode({'next': target})}", sign_in),
-        signed_in(owner).get(LOGIN, {"next": target}),
-        signed_in(owner).get("/accounts/signup/", {"next": target}),
-        signed_in(owner).post("/accounts/reauthenticate/", {**proof, "next": target}),
-        signed_in(owner).post(f"/accounts/reauthenticate/?{urlencode({'next': target})}", proof),
-        signed_in(owner).post("/accounts/logout/", {"next": target}),
-        signed_in(owner).post("/accounts/account/switch/", {"next": target}),
+        signed_in_by_form(owner).get(LOGIN, {"next": target}),
+        signed_in_by_form(owner).get("/accounts/signup/", {"next": target}),
+        signed_in_by_form(owner).post("/accounts/reauthenticate/", {**proof, "next": target}),
+        signed_in_by_form(owner).post(
+            f"/accounts/reauthenticate/?{urlencode({'next': target})}", proof
+        ),
+        signed_in_by_form(owner).post("/accounts/logout/", {"next": target}),
+        signed_in_by_form(owner).post("/accounts/account/switch/", {"next": target}),
         Client().get("/admin/login/", {"next": target}, follow=True),
     ]
     for response in responses:
@@ -79,7 +81,7 @@ def test_wrong_passwords_limit_only_their_account(owner: User, stranger: User) -
         client.post(LOGIN, {"login": owner.email, "password": "wrong"})
     refused = client.post(LOGIN, {"login": owner.email, "password": PASSWORD})
     assert b"Too many" in refused.content
-    assert signed_in(stranger)
+    assert signed_in_by_form(stranger)
 
 
 def test_clock_set_back_does_not_block_sign_in(owner: User) -> None:
@@ -89,7 +91,7 @@ def test_clock_set_back_does_not_block_sign_in(owner: User) -> None:
             client.post(LOGIN, {"login": owner.email, "password": "wrong"})
         refused = client.post(LOGIN, {"login": owner.email, "password": PASSWORD})
     assert b"Too many" in refused.content
-    assert signed_in(owner)
+    assert signed_in_by_form(owner)
 
 
 def test_reset_link_starts_with_base_url_and_works_once(owner: User, client: Client) -> None:
@@ -106,7 +108,7 @@ def test_reset_link_starts_with_base_url_and_works_once(owner: User, client: Cli
 
 
 def test_changing_the_password_ends_every_other_session(owner: User) -> None:
-    here, elsewhere = signed_in(owner), signed_in(owner)
+    here, elsewhere = signed_in_by_form(owner), signed_in_by_form(owner)
     new_password = "a new long password"
     here.post(
         "/accounts/password/change/",
@@ -117,18 +119,18 @@ def test_changing_the_password_ends_every_other_session(owner: User) -> None:
 
 
 def test_pages_of_a_signed_in_user_are_not_stored_by_browsers(owner: User) -> None:
-    assert "no-store" in signed_in(owner).get("/accounts/team/").headers["Cache-Control"]
+    assert "no-store" in signed_in_by_form(owner).get("/accounts/team/").headers["Cache-Control"]
 
 
 def test_user_can_sign_out_everywhere_else(owner: User) -> None:
-    here, elsewhere = signed_in(owner), signed_in(owner)
+    here, elsewhere = signed_in_by_form(owner), signed_in_by_form(owner)
     here.post("/accounts/sessions/")
     assert here.get("/validation/").status_code == 200
     assert elsewhere.get("/validation/").status_code == 302
 
 
 def test_new_address_takes_effect_only_after_confirmation(owner: User) -> None:
-    client = signed_in(owner)
+    client = signed_in_by_form(owner)
     client.post("/accounts/email/", {"action_add": "", "email": "new@shop.example"})
     owner.refresh_from_db()
     assert owner.email == "owner@shop.example"
@@ -141,7 +143,7 @@ def test_new_address_takes_effect_only_after_confirmation(owner: User) -> None:
 
 
 def test_sensitive_page_requires_reauthentication_in_an_old_session(owner: User) -> None:
-    client = signed_in(owner)
+    client = signed_in_by_form(owner)
     assert client.get("/accounts/2fa/totp/activate/").status_code == 200
     UserSession.objects.update(created_at=timezone.now() - timedelta(hours=1))
     response = client.get("/accounts/2fa/totp/activate/")
@@ -149,7 +151,7 @@ def test_sensitive_page_requires_reauthentication_in_an_old_session(owner: User)
 
 
 def test_session_id_changes_at_reauthentication(owner: User) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     before = browser.cookies["session"].value
     browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     assert browser.cookies["session"].value != before
@@ -160,28 +162,28 @@ def test_session_id_changes_at_reauthentication(owner: User) -> None:
 
 @pytest.mark.parametrize("password", ["", "wrong"])
 def test_failed_reauthentication_keeps_the_session_id(owner: User, password: str) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     before = browser.cookies["session"].value
     browser.post("/accounts/reauthenticate/", {"password": password})
     assert browser.cookies["session"].value == before
 
 
 def test_sign_out_clears_the_browser_cache(owner: User) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     assert "Clear-Site-Data" not in browser.get("/validation/").headers
     assert browser.post("/accounts/logout/").headers["Clear-Site-Data"] == '"cache"'
 
 
 def test_session_is_unguessable_and_ends_after_two_weeks(owner: User) -> None:
-    keys = {signed_in(owner).cookies["session"].value for _ in range(5)}
+    keys = {signed_in_by_form(owner).cookies["session"].value for _ in range(5)}
     assert len(keys) == 5
     assert all(re.fullmatch(r"[a-z0-9]{32}", key) for key in keys)
-    max_age = signed_in(owner).cookies["session"]["max-age"]
+    max_age = signed_in_by_form(owner).cookies["session"]["max-age"]
     assert max_age == 14 * 24 * 3600
 
 
 def test_session_of_a_deactivated_user_is_refused(owner: User) -> None:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     User.objects.update(is_active=False)
     assert browser.get("/validation/").status_code == 302
 
@@ -221,7 +223,7 @@ def test_reset_token_is_not_in_the_page_or_its_url(owner: User, client: Client) 
 def test_password_reset_ends_every_session_and_voids_older_links(
     owner: User, client: Client
 ) -> None:
-    elsewhere = signed_in(owner)
+    elsewhere = signed_in_by_form(owner)
     path = reset_path(owner, client)
     browser = Client()
     form = browser.get(path).headers["Location"]

@@ -11,7 +11,7 @@ from accounts.authentication import sign_in_queue
 from accounts.authentication.sign_in_queue import SignInQueueMiddleware
 from accounts.models import User
 from runtime.http.load_shedding import concurrency_limit
-from tests.conftest import PASSWORD, signed_in
+from tests.conftest import PASSWORD, signed_in_by_form
 
 pytestmark = pytest.mark.anywhere
 
@@ -96,7 +96,7 @@ def test_full_queue_still_shows_the_sign_in_page(full_queue: None) -> None:
 
 @pytest.fixture
 def known_browser(owner: User) -> Client:
-    browser = signed_in(owner)
+    browser = signed_in_by_form(owner)
     browser.post("/accounts/logout/")
     return browser
 

@@ -23,7 +23,7 @@ from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
 from credits.wallet.holds import HoldEnded, charge_hold, hold_credits
 from runtime.models import Mail
-from tests.conftest import make_user, signed_in
+from tests.conftest import make_user, signed_in_by_form
 from tests.credits.customers import order_form
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
 from tests.support.api_client import ApiClient
@@ -231,7 +231,7 @@ def test_20_concurrent_posts_of_one_order_form_leave_one_payment_page_open(
 ) -> None:
     pack = Pack.objects.earliest("credits")
     path = f"/credits/packs/{pack.public_id}/"
-    cookies = signed_in(buyer).cookies
+    cookies = signed_in_by_form(buyer).cookies
     with fake_stripe() as stripe:
         settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = SECRET_KEY, WEBHOOK_SECRET
         settings.STRIPE_API_URL, stripe.delay = stripe.url, 0.2

@@ -27,7 +27,7 @@ from runtime.logging.access_log import (
     text_line,
 )
 from runtime.logging.handler import StderrWriter
-from tests.conftest import signed_in
+from tests.conftest import signed_in_by_form
 from tests.support.api_client import ApiClient
 from tests.support.log_records import LogCapture
 from tests.support.metrics import Increases
@@ -93,7 +93,7 @@ def test_sandbox_error_is_marked_in_the_record(caller: ApiClient, records: LogCa
 def test_record_of_a_page_has_the_account_and_route_but_no_query_string(
     owner: User, account: Account, records: LogCapture
 ) -> None:
-    client = signed_in(owner)
+    client = signed_in_by_form(owner)
     client.get("/accounts/team/?email=jane@shop.example")
     *_, record = records.access_records()
     assert (record["logger"], record["account_id"]) == ("page", account.public_id)

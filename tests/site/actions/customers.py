@@ -13,7 +13,7 @@ from credits.models import Pack
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import Buyer, place_order
 from credits.orders.quotes import quote
-from tests.conftest import make_member, make_user, signed_in
+from tests.conftest import make_member, make_user, signed_in_by_form
 from tests.credits.customers import order_form, plan
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
@@ -45,7 +45,7 @@ def _accept_invitation(scene: Scene) -> Any:
     invitation, token = _invite(scene), "t" * 43
     Invitation.objects.filter(pk=invitation.pk).update(token=Invitation.digest(token))
     new_user = make_user("new@shop.example")
-    return scene.send(signed_in(new_user), "accounts:accept-invitation", token)
+    return scene.send(signed_in_by_form(new_user), "accounts:accept-invitation", token)
 
 
 def _add_member(scene: Scene) -> str:

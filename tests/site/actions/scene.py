@@ -17,7 +17,7 @@ from apikeys.services import create_key
 from credits.models import Order, Pack
 from credits.orders.placement import Buyer, place_order
 from credits.orders.quotes import quote
-from tests.conftest import make_user, signed_in
+from tests.conftest import make_user, signed_in_by_form
 from tests.servers.stripe import FakeStripe
 
 TOKEN = "a" * 32
@@ -33,7 +33,7 @@ class Scene:
 
     @cached_property
     def browser(self) -> Client:
-        return signed_in(self.owner)
+        return signed_in_by_form(self.owner)
 
     @cached_property
     def staff(self) -> User:
@@ -41,7 +41,7 @@ class Scene:
 
     @cached_property
     def staff_browser(self) -> Client:
-        return signed_in(self.staff)
+        return signed_in_by_form(self.staff)
 
     @cached_property
     def key(self) -> ApiKey:

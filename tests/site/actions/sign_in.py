@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from runtime.models import Mail
-from tests.conftest import PASSWORD, signed_in
+from tests.conftest import PASSWORD, signed_in_by_form
 from tests.journeys.authenticator_app import code_at
 from tests.site.actions.scene import ActionCase, Scene
 from tests.support.passkey_device import PasskeyDevice
@@ -146,7 +146,7 @@ def _sign_in_by_passkey(scene: Scene) -> Any:
 
 def _end_sessions(scene: Scene) -> Any:
     assert scene.browser
-    return scene.send(signed_in(scene.owner), "usersessions_list")
+    return scene.send(signed_in_by_form(scene.owner), "usersessions_list")
 
 
 CASES = [
