@@ -135,7 +135,7 @@ class Product:
             stderr=errors,
         )
 
-    def wait_until_ready(self, seconds: float = 60) -> None:
+    def wait_until_ready(self, seconds: float = 100) -> None:
         deadline = time.monotonic() + seconds
         while "Ready." not in self.output():
             if self.process.poll() is not None or time.monotonic() > deadline:
