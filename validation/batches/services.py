@@ -82,6 +82,7 @@ def _check(caller: Caller, emails: Sequence[str]) -> Batch:
         seconds=settings.DNS_TIMEOUT + GRACE_SECONDS,
         share=_share_of(caller.account),
         limit=AccountLookupLimit(caller.account),
+        turn=fairness.turn,
         # Read now: the web worker replaces it.
         pause=fairness.let_others_run,
     )

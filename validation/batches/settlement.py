@@ -51,7 +51,8 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     account may have been charged.
     """
     # Before the transaction, which should be short, and holds a lock.
-    rows, documents = _build_rows(batch), _build_documents(batch)
+    with fairness.turn():
+        rows = _build_rows(batch)
     try:
         balances = _charge_and_insert(batch, rows)
         if balances is not None:
@@ -76,10 +77,10 @@ def _build_documents(batch: Batch) -> dict[str, dict[str, object]]:
 
 
 def _paced(validations: Iterable[Validation]) -> Iterator[Validation]:
-    for index, validation in enumerate(validations):
+    for index, validation in enumerate(validations, 1):
+        yield validation
         if index % VALIDATIONS_PER_PAUSE == 0:
             fairness.let_others_run()
-        yield validation
 
 
 def _charge_and_insert(batch: Batch, rows: list[BulkInsert]) -> list[int] | None:

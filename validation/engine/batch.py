@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from validation.engine.check import Engine, LookupLimit
 from validation.engine.findings import DomainInfo
@@ -61,11 +61,12 @@ def check_all(
     seconds: float,
     share: LookupShare,
     limit: LookupLimit | None = None,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     pause: Callable[[], None] = lambda: None,
 ) -> list[Finding]:
     """Return a finding for each address, in order. What isn't known in time is `unknown`.
 
-    `pause` is called often, to let other requests run.
+    `turn` is entered to compute for long, and `pause` is called often, to let other requests run.
     """
     ends_at = time.monotonic() + seconds
     found: dict[str, DomainInfo] = {}
@@ -81,11 +82,12 @@ def check_all(
 
         _run_until(ends_at, look_up, waiting.values(), share.lookups)
         missing = {domain for domain in waiting if domain not in found}
-    findings = []
-    for index, email in enumerate(emails):
-        if index % CHECKS_PER_PAUSE == 0:
-            pause()
-        findings.append(_check_now(engine, email, limit, found, missing))
+    with turn():
+        findings = []
+        for index, email in enumerate(emails, 1):
+            findings.append(_check_now(engine, email, limit, found, missing))
+            if index % CHECKS_PER_PAUSE == 0:
+                pause()
     return findings
 
 
