@@ -46,7 +46,7 @@ LARGE_BODIES, LARGE_BODY_SECONDS = 8, 60
 MAX_DRAINED_BYTES = 16 * 1024 * 1024
 # See _yield_to_greenlets.
 YIELD_SECONDS = 0.01
-# See _let_others_run.
+# See _drain_events.
 PAUSE_SECONDS, PAUSE_PRIORITY = 0.002, -1
 
 logger = logging.getLogger("config.server.worker")
@@ -95,7 +95,7 @@ class Worker(GeventWorker):
         from runtime.http import fairness
 
         coalescing.yield_to_others = _yield_to_greenlets
-        fairness.let_others_run = _let_others_run
+        fairness.drain_events = _drain_events
         self.log_greenlet_errors()
         super().run()
 
@@ -222,6 +222,7 @@ def _receive(
 
 def limit_load(application: WSGIApplication) -> WSGIApplication:
     """Refuse API requests beyond the worker's capacity, and set the timeout of queries."""
+    from runtime.http import fairness
 
     def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         is_api = is_api_path(environ["PATH_INFO"])
@@ -232,7 +233,8 @@ def limit_load(application: WSGIApplication) -> WSGIApplication:
 
             return refuse_overload(environ, start_response)
         try:
-            return application(environ, start_response)
+            with fairness.request():
+                return application(environ, start_response)
         finally:
             concurrency_limit.leave()
 
@@ -248,10 +250,7 @@ def _yield_to_greenlets() -> None:
         gevent.idle()
 
 
-def _let_others_run() -> None:
-    """Let the worker's other greenlets run first, also those that coalescing lets wait.
-
-    Limited, so that a request that calls this often is slow on a busy worker, but not stuck.
-    """
+def _drain_events() -> None:
+    """Let the worker's other greenlets run first, also those that coalescing lets wait."""
     with gevent.Timeout(PAUSE_SECONDS, False):
         gevent.idle(PAUSE_PRIORITY)

@@ -52,6 +52,7 @@ def replay_batch(*, caller: Caller, response: ValidationResponse) -> ValidationR
     return response
 
 
+@fairness.long_request()
 def validate_batch(
     *, caller: Caller, emails: Sequence[str], idempotency_key: str | None
 ) -> ValidationResponse:
@@ -83,7 +84,6 @@ def _check(caller: Caller, emails: Sequence[str]) -> Batch:
         share=_share_of(caller.account),
         limit=AccountLookupLimit(caller.account),
         turn=fairness.turn,
-        # Read now: the web worker replaces it.
         pause=fairness.let_others_run,
     )
     domains = account_domains.domains_of(caller.account)
