@@ -65,8 +65,8 @@ class ErasureCount:
 
 
 def count_rows(*, email: str, account: Account | None) -> ErasureCount:
-    requests, replays, lists = (rows.count() for rows in _matching_rows(email, account))
-    return ErasureCount(requests, replays, lists, unparsed_lists(account).count())
+    requests, replays, lists, feedback = (rows.count() for rows in _matching_rows(email, account))
+    return ErasureCount(requests, replays, lists, feedback, unparsed_lists(account).count())
 
 
 def parse_and_mask(email: str) -> str:
