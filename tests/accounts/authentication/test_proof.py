@@ -64,7 +64,8 @@ EXEMPT = {
     *("validation:change-log-days", "validation:erase-address", "validation:export-requests"),
     *("validation:create-list", "validation:choose-column", "validation:start-list"),
     *("validation:pause-list", "validation:resume-list", "validation:cancel-list"),
-    *("validation:delete-list", "validation:download-list"),
+    *("validation:delete-list", "validation:download-list", "validation:create-upload"),
+    *("validation:cancel-upload", "validation:save-domains", "validation:send-feedback"),
 }
 
 

@@ -163,8 +163,8 @@ def test_charged_request_takes_few_queries(
     caller: ApiClient, django_assert_num_queries: Any
 ) -> None:
     """One query reads the key, account, and balance. PostgreSQL then writes in one statement,
-    SQLite in three, here within a savepoint, not a transaction.
+    SQLite in four, here within a savepoint, not a transaction.
     """
     caller.validate(DEFINITE)
-    with django_assert_num_queries(1 + (1 if connection.vendor == "postgresql" else 3 + 2)):
+    with django_assert_num_queries(1 + (1 if connection.vendor == "postgresql" else 4 + 2)):
         caller.validate(DEFINITE)

@@ -147,7 +147,7 @@ NOT_LIMITED = {
     *("account_closed", "member_removed"),
     *("key_changed", "key_created", "key_expires", "key_revoked", "key_rotated"),
     *("invoice", "low_balance", "payment_failed", "plan_ended", "receipt", "refund", "renewal"),
-    *("list_completed", "list_failed", "zero_balance"),
+    *("feedback_answered", "list_completed", "list_failed", "zero_balance"),
 }
 
 
