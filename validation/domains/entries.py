@@ -34,12 +34,13 @@ class Problem:
         return f"{quote_entry(self.entry)} {self.error}"
 
 
+@fairness.long_request()
 def parse_entries(texts: Iterable[str]) -> tuple[list[str], list[Problem]]:
     """Return the domains in their order, each of them once, and the first invalid entries."""
     domains: dict[str, None] = {}
     problems = []
     for index, text in enumerate(texts):
-        if index % _ENTRIES_PER_PAUSE == 0:
+        if index and index % _ENTRIES_PER_PAUSE == 0:
             fairness.let_others_run()
         try:
             domains[parse_entry(text)] = None

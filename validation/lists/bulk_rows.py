@@ -8,48 +8,66 @@ from functools import cache
 
 from django.db import models
 
-from runtime.database.raw_sql import JsonTable, execute
+from runtime.database.raw_sql import BulkInsert, JsonTable, Row, execute
 from validation.models import AddressList, ListAddress, ListDomain
 
+ADDRESSES = JsonTable(
+    list_id=models.BigIntegerField(), digest=models.UUIDField(), row=models.IntegerField()
+)
+DOMAINS = JsonTable(
+    list_id=models.BigIntegerField(),
+    domain=models.TextField(),
+    block=models.IntegerField(),
+    route=models.TextField(),
+)
 _DIGESTS = JsonTable(number=models.IntegerField(), digest=models.UUIDField())
-_DOMAINS = JsonTable(domain=models.TextField())
-_ROUTES = JsonTable(domain=models.TextField(), route=models.TextField())
+_NAMES = JsonTable(domain=models.TextField())
 
 
 def find_addresses(address_list: AddressList, digests: Sequence[str]) -> dict[str, int]:
     """Return the row in which each address occurs first, by digest. New ones are left out."""
     # By number, because the databases return digests in different forms.
     value = _DIGESTS.value(enumerate(digests))
-    rows = execute(_find(ListAddress, _DIGESTS, "number, row", "digest"), [value, address_list.pk])
-    return {digests[number]: row for number, row in rows}
+    statement = _find(ListAddress, _DIGESTS, "number", "digest", "row")
+    return {digests[number]: row for number, row in _found(statement, address_list, value)}
 
 
 def find_domains(address_list: AddressList, domains: Iterable[str]) -> dict[str, str]:
     """Return the stored route of each domain of the list. Others are left out."""
-    value = _DOMAINS.value((domain,) for domain in domains)
-    rows = execute(
-        _find(ListDomain, _DOMAINS, "known.domain, route", "domain"), [value, address_list.pk]
-    )
-    return {row[0]: row[1] for row in rows}
+    value = _NAMES.value((domain,) for domain in domains)
+    statement = _find(ListDomain, _NAMES, "domain", "domain", "route")
+    return {row[0]: row[1] for row in _found(statement, address_list, value)}
 
 
-def store_routes(address_list: AddressList, routes: Mapping[str, str]) -> None:
-    """Store the route of each domain."""
-    execute(_store_routes(), [_ROUTES.value(routes.items()), address_list.pk])
+def insert_addresses(rows: Sequence[Row]) -> None:
+    """Insert rows of list, digest and row number."""
+    BulkInsert(ListAddress._meta.db_table, ADDRESSES, rows).run()
+
+
+def insert_domains(rows: Sequence[Row]) -> None:
+    """Insert rows of list, domain, block and route."""
+    BulkInsert(ListDomain._meta.db_table, DOMAINS, rows).run()
+
+
+def store_routes(address_list: AddressList, block: int, routes: Mapping[str, str]) -> None:
+    """Store the routes of a block's domains."""
+    rows = [(address_list.pk, domain, block, route) for domain, route in routes.items()]
+    ending = "ON CONFLICT (list_id, domain) DO UPDATE SET route = excluded.route"
+    BulkInsert(ListDomain._meta.db_table, DOMAINS, rows, ending).run()
+
+
+def _found(statement: str, address_list: AddressList, value: str) -> list[Row]:
+    return [row for row in execute(statement, [address_list.pk, value]) if row[1] is not None]
 
 
 @cache
-def _store_routes() -> str:
-    table = ListDomain._meta.db_table
-    return (
-        f"UPDATE {table} SET route = input_rows.route FROM {_ROUTES.table} "  # noqa: S608
-        f"WHERE list_id = %s AND {table}.domain = input_rows.domain"
-    )
+def _find(model: type[models.Model], inputs: JsonTable, key: str, column: str, wanted: str) -> str:
+    """Return a statement that looks up each input by the unique index of list and column.
 
-
-@cache
-def _find(model: type[models.Model], inputs: JsonTable, columns: str, key: str) -> str:
+    For a join, SQLite would read all rows of the list.
+    """
+    table = model._meta.db_table
     return (
-        f"SELECT {columns} FROM {inputs.table} JOIN {model._meta.db_table} known "  # noqa: S608
-        f"ON known.{key} = input_rows.{key} WHERE list_id = %s"
+        f"SELECT {key}, (SELECT {wanted} FROM {table} known WHERE list_id = %s "  # noqa: S608
+        f"AND known.{column} = input_rows.{column}) FROM {inputs.table}"
     )

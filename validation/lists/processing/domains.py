@@ -35,7 +35,7 @@ def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
     with transaction.atomic():
         if not block.lock_if_held():
             return False
-        store_routes(address_list, stored)
+        store_routes(address_list, block.number, stored)
         return block.release(is_done=True, attempts=0)
 
 

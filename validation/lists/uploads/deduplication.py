@@ -7,28 +7,20 @@ process that holds the list's lease adds to it.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db import models
-
-from runtime.database.raw_sql import BulkInsert, JsonTable
 from validation.addresses import address_hash
 from validation.engine.aliases import canonical_address
 from validation.engine.domain_data import BUILT_IN_DATA
 from validation.engine.syntax import AddressParts
-from validation.lists.bulk_rows import find_addresses, find_domains
+from validation.lists.bulk_rows import (
+    find_addresses,
+    find_domains,
+    insert_addresses,
+    insert_domains,
+)
 from validation.lists.files.preview import ParsedCell
 from validation.lists.payloads import RowKind
-from validation.models import AddressList, DomainBlock, ListAddress, ListDomain
+from validation.models import AddressList, DomainBlock
 from validation.models.lists import BLOCK_DOMAINS, Dedupe
-
-_ADDRESSES = JsonTable(
-    list_id=models.BigIntegerField(), digest=models.UUIDField(), row=models.IntegerField()
-)
-_DOMAINS = JsonTable(
-    list_id=models.BigIntegerField(),
-    domain=models.TextField(),
-    block=models.IntegerField(),
-    route=models.TextField(),
-)
 
 
 @dataclass(slots=True)
@@ -43,9 +35,9 @@ class Classified:
     blocks: list[DomainBlock]
 
     def store(self) -> None:
-        """Store the new addresses and domains. The ORM takes five times as long for so many."""
-        BulkInsert(ListAddress._meta.db_table, _ADDRESSES, self.addresses).run()
-        BulkInsert(ListDomain._meta.db_table, _DOMAINS, self.domains).run()
+        """Store the new addresses and domains."""
+        insert_addresses(self.addresses)
+        insert_domains(self.domains)
         DomainBlock.objects.bulk_create(self.blocks)
 
     @property
