@@ -1,12 +1,11 @@
 import logging
-import os
 import signal
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from django.db import Error as DatabaseError
-from django.db import close_old_connections, connection
+from django.db import close_old_connections
 
 from runtime.database.raw_sql import times_unavailable
 from runtime.flusher import Flusher
@@ -18,8 +17,6 @@ from validation.lists.processing.running import check_once, prepare_once
 
 logger = logging.getLogger(__name__)
 
-# The web workers' requests go first.
-NICENESS = 10
 PAUSE_SECONDS, SWEEP_PAUSE_SECONDS = 0.5, 5.0
 
 
@@ -34,9 +31,6 @@ class Command(DatabaseCommand):
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: self.stop.set())
         log_uncaught()
-        # On SQLite, a process that waits for the processor would keep the write lock from requests.
-        if connection.vendor == "postgresql":
-            os.nice(NICENESS)
         flusher = Flusher("lists")
         flusher.start()
         # In a thread, so that a long file doesn't delay the chunks of other lists. If the process
