@@ -22,6 +22,10 @@ include-operation-id = "show-usage"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400"]
 
 [[operations]]
+include-path-regex = "^/v1/validations"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "404"]
+
+[[operations]]
 include-operation-id = "replace-domains"
 checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "412"]
 

@@ -199,7 +199,7 @@ def test_body_limit_of_the_api_applies_before_that_of_the_proxy(
     refused = only(proxy.send(validate(secret, body=b"x" * 9000)))
     assert "8 KB" in json.loads(refused.body)["error"]["message"]
     assert refused.headers["X-RateLimit-Limit"] == "100000"
-    by_the_proxy = only(proxy.send(validate(secret, body=b"x" * 600_000)))
+    by_the_proxy = only(proxy.send(validate(secret, body=b"x" * 1_200_000)))
     assert_api_error(by_the_proxy, "request_too_large")
 
 
