@@ -168,6 +168,11 @@ class AddressList(LeasedRow):
     def __str__(self) -> str:
         return f"{self.name} ({self.state})"
 
+    @property
+    def was_parsed(self) -> bool:
+        """Return whether all rows are stored in chunks. Parts of the file may be left over."""
+        return bool(self.preview)
+
 
 class ListPart(models.Model):
     """A part of an uploaded file, deleted once the file is parsed."""

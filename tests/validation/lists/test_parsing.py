@@ -8,8 +8,10 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account
+from runtime.encryption import encrypt_bytes
 from tests.validation.lists.files.spreadsheets import build_xlsx, rows_xml
 from tests.validation.lists.uploads import kinds_of, parse, rows_of, upload, upload_and_parse
+from validation.lists.control import choose_column
 from validation.lists.payloads import RowKind
 from validation.lists.services import change_state
 from validation.lists.uploads.parsing import parse_list
@@ -226,3 +228,17 @@ def test_another_column_is_parsed_from_the_stored_rows(account: Account) -> None
     assert ListDomain.objects.get().domain == "other.com"
     assert preview_of(again).file.header == ["work", "private"]
     assert [rows.cells[0][1] for rows in rows_of(again)] == ["b@other.com"] * 2
+
+
+def test_parts_left_over_from_the_first_parsing_are_not_read_again(account: Account) -> None:
+    uploaded = upload(account, "name,email\nJane,jane@shop.com\n")
+    left_over = ListPart.objects.get(list=uploaded)
+    first = parse()
+    # As if the process that parsed it had not deleted all parts yet.
+    left_over.content = encrypt_bytes(b"name,email\n")
+    left_over.save()
+    choose_column(address_list=first, column=0, actor=None)
+    again = parse()
+    assert (again.state, again.rows) == (State.READY, 1)
+    assert [row for rows in rows_of(again) for row in rows.cells] == [["Jane", "jane@shop.com"]]
+    assert not ListPart.objects.exists()

@@ -90,10 +90,10 @@ class _Parser:
         storage.delete_parts(self._list)
 
     def _discard_last_attempt(self) -> None:
-        if self._list.parts.exists():
-            storage.delete_rows(self._list)
-        else:
+        if self._list.was_parsed:
             storage.delete_facts(self._list)
+        else:
+            storage.delete_rows(self._list)
 
     def _choose_column(self, source: Source) -> int:
         """Return the customer's column, or the best guess. The preview shows how good it is."""

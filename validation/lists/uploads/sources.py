@@ -41,7 +41,7 @@ class Source:
 @contextmanager
 def open_source(address_list: AddressList) -> Iterator[Source]:
     """Open the rows of a list, or raise UnreadableFile. Reading may raise it as well."""
-    if not address_list.parts.exists():
+    if address_list.was_parsed:
         yield _open_chunks(address_list)
         return
     with tempfile.TemporaryFile() as file:
