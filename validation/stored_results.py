@@ -16,12 +16,12 @@ from django.conf import settings
 
 from accounts.models import Account
 from runtime.database.raw_sql import BulkInsert
-from runtime.encryption import decrypt_bytes, encrypt_bytes
+from runtime.encryption import DecryptionFailed, decrypt_bytes, encrypt_bytes
 from validation.models import StoredResult
 from validation.request_log.writer import Caller
 
-# The rare first: what is near the end takes fewest bits. Results that were stored with another
-# dictionary can't be read, so changing it loses those of a day.
+# Rare strings first: zlib encodes matches near the end of the dictionary in fewer bits.
+# Results that were stored with another dictionary can't be read: changing it loses those of a day.
 _DICTIONARY = (
     b'"reason":"dns_timeout","reasons":["dns_timeout"],"score":null,"evidence":"dns"'
     b'"verdict":"unknown","reason":"dns_failure","retry_after_s":300"dns_failure"'
@@ -91,11 +91,17 @@ def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
 
 
 def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, Any] | None:
-    """Return the document of the account's result, with today's balance, if it is still stored."""
+    """Return the document of the account's result, with today's balance, if it is still stored.
+
+    A result of a SECRET_KEY that was removed, or of another dictionary, can't be read.
+    """
     stored = StoredResult.objects.find(account, result_id)
     if stored is None:
         return None
-    document = unpack(stored.packed)
+    try:
+        document = unpack(stored.packed)
+    except (DecryptionFailed, zlib.error):
+        return None
     # What was left right after the charge isn't stored: the database computed it in that statement.
     document["credits"]["remaining"] = balance
     return document

@@ -3,6 +3,8 @@
 import json
 import random
 import string
+import zlib
+from base64 import b64encode
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +17,7 @@ from accounts.models import Account, User
 from accounts.services import change_log_days
 from apikeys.services import create_key
 from credits.services import grant
+from runtime.encryption import encrypt_bytes
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient, error_code
 from validation import stored_results
@@ -225,3 +228,19 @@ def test_result_with_unlucky_facts_is_stored_in_600_bytes(
     result = caller.validate(f"{name(30)}+{name(20)}@{domain}").json()
     assert len(result["mx"]["records"]) == 10
     assert len(StoredResult.objects.get().packed) < MAX_BYTES
+
+
+def test_result_of_a_removed_secret_key_is_404(caller: ApiClient, settings: Settings) -> None:
+    result_id = caller.validate(NO_ADDRESS).json()["id"]
+    previous, settings.SECRET_KEY = settings.SECRET_KEY, "another" * 10
+    assert not is_stored(caller, result_id)
+    settings.SECRET_KEY_FALLBACKS = [previous]
+    assert is_stored(caller, result_id)
+
+
+def test_result_of_another_dictionary_is_404(caller: ApiClient) -> None:
+    result_id = caller.validate(NO_ADDRESS).json()["id"]
+    compressor = zlib.compressobj(zdict=b'"verdict":"deliverable"')
+    compressed = compressor.compress(b'{"verdict":"deliverable"}') + compressor.flush()
+    StoredResult.objects.update(packed=b64encode(encrypt_bytes(compressed)).decode())
+    assert not is_stored(caller, result_id)

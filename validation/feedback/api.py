@@ -14,16 +14,18 @@ from validation.feedback.services import (
     MAX_COMMENT_LENGTH,
     Claim,
     Sender,
+    find_reportable_result,
     send_feedback,
 )
 from validation.models import Feedback
-from validation.result_api import RESULT_ID, find_result
+from validation.result_api import RESULT_ID
 
 REQUEST_EXAMPLE = {
     "expected": "undeliverable",
     "comment": "We sent a newsletter, and it bounced.",
     "bounce": "550 5.1.1 Mailbox does not exist",
 }
+NOT_REPORTABLE = "Your account has no stored result with this id from the last 24 hours."
 REFUSALS = (
     *COMMON_ERRORS,
     *("invalid_json", "missing_field", "invalid_field", "unsupported_media_type", "not_found"),
@@ -31,14 +33,16 @@ REFUSALS = (
 
 
 class FeedbackView(ApiView):
-    account_relations = ("wallet",)
-
     result: dict[str, object]
     claim: Claim
 
     def check_method(self) -> None:
         """Find the result first: a 404 precedes a 405."""
-        self.result = find_result(self.request, self.kwargs["result_id"])
+        account = self.request.call.key.account
+        result = find_reportable_result(account, self.kwargs["result_id"])
+        if result is None:
+            raise ApiError("not_found", NOT_REPORTABLE)
+        self.result = result
         super().check_method()
 
     def prepare(self) -> None:
@@ -57,10 +61,10 @@ class FeedbackView(ApiView):
     @describe(
         "send-feedback",
         "Send feedback on a verdict",
-        "Says that a verdict is wrong, while its result is stored. This shares the full address "
-        "with our staff, who answer by email and on the request's page. Sending feedback again "
-        "replaces the earlier one. It is free; an account can send feedback on 100 results in 24 "
-        "hours. Feedback on a sandbox result is accepted, but not stored.",
+        "Reports a wrong verdict. Available while the result is stored, for up to 24 hours. This "
+        "shares the full address with our staff, who answer by email and on the request's page. "
+        "Sending feedback again replaces the earlier one. It is free; an account can send feedback "
+        "on 100 results in 24 hours. Feedback on a sandbox result is accepted, but not stored.",
         FeedbackSerializer,
         tag="Validation",
         status=202,

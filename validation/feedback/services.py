@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from accounts.models import Account, User
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from runtime.metrics.client import Counter
+from validation import stored_results
 from validation.addresses import address_hash, mask_address
 from validation.feedback import emails
 from validation.ids import result_created_at
@@ -19,6 +21,8 @@ from validation.models import Feedback, FeedbackText
 from validation.models.feedback import FEEDBACK_WINDOW, feedback_id
 
 FEEDBACK_PER_DAY = 100
+# Results may be stored for longer.
+MAX_RESULT_AGE = timedelta(hours=24)
 MAX_COMMENT_LENGTH, MAX_BOUNCE_LENGTH = 500, 4096
 
 feedback_sent = Counter(
@@ -53,6 +57,14 @@ class Claim:
     expected: Feedback.Expected
     comment: str = ""
     bounce: str = ""
+
+
+def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] | None:
+    """Return the account's result if feedback on it is accepted."""
+    created_at = result_created_at(result_id)
+    if created_at is None or created_at <= timezone.now() - MAX_RESULT_AGE:
+        return None
+    return stored_results.find_result(account, result_id, balance=0)
 
 
 @transaction.atomic

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from runtime.encryption import decrypt, encrypt
+from runtime.encryption import DecryptionFailed, decrypt, encrypt
 from runtime.ids import random_id
 from runtime.logging.formatters import mask_secrets
 
@@ -38,6 +38,9 @@ class FeedbackText(NamedTuple):
     email: str
     comment: str
     bounce: str
+
+
+_UNREADABLE = FeedbackText("", "", "")
 
 
 class Feedback(models.Model):
@@ -98,7 +101,15 @@ class Feedback(models.Model):
 
     @property
     def text(self) -> FeedbackText:
-        return FeedbackText(*decrypt(self.packed).split("\0"))
+        """Decrypt the text. It's empty if the SECRET_KEY that encrypted it was removed."""
+        try:
+            return FeedbackText(*decrypt(self.packed).split("\0"))
+        except DecryptionFailed:
+            return _UNREADABLE
+
+    @property
+    def is_readable(self) -> bool:
+        return self.text != _UNREADABLE
 
     @staticmethod
     def pack(text: FeedbackText) -> str:

@@ -8,17 +8,19 @@ from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
 
 from accounts.models import Account
-from validation.feedback.services import find_feedback
-from validation.models import Feedback, LogEntry, StoredResult
+from validation.feedback.services import find_feedback, find_reportable_result
+from validation.models import Feedback, LogEntry
 
 
 @dataclass(frozen=True)
 class FeedbackCard:
     title: str
     status: str
-    # The label of the button that opens the form. Empty if the result is no longer stored.
+    # The label of the button that opens the form. Empty if feedback is no longer accepted.
     button: str
     feedback: Feedback | None = None
+    # May have an address, so only members who may send feedback see it.
+    comment: str = ""
 
 
 def present_feedback(account: Account, entry: LogEntry) -> FeedbackCard | None:
@@ -26,11 +28,12 @@ def present_feedback(account: Account, entry: LogEntry) -> FeedbackCard | None:
     if not entry.verdict or entry.sandbox:
         return None
     feedback = find_feedback(account, entry.result_id)
-    is_stored = StoredResult.objects.find(account, entry.result_id) is not None
+    is_accepted = find_reportable_result(account, entry.result_id) is not None
     if feedback is not None:
-        button = "Replace feedback" if is_stored else ""
-        return FeedbackCard("Your feedback", describe_state(feedback), button, feedback)
-    if not is_stored:
+        button = "Replace feedback" if is_accepted else ""
+        comment = describe_comment(feedback)
+        return FeedbackCard("Your feedback", describe_state(feedback), button, feedback, comment)
+    if not is_accepted:
         return None
     return FeedbackCard(
         "Is this verdict wrong?",
@@ -43,6 +46,12 @@ def describe_state(feedback: Feedback) -> str:
     if feedback.answered_at is None:
         return f"Sent {naturaltime(feedback.at)}. We'll answer by email and here."
     return f"Answered {naturaltime(feedback.answered_at)}."
+
+
+def describe_comment(feedback: Feedback) -> str:
+    if not feedback.is_readable:
+        return "This comment can no longer be read."
+    return feedback.text.comment
 
 
 def feedback_url(account: Account, result: dict[str, Any]) -> str:

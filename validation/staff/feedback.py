@@ -114,6 +114,8 @@ class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
 
     @admin.display
     def address(self, feedback: Feedback) -> str:
+        if not feedback.is_readable:
+            return "Can't be read anymore, nor can the texts: their SECRET_KEY was removed."
         return feedback.text.email
 
     @admin.display

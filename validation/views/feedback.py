@@ -7,9 +7,8 @@ from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
 from apikeys.errors import ApiError
-from validation import stored_results
 from validation.feedback.forms import FeedbackForm
-from validation.feedback.services import Sender
+from validation.feedback.services import Sender, find_reportable_result
 from validation.feedback.services import send_feedback as send
 from validation.request_log import search
 
@@ -17,9 +16,9 @@ from validation.request_log import search
 @require_http_methods(["GET", "HEAD", "POST"])
 @require_permission(TeamPermission.VALIDATE)
 def send_feedback(request: AccountRequest, result_id: str) -> HttpResponse:
-    result = stored_results.find_result(request.account, result_id, balance=0)
+    result = find_reportable_result(request.account, result_id)
     if result is None:
-        raise Http404("This result doesn't exist or is no longer stored.")
+        raise Http404("This result doesn't exist, is no longer stored, or is over 24 hours old.")
     entry = search.find_result(request.account, result_id)
     form = FeedbackForm(request.POST or None)
     if not form.is_valid():

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account, AuditEntry, User
 from accounts.services import change_log_days
@@ -111,6 +112,18 @@ def test_result_that_is_not_stored_is_404(
     change_log_days(account=account, days=0, actor=owner)
     assert error_code(send(caller, result_id)) == "not_found"
     assert not Feedback.objects.exists()
+
+
+def test_feedback_is_accepted_for_a_day_even_if_results_are_stored_for_longer(
+    caller: ApiClient, result_id: str, settings: Settings
+) -> None:
+    settings.RESULT_RETENTION_HOURS = 720
+    with time_machine.travel(timezone.now() + timedelta(hours=24, seconds=1)):
+        assert caller.get(f"/v1/validations/{result_id}").status_code == 200
+        refused = send(caller, result_id, expected="disposable")
+    assert error_code(refused) == "not_found"
+    assert "from the last 24 hours" in refused.json()["error"]["message"]
+    assert send(caller, result_id, expected="disposable").status_code == 202
 
 
 def test_feedback_beyond_the_daily_limit_is_429(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account, User
 from tests.validation.feedback.factory import NO_ADDRESS, make_feedback
@@ -57,3 +58,12 @@ def test_export_has_what_was_sent(account: Account, owner: User, stranger: User)
     assert (row["id"], row["sent_by"]) == (feedback.public_id, owner.email)
     assert (row["email"], row["comment"]) == (NO_ADDRESS, "I know them")
     assert (row["state"], row["answer"]) == ("open", "")
+
+
+def test_export_survives_a_removed_secret_key(account: Account, settings: Settings) -> None:
+    feedback = make_feedback(account)
+    settings.SECRET_KEY = "another" * 10
+    exported: Any = export_feedback(account=account)
+    (row,) = exported["feedback"]
+    assert (row["id"], row["verdict"]) == (feedback.public_id, "undeliverable")
+    assert (row["email"], row["comment"], row["bounce"]) == ("", "", "")

@@ -7,9 +7,10 @@ import pytest
 import time_machine
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account, User
-from accounts.roles import Role
+from accounts.roles import ROLES_BY_PERMISSION, Role, TeamPermission
 from tests.conftest import make_member
 from tests.support.pages import browser_for
 from tests.validation.feedback.factory import NO_ADDRESS, make_feedback, make_result
@@ -71,6 +72,38 @@ def test_expired_result_takes_no_feedback(account: Account, owner: User) -> None
     with time_machine.travel(timezone.now() + timedelta(hours=24, seconds=1)):
         assert browser_for(owner).get(form_url(result["id"])).status_code == 404
         assert "Send feedback" not in request_page(owner, result["id"])
+
+
+def test_result_that_is_stored_for_longer_takes_feedback_for_a_day(
+    account: Account, owner: User, settings: Settings
+) -> None:
+    settings.RESULT_RETENTION_HOURS = 720
+    result = make_result(account)
+    with time_machine.travel(timezone.now() + timedelta(hours=23, minutes=59)):
+        assert browser_for(owner).get(form_url(result["id"])).status_code == 200
+        assert "Send feedback" in request_page(owner, result["id"])
+    with time_machine.travel(timezone.now() + timedelta(hours=24, seconds=1)):
+        assert browser_for(owner).get(form_url(result["id"])).status_code == 404
+        assert "Send feedback" not in request_page(owner, result["id"])
+
+
+@pytest.mark.parametrize("role", Role)
+def test_comment_is_shown_to_roles_that_may_send_feedback(account: Account, role: Role) -> None:
+    feedback = make_feedback(account)
+    page = request_page(make_member(account, role), feedback.result_id)
+    assert "Your feedback" in page
+    assert ("I know them" in page) == (role in ROLES_BY_PERMISSION[TeamPermission.VALIDATE])
+
+
+def test_page_says_that_a_comment_of_a_removed_key_cannot_be_read(
+    account: Account, owner: User, settings: Settings
+) -> None:
+    feedback = make_feedback(account)
+    settings.SECRET_KEY = "another" * 10
+    page = request_page(owner, feedback.result_id)
+    assert "This comment can no longer be read." in page
+    assert "Replace feedback" not in page
+    assert browser_for(owner).get(form_url(feedback.result_id)).status_code == 404
 
 
 def test_daily_limit_is_explained(
