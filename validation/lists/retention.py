@@ -43,6 +43,7 @@ def expire_lists() -> None:
     for address_list in AddressList.objects.filter(_IS_EMPTY).filter(_has_content()):
         storage.delete_content(address_list)
     _forget_erased_addresses()
+    storage.delete_orphans()
     # List processes do this as well.
     while storage.sweep_once():
         pass

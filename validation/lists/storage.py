@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Min, QuerySet
 from django.utils import timezone
 
 from validation.models import (
@@ -85,6 +85,16 @@ def erase_list(
         AddressList.deleted.filter(pk=address_list.pk).delete()
     else:
         address_list.release(attempts=0)
+
+
+def delete_orphans() -> None:
+    """Delete the digests of lists that no longer exist. No foreign key does this."""
+    pk = 0
+    # One index lookup per list, instead of a scan of all digests.
+    while pk := ListAddress.objects.filter(list__gt=pk).aggregate(next=Min("list"))["next"]:
+        # Hidden lists exist.
+        if not AddressList._base_manager.filter(pk=pk).exists():
+            _run(_batches(ListAddress.objects.filter(list=pk), _DIGESTS_AT_ONCE))
 
 
 def sweep_once() -> bool:

@@ -92,6 +92,17 @@ def test_daily_job_erases_what_is_left_of_a_deleted_list(account: Account) -> No
     assert (ListChunk.objects.count(), ListAddress.objects.count()) == (1, 1)
 
 
+def test_digests_of_lists_that_no_longer_exist_are_deleted(account: Account) -> None:
+    gone, hidden, present = (upload_and_parse(account, f"a{n}@shop.com\n") for n in range(3))
+    # As the previous release deleted large lists. The job that deleted their digests was later.
+    gone.delete()
+    # A list process erases it now.
+    storage.hide_list(hidden)
+    assert ListAddress.objects.count() == 3
+    expire_lists()
+    assert set(ListAddress.objects.values_list("list", flat=True)) == {hidden.pk, present.pk}
+
+
 def test_lists_of_an_erased_account_are_deleted(account: Account, stranger: object) -> None:
     upload_and_parse(account, "a@shop.com\n")
     theirs = Account.objects.exclude(pk=account.pk).get()
