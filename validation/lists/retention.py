@@ -66,8 +66,9 @@ def _has_content() -> Q:
 
 
 def delete_lists(*, account: Account) -> None:
-    """Delete the lists of an erased account. A hook."""
-    for address_list in AddressList.objects.filter(account=account):
-        storage.hide_list(address_list)
-        storage.erase_list(address_list)
+    """Delete the lists of an erased account, of which others erase the rows. A hook.
+
+    It runs in a transaction: pauses while rows are erased would make charges wait on SQLite.
+    """
+    storage.hide_lists(AddressList.objects.filter(account=account))
     ListUpload.objects.filter(account=account).delete()

@@ -65,6 +65,11 @@ def hide_list(address_list: AddressList) -> None:
     address_list.save(update_fields=["deleted_at", "leased_until", "preview"])
 
 
+def hide_lists(lists: QuerySet[AddressList]) -> None:
+    """Make lists unreachable. List processes or the daily job erase them."""
+    lists.update(deleted_at=timezone.now(), leased_until=None, attempts=0, preview=b"")
+
+
 def erase_list(
     address_list: AddressList, *, seconds: float = _SWEEP_SECONDS, facts_seconds: float = 0
 ) -> None:

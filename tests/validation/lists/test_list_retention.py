@@ -6,9 +6,15 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account
+from accounts.services import open_account
+from credits.models import Hold, Wallet
+from runtime.jobs.daily import run_daily
+from tests.conftest import make_user
+from tests.validation.lists.factory import make_started_list
 from tests.validation.lists.uploads import upload_and_parse
 from validation.lists import storage
 from validation.lists.export import export_lists
+from validation.lists.processing.running import work_once
 from validation.lists.retention import delete_lists, delete_unfinished_uploads, expire_lists
 from validation.lists.services import Actor, create_list, store_part
 from validation.models import (
@@ -110,7 +116,49 @@ def test_lists_of_an_erased_account_are_deleted(account: Account, stranger: obje
     delete_lists(account=account)
     assert AddressList.objects.get().account == theirs
     assert ListUpload.objects.get().account == theirs
+    assert AddressList.deleted.get().preview == b""
+    while work_once():
+        pass
+    assert not AddressList.deleted.exists()
     assert (ListChunk.objects.count(), ListAddress.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize("state", [State.UPLOADING, State.PARSING, State.READY, State.COMPLETED])
+def test_daily_jobs_erase_the_lists_of_a_closed_account_completely(
+    account: Account, state: State
+) -> None:
+    parsed = upload_and_parse(account, "a@shop.com\n")
+    AddressList.objects.update(state=state, leased_until=timezone.now() + timedelta(seconds=30))
+    ListPart.objects.create(list=parsed, number=1, size=1, content=b"x")
+    Account.objects.update(closed_at=timezone.now() - timedelta(days=31))
+    run_daily()
+    account.refresh_from_db()
+    assert account.erased_at is not None
+    assert not AddressList._base_manager.exists()
+    assert not count_content()
+
+
+def test_running_list_of_a_closed_account_is_erased_without_its_hold(account: Account) -> None:
+    make_started_list(account, ["a@shop.com", "b@shop.com"])
+    Account.objects.update(closed_at=timezone.now() - timedelta(days=31))
+    run_daily()
+    assert not AddressList._base_manager.exists()
+    assert not count_content()
+    assert not Hold.objects.get().is_open
+
+
+def test_deleting_an_account_deletes_its_hidden_lists(account: Account) -> None:
+    upload_and_parse(account, "a@shop.com\n")
+    theirs = open_account(user=make_user("other@shop.example"), name="Other")
+    AddressList.objects.update(account=theirs)
+    delete_lists(account=theirs)
+    # The audit log allows it from then on.
+    Account.objects.filter(pk=theirs.pk).update(closed_at=timezone.now(), erased_at=timezone.now())
+    Wallet.objects.filter(account=theirs).delete()
+    theirs.delete()
+    expire_lists()
+    assert not AddressList._base_manager.exists()
+    assert not count_content()
 
 
 def test_export_has_the_lists_with_their_counts_but_no_rows(account: Account) -> None:
