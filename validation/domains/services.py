@@ -37,7 +37,7 @@ class DomainLists:
         return not self.allowed and not self.denied
 
     def document(self) -> dict[str, object]:
-        return {"allowed": self.allowed, "denied": self.denied}
+        return {"allowed": list(self.allowed), "denied": list(self.denied)}
 
 
 def read_domains(account: Account) -> DomainLists:

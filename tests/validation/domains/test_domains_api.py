@@ -205,6 +205,12 @@ def test_refused_and_repeated_changes_are_not_in_the_audit_log(caller: ApiClient
     assert AuditEntry.objects.filter(action="domains.changed").count() == 1
 
 
+def test_emptying_empty_lists_is_not_in_the_audit_log(caller: ApiClient) -> None:
+    before = get(caller).headers["ETag"]
+    assert put(caller, EMPTY).headers["ETag"] == before
+    assert not AuditEntry.objects.filter(action="domains.changed").exists()
+
+
 def test_suspended_account_cannot_change_its_lists(
     caller: ApiClient, account: Account, staff: User
 ) -> None:
