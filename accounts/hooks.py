@@ -22,6 +22,11 @@ class AccountErased(Protocol):
     def __call__(self, *, account: Account) -> None: ...
 
 
+class UserErased(Protocol):
+    def __call__(self, *, email: str) -> None:
+        """Erase the user's email address from what other accounts have."""
+
+
 class AccountExported(Protocol):
     def __call__(self, *, account: Account) -> dict[str, object]:
         """Return sections of the export, by name."""
@@ -36,5 +41,6 @@ on_account_opened = Hook[AccountOpened]("ON_ACCOUNT_OPENED")
 on_account_closed = Hook[AccountClosed]("ON_ACCOUNT_CLOSED")
 on_account_reopened = Hook[AccountReopened]("ON_ACCOUNT_REOPENED")
 on_account_erased = Hook[AccountErased]("ON_ACCOUNT_ERASED")
+on_user_erased = Hook[UserErased]("ON_USER_ERASED")
 on_account_exported = Hook[AccountExported]("ON_ACCOUNT_EXPORTED")
 on_email_confirmed = Hook[EmailConfirmed]("ON_EMAIL_CONFIRMED")

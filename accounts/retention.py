@@ -50,6 +50,8 @@ def _erase_user(user: User) -> None:
     about_user = AuditEntry.objects.filter(target__contains=user.email)
     about_user.filter(actor_name=UNKNOWN_ACTOR).update(actor_name=ERASED, ip=None)
     about_user.update(target=ERASED)
+    for erase in hooks.on_user_erased:
+        erase(email=user.email)
     user.delete()
 
 

@@ -21,6 +21,10 @@ ON_ACCOUNT_ERASED: list[str] = [
     "validation.lists.retention.delete_lists",
     "validation.feedback.data.delete_feedback",
 ]
+ON_USER_ERASED: list[str] = [
+    "validation.lists.retention.erase_creator",
+    "validation.feedback.data.erase_sender",
+]
 ON_ACCOUNT_EXPORTED: list[str] = [
     "apikeys.services.export_keys",
     "credits.export.export_billing",

@@ -33,5 +33,10 @@ def delete_feedback(*, account: Account) -> None:
     Feedback.objects.filter(account=account).delete()
 
 
+def erase_sender(*, email: str) -> None:
+    """Erase the address of an erased user from the feedback of other accounts. A hook."""
+    Feedback.objects.filter(sent_by=email).update(sent_by="")
+
+
 def delete_old_feedback() -> None:
     delete_in_batches(Feedback.objects.expired())

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.db.models import Exists, Min, OuterRef, Q
 from django.utils import timezone
 
+from accounts.audit.models import ERASED
 from accounts.models import Account
 from runtime.database.batches import delete_in_batches
 from validation.lists import storage
@@ -72,3 +73,8 @@ def delete_lists(*, account: Account) -> None:
     """
     storage.hide_lists(AddressList.objects.filter(account=account))
     ListUpload.objects.filter(account=account).delete()
+
+
+def erase_creator(*, email: str) -> None:
+    """Erase the address of an erased user from the lists of other accounts. A hook."""
+    AddressList._base_manager.filter(created_by=email).update(created_by=ERASED)

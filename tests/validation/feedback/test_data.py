@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account, User
+from accounts.retention import erase_closed_accounts
 from tests.validation.feedback.factory import NO_ADDRESS, make_feedback
 from validation.erasure import count_rows, erase_address
 from validation.feedback.data import delete_feedback, delete_old_feedback, export_feedback
@@ -48,6 +49,18 @@ def test_erasing_an_account_deletes_its_feedback(account: Account) -> None:
     make_feedback(account)
     delete_feedback(account=account)
     assert not Feedback.objects.exists()
+
+
+def test_erased_user_is_no_longer_the_sender_in_other_accounts(
+    account: Account, owner: User, stranger: User
+) -> None:
+    theirs = make_feedback(stranger.memberships.get().account, user=owner)
+    others = make_feedback(stranger.memberships.get().account, "another", user=stranger)
+    Account.objects.filter(pk=account.pk).update(closed_at=timezone.now() - timedelta(days=31))
+    erase_closed_accounts()
+    for feedback in (theirs, others):
+        feedback.refresh_from_db()
+    assert (theirs.sent_by, others.sent_by) == ("", stranger.email)
 
 
 def test_export_has_what_was_sent(account: Account, owner: User, stranger: User) -> None:

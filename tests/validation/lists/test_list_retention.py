@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.models import Account
+from accounts.models import Account, User
+from accounts.retention import erase_closed_accounts
 from accounts.services import open_account
 from credits.models import Hold, Wallet
 from runtime.jobs.daily import run_daily
@@ -170,3 +171,14 @@ def test_export_has_the_lists_with_their_counts_but_no_rows(account: Account) ->
     assert (exported["name"], exported["state"], exported["rows"]) == ("Spring", "ready", 1)
     assert exported["metadata"] == {"a": "b"}
     assert "a@shop.com" not in str(exported)
+
+
+def test_erased_user_is_no_longer_the_creator_in_other_accounts(
+    account: Account, owner: User, stranger: User
+) -> None:
+    elsewhere = stranger.memberships.get().account
+    created = create_list(actor=Actor(elsewhere, user=owner))
+    Account.objects.filter(pk=account.pk).update(closed_at=timezone.now() - timedelta(days=31))
+    erase_closed_accounts()
+    created.refresh_from_db()
+    assert created.created_by == "erased"
