@@ -232,10 +232,13 @@ for (const form of document.querySelectorAll(".lists-form")) {
     upload = null;
     show(false);
     showBegun();
-    say("Upload canceled");
-    if (canceled) {
-      // If this fails, the parts are deleted within a day.
-      await request("POST", canceled.cancel);
+    // If this fails, the parts are deleted within a day.
+    const { reply } = canceled ? await request("POST", canceled.cancel) : {};
+    if (reply?.page) {
+      // The file was complete before the request to cancel arrived.
+      location.assign(reply.page);
+    } else {
+      say("Upload canceled");
     }
   });
 

@@ -154,6 +154,18 @@ def test_canceled_upload_is_deleted_and_can_begin_again(page: Page, large: Path)
     expect(page.locator(".lists-table tbody tr")).to_have_count(1)
 
 
+def test_upload_that_is_complete_when_it_is_canceled_opens_its_page(
+    page: Page, large: Path
+) -> None:
+    # The server completes the upload, but the browser never gets the response.
+    page.route(re.compile("/upload/finish/$"), lambda route: route.fetch())
+    with page.expect_request(re.compile("/upload/finish/$")):
+        upload(page, large)
+    page.get_by_role("button", name="Cancel upload").click()
+    expect(page.get_by_role("heading", name="customers.csv")).to_be_visible()
+    page.unroute_all()
+
+
 def test_file_beyond_the_plan_is_refused_before_it_is_uploaded(page: Page, tmp_path: Path) -> None:
     large = tmp_path / "large.csv"
     large.write_bytes(b"jane@reserved.test\n" * 600_000)

@@ -161,14 +161,22 @@ def delete_list(*, address_list: AddressList, actor: Actor) -> None:
     """
     with transaction.atomic():
         _lock_list(address_list)
-        if address_list.state in HOLDING_CREDITS | {State.PARSING}:
-            # Processes stop working on it.
-            change_state(address_list, State.CANCELED)
-        if address_list.hold is not None:
-            release_hold(hold=address_list.hold)
-        actor.record("list.deleted", _describe(address_list))
-        storage.hide_list(address_list)
-    storage.erase_list(address_list, seconds=_ERASURE_SECONDS, facts_seconds=_FACTS_SECONDS)
+        _hide(address_list, actor)
+    _erase(address_list)
+
+
+def cancel_upload(*, address_list: AddressList, actor: Actor) -> bool:
+    """Delete a list that waits for its parts. Return False if its file is complete: then it stays.
+
+    No part of a transaction.
+    """
+    with transaction.atomic():
+        _lock_list(address_list)
+        if address_list.state != State.UPLOADING:
+            return False
+        _hide(address_list, actor)
+    _erase(address_list)
+    return True
 
 
 def change_state(address_list: AddressList, new: State, **changes: object) -> bool:
@@ -191,6 +199,20 @@ def change_state(address_list: AddressList, new: State, **changes: object) -> bo
     for name, value in values.items():
         setattr(address_list, name, value)
     return True
+
+
+def _hide(address_list: AddressList, actor: Actor) -> None:
+    if address_list.state in HOLDING_CREDITS | {State.PARSING}:
+        # Processes stop working on it.
+        change_state(address_list, State.CANCELED)
+    if address_list.hold is not None:
+        release_hold(hold=address_list.hold)
+    actor.record("list.deleted", _describe(address_list))
+    storage.hide_list(address_list)
+
+
+def _erase(address_list: AddressList) -> None:
+    storage.erase_list(address_list, seconds=_ERASURE_SECONDS, facts_seconds=_FACTS_SECONDS)
 
 
 def _find_times(state: State, now: datetime) -> dict[str, datetime | None]:

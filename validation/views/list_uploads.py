@@ -89,11 +89,11 @@ def finish_upload(request: AccountRequest, list_id: str) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VALIDATE)
 def cancel_upload(request: AccountRequest, list_id: str) -> HttpResponse:
-    """Delete the list and its parts. A list whose file is complete stays, and has a page."""
+    """Delete the list and its parts. A list whose file is complete stays: return its page."""
     address_list = get_list(request, list_id)
-    if address_list.state == State.UPLOADING:
-        services.delete_list(address_list=address_list, actor=acting_member(request))
-    return JsonResponse({})
+    if services.cancel_upload(address_list=address_list, actor=acting_member(request)):
+        return JsonResponse({})
+    return JsonResponse({"page": _url("show-list", address_list)})
 
 
 def _describe(address_list: AddressList) -> dict[str, object]:

@@ -13,7 +13,14 @@ from credits.models import Wallet
 from credits.wallet.holds import hold_credits
 from tests.validation.lists.uploads import parse, rows_of, upload, upload_and_parse
 from validation.lists import services
-from validation.lists.services import Actor, begin_parsing, create_list, delete_list, store_part
+from validation.lists.services import (
+    Actor,
+    begin_parsing,
+    cancel_upload,
+    create_list,
+    delete_list,
+    store_part,
+)
 from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
 from validation.models.list_states import State
@@ -151,6 +158,16 @@ def test_deleting_a_list_erases_all_of_it_and_no_other_list(account: Account) ->
     delete_list(address_list=AddressList.objects.exclude(pk=kept.pk).get(), actor=Actor(account))
     for model in (AddressList, ListChunk, ListAddress, ListDomain):
         assert model.objects.count() == 1, model
+
+
+def test_upload_that_was_completed_in_between_is_not_canceled(empty_list: AddressList) -> None:
+    store_part(address_list=empty_list, number=1, content=b"jane@shop.com")
+    # As another request read it, before this one completed it.
+    earlier = AddressList.objects.get()
+    begin_parsing(address_list=empty_list)
+    assert not cancel_upload(address_list=earlier, actor=Actor(earlier.account))
+    assert AddressList.objects.get().state == State.PARSING
+    assert ListPart.objects.exists()
 
 
 def test_deleting_a_started_list_releases_its_credits(account: Account) -> None:
