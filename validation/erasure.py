@@ -16,7 +16,7 @@ from validation.lists.erasure import (
     erase_from_list,
     erase_when_parsed,
     lists_with_address,
-    unparsed_lists,
+    readable_lists,
 )
 from validation.models import AddressList, LogEntry, Replay
 
@@ -41,12 +41,13 @@ class ErasureCount:
     requests: int
     replays: int
     lists: int
-    # Lists that aren't parsed yet, and may have the address.
-    unparsed_lists: int = 0
+    feedback: int = 0
+    # Lists that will be read, or may be read again with another column, and may have the address.
+    readable_lists: int = 0
 
     @property
     def is_possible(self) -> bool:
-        return bool(self.total or self.unparsed_lists)
+        return bool(self.total or self.readable_lists)
 
     @property
     def total(self) -> int:
@@ -66,7 +67,7 @@ class ErasureCount:
 
 def count_rows(*, email: str, account: Account | None) -> ErasureCount:
     requests, replays, lists, feedback = (rows.count() for rows in _matching_rows(email, account))
-    return ErasureCount(requests, replays, lists, feedback, unparsed_lists(account).count())
+    return ErasureCount(requests, replays, lists, feedback, readable_lists(account).count())
 
 
 def parse_and_mask(email: str) -> str:

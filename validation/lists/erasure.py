@@ -15,7 +15,7 @@ from validation.engine.syntax import AddressParts, parse_address
 from validation.lists.payloads import RowKind, Rows, pack_results, unpack_results
 from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ErasedAddress, ListAddress, ListChunk
-from validation.models.list_states import State
+from validation.models.list_states import READABLE, State
 from validation.models.lists import Dedupe
 
 
@@ -30,9 +30,12 @@ def lists_with_address(email: str) -> QuerySet[AddressList]:
     return AddressList.objects.filter(Exists(found))
 
 
-def unparsed_lists(account: Account | None) -> QuerySet[AddressList]:
-    """Return the lists whose files may have any address. `account`: None for all."""
-    lists = AddressList.objects.filter(state__in=(State.UPLOADING, State.PARSING))
+def readable_lists(account: Account | None) -> QuerySet[AddressList]:
+    """Return the lists with rows that may be read later, and may have any address.
+
+    `account`: None for all.
+    """
+    lists = AddressList.objects.filter(state__in=READABLE)
     return lists.filter(account=account) if account else lists
 
 
@@ -44,7 +47,7 @@ def erase_when_parsed(email: str, account: Account | None) -> None:
     """
     ErasedAddress.objects.create(account=account, digest=address_hash(email))
     # A process that parses a list now doesn't know about it: another one must start over.
-    unparsed_lists(account).update(leased_until=None, attempts=0)
+    readable_lists(account).exclude(state=State.READY).update(leased_until=None, attempts=0)
 
 
 def erase_from_list(address_list: AddressList, email: str) -> int:

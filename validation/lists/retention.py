@@ -18,7 +18,7 @@ from validation.models import (
     ListPart,
     ListUpload,
 )
-from validation.models.list_states import State
+from validation.models.list_states import READABLE, State
 
 MAX_UPLOAD_TIME = timedelta(hours=24)
 # Their rows were deleted, unless the process that did so was killed. A list that failed after its
@@ -52,9 +52,8 @@ def expire_lists() -> None:
 
 def _forget_erased_addresses() -> None:
     """Delete the digests of erased addresses that no list can bring back by being parsed."""
-    unread = (State.UPLOADING, State.PARSING, State.READY)
-    oldest = AddressList.objects.filter(state__in=unread).aggregate(at=Min("created_at"))["at"]
-    ErasedAddress.objects.needless(oldest).delete()
+    oldest = AddressList.objects.filter(state__in=READABLE).aggregate(at=Min("created_at"))["at"]
+    ErasedAddress.objects.obsolete(oldest).delete()
 
 
 def _has_content() -> Q:

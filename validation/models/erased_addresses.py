@@ -19,7 +19,7 @@ class ErasedAddressQuerySet(models.QuerySet["ErasedAddress"]):
         erased = self.filter(accounts, at__gte=address_list.created_at)
         return {digest.hex for digest in erased.values_list("digest", flat=True)}
 
-    def needless(self, oldest_list: datetime | None) -> "ErasedAddressQuerySet":
+    def obsolete(self, oldest_list: datetime | None) -> "ErasedAddressQuerySet":
         """Return the rows for which no list is old enough, except for the newest."""
         before = timezone.now() - MIN_AGE
         return self.filter(at__lt=min(before, oldest_list) if oldest_list else before)

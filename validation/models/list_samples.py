@@ -15,7 +15,7 @@ class ListSampleQuerySet(models.QuerySet["ListSample"]):
     def recent(self) -> "ListSampleQuerySet":
         return self.filter(at__gt=timezone.now() - SAMPLE_WINDOW)
 
-    def needless(self) -> "ListSampleQuerySet":
+    def obsolete(self) -> "ListSampleQuerySet":
         """Return the samples of deleted lists that no longer count."""
         return self.filter(list=None, at__lte=timezone.now() - SAMPLE_WINDOW)
 

@@ -43,6 +43,8 @@ FINAL = frozenset({State.COMPLETED, State.CANCELED, State.FAILED, State.EXPIRED}
 UNFINISHED = frozenset(State) - FINAL
 # Processes take chunks of these lists.
 WORKABLE = frozenset({State.QUEUED, State.RUNNING, State.RECHECKING})
+# Their rows will be read, or may be read again with another column.
+READABLE = frozenset({State.UPLOADING, State.PARSING, State.READY})
 HOLDING_CREDITS = WORKABLE | {State.PAUSED}
 
 

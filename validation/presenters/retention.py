@@ -28,7 +28,11 @@ def erasure_summary(account: Account, rows: ErasureCount) -> str:
     found = f"This deletes {rows.summary}."
     if not rows.total:
         found = f"{account} has no data about this address."
-    if not rows.unparsed_lists:
+    if not rows.readable_lists:
         return found
-    lists = "1 list" if rows.unparsed_lists == 1 else f"{rows.unparsed_lists:,} lists"
-    return f"{found} We haven't read {lists} yet: if the address is there, its rows are emptied."
+    is_one = rows.readable_lists == 1
+    lists, them = ("1 list", "it") if is_one else (f"{rows.readable_lists:,} lists", "them")
+    return (
+        f"{found} We may still read {lists}, or read {them} again with another column: if the "
+        "address is there, its rows are emptied then."
+    )

@@ -186,11 +186,27 @@ class TestListsThatAreParsedLater:
     def test_erasure_is_offered_while_a_list_is_not_parsed(self, account: Account) -> None:
         upload(account, TABLE)
         rows = count_rows(email="jane@shop.com", account=account)
-        assert (rows.total, rows.unparsed_lists, rows.is_possible) == (0, 1, True)
+        assert (rows.total, rows.readable_lists, rows.is_possible) == (0, 1, True)
         assert erasure_summary(account, rows) == (
-            "The Shop has no data about this address. We haven't read 1 list yet: if the address "
-            "is there, its rows are emptied."
+            "The Shop has no data about this address. We may still read 1 list, or read it again "
+            "with another column: if the address is there, its rows are emptied then."
         )
+
+    def test_erasure_is_offered_while_another_column_can_be_chosen(
+        self, account: Account, owner: User
+    ) -> None:
+        parsed = upload_and_parse(account, "work,private\nboss@shop.com,jane@other.com\n")
+        rows = count_rows(email="jane@other.com", account=account)
+        assert (rows.total, rows.readable_lists, rows.is_possible) == (0, 1, True)
+        erase(account, owner, "jane@other.com")
+        choose_column(address_list=parsed, column=1, actor=None)
+        assert rows_of(parse())[0].cells == [[]]
+
+    def test_started_list_has_no_other_column_to_read(self, account: Account) -> None:
+        upload_and_parse(account, "jane@shop.com\n")
+        AddressList.objects.update(state=State.QUEUED)
+        rows = count_rows(email="jane@other.com", account=account)
+        assert (rows.readable_lists, rows.is_possible) == (0, False)
 
     @pytest.mark.parametrize(("state", "kept"), [(State.READY, True), (State.RUNNING, False)])
     def test_digest_is_kept_while_a_list_can_be_parsed(

@@ -103,7 +103,7 @@ def _reserve(address_list: AddressList) -> ListSample:
     if existing is not None:
         return existing
     _check_day(account)
-    ListSample.objects.needless().filter(account=account).delete()
+    ListSample.objects.obsolete().filter(account=account).delete()
     return ListSample.objects.create(account=account, list=address_list)
 
 
