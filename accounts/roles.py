@@ -38,7 +38,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     # Request log retention, and erasure of addresses from the request log.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
-    # Those that the account always accepts or rejects. Any key can change them, too.
+    # Those that the account allows or denies. Any key can change them, too.
     TeamPermission.MANAGE_DOMAINS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     TeamPermission.BUY: frozenset({Role.OWNER, Role.ADMIN, Role.BILLING}),
     # The playground and lists spend credits. Lists also contain addresses.

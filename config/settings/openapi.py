@@ -20,8 +20,8 @@ def openapi_settings(base_url: str, support_email: str) -> dict[str, Any]:
             },
             {
                 "name": "Domains",
-                "description": "Read and replace the domains that your account always accepts or "
-                "rejects. This is free.",
+                "description": "Read and replace the domains that your account allows or denies. "
+                "This is free.",
             },
             {
                 "name": "Account",

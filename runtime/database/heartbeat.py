@@ -36,7 +36,7 @@ class Heartbeat:
         self._lock = threading.Lock()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        # The row isn't the block's anymore: its work is useless.
+        # Another process has claimed the row, so this work will be discarded.
         self.is_lost = False
 
     def __enter__(self) -> Self:

@@ -26,6 +26,45 @@ class Entry:
 
 ENTRIES = (
     Entry(
+        "mailing-list-guide",
+        date(2026, 11, 23),
+        "Docs",
+        "A guide to cleaning a mailing list",
+        "From an export of your list to the addresses that you can send to, in the dashboard or "
+        "with a script.",
+        _PAGES["show-mailing-list"],
+    ),
+    Entry(
+        "disposable-hosts",
+        date(2026, 11, 23),
+        "API",
+        "More disposable domains, and parked ones",
+        "Disposable domains are recognized by their mail hosts too, and by name with the votes of "
+        "eight lists. `lists.disposable_by` says which of both applies. The new reason `parked` "
+        "marks domains whose mail goes to a domain parking service.",
+        _PAGES["show-verdicts"],
+    ),
+    Entry(
+        "gateway-ipv4",
+        date(2026, 11, 23),
+        "API",
+        "Security gateways and mail hosts without IPv4",
+        "Results have two new fields: `mx.gateway`, true if a security gateway receives the "
+        "domain's mail, and `mx.ipv4`, false if its mail hosts have only IPv6 addresses. "
+        "`mx.provider` recognizes many more providers.",
+        _PAGES["show-validate"],
+    ),
+    Entry(
+        "domains",
+        date(2026, 11, 23),
+        "API",
+        "Your own domains",
+        "List domains whose addresses you accept unless they're undeliverable, or always reject, "
+        "with `PUT /v1/domains` or under Settings → Domains. Results say in `account_list` which "
+        "list applies.",
+        _PAGES["show-domains"],
+    ),
+    Entry(
         "results",
         date(2026, 11, 23),
         "API",

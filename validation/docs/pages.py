@@ -90,7 +90,7 @@ GROUPS = (
                 "show-domains",
                 "domains/",
                 "Your own domains",
-                "Domains that you always accept or reject, whatever their verdict.",
+                "Domains whose addresses you accept unless undeliverable, or always reject.",
             ),
             Page(
                 "show-rate-limits",

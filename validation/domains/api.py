@@ -53,8 +53,9 @@ class DomainsView(ApiView):
     @describe(
         "show-domains",
         "Get your domains",
-        "Returns the domains that your account always accepts or rejects. Both lists are empty "
-        "until you set them.",
+        "Returns the domains that your account allows or denies: addresses of allowed domains are "
+        "accepted unless they are undeliverable, and those of denied domains are always rejected. "
+        "Both lists are empty until you set them.",
         DomainsSerializer,
         tag="Domains",
         parameters=[ETAG],

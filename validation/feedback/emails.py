@@ -7,7 +7,7 @@ from accounts.roles import Role
 from validation.models import Feedback, LogEntry
 
 # They get the answer if the sender has left the account.
-_DEPUTIES = (Role.OWNER, Role.ADMIN)
+_FALLBACK_ROLES = (Role.OWNER, Role.ADMIN)
 
 
 def queue_feedback_answered(feedback: Feedback) -> None:
@@ -20,7 +20,7 @@ def _recipients(feedback: Feedback) -> list[str]:
     members = feedback.account.memberships.order_by("pk")
     if members.filter(user__email=feedback.sent_by).exists():
         return [feedback.sent_by]
-    return list(members.filter(role__in=_DEPUTIES).values_list("user__email", flat=True))
+    return list(members.filter(role__in=_FALLBACK_ROLES).values_list("user__email", flat=True))
 
 
 def _find_link(feedback: Feedback) -> str:

@@ -5,7 +5,7 @@ from accounts.models import Account
 
 
 class AccountDomains(models.Model):
-    """The domains that an account always accepts or rejects, with their subdomains.
+    """The domains that an account allows or denies, with their subdomains.
 
     `Account.domains_version` identifies their content: a metered call reads that with its key, and
     needs this row only if it changed.

@@ -1,4 +1,4 @@
-"""Settings → Domains: the domains that the account always accepts or rejects."""
+"""Settings → Domains: the domains that the account allows or denies."""
 
 from django.contrib import messages
 from django.http import HttpResponse
