@@ -52,7 +52,13 @@ def test_legitimate_domains_are_not_disposable(name: str) -> None:
     assert [domain for domain in domains if DATA.is_disposable(f"any.{domain}")] == []
 
 
-@pytest.mark.parametrize("domain", ["sify.com", "21cn.com", "mail2world.com", "timeweb.ru"])
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *("sify.com", "21cn.com", "mail2world.com", "timeweb.ru", "neomailbox.com", "sudomail.net"),
+        *("mijnhva.nl", "99.com", "knime.app"),
+    ],
+)
 def test_real_provider_on_public_lists_is_not_disposable(domain: str) -> None:
     assert DATA.disposable_by(domain, [f"mx.{domain}"]) is None
 
@@ -124,7 +130,7 @@ def test_domain_is_parked_if_all_its_mail_hosts_belong_to_parking_services(
     assert DATA.is_parked(domain, hosts) is is_parked
 
 
-@pytest.mark.parametrize("domain", ["ddns.net", "mooo.com", "eu.org", "co.uk", "us.to"])
+@pytest.mark.parametrize("domain", ["ddns.net", "mooo.com", "eu.org", "co.uk", "us.to", "esy.es"])
 def test_domain_that_strangers_share_is_not_disposable_as_a_whole(domain: str) -> None:
     assert domain not in DATA.disposable
 
@@ -177,7 +183,7 @@ def test_other_domain_is_not_a_free_provider(domain: str) -> None:
     [
         *("duck.com", "mozmail.com", "simplelogin.com", "privaterelay.appleid.com"),
         *("a.anonaddy.com", "a.4wrd.cc", "33mail.com", "jane.33mail.com", "spamgourmet.com"),
-        *("forwardemail.net", "marketplace.amazon.de", "passmail.net"),
+        *("forwardemail.net", "marketplace.amazon.de", "passmail.net", "burnermail.io"),
     ],
 )
 def test_relay_is_recognized(domain: str) -> None:
