@@ -59,6 +59,18 @@ pytestmark = pytest.mark.anywhere
         ("inbound-smtp.eu-west-1.amazonaws.com", "amazon_ses"),
         ("ec2-203-0-113-7.compute-1.amazonaws.com", "other"),
         ("ns3001.ovh.net", "other"),
+        ("static.7.113.0.203.clients.your-server.de", "other"),
+        ("203-0-113-7.hinet-ip.hinet.net", "other"),
+        ("ip-203-0-113-7.ip.secureserver.net", "other"),
+        ("shop.fbx.proxad.net", "other"),
+        ("rrcs-203-0-113-7.nyc.biz.rr.com", "other"),
+        ("c-203-0-113-7.hsd1.ca.comcast.net", "other"),
+        ("p7-ipngn113marunouchi.tokyo.ocn.ne.jp", "other"),
+        ("shop.plus.com", "other"),
+        ("www7.your-server.de", "hetzner"),
+        ("mx.core.plus.net", "plusnet"),
+        ("mx1.online.net", "scaleway"),
+        ("mx1.securemx.jp", "iij_secure_mx"),
         ("one.com.shop.com", "other"),
         ("someone.com", "other"),
         ("mx.shop.com", "other"),
@@ -76,8 +88,23 @@ def test_first_recognized_host_decides_the_provider() -> None:
     assert identify_provider([]) is None
 
 
+def test_customers_own_server_does_not_hide_the_provider_of_the_next_host() -> None:
+    own_server = "static.7.113.0.203.clients.your-server.de"
+    assert identify_provider([own_server, "aspmx.l.google.com"]) == "google"
+    assert not is_gateway(OTHER)
+
+
 @pytest.mark.parametrize(
-    "provider", ["mimecast", "proofpoint", "messagelabs", "barracuda", "cisco", "hornetsecurity"]
+    "provider",
+    [
+        "mimecast",
+        "proofpoint",
+        "messagelabs",
+        "barracuda",
+        "cisco",
+        "hornetsecurity",
+        "iij_secure_mx",
+    ],
 )
 def test_filtering_service_is_a_gateway(provider: str) -> None:
     assert is_gateway(provider)

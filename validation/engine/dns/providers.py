@@ -23,9 +23,10 @@ def _read_providers() -> Iterable[MailProvider]:
         yield MailProvider(code, is_gateway, tuple(words[is_gateway:]))
 
 
-PROVIDERS = tuple(_read_providers())
+_LISTED = tuple(_read_providers())
+PROVIDERS = tuple(provider for provider in _LISTED if provider.code != OTHER)
 _GATEWAYS = frozenset(provider.code for provider in PROVIDERS if provider.is_gateway)
-_CODE_BY_DOMAIN = {domain: provider.code for provider in PROVIDERS for domain in provider.domains}
+_CODE_BY_DOMAIN = {domain: provider.code for provider in _LISTED for domain in provider.domains}
 
 
 def identify_provider(hosts: Iterable[str]) -> str | None:
@@ -35,12 +36,12 @@ def identify_provider(hosts: Iterable[str]) -> str | None:
     """
     provider = None
     for host in hosts:
-        # The longest domain first: Microsoft's consumer hosts are below its business hosts.
+        # The longest domain first: Microsoft's consumer hosts are below its business hosts, and
+        # customers' own servers are below their network provider's domain.
         codes = (_CODE_BY_DOMAIN.get(domain) for domain in with_parents(host))
-        code = next(filter(None, codes), None)
-        if code is not None:
-            return code
-        provider = OTHER
+        provider = next(filter(None, codes), OTHER)
+        if provider != OTHER:
+            return provider
     return provider
 
 
