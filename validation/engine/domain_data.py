@@ -64,6 +64,7 @@ def _load_set(name: str) -> "cached_property[frozenset[str]]":
 
 
 class DomainData:
+    never_disposable = _load_set("never_disposable")
     relays = _load_set("relays")
     reserved = _load_set("reserved_domains")
     role_accounts = _load_set("role_accounts")
@@ -147,7 +148,8 @@ class DomainData:
             return "domain"
         for host in mail_hosts:
             if is_below(host, self.disposable_hosts):
-                return None if self.is_well_known(ascii_domain) else "mx"
+                is_protected = is_below(ascii_domain, self.never_disposable)
+                return None if is_protected or self.is_well_known(ascii_domain) else "mx"
         return None
 
     def is_parked(self, ascii_domain: str, mail_hosts: Sequence[str]) -> bool:

@@ -101,8 +101,9 @@ def test_name_of_a_disposable_domain_decides_before_its_mail_host() -> None:
     assert DATA.disposable_by("mailinator.com", ["mail.mailinator.com"]) == "domain"
 
 
-def test_well_known_domain_is_not_disposable_by_its_mail_host() -> None:
-    assert DATA.disposable_by("gmail.com", ["mail.mailinator.com"]) is None
+@pytest.mark.parametrize("domain", ["gmail.com", "laposte.net", "99.com", "shop.99.com"])
+def test_protected_domain_is_not_disposable_by_its_mail_host(domain: str) -> None:
+    assert DATA.disposable_by(domain, ["mail.mailinator.com"]) is None
 
 
 def test_allowed_domain_is_not_disposable_by_its_mail_host() -> None:
