@@ -137,6 +137,25 @@ def test_broken_domain_costs_one_more_try(patient_engine: Engine, fake_dns: Fake
     assert hosts == [1] * 20
 
 
+def test_failing_hosts_of_a_cached_domain_are_queried_once_if_the_server_supports_edns(
+    fake_dns: FakeDns,
+) -> None:
+    """The MX record isn't queried again, so only an earlier lookup shows that EDNS works."""
+    now = 1_000.0
+    fake_dns.add_records("shop.com", MX=[f"{n} mx{n}.shop.com." for n in range(10)])
+    fake_dns.zone_behaviors["shop.com"] = servfail
+    with dns_server(fake_dns) as address:
+        engine = Engine(Resolver([address], seconds=3 * SECONDS, clock=lambda: now))
+        assert engine.check("jane@shop.com").reason == "dns_failure"
+        fake_dns.queries.clear()
+        # Failures are cached for a few seconds only.
+        now += 10
+        assert engine.check("jane@shop.com").reason == "dns_failure"
+    hosts = [count for (name, _), count in fake_dns.queries.items() if name.startswith("mx")]
+    assert hosts == [1] * 20
+    assert ("shop.com", "MX") not in fake_dns.queries
+
+
 def test_memory_of_a_server_without_edns_ends(fake_dns: FakeDns) -> None:
     now = 1_000.0
     fake_dns.add_mail_domain("shop.com")

@@ -14,12 +14,15 @@ _MEMORY_SECONDS = 300.0
 
 
 class EdnsMemory:
-    """What replies showed about each server lately. One per process, shared by all its threads."""
+    """What replies showed about each server recently. One per process, shared by all its threads."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._supported_until: dict[Server, float] = {}
         self._unsupported_until: dict[Server, float] = {}
+
+    def is_supported(self, server: Server) -> bool:
+        return self._supported_until.get(server, 0.0) > self._clock()
 
     def is_unsupported(self, server: Server) -> bool:
         until = self._unsupported_until.get(server)
@@ -31,12 +34,11 @@ class EdnsMemory:
     def record_plain_reply(self, server: Server) -> None:
         """Remember that only a query without EDNS got a reply.
 
-        A server that supported EDNS lately still does: a packet was lost, or another server that it
+        A server that supported EDNS recently still does: a packet was lost, or another server that it
         queried is to blame.
         """
-        now = self._clock()
-        if self._supported_until.get(server, 0.0) <= now:
-            self._unsupported_until[server] = now + _MEMORY_SECONDS
+        if not self.is_supported(server):
+            self._unsupported_until[server] = self._clock() + _MEMORY_SECONDS
 
 
 class EdnsUse:
@@ -54,8 +56,10 @@ class EdnsUse:
 
     def blames_options(self, server: Server, reply: ParsedReply) -> bool:
         """Whether a failure may be due to the options, so that a try without them is worthwhile."""
-        is_doubtful = server not in self._supporting and server not in self._failing
-        return reply.rejects_edns or (reply.is_server_failure and is_doubtful)
+        if reply.rejects_edns:
+            return True
+        is_doubtful = server not in self._failing and not self._supports(server)
+        return reply.is_server_failure and is_doubtful
 
     def record_failure(self, server: Server) -> None:
         """Note that a query failed without the options as well."""
@@ -70,3 +74,6 @@ class EdnsUse:
         elif failed_with_edns and server not in self._supporting:
             self._unsupporting.add(server)
             self._memory.record_plain_reply(server)
+
+    def _supports(self, server: Server) -> bool:
+        return server in self._supporting or self._memory.is_supported(server)
