@@ -14,7 +14,7 @@ _MEMORY_SECONDS = 300.0
 
 
 class EdnsMemory:
-    """What replies showed about each server recently. One per process, shared by all its threads."""
+    """What recent replies showed about each server. One per process, shared by all its threads."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -34,8 +34,8 @@ class EdnsMemory:
     def record_plain_reply(self, server: Server) -> None:
         """Remember that only a query without EDNS got a reply.
 
-        A server that supported EDNS recently still does: a packet was lost, or another server that it
-        queried is to blame.
+        A server that supported EDNS recently still does: a packet was lost, or another server that
+        it queried is to blame.
         """
         if not self.is_supported(server):
             self._unsupported_until[server] = self._clock() + _MEMORY_SECONDS
