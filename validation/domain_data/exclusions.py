@@ -7,7 +7,7 @@ from validation.engine.suggest import suggest_domain
 
 
 def load_protected(data: DomainData) -> frozenset[str]:
-    """Return the domains that are not disposable, and nor is any name below them."""
+    """Return the domains that are never disposable, including all names below them."""
     files = ("never_disposable", "allowlisted", "free_providers")
     hand_written = (read_data_file(name).entries for name in files)
     return frozenset(data.typo_targets).union(data.relays, *hand_written)

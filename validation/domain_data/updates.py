@@ -99,17 +99,22 @@ def find_invalid(names: Iterable[str]) -> frozenset[str]:
 
 
 def disposable_errors(update: Update, data: DomainData) -> list[str]:
-    must_have = frozenset(read_data_file("always_disposable").entries)
-    must_not_have = load_protected(data)
+    """Check the curated list, which has all names of `always_disposable`."""
+    missing = frozenset(read_data_file("always_disposable").entries) - update.entries
+    errors = [_describe("is missing domains", missing)] if missing else []
+    return errors + voted_errors(update, data)
+
+
+def voted_errors(update: Update, data: DomainData) -> list[str]:
+    """Check a list of disposable domains."""
     invalid = find_invalid(update.entries)
     suffixes = {
         domain for domain in update.entries - invalid if data.registrable_domain(domain) is None
     }
     return [
-        f"It {problem}: {', '.join(sorted(domains)[:10])}."
+        _describe(problem, domains)
         for problem, domains in (
-            ("is missing domains", must_have - update.entries),
-            ("contains domains that aren't disposable", must_not_have & update.entries),
+            ("contains domains that aren't disposable", load_protected(data) & update.entries),
             ("contains invalid domains", invalid),
             ("contains whole public suffixes", suffixes),
         )
@@ -131,8 +136,14 @@ def find_updates() -> list[Update]:
     data = DomainData()
     disposable = build_disposable(data)
     _require_valid(disposable, lambda update: disposable_errors(update, data))
-    updates = (suffixes, disposable, build_voted(data))
+    voted = build_voted(data)
+    _require_valid(voted, lambda update: voted_errors(update, data))
+    updates = (suffixes, disposable, voted)
     return [update for update in updates if update.entries != _current_entries(update.name)]
+
+
+def _describe(problem: str, domains: Iterable[str]) -> str:
+    return f"It {problem}: {', '.join(sorted(domains)[:10])}."
 
 
 def _require_valid(update: Update, check: Callable[[Update], list[str]]) -> None:

@@ -18,6 +18,7 @@ from validation.domain_data.updates import (
     disposable_errors,
     find_updates,
     public_suffix_errors,
+    voted_errors,
 )
 from validation.engine.domain_data import DomainData, read_data_file
 
@@ -81,10 +82,28 @@ def test_update_lists_new_names_of_the_package_before_the_next_vote(
 def test_voted_names_stay_valid_domains() -> None:
     update = build_voted(DOMAIN_DATA)
     assert update.entries == frozenset(read_data_file("disposable_voted").entries)
-    always = read_data_file("always_disposable").entries
-    assert (
-        disposable_errors(replace(update, entries=update.entries.union(always)), DOMAIN_DATA) == []
-    )
+    assert voted_errors(update, DOMAIN_DATA) == []
+
+
+@pytest.mark.parametrize(
+    ("added", "expected"),
+    [
+        ("gmail.com", "aren't disposable: gmail.com"),
+        ("co.uk", "whole public suffixes: co.uk"),
+        ("not a domain", "invalid domains: not a domain"),
+    ],
+)
+def test_voted_names_with_a_wrong_domain_are_refused(added: str, expected: str) -> None:
+    valid = build_voted(DOMAIN_DATA)
+    [error] = voted_errors(replace(valid, entries=valid.entries | {added}), DOMAIN_DATA)
+    assert expected in error
+
+
+def test_voted_names_that_shrink_by_a_fifth_are_refused() -> None:
+    valid = build_voted(DOMAIN_DATA)
+    few = frozenset(sorted(valid.entries)[: len(valid.entries) * 3 // 4])
+    [error] = voted_errors(replace(valid, entries=few), DOMAIN_DATA)
+    assert "instead of" in error
 
 
 @pytest.mark.parametrize(
