@@ -65,7 +65,9 @@ def _has_wrong_ending(domain: str, match: Match, data: DomainData) -> bool:
     name, _, ending = match.domain.partition(".")
     # yahoo.co.k.uk, gmailc.om, yahooco.uk: no one chooses such a name for mailboxes.
     is_odd = _has_same_letters(domain, match) or data.registrable_domain(domain) != domain
-    if is_odd and name not in _HOST_NAMES:
+    # yahoo.co.fr is as likely to be meant for France as for yahoo.co.kr.
+    is_other_country = match.typo is Typo.OTHER and _tld(domain) != _tld(match.domain)
+    if is_odd and name not in _HOST_NAMES and not is_other_country:
         return True
     # Below another country's suffix, the name may be that of an unrelated company.
     return match.typo is not Typo.OTHER and ending == "com"
@@ -85,3 +87,7 @@ def _has_wrong_name(domain: str, match: Match, *, is_business: bool) -> bool:
         return is_alike or is_unmistakable(name)
     is_recognizable_word = is_long(name) and is_long(typed)
     return is_likely and (is_recognizable_word or match.typo is Typo.DOUBLED)
+
+
+def _tld(domain: str) -> str:
+    return domain.rpartition(".")[2]

@@ -8,11 +8,11 @@ from validation.engine.endings import correct_unknown_ending, undouble_ending
 from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long
 from validation.engine.squats import find_squatted_domain
 from validation.engine.typo_evidence import is_likely, is_recognizable
-from validation.engine.typo_index import choose_best
-from validation.engine.typos import edit_distance, starts_alike
+from validation.engine.typo_index import Match, choose_best
+from validation.engine.typos import Typo, edit_distance, starts_alike
 
-# Only these providers' own consumer domains use their mail hosts, so such a domain is no typo.
-_PROVIDERS_WITH_OWN_HOSTS = {"microsoft_consumer", "yahoo", "apple"}
+# Nearly all domains on these hosts are the providers' own, so such a domain is no typo.
+_PROVIDERS_WITH_OWN_HOSTS = {"microsoft_consumer", "yahoo"}
 # In a shorter name, two typos make another word.
 _MIN_DISTANT_LENGTH = 6
 
@@ -55,18 +55,43 @@ def _correct_broken_domain(domain: str, data: DomainData) -> str | None:
 
 
 def _correct_typo(domain: str, data: DomainData) -> str | None:
-    matches = data.typo_index.find(domain)
+    found = data.typo_index.find(domain)
+    matches = [match for match in found if not _is_in_other_country(domain, match, data)]
     best = choose_best(matches)
-    if best is not None and is_likely(domain, best):
+    if best is not None and (is_likely(domain, best) or _has_broken_ending(domain, best, data)):
         return best.domain
     has_own_name = any(_name(match.domain) == _name(domain) for match in matches)
-    if not has_own_name and not data.is_top_level_domain(domain.rpartition(".")[2]):
+    if not has_own_name and not data.is_top_level_domain(_tld(domain)):
         corrected = correct_unknown_ending(domain)
         if corrected:
             return corrected if data.is_well_known(corrected) else _correct_working(corrected, data)
-    if matches:
-        return best.domain if best is not None and is_recognizable(domain, best) else None
-    return _find_same_name(domain, data) or _find_distant_famous_domain(domain, data)
+    if best is not None and is_recognizable(domain, best):
+        return best.domain
+    if best is None and has_own_name:
+        return None
+    return _find_same_name(domain, data) or (
+        None if found else _find_distant_famous_domain(domain, data)
+    )
+
+
+def _is_in_other_country(domain: str, match: Match, data: DomainData) -> bool:
+    """Whether a provider's name has an existing ending, which is rarely a typo of another one.
+
+    A provider with one domain is the exception: that domain is meant.
+    """
+    name, typed_tld = _name(domain), _tld(domain)
+    if name != _name(match.domain) or len(data.typo_index.find_by_name(name)) == 1:
+        return False
+    if typed_tld == _tld(match.domain) or not data.is_top_level_domain(typed_tld):
+        return False
+    is_suffix = data.registrable_domain(domain) == domain
+    return match.typo is Typo.OTHER or (match.typo is Typo.ADJACENT_KEY and is_suffix)
+
+
+def _has_broken_ending(domain: str, match: Match, data: DomainData) -> bool:
+    """Whether a usual slip in a provider's ending made one that doesn't exist."""
+    has_slip = _name(domain) == _name(match.domain) and match.typo is not Typo.OTHER
+    return has_slip and not data.is_top_level_domain(_tld(domain))
 
 
 def _correct_working(domain: str, data: DomainData) -> str:
@@ -76,20 +101,21 @@ def _correct_working(domain: str, data: DomainData) -> str:
 
 
 def _find_in_country(domain: str, data: DomainData) -> str | None:
-    """Return yahoo.co.jp for yahoo.jp."""
+    """Return yahoo.co.jp for yahoo.jp, and yahoo.fr for yahoo.co.fr."""
     name, _, ending = domain.partition(".")
+    second_level, _, country = ending.rpartition(".")
     # yahoo.co is yahoo.com without its last letter.
-    if "." in ending or ending == "co" or not is_distinctive(name):
+    if second_level not in ("", "co", "com") or ending == "co" or not is_distinctive(name):
         return None
     domains = data.typo_index.find_by_name(name)
-    return next((target for target in domains if target.endswith(f".{ending}")), None)
+    return next((target for target in domains if target.endswith(f".{country}")), None)
 
 
 def _find_same_name(domain: str, data: DomainData) -> str | None:
     """Return the provider of the same name, whatever the ending."""
     name = _name(domain)
     domains = data.typo_index.find_by_name(name)
-    has_no_owner = not data.is_top_level_domain(domain.rpartition(".")[2])
+    has_no_owner = not data.is_top_level_domain(_tld(domain))
     is_certain = name in FAMOUS_NAMES or (is_long(name) and has_no_owner)
     return domains[0] if domains and is_certain else None
 
@@ -113,3 +139,7 @@ def _find_distant_famous_domain(domain: str, data: DomainData) -> str | None:
 
 def _name(domain: str) -> str:
     return domain.partition(".")[0]
+
+
+def _tld(domain: str) -> str:
+    return domain.rpartition(".")[2]

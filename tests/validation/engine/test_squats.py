@@ -58,7 +58,15 @@ OWN_DOMAINS = (
         "vive.com",
         "mai.ru",
     ),
-    *("yahoo.ae", "hotmail.lu", "posteo.me", "vodafone.in", "live.eco.uk", "shop.de.de"),
+    *(
+        "yahoo.ae",
+        "yahoo.co.fr",
+        "hotmail.lu",
+        "posteo.me",
+        "vodafone.in",
+        "live.eco.uk",
+        "shop.de.de",
+    ),
     # One of several providers, none of them much better known.
     *("tii.it", "yahoo.com.zr"),
 )

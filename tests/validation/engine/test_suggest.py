@@ -81,6 +81,28 @@ TYPOS_WITHOUT_MAIL = {
     "yahoo.co": "yahoo.com",
     "outlook.xyz": "outlook.com",
     "comcast.nett": "comcast.net",
+    # A provider's name with the ending of a country where it has no domain.
+    **{
+        f"outlook.{ending}": "outlook.com"
+        for ending in ("nl", "ru", "us", "eu", "pl", "ca", "com.pl")
+    },
+    **{f"hotmail.{ending}": "hotmail.com" for ending in ("us", "hr", "eu")},
+    **{f"yahoo.{ending}": "yahoo.com" for ending in ("lu", "eu", "ch", "ru")},
+    **{
+        f"gmail.{ending}": "gmail.com"
+        for ending in ("de", "it", "ru", "dk", "cz", "ee", "bg", "kz", "fr")
+    },
+    "protonmail.ca": "protonmail.com",
+    "yahoo.co.fr": "yahoo.fr",
+    "yahoo.c5.jp": "yahoo.co.jp",
+    # Two letters before an ending that doesn't exist.
+    "qq.con": "qq.com",
+    "qq.comm": "qq.com",
+    "qq.cmo": "qq.com",
+    "me.con": "me.com",
+    "wp.lp": "wp.pl",
+    "ya.ruu": "ya.ru",
+    "xy.con": "xy.com",
     # Providers of other countries, and short names.
     "yhaoo.co.jp": "yahoo.co.jp",
     "ezwed.ne.jp": "ezweb.ne.jp",
@@ -161,6 +183,8 @@ def test_well_known_domain_is_never_corrected() -> None:
         *("co.uk.uk", "com.com", "a.b.de", "example.com.com", "yahoo.com.zr", "yahoo.qt"),
         # Short names of smaller providers, and two typos in a short name.
         *("ice.com", "toms.com", "yarbo.com", "goal.com"),
+        # A word with the ending of another country.
+        *("live.gr", "live.us", "free.de"),
     ],
 )
 def test_ambiguous_domain_is_not_corrected(domain: str) -> None:
@@ -208,6 +232,9 @@ def test_nonexistent_typo_gets_a_suggestion_with_its_verdict(engine: Engine) -> 
         ("jane@gmialcom", "jane@gmail.com"),
         ("jane@gmailfr", None),
         ("jane@telecom", None),
+        ("jane@ymail", "jane@ymail.com"),
+        # Words, and names of several providers.
+        *((f"jane@{word}", None) for word in ("mail", "email", "tmail", "hmail", "inbox", "ail")),
         (" jane@shop.com ", "jane@shop.com"),
         ("jane@shop.com\n", "jane@shop.com"),
         ("jane@shop.com.", "jane@shop.com"),
