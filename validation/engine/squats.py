@@ -14,7 +14,7 @@ from validation.engine.typos import Typo, starts_alike
 _BUSINESS_PROVIDERS = frozenset(
     (
         *("google", "microsoft_365", "zoho", "proton", "fastmail", "mimecast", "proofpoint"),
-        *("barracuda", "cisco", "rackspace"),
+        *("barracuda", "cisco", "rackspace", "apple"),
     )
 )
 # Names of providers that are also common names of hosts: live.com.au, but live.shop.au.

@@ -74,6 +74,8 @@ BUSINESS_HOSTS = {
     "aspmx.l.google.com": "google",
     "gmaxil-com.mail.protection.outlook.com": "microsoft_365",
     "mx1.example.pphosted.com": "proofpoint",
+    # Apple's hosts have the domains of iCloud+ customers as well.
+    "mx01.mail.icloud.com": "apple",
 }
 
 
