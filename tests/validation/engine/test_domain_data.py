@@ -131,7 +131,7 @@ def test_domain_is_parked_if_all_its_mail_hosts_belong_to_parking_services(
     assert DATA.is_parked(domain, hosts) is is_parked
 
 
-@pytest.mark.parametrize("domain", ["ddns.net", "mooo.com", "eu.org", "co.uk", "us.to", "esy.es"])
+@pytest.mark.parametrize("domain", ["ddns.net", "mooo.com", "eu.org", "co.uk", "us.to", "25u.com"])
 def test_domain_that_strangers_share_is_not_disposable_as_a_whole(domain: str) -> None:
     assert domain not in DATA.disposable
 
