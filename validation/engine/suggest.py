@@ -67,7 +67,9 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
             return corrected if data.is_well_known(corrected) else _correct_working(corrected, data)
     if best is not None and is_recognizable(domain, best):
         return best.domain
-    if best is None and has_own_name:
+    # yahoo.fm may be a typo of yahoo.fr, or mean yahoo.com.
+    is_ambiguous = len(matches) < len(found)
+    if is_ambiguous or (best is None and has_own_name):
         return None
     return _find_same_name(domain, data) or (
         None if found else _find_distant_famous_domain(domain, data)

@@ -83,16 +83,9 @@ TYPOS_WITHOUT_MAIL = {
     "comcast.nett": "comcast.net",
     # A provider's name with the ending of a country where it has no domain.
     **{
-        f"outlook.{ending}": "outlook.com"
-        for ending in ("nl", "ru", "us", "eu", "pl", "ca", "com.pl")
-    },
-    **{f"hotmail.{ending}": "hotmail.com" for ending in ("us", "hr", "eu")},
-    **{f"yahoo.{ending}": "yahoo.com" for ending in ("lu", "eu", "ch", "ru")},
-    **{
         f"gmail.{ending}": "gmail.com"
         for ending in ("de", "it", "ru", "dk", "cz", "ee", "bg", "kz", "fr")
     },
-    "protonmail.ca": "protonmail.com",
     "yahoo.co.fr": "yahoo.fr",
     "yahoo.c5.jp": "yahoo.co.jp",
     # Two letters before an ending that doesn't exist.
@@ -183,7 +176,8 @@ def test_well_known_domain_is_never_corrected() -> None:
         *("co.uk.uk", "com.com", "a.b.de", "example.com.com", "yahoo.com.zr", "yahoo.qt"),
         # Short names of smaller providers, and two typos in a short name.
         *("ice.com", "toms.com", "yarbo.com", "goal.com"),
-        # A word with the ending of another country.
+        # A provider's name, or a word, with the ending of another country.
+        *("outlook.nl", "hotmail.us", "yahoo.fm", "yahoo.eu", "protonmail.ca"),
         *("live.gr", "live.us", "free.de"),
     ],
 )
