@@ -5,8 +5,6 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 # One worker more than cores: some always wait for a browser or a server.
 PYTEST := $(BIN)/python -m pytest -n 3 -rs
-# Proofs wait for servers and browsers most of the time.
-PATIENT_PYTEST := $(BIN)/python -m pytest -n 4 -rs
 
 export UV_PYTHON_DOWNLOADS := never
 # Without a bytecode cache, every process compiles all tests again, which takes it seconds.
@@ -26,7 +24,7 @@ test: .venv/.development browser ## set everything up and run every test: SQLite
 	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not (proof or fault or journey or process or anywhere)"
 
 proofs: .venv/.development browser nginx ## run slow tests: several processes, outages, the reverse proxy, the look of every page
-	$(PATIENT_PYTEST) -m "proof and not fault"
+	$(PYTEST) -m "proof and not fault"
 
 faults: .venv/.development nginx ## run the slowest tests: kills, full disks, reloads, overload, backups and migrations under load
 	$(PYTEST) -m fault

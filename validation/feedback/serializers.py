@@ -12,9 +12,10 @@ class FeedbackRequestSerializer(Described):
         Feedback.Expected.values, help_text="What you know about the address"
     )
     comment = serializers.CharField(
-        required=False, max_length=MAX_COMMENT_LENGTH, help_text="How you know"
+        allow_null=True, required=False, max_length=MAX_COMMENT_LENGTH, help_text="How you know"
     )
     bounce = serializers.CharField(
+        allow_null=True,
         required=False,
         max_length=MAX_BOUNCE_LENGTH,
         help_text="The message that the mail server returned",
