@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -135,18 +135,18 @@ def _database_bytes(site: Site) -> int:
 
 def _watch(site: Site, uploaded: UploadedList) -> Iterator[dict[str, Any]]:
     """Yield the list's document again and again until it is completed."""
-    connection = http.client.HTTPConnection(*site.address)
     headers = {"Authorization": f"Bearer {uploaded.secret}"}
     ends_at, state = time.monotonic() + _TIME_LIMIT, ""
     while state != "completed":
-        connection.request("GET", f"/v1/lists/{uploaded.id}", headers=headers)
-        document = json.load(connection.getresponse())
+        # A new connection: the caller may take longer than the server keeps one open.
+        with closing(http.client.HTTPConnection(*site.address)) as connection:
+            connection.request("GET", f"/v1/lists/{uploaded.id}", headers=headers)
+            document = json.load(connection.getresponse())
         state = document["state"]
         if state in ("failed", "paused") or time.monotonic() > ends_at:
             raise RuntimeError(f"The list is {state}: {document['error']}")
         yield document
         time.sleep(_POLL_SECONDS)
-    connection.close()
 
 
 def _stage(document: dict[str, Any]) -> str:
