@@ -19,6 +19,7 @@ ON_ACCOUNT_ERASED: list[str] = [
     "credits.wallet.holds.release_holds",
     "validation.request_log.retention.delete_requests",
     "validation.lists.retention.delete_lists",
+    "validation.domains.services.erase_domains",
     "validation.feedback.data.delete_feedback",
 ]
 ON_USER_ERASED: list[str] = [
@@ -30,6 +31,7 @@ ON_ACCOUNT_EXPORTED: list[str] = [
     "credits.export.export_billing",
     "validation.request_log.export.export_requests",
     "validation.lists.export.export_lists",
+    "validation.domains.services.export_domains",
     "validation.feedback.data.export_feedback",
 ]
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]

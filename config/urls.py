@@ -16,6 +16,7 @@ from credits.api import CreditsView, MeView
 from validation.api import ValidateView
 from validation.batches.api import ValidateBatchView
 from validation.docs.text_views import show_llms_txt
+from validation.domains.api import DomainsView
 from validation.feedback.api import FeedbackView
 from validation.lists.api.urls import LIST_OPERATIONS
 from validation.reports.api import UsageView

@@ -18,7 +18,7 @@ from validation.lists.erasure import (
     lists_with_address,
     readable_lists,
 )
-from validation.models import AddressList, LogEntry, Replay
+from validation.models import AddressList, Feedback, LogEntry, Replay, StoredResult
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
@@ -31,8 +31,10 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
     for affected in [account] if account else [None, *_accounts_with(email)]:
         audit.record(affected, actor, "address.erased", parse_and_mask(email), ip)
     erase_when_parsed(email, account)
-    requests, replays, lists = _matching_rows(email, account)
-    deleted = delete_in_batches(requests) + delete_in_batches(replays)
+    requests, replays, lists, feedback = _matching_rows(email, account)
+    # Not counted: each belongs to a request.
+    delete_in_batches(StoredResult.objects.of_requests(requests))
+    deleted = sum(map(delete_in_batches, (requests, replays, feedback)))
     return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
 
 

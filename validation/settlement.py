@@ -150,7 +150,7 @@ def _charge_group(validations: list[Validation]) -> list[int | None]:
     """Return each balance, or None for a validation that must go to its account's queue."""
     try:
         charges = [validation.charge() for validation in validations]
-        return charge_and_insert(charges, *_inserts(validations))
+        return charge_and_insert(charges, *_inserts(validations), skip_locked=True)
     except OutcomeUnknown as error:
         raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:

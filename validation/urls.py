@@ -2,6 +2,7 @@ from django.urls import path
 
 from validation.views import (
     data,
+    domains,
     feedback,
     landing,
     list_actions,

@@ -86,17 +86,14 @@ def json_response(document: object, headers: dict[str, str] | None = None) -> Ap
 
 
 def render(document: object) -> bytes:
-    return orjson.dumps(document, default=_format_value, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    return orjson.dumps(document, default=_format_datetime, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
-def _format_value(value: object) -> str:
+def _format_datetime(value: object) -> str:
     if not isinstance(value, datetime):
         raise TypeError(f"{type(value).__name__} cannot be rendered as JSON.")
-    return format_datetime(value)
-
-
-def format_datetime(value: datetime) -> str:
-    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    in_utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    return in_utc.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def error_response(error: ApiError, request_id: str) -> ApiResponse:

@@ -114,7 +114,9 @@ def charge_all(charges: Sequence[Charge]) -> list[int | None]:
     return balances
 
 
-def charge_and_insert(charges: Sequence[Charge], *records: BulkInsert) -> list[int | None]:
+def charge_and_insert(
+    charges: Sequence[Charge], *records: BulkInsert, skip_locked: bool
+) -> list[int | None]:
     """Charge many API requests, record their usage, and insert `records`, in one statement.
 
     The fast path of `charge_all`. The result is None for accounts with too few credits, and for
@@ -122,7 +124,8 @@ def charge_and_insert(charges: Sequence[Charge], *records: BulkInsert) -> list[i
     """
     started = time.perf_counter()
     inserts = [*UseHour.objects.bulk_inserts(_usage_rows(charges)), *records]
-    final_balances = Wallet.objects.charge_and_insert(_costs_by_account(charges), *inserts)
+    costs = _costs_by_account(charges)
+    final_balances = Wallet.objects.charge_and_insert(costs, *inserts, skip_locked=skip_locked)
     balances = _balances_after(charges, final_balances)
     _record_metrics(charges, balances, time.perf_counter() - started)
     return balances

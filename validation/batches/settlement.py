@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import orjson
 from django.utils import timezone
 
-from apikeys.rest.responses import format_datetime, render
+from apikeys.rest.responses import render
 from credits.wallet.charges import (
     Charge,
     charge_all,
@@ -56,9 +57,9 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     try:
         balances = _charge_and_insert(batch, rows)
         if balances is not None:
-            return _build_response(batch, documents, balances)
+            return _build_response(batch, balances)
         with atomic():
-            return _write(batch, rows, documents)
+            return _write(batch, rows)
     except OutcomeUnknown:
         # With an Idempotency-Key the results aren't lost: a retry gets the stored response.
         if batch.idempotency_key is None:
@@ -69,11 +70,6 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
 def _build_rows(batch: Batch) -> list[BulkInsert]:
     requests = writer.bulk_insert_for_batch(_paced(batch.validations), batch.id)
     return [requests, *stored_results.inserts_for(_paced(batch.validations))]
-
-
-def _build_documents(batch: Batch) -> dict[str, dict[str, object]]:
-    """Return the results by address. Their credits are set once the batch is charged."""
-    return {validation.email: {**validation.document()} for validation in _paced(batch.validations)}
 
 
 def _paced(validations: Iterable[Validation]) -> Iterator[Validation]:
@@ -91,7 +87,8 @@ def _charge_and_insert(batch: Batch, rows: list[BulkInsert]) -> list[int] | None
     charges = _charges(batch)
     if batch.idempotency_key is not None or not charges:
         return None
-    final_balance = charge_and_insert(charges, *rows)[-1]
+    # One account's charges: there is no other to keep waiting.
+    final_balance = charge_and_insert(charges, *rows, skip_locked=False)[-1]
     return None if final_balance is None else _balances_after(batch, final_balance)
 
 
@@ -101,16 +98,14 @@ def _record_lost_charges(batch: Batch) -> None:
             lost_charges.record_lost_charge(batch.caller.account, validation.id, validation.cost)
 
 
-def _write(
-    batch: Batch, rows: list[BulkInsert], documents: dict[str, dict[str, object]]
-) -> ValidationResponse:
+def _write(batch: Batch, rows: list[BulkInsert]) -> ValidationResponse:
     account, key = batch.caller.account, batch.idempotency_key
     if key is not None:
         Replay.objects.delete_expired(account, key)
     for each in rows:
         each.run()
     # As late as possible: this locks the wallet.
-    response = _build_response(batch, documents, _charge(batch))
+    response = _build_response(batch, _charge(batch))
     if key is not None:
         is_free = batch.cost == 0
         Replay.objects.store_batch(account, key, batch.emails, response.body, is_free=is_free)
@@ -150,41 +145,45 @@ def _balances_after(batch: Batch, final_balance: int) -> list[int]:
     return balances
 
 
-def _build_response(
-    batch: Batch, documents: dict[str, dict[str, object]], balances: list[int]
-) -> ValidationResponse:
-    created_at = format_datetime(timezone.now())
-    for validation, balance in zip(batch.validations, balances, strict=True):
-        charged = {"created_at": created_at, "credits": _credits(validation.cost, balance)}
-        documents[validation.email].update(charged)
-    first: dict[str, int] = {}
-    results = []
-    for index, email in enumerate(batch.emails):
-        duplicate_of = first.get(email)
-        first.setdefault(email, index)
-        results.append(_build_result(documents[email], duplicate_of, balances[-1]))
+def _build_response(batch: Batch, balances: list[int]) -> ValidationResponse:
     document = {
         "id": batch.id,
-        "created_at": created_at,
-        "results": results,
+        "created_at": timezone.now(),
+        "results": orjson.Fragment(b"[%b]" % b",".join(_render_results(batch, balances))),
         "summary": _summarize(batch),
         "duration_ms": batch.duration_ms,
-        "credits": _credits(batch.cost, balances[-1]),
+        "credits": {"charged": batch.cost, "remaining": balances[-1]},
     }
     return ValidationResponse(render(document), batch.cost, balances[-1])
 
 
-def _build_result(
-    document: dict[str, object], duplicate_of: int | None, balance: int
-) -> dict[str, object]:
-    result = {**document, "duplicate_of": duplicate_of}
-    if duplicate_of is not None:
-        result["credits"] = _credits(0, balance)
-    return result
+def _render_results(batch: Batch, balances: list[int]) -> Iterator[bytes]:
+    """Return the JSON of each result, in the order of the addresses."""
+    charged = {
+        validation.email: (validation, balance)
+        for validation, balance in zip(batch.validations, balances, strict=True)
+    }
+    first: dict[str, int] = {}
+    for index, email in enumerate(batch.emails):
+        validation, balance = charged[email]
+        duplicate_of = first.get(email)
+        if duplicate_of is None:
+            first[email] = index
+            yield _render_result(validation, validation.cost, balance, b"null")
+        else:
+            yield _render_result(validation, 0, balances[-1], b"%d" % duplicate_of)
 
 
-def _credits(charged: int, remaining: int) -> dict[str, int]:
-    return {"charged": charged, "remaining": remaining}
+def _render_result(
+    validation: Validation, charged: int, remaining: int, duplicate_of: bytes
+) -> bytes:
+    """Add to a result what is known once the batch is charged.
+
+    Its JSON isn't rendered again: it was stored, so that it can be read again.
+    """
+    return b'%b,"credits":{"charged":%d,"remaining":%d},"duplicate_of":%b}' % (
+        *(validation.render()[:-1], charged, remaining, duplicate_of),
+    )
 
 
 def _summarize(batch: Batch) -> dict[str, int]:

@@ -30,7 +30,7 @@ from validation.docs.sentences import (
 )
 from validation.domains.entries import MAX_PROBLEMS
 from validation.domains.services import MAX_ENTRIES
-from validation.engine.dns.providers import HOST_PATTERNS, OTHER
+from validation.engine.dns.providers import PROVIDERS
 from validation.engine.reason_texts import reasons_by_verdict
 from validation.engine.reasons import PRECEDENCE, Verdict
 from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
@@ -118,6 +118,10 @@ def _lists() -> Context:
         "max_emails": MAX_EMAILS,
         **_offers(),
     }
+
+
+def _domains() -> Context:
+    return {"max_entries": MAX_ENTRIES, "max_problems": MAX_PROBLEMS}
 
 
 def _results() -> Context:
@@ -268,6 +272,8 @@ _BUILDERS: dict[str, Callable[[], Context]] = {
     "show-validate": _validate,
     "show-batch": _batch,
     "show-lists": _lists,
+    "show-mailing-list": _lists,
+    "show-domains": _domains,
     "show-results": _results,
     "show-verdicts": _verdicts,
     "show-rate-limits": _rate_limits,

@@ -75,6 +75,12 @@ GROUPS = (
                 "Files with up to millions of addresses, validated in the background.",
             ),
             Page(
+                "show-mailing-list",
+                "mailing-list/",
+                "Clean a mailing list",
+                "From an export of your list to the addresses that you can send to.",
+            ),
+            Page(
                 "show-results",
                 "results/",
                 "Results and feedback",

@@ -41,7 +41,7 @@ def describe_domain(
         suggestion = suggest_domain(
             domain,
             data,
-            accepts_mail=route.accepts_mail,
+            accepts_mail=accepts_mail,
             provider=route.provider,
             is_idle=_is_idle(route),
         )
@@ -104,10 +104,8 @@ def _is_idle(route: MailRoute) -> bool:
     return route.fallback is not None or route.spf == "denies_all"
 
 
-def _find_reasons(
-    checks: dict[str, bool | None], problem: str | None, suggestion: str | None
-) -> tuple[str, ...]:
-    reasons = [name for name in _RISK_CHECKS if checks[name]]
+def _find_reasons(checks: dict[str, bool | None], info: DomainInfo) -> tuple[str, ...]:
+    reasons, problem = [name for name in _RISK_CHECKS if checks[name]], info.route.problem
     if checks["accepts_mail"] is None and not checks["reserved_domain"]:
         # Without a conclusive reply from the DNS, only a disposable domain gets a definite verdict.
         return (

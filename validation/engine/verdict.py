@@ -124,6 +124,6 @@ class Finding:
             },
             "domain_auth": {"spf": route.spf, "dmarc": route.dmarc},
             "smtp": None,
-            "lists": self.lists,
+            "lists": {**self.lists, "disposable_by": self.disposable_by},
             "account_list": self.account_list,
         }

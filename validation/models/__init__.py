@@ -1,4 +1,6 @@
+from validation.models.account_domains import AccountDomains
 from validation.models.erased_addresses import ErasedAddress
+from validation.models.feedback import Feedback, FeedbackText
 from validation.models.list_samples import ListSample
 from validation.models.list_uploads import ListUpload
 from validation.models.listed_domains import ListedDomain
@@ -27,6 +29,8 @@ __all__ = [
     "AddressList",
     "DomainBlock",
     "ErasedAddress",
+    "Feedback",
+    "FeedbackText",
     "ListAddress",
     "ListChunk",
     "ListDomain",

@@ -21,6 +21,7 @@ from validation.engine.verdict import CHECKS
 from validation.ids import BATCH_ID, normalize_result_id, result_created_at
 from validation.playground import format_json
 from validation.presenters.checks import group_checks
+from validation.presenters.domains import account_list_note
 from validation.presenters.feedback import present_feedback
 from validation.presenters.requests import (
     format_cost,

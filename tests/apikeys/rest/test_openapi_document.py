@@ -114,7 +114,7 @@ def test_every_parameter_and_header_has_a_valid_example(document: Any) -> None:
 
 def test_every_request_body_has_a_valid_example(document: Any) -> None:
     bodies = [op["requestBody"] for op in operations(document) if "requestBody" in op]
-    assert len(bodies) == 6
+    assert len(bodies) == 7
     for body in bodies:
         for content in body["content"].values():
             schema = {**content["schema"], "components": document["components"]}
@@ -154,7 +154,8 @@ def test_nullable_enums_list_null_among_their_values(document: Any) -> None:
         if None in schema.get("enum", [])
     }
     results = {f"{name}.account_list" for name in ("Result", "BatchResult", "ListResult")}
-    assert set(nullable) == {"DomainAuth.spf", "DomainAuth.dmarc", "Mx.fallback", *results}
+    facts = {"DomainAuth.spf", "DomainAuth.dmarc", "Mx.fallback", "ConsultedLists.disposable_by"}
+    assert set(nullable) == {*facts, *results}
     assert all(schema["type"] == ["string", "null"] for schema in nullable.values())
 
 

@@ -34,9 +34,10 @@ def test_every_operation_is_documented(schema: Any) -> None:
     read = {("get", f"/v1/{name}") for name in ("me", "credits", "usage")}
     of_lists = {(method, path) for method, path in documented if path.startswith("/v1/lists")}
     validate = {("post", "/v1/validate"), ("post", "/v1/validate/batch")}
+    domains = {("get", "/v1/domains"), ("put", "/v1/domains")}
     result = "/v1/validations/{result_id}"
     of_results = {("get", result), ("post", f"{result}/feedback")}
-    assert documented == {*validate, *read, *of_results, *of_lists}
+    assert documented == {*validate, *domains, *read, *of_results, *of_lists}
     assert len(of_lists) >= 7
     for methods in schema["paths"].values():
         for operation in methods.values():

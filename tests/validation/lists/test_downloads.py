@@ -16,7 +16,6 @@ from validation.lists.results.downloads import DEFAULT_COLUMNS, EXTRA_COLUMNS, s
 from validation.lists.results.reading import ResultFilter
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
-from validation.sample_results import sandbox_result
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -98,7 +97,7 @@ class TestCsv:
         assert len(rows[0]) == 5 + len(DEFAULT_COLUMNS) + len(EXTRA_COLUMNS)
         assert {len(row) for row in rows} == {len(rows[0])}
         for column in (*DEFAULT_COLUMNS, *EXTRA_COLUMNS):
-            value: Any = sandbox_result("invalid_syntax")
+            value: Any = check("invalid_syntax@sandbox.test")
             for name in column.split("."):
                 assert name in value, column
                 value = value[name]
@@ -106,13 +105,16 @@ class TestCsv:
     def test_field_that_an_earlier_release_did_not_store_is_empty(
         self, caller: ApiClient, account: Account
     ) -> None:
-        made = make_list(account, b"jane@sandbox.test\n")
+        made = make_list(account, b"email\ndisposable@sandbox.test\n")
         chunk = ListChunk.objects.get(list=made)
-        result = dict.fromkeys(DEFAULT_COLUMNS, "") | {"mx": {"provider": "google"}}
+        result = check("disposable@sandbox.test")
+        for field in ("lists.disposable_by", "mx.gateway", "mx.ipv4"):
+            parent, name = field.split(".")
+            del result[parent][name]
         chunk.results = pack_results([result])
         chunk.save()
-        rows = rows_of(download(caller, made, "?columns=mx.provider,mx.gateway,mx.ipv4"))
-        assert rows[1][-3:] == ["google", "", ""]
+        _, row = rows_of(download(caller, made, "?columns=lists.disposable_by,mx.gateway,mx.ipv4"))
+        assert (row[1], row[-3:]) == ("risky", ["", "", ""])
 
     def test_filter_keeps_matching_rows_and_the_header(
         self, caller: ApiClient, account: Account

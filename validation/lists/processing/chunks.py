@@ -14,6 +14,7 @@ from apikeys.errors import REFUSALS
 from credits.wallet.charges import Charge
 from credits.wallet.holds import HoldEnded, charge_hold
 from runtime.database.heartbeat import Heartbeat
+from validation.domain_data import account_domains
 from validation.engine.reasons import Verdict
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.syntax import AddressParts, parse_address

@@ -24,14 +24,15 @@ def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
 
     Return False if the lease ended and another process claimed the block.
     """
-    rows = {
-        row.domain: row
-        for row in ListDomain.objects.filter(list=address_list, block=block.number)
-        if not row.route or _is_unknown(load_route(row.route))
-    }
+    rows = ListDomain.objects.filter(list=address_list, block=block.number)
+    domains = [
+        domain
+        for domain, route in rows.values_list("domain", "route")
+        if not route or _is_unknown(load_route(route))
+    ]
     with Heartbeat(block):
-        for domain, route in look_up_all(get_engine(), list(rows), threads=THREADS):
-            rows[domain].route = dump_route(route)
+        routes = look_up_all(get_engine(), domains, threads=THREADS)
+        stored = {domain: dump_route(route) for domain, route in routes}
     with transaction.atomic():
         if not block.lock_if_held():
             return False

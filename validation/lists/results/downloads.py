@@ -37,8 +37,8 @@ DEFAULT_COLUMNS = ("verdict", "reason", "score", "safe_to_send", "did_you_mean",
 EXTRA_COLUMNS = (
     *("reasons", "evidence", "accept_for_signup", "canonical", "local_part", "tag", "domain"),
     *("ascii_domain", "registrable_domain", "retry_after_s", "syntax_error.code", "mx.provider"),
-    *("domain_auth.spf", "domain_auth.dmarc", "account_list"),
-    *(f"checks.{name}" for name in CHECKS),
+    *("mx.gateway", "mx.ipv4", "mx.fallback", "lists.disposable_by", "account_list"),
+    *("domain_auth.spf", "domain_auth.dmarc", *(f"checks.{name}" for name in CHECKS)),
 )
 # Other requests of the web worker run after so many rows.
 _ROWS_PER_PIECE = 50
@@ -105,7 +105,7 @@ def _csv_rows(rows: Iterable[ResultRow], columns: Sequence[str], width: int) -> 
 def _text_at(result: Result | None, path: Sequence[str]) -> str:
     value: Any = result
     for name in path:
-        # A result that an earlier release stored may have fewer fields.
+        # Results stored by an earlier release don't have the fields that were added since.
         value = value and value.get(name)
     if value is None:
         return ""

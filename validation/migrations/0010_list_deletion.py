@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
         ('accounts', '0003_user_preferences'),
         ('apikeys', '0001_initial'),
         ('credits', '0005_list_limits'),
-        ('validation', '0006_list_samples'),
+        ('validation', '0009_feedback'),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('validation', '0007_list_deletion'),
+        ('validation', '0010_list_deletion'),
     ]
 
     operations = [

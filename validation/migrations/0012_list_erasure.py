@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0003_user_preferences'),
-        ('validation', '0008_index_of_deleted_lists'),
+        ('validation', '0011_index_of_deleted_lists'),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0003_user_preferences'),
-        ('validation', '0006_list_samples'),
+        ('validation', '0007_domains'),
     ]
 
     operations = [

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('accounts', '0003_user_preferences'),
         ('apikeys', '0001_initial'),
-        ('validation', '0007_stored_results'),
+        ('validation', '0008_stored_results'),
     ]
 
     operations = [
