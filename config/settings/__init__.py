@@ -16,6 +16,7 @@ from config.settings.mail import mail_settings
 from config.settings.metrics import enable_metrics, metrics_address
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
+from config.settings.rest_framework import *  # noqa: F403
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
 from config.settings.transport import transport_settings
@@ -227,15 +228,6 @@ PERMISSIONS_POLICY = PERMISSIONS_HEADER
 ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
     "ANONYMOUS_REQUESTS_PER_MINUTE", 60, minimum=1, maximum=1_000_000
 )
-REST_FRAMEWORK = {
-    "UNAUTHENTICATED_USER": None,
-    "EXCEPTION_HANDLER": "apikeys.rest.responses.handle_exception",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    # All responses are JSON, so no query parameter selects a format.
-    "URL_FORMAT_OVERRIDE": None,
-}
 SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)

@@ -1,17 +1,11 @@
 from validation.models.account_domains import AccountDomains
 from validation.models.erased_addresses import ErasedAddress
 from validation.models.feedback import Feedback, FeedbackText
+from validation.models.list_domains import DomainBlock, ListDomain
 from validation.models.list_samples import ListSample
 from validation.models.list_uploads import ListUpload
 from validation.models.listed_domains import ListedDomain
-from validation.models.lists import (
-    AddressList,
-    DomainBlock,
-    ListAddress,
-    ListChunk,
-    ListDomain,
-    ListPart,
-)
+from validation.models.lists import AddressList, ListAddress, ListChunk, ListPart
 from validation.models.log_entries import LogEntry
 from validation.models.lost_charges import LostCharge
 from validation.models.replays import (

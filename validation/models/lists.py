@@ -18,7 +18,6 @@ from runtime.ids import random_id
 from validation.models.list_states import UNFINISHED, WORKABLE, State
 
 CHUNK_ROWS = 1_000
-BLOCK_DOMAINS = 200
 # After a process was killed, another one waits this long. A heartbeat renews the leases of others.
 LEASE = timedelta(seconds=30)
 
@@ -252,50 +251,3 @@ class ListAddress(models.Model):
 
     def __str__(self) -> str:
         return f"Row {self.row} of {self.list_id}"
-
-
-class DomainBlockQuerySet(LeasedQuerySet["DomainBlock"]):
-    def due(self) -> "DomainBlockQuerySet":
-        return self.filter(is_done=False).order_by("number")
-
-
-class DomainBlock(LeasedRow):
-    """Some of a list's domains, looked up by one process. Chunks wait until all are done."""
-
-    LEASE = LEASE
-
-    list = models.ForeignKey(AddressList, on_delete=models.CASCADE, related_name="blocks")
-    number = models.PositiveIntegerField()
-    is_done = models.BooleanField(default=False)
-
-    objects = DomainBlockQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["number"]
-        constraints = [
-            models.UniqueConstraint(fields=["list", "number"], name="one_block_of_a_number")
-        ]
-
-    def __str__(self) -> str:
-        return f"Domain block {self.number} of {self.list_id}"
-
-
-class ListDomain(models.Model):
-    """A distinct domain of a list, and what the DNS says about it."""
-
-    list = models.ForeignKey(
-        AddressList, on_delete=models.CASCADE, related_name="+", db_index=False
-    )
-    domain = models.CharField(max_length=253)
-    block = models.PositiveIntegerField()
-    # JSON of the engine's MailRoute. Empty until the domain was looked up.
-    route = models.TextField(blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["list", "domain"], name="one_row_of_a_domain")
-        ]
-        indexes = [models.Index(fields=["list", "block"], name="list_domain_by_block")]
-
-    def __str__(self) -> str:
-        return f"{self.domain} in {self.list_id}"

@@ -20,7 +20,8 @@ from validation.lists.bulk_rows import (
 from validation.lists.files.preview import ParsedCell
 from validation.lists.payloads import RowKind
 from validation.models import AddressList, DomainBlock
-from validation.models.lists import BLOCK_DOMAINS, Dedupe
+from validation.models.list_domains import BLOCK_DOMAINS
+from validation.models.lists import Dedupe
 
 
 @dataclass(slots=True)
