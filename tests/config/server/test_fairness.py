@@ -81,8 +81,19 @@ def test_long_request_waits_for_a_short_one(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_long_request_goes_on_although_a_short_one_is_stuck() -> None:
-    with fairness.request(), fairness.request(), fairness.long_request():
-        fairness.let_others_run()
+    has_ended = False
+
+    def long_request() -> None:
+        nonlocal has_ended
+        with fairness.request(), fairness.long_request():
+            fairness.let_others_run()
+        has_ended = True
+
+    with fairness.request():
+        thread = threading.Thread(target=long_request, daemon=True)
+        thread.start()
+        thread.join(timeout=60)
+    assert has_ended
 
 
 def test_long_requests_take_turns() -> None:
