@@ -1,10 +1,13 @@
 """The shape of the API's error responses."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import orjson
 from django.conf import settings
+from django.utils import timezone
 from rest_framework.exceptions import APIException
 
 from apikeys.refusals import REFUSALS, Refusal
@@ -15,6 +18,7 @@ __all__ = [
     "SAMPLE_PARAMS",
     "ApiError",
     "Refusal",
+    "daily_limit_exceeded",
     "unauthorized",
     "unavailable",
 ]
@@ -90,6 +94,22 @@ def unauthorized(code: str) -> ApiError:
     """Return a 401 with the challenge of RFC 6750, which has an error only if a key was sent."""
     error = "" if code == "missing_api_key" else ', error="invalid_token"'
     return ApiError(code, headers={"WWW-Authenticate": REALM + error})
+
+
+def daily_limit_exceeded(what: str, *, limit: int, ends: datetime) -> ApiError:
+    """Return a 429 for a limit per 24 hours. `what`: "take 5 samples". `ends`: when to retry."""
+    wait = max(1, math.ceil((ends - timezone.now()).total_seconds()))
+    return ApiError(
+        "rate_limit_exceeded",
+        f"You can {what} in 24 hours. Try again at {ends:%H:%M} UTC.",
+        details={
+            "limit": limit,
+            "window": 24 * 3600,
+            "retry_after": wait,
+            "reset": int(ends.timestamp()),
+        },
+        headers={"Retry-After": str(wait)},
+    )
 
 
 def unavailable(retry_after: int = 5, *, charged: bool | None = False) -> ApiError:

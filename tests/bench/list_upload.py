@@ -40,15 +40,11 @@ def _upload(addresses: int, domains: int) -> UploadedList:
 
     from accounts.models import User
     from accounts.services import open_account
+    from apikeys.actor import Actor
     from apikeys.models import ApiKey
     from credits.models import Plan
     from credits.services import grant
-    from validation.lists.services import (
-        Actor,
-        begin_parsing,
-        create_list,
-        store_part,
-    )
+    from validation.lists.services import begin_parsing, create_list, store_part
     from validation.lists.uploads.options import ListOptions
 
     Plan.objects.update(list_addresses=10_000_000, list_bytes=1 << 30)

@@ -27,6 +27,7 @@ from fido2.webauthn import AttestationObject, AttestedCredentialData, Authentica
 from accounts import audit, team
 from accounts.models import Account, Invitation, User
 from accounts.roles import Role
+from apikeys.actor import Actor
 from apikeys.rest.paths import is_api_path
 from apikeys.services import create_key
 from credits.models import Pack
@@ -39,7 +40,7 @@ from runtime.models import Lease
 from tests.support.api_client import ApiClient
 from tests.validation.feedback.factory import make_feedback
 from validation.lists.processing.running import work_once
-from validation.lists.services import Actor, upload_list
+from validation.lists.services import upload_list
 from validation.lists.uploads.options import ListOptions
 from validation.models import AccountDomains, AddressList, ListedDomain, LogEntry
 

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiParameter, OpenApiRequest
 
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object, refuse_unknown_fields
@@ -84,12 +85,9 @@ class DomainsView(ApiView):
         ),
     )
     def put(self, request: ApiRequest) -> ApiResponse:
-        key = request.call.key
         etags = _read_if_match(request)
         try:
-            stored = replace_domains(
-                account=key.account, new=self.new, actor=key, ip=request.call.ip, etags=etags
-            )
+            stored = replace_domains(actor=Actor.of_call(request.call), new=self.new, etags=etags)
         except DomainsChanged:
             raise ApiError("precondition_failed", param="If-Match") from None
         return _respond(stored)

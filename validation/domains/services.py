@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit
-from accounts.models import Account, User
-from apikeys.models import ApiKey
+from accounts.models import Account
+from apikeys.actor import Actor
 from validation.models import AccountDomains
 
 # Of both lists together.
@@ -50,10 +49,8 @@ def read_domains(account: Account) -> DomainLists:
 @transaction.atomic
 def replace_domains(
     *,
-    account: Account,
+    actor: Actor,
     new: DomainLists,
-    actor: User | ApiKey,
-    ip: str | None,
     etags: Collection[str] | None = None,
 ) -> DomainLists:
     """Replace both lists, unless they are equal to the present ones.
@@ -61,16 +58,14 @@ def replace_domains(
     `etags`: raise DomainsChanged if that of the present lists isn't among these.
     """
     # Concurrent changes wait for each other here.
-    Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+    account = Account.objects.select_for_update(no_key=True).get(pk=actor.account.pk)
     present = read_domains(account)
     if etags is not None and present.etag not in etags:
         raise DomainsChanged
     if present.document() == new.document():
         return present
     stored = _store(account, new)
-    user, name = (actor, "") if isinstance(actor, User) else (None, f"API key {actor.name}")
-    change = describe_change(present, stored)
-    audit.record(account, user, "domains.changed", change, ip, anonymous_name=name)
+    actor.record("domains.changed", describe_change(present, stored))
     return stored
 
 

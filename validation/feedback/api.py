@@ -2,6 +2,7 @@
 
 from drf_spectacular.utils import OpenApiRequest
 
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import read_object, read_string, refuse_unknown_fields
@@ -13,7 +14,6 @@ from validation.feedback.services import (
     MAX_BOUNCE_LENGTH,
     MAX_COMMENT_LENGTH,
     Claim,
-    Sender,
     find_reportable_result,
     send_feedback,
 )
@@ -76,9 +76,9 @@ class FeedbackView(ApiView):
         refusals=REFUSALS,
     )
     def post(self, request: ApiRequest, result_id: str) -> ApiResponse:
-        call = request.call
-        sender = Sender(call.key.account, key=call.key, ip=call.ip)
-        feedback = send_feedback(sender=sender, result=self.result, claim=self.claim)
+        feedback = send_feedback(
+            sender=Actor.of_call(request.call), result=self.result, claim=self.claim
+        )
         return ApiResponse(render({"id": feedback.public_id, "state": feedback.state}), 202)
 
 

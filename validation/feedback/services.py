@@ -1,6 +1,5 @@
 """Send and answer feedback. Sending it shares the full address with staff."""
 
-import math
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,8 +9,8 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import Account, User
-from apikeys.errors import ApiError
-from apikeys.models import ApiKey
+from apikeys.actor import Actor
+from apikeys.errors import daily_limit_exceeded
 from runtime.metrics.client import Counter
 from validation import stored_results
 from validation.addresses import address_hash, mask_address
@@ -33,26 +32,6 @@ feedback_sent = Counter(
 
 
 @dataclass(frozen=True)
-class Sender:
-    """A member of the account in the dashboard, or a key through the API."""
-
-    account: Account
-    user: User | None = None
-    key: ApiKey | None = None
-    ip: str | None = None
-
-    @property
-    def email(self) -> str:
-        """Return the address to which the answer is sent."""
-        user = self.user or (self.key and self.key.created_by)
-        return user.email if user else ""
-
-    def record(self, action: str, target: str) -> None:
-        name = f"API key {self.key.name}" if self.key else ""
-        audit.record(self.account, self.user, action, target, self.ip, anonymous_name=name)
-
-
-@dataclass(frozen=True)
 class Claim:
     expected: Feedback.Expected
     comment: str = ""
@@ -68,7 +47,7 @@ def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] |
 
 
 @transaction.atomic
-def send_feedback(*, sender: Sender, result: dict[str, Any], claim: Claim) -> Feedback:
+def send_feedback(*, sender: Actor, result: dict[str, Any], claim: Claim) -> Feedback:
     """Store feedback on a result for staff, in place of earlier feedback on it.
 
     Feedback on a result of the sandbox isn't stored.
@@ -86,7 +65,7 @@ def send_feedback(*, sender: Sender, result: dict[str, Any], claim: Claim) -> Fe
         result_id=result["id"],
         defaults={
             "key": sender.key,
-            "sent_by": sender.email,
+            "sent_by": _email_of(sender),
             "at": timezone.now(),
             "domain": result["ascii_domain"] or "",
             "verdict": result["verdict"],
@@ -126,22 +105,18 @@ def answer_feedback(*, feedback: Feedback, answer: str, actor: User, ip: str | N
     return bool(is_answered)
 
 
+def _email_of(sender: Actor) -> str:
+    """Return the address to which the answer is sent."""
+    user = sender.user or (sender.key and sender.key.created_by)
+    return user.email if user else ""
+
+
 def _check_day(account: Account) -> None:
     recent = Feedback.objects.recent().filter(account=account).order_by("-at")
     counted = list(recent.values_list("at", flat=True)[:FEEDBACK_PER_DAY])
     if len(counted) < FEEDBACK_PER_DAY:
         return
     ends = counted[-1] + FEEDBACK_WINDOW
-    wait = max(1, math.ceil((ends - timezone.now()).total_seconds()))
-    raise ApiError(
-        "rate_limit_exceeded",
-        f"You can send feedback on {FEEDBACK_PER_DAY} results in 24 hours. Try again at "
-        f"{ends:%H:%M} UTC.",
-        details={
-            "limit": FEEDBACK_PER_DAY,
-            "window": int(FEEDBACK_WINDOW.total_seconds()),
-            "retry_after": wait,
-            "reset": int(ends.timestamp()),
-        },
-        headers={"Retry-After": str(wait)},
+    raise daily_limit_exceeded(
+        f"send feedback on {FEEDBACK_PER_DAY} results", limit=FEEDBACK_PER_DAY, ends=ends
     )

@@ -11,13 +11,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Account
+from apikeys.actor import Actor
 from apikeys.errors import REFUSALS, ApiError
 from credits.models import Hold
 from credits.wallet.charges import format_count
 from credits.wallet.holds import hold_credits
 from validation.lists.processing.completion import end_list
 from validation.lists.recording import record
-from validation.lists.services import Actor, change_state
+from validation.lists.services import change_state
 from validation.models import AddressList
 from validation.models.list_states import FINAL, WORKABLE, State
 

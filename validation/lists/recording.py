@@ -1,7 +1,7 @@
 """Record in the audit log what happens to lists."""
 
 from accounts import audit
-from validation.lists.services import Actor
+from apikeys.actor import Actor
 from validation.models import AddressList
 
 

@@ -5,7 +5,6 @@ the account doesn't allow it. Pages show its message.
 """
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -13,10 +12,9 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from accounts import audit
-from accounts.models import Account, User
+from accounts.models import Account
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
-from apikeys.models import ApiKey
 from credits.wallet.holds import release_hold
 from runtime.encryption import encrypt_bytes
 from validation.lists import storage
@@ -36,26 +34,6 @@ MAX_PARTS = 10_000
 MAX_EMAILS = 10_000
 # How long a request may erase the customer's data, and take altogether if that is done earlier.
 _ERASURE_SECONDS, _FACTS_SECONDS = 20.0, 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who acts on a list: a member of the account in the dashboard, or a key through the API."""
-
-    account: Account
-    user: User | None = None
-    key: ApiKey | None = None
-    ip: str | None = None
-
-    @property
-    def name(self) -> str:
-        if self.user is not None:
-            return self.user.email
-        return f"API key {self.key.name}" if self.key else "System"
-
-    def record(self, action: str, target: str) -> None:
-        """Add an entry to the account's audit log."""
-        audit.record(self.account, self.user, action, target, self.ip, anonymous_name=self.name)
 
 
 @transaction.atomic

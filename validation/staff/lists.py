@@ -21,8 +21,8 @@ from accounts.staff.panels import (
 )
 from accounts.staff.read_only import BoundedPaginator, ReadOnlyAdmin
 from accounts.staff.request import StaffRequest
+from apikeys.actor import Actor
 from validation.lists.control import InvalidState, cancel_list
-from validation.lists.services import Actor
 from validation.models import AddressList
 from validation.models.list_states import State
 

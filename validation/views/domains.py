@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission, who_has
+from apikeys.actor import Actor
 from validation.domains.forms import DomainsForm
 from validation.domains.services import (
     MAX_ENTRIES,
@@ -36,10 +37,8 @@ def save_domains(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         try:
             stored = replace_domains(
-                account=request.account,
+                actor=Actor.of_page(request),
                 new=form.lists,
-                actor=request.user,
-                ip=request.ip,
                 etags=[form.cleaned_data["etag"]],
             )
         except DomainsChanged:

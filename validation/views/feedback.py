@@ -6,9 +6,10 @@ from django.views.decorators.http import require_http_methods
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from validation.feedback.forms import FeedbackForm
-from validation.feedback.services import Sender, find_reportable_result
+from validation.feedback.services import find_reportable_result
 from validation.feedback.services import send_feedback as send
 from validation.request_log import search
 
@@ -24,9 +25,8 @@ def send_feedback(request: AccountRequest, result_id: str) -> HttpResponse:
     if not form.is_valid():
         context = {"form": form, "result": result, "entry": entry}
         return render(request, "validation/send_feedback.html", context)
-    sender = Sender(request.account, user=request.user, ip=request.ip)
     try:
-        send(sender=sender, result=result, claim=form.claim)
+        send(sender=Actor.of_page(request), result=result, claim=form.claim)
     except ApiError as error:
         messages.error(request, error.message)
     else:

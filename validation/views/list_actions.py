@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from validation.lists import control, services
 from validation.lists.api.rows import MEDIA_TYPES
@@ -24,7 +25,7 @@ from validation.models.list_states import State
 from validation.presenters.list_pages import describe_refusal
 from validation.presenters.list_previews import ListPreview
 from validation.presenters.lists import deletion_consequences, may_download
-from validation.views.lists import acting_member, get_list
+from validation.views.lists import get_list
 
 PAGE = "validation:show-lists"
 Action = Callable[[], object]
@@ -40,7 +41,7 @@ def choose_column(request: AccountRequest, list_id: str) -> HttpResponse:
         messages.error(request, "Choose one of the columns.")
         return _show(address_list)
     column = form.cleaned_data["column"]
-    actor = acting_member(request)
+    actor = Actor.of_page(request)
     return _perform(
         request,
         address_list,
@@ -61,7 +62,7 @@ def sample_list(request: AccountRequest, list_id: str) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VALIDATE)
 def start_list(request: AccountRequest, list_id: str) -> HttpResponse:
-    address_list, actor = get_list(request, list_id), acting_member(request)
+    address_list, actor = get_list(request, list_id), Actor.of_page(request)
     start = control.Start(confirm="confirm" in request.POST)
     return _perform(
         request,
@@ -73,7 +74,7 @@ def start_list(request: AccountRequest, list_id: str) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VALIDATE)
 def pause_list(request: AccountRequest, list_id: str) -> HttpResponse:
-    address_list, actor = get_list(request, list_id), acting_member(request)
+    address_list, actor = get_list(request, list_id), Actor.of_page(request)
     return _perform(
         request,
         address_list,
@@ -84,7 +85,7 @@ def pause_list(request: AccountRequest, list_id: str) -> HttpResponse:
 @redirect_get_to(PAGE)
 @require_permission(TeamPermission.VALIDATE)
 def resume_list(request: AccountRequest, list_id: str) -> HttpResponse:
-    address_list, actor = get_list(request, list_id), acting_member(request)
+    address_list, actor = get_list(request, list_id), Actor.of_page(request)
     return _perform(
         request,
         address_list,
@@ -96,7 +97,7 @@ def resume_list(request: AccountRequest, list_id: str) -> HttpResponse:
 @require_permission(TeamPermission.VALIDATE)
 def cancel_list(request: AccountRequest, list_id: str) -> HttpResponse:
     """Ask first: results so far stay, but the list can't go on."""
-    address_list, actor = get_list(request, list_id), acting_member(request)
+    address_list, actor = get_list(request, list_id), Actor.of_page(request)
     if request.method != "POST":
         return render(request, "validation/cancel_list.html", {"list": address_list})
     return _perform(
@@ -114,7 +115,7 @@ def delete_list(request: AccountRequest, list_id: str) -> HttpResponse:
         consequences = deletion_consequences(address_list)
         context = {"list": address_list, "consequences": consequences}
         return render(request, "validation/delete_list.html", context)
-    services.delete_list(address_list=address_list, actor=acting_member(request))
+    services.delete_list(address_list=address_list, actor=Actor.of_page(request))
     messages.success(request, f"Deleted {address_list.name}.")
     return redirect(PAGE)
 
@@ -125,7 +126,7 @@ def download_list(request: AccountRequest, list_id: str) -> HttpResponseBase:
     address_list, form = get_list(request, list_id), DownloadForm(request.GET)
     if not form.is_valid() or not may_download(address_list):
         return _show(address_list)
-    record(address_list, acting_member(request), "list.downloaded")
+    record(address_list, Actor.of_page(request), "list.downloaded")
     file_format = DownloadFormat(form.cleaned_data["format"])
     wanted = ResultFilter(form.cleaned_data["filter"])
     is_csv = file_format is DownloadFormat.CSV

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from validation.lists import services
 from validation.lists.api.digests import read_sha256
@@ -17,7 +18,7 @@ from validation.lists.forms import UploadForm
 from validation.models import AddressList
 from validation.models.list_states import State
 from validation.presenters.list_pages import describe_form_error, describe_upload_refusal
-from validation.views.lists import acting_member, get_list
+from validation.views.lists import get_list
 
 PAGE = "validation:create-list"
 View = Callable[..., HttpResponse]
@@ -46,7 +47,7 @@ def create_upload(request: AccountRequest) -> HttpResponse:
     if not form.is_valid():
         return JsonResponse({"code": "form", "message": describe_form_error(form)}, status=400)
     address_list = services.create_list(
-        actor=acting_member(request),
+        actor=Actor.of_page(request),
         options=form.options,
         file_name=form.cleaned_data["file_name"],
         file_size=form.cleaned_data["file_size"],
@@ -91,7 +92,7 @@ def finish_upload(request: AccountRequest, list_id: str) -> HttpResponse:
 def cancel_upload(request: AccountRequest, list_id: str) -> HttpResponse:
     """Delete the list and its parts. A list whose file is complete stays: return its page."""
     address_list = get_list(request, list_id)
-    if services.cancel_upload(address_list=address_list, actor=acting_member(request)):
+    if services.cancel_upload(address_list=address_list, actor=Actor.of_page(request)):
         return JsonResponse({})
     return JsonResponse({"page": _url("show-list", address_list)})
 

@@ -10,10 +10,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.permissions import require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from credits.plans.list_limits import list_limits
 from validation.lists.forms import MAX_PASTED_LINES, NewListForm
-from validation.lists.services import MAX_PART_BYTES, Actor, upload_list
+from validation.lists.services import MAX_PART_BYTES, upload_list
 from validation.lists.uploads.limits import format_bytes
 from validation.models import AddressList, ListSample
 from validation.presenters.list_pages import (
@@ -52,7 +53,7 @@ def create_list(request: AccountRequest) -> HttpResponse:
     if form.is_valid():
         try:
             address_list = upload_list(
-                actor=acting_member(request),
+                actor=Actor.of_page(request),
                 content=form.read_content(),
                 options=form.options,
                 file_name=form.file_name,
@@ -82,10 +83,6 @@ def show_progress(request: AccountRequest, list_id: str) -> HttpResponse:
 def get_list(request: AccountRequest, list_id: str) -> AddressList:
     lists = request.account.lists.select_related("hold")
     return get_object_or_404(lists, public_id=list_id)
-
-
-def acting_member(request: AccountRequest) -> Actor:
-    return Actor(account=request.account, user=request.user, ip=request.ip)
 
 
 def _form_context(request: AccountRequest, form: NewListForm) -> dict[str, object]:

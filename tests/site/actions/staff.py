@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from accounts.services import close_account, suspend_account
+from apikeys.actor import Actor
 from credits.models import Pack, Plan, StaffGrant
 from credits.orders.fulfillment import fulfill_order
 from runtime.mail import outbox
@@ -16,7 +17,7 @@ from tests.conftest import make_user
 from tests.credits.customers import plan
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
 from tests.validation.feedback.factory import make_feedback
-from validation.lists.services import Actor, create_list
+from validation.lists.services import create_list
 from validation.models import ListedDomain
 
 INLINES = ("memberships", "wallet", "subscription", "orders", "ledger", "membership_set")

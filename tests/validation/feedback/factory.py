@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 
 from accounts.models import Account
-from validation.feedback.services import Claim, Sender, send_feedback
+from apikeys.actor import Actor
+from validation.feedback.services import Claim, send_feedback
 from validation.models import Feedback
 from validation.request_log.writer import Caller
 from validation.services import validate
@@ -26,4 +27,4 @@ def make_feedback(
 ) -> Feedback:
     claim = Claim(Feedback.Expected(expected), "I know them", "550 no such user")
     result = make_result(account, email)
-    return send_feedback(sender=Sender(account, **sender), result=result, claim=claim)
+    return send_feedback(sender=Actor(account, **sender), result=result, claim=claim)

@@ -7,9 +7,10 @@ from django.utils import timezone
 
 from accounts.engine import get_engine
 from accounts.models import Account
+from apikeys.actor import Actor
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.lists.payloads import RowKind, Rows, pack_results
-from validation.lists.services import Actor, upload_list
+from validation.lists.services import upload_list
 from validation.lists.uploads.options import ListOptions
 from validation.lists.uploads.parsing import parse_list
 from validation.models import AddressList, ListChunk

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Account, AuditEntry, User
 from accounts.services import close_account, suspend_account
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits.models import Hold, Wallet
@@ -29,7 +30,6 @@ from validation.lists.control import (
     start_list,
 )
 from validation.lists.processing.running import work_once
-from validation.lists.services import Actor
 from validation.models import AddressList
 from validation.models.list_states import State
 

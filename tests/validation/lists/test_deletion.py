@@ -9,6 +9,7 @@ from django.db import connection, connections
 
 from accounts.models import Account
 from accounts.services import open_account
+from apikeys.actor import Actor
 from tests.conftest import make_user
 from tests.support.api_client import ApiClient
 from tests.validation.lists.factory import make_list, make_started_list
@@ -17,7 +18,7 @@ from tests.validation.lists.uploads import upload, upload_and_parse
 from validation.lists import storage
 from validation.lists.control import cancel_list
 from validation.lists.processing.running import work_once
-from validation.lists.services import Actor, delete_list
+from validation.lists.services import delete_list
 from validation.models import (
     AddressList,
     DomainBlock,

@@ -6,12 +6,12 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account, User
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from credits.models import Order, Pack, Plan
 from credits.plans.list_limits import ListLimits, list_limits
 from tests.validation.lists.uploads import parse, upload, upload_and_parse
 from validation.lists.services import (
-    Actor,
     change_state,
     create_list,
     delete_list,

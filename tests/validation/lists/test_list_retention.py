@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import Account, User
 from accounts.retention import erase_closed_accounts
 from accounts.services import open_account
+from apikeys.actor import Actor
 from credits.models import Hold, Wallet
 from runtime.jobs.daily import run_daily
 from tests.conftest import make_user
@@ -17,7 +18,7 @@ from validation.lists import storage
 from validation.lists.export import export_lists
 from validation.lists.processing.running import work_once
 from validation.lists.retention import delete_lists, delete_unfinished_uploads, expire_lists
-from validation.lists.services import Actor, create_list, store_part
+from validation.lists.services import create_list, store_part
 from validation.models import (
     AddressList,
     DomainBlock,

@@ -7,12 +7,13 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account, User
+from apikeys.actor import Actor
 from apikeys.models import ApiKey
 from credits.wallet.charges import Charge
 from credits.wallet.holds import charge_hold, hold_credits
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
-from validation.lists.services import Actor, create_list
+from validation.lists.services import create_list
 from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State

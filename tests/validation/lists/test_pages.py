@@ -8,11 +8,12 @@ from django.utils import timezone
 
 from accounts.models import Account, AuditEntry, User
 from accounts.roles import Role
+from apikeys.actor import Actor
 from credits.models import Wallet
 from tests.conftest import make_member, signed_in
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
 from validation.lists.control import Start, start_list
-from validation.lists.services import Actor, create_list
+from validation.lists.services import create_list
 from validation.models import AddressList
 from validation.models.list_states import State
 

@@ -6,9 +6,10 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account
+from apikeys.actor import Actor
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
-from validation.lists.services import Actor, create_list
+from validation.lists.services import create_list
 from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State

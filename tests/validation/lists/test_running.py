@@ -11,6 +11,7 @@ from pytest_django import Settings
 from accounts.engine import get_engine
 from accounts.models import Account, User
 from accounts.services import suspend_account
+from apikeys.actor import Actor
 from apikeys.models import ApiKey
 from credits.models import UseHour
 from runtime.models import Mail
@@ -32,7 +33,7 @@ from tests.validation.lists.runs import (
 )
 from validation.lists.processing import metrics
 from validation.lists.processing.running import work_once
-from validation.lists.services import Actor, upload_list
+from validation.lists.services import upload_list
 from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, DomainBlock, ListDomain, LogEntry
 from validation.models.list_states import State

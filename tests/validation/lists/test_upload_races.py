@@ -8,13 +8,14 @@ import pytest
 
 from accounts.models import Account
 from accounts.services import open_account
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.services import create_key
 from credits.models import Plan
 from tests.conftest import make_user
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
-from validation.lists.services import Actor, create_list, store_part
+from validation.lists.services import create_list, store_part
 from validation.models import AddressList, ListPart
 
 pytestmark = pytest.mark.usefixtures("fresh_database")

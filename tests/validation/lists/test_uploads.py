@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account, AuditEntry, User
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.models import ApiKey
 from credits.models import Wallet
@@ -14,7 +15,6 @@ from credits.wallet.holds import hold_credits
 from tests.validation.lists.uploads import parse, rows_of, upload, upload_and_parse
 from validation.lists import services
 from validation.lists.services import (
-    Actor,
     begin_parsing,
     cancel_upload,
     create_list,

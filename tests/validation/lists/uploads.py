@@ -3,8 +3,9 @@
 from typing import Any
 
 from accounts.models import Account
+from apikeys.actor import Actor
 from validation.lists.payloads import RowKind, Rows
-from validation.lists.services import Actor, upload_list
+from validation.lists.services import upload_list
 from validation.lists.uploads.options import ListOptions
 from validation.lists.uploads.parsing import parse_list
 from validation.models import AddressList, ListChunk

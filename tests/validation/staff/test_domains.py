@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Account, User
+from apikeys.actor import Actor
 from tests.accounts.staff.test_admin import EMPTY_INLINES
 from tests.conftest import signed_in
 from validation.domains.services import DomainLists, replace_domains
@@ -20,7 +21,7 @@ CHANGELIST = reverse("admin:validation_accountdomains_changelist")
 @pytest.fixture
 def stored(account: Account, owner: User) -> AccountDomains:
     lists = DomainLists(["partner.example"], ["spam.example", "worse.example"])
-    replace_domains(account=account, new=lists, actor=owner, ip=None)
+    replace_domains(actor=Actor(account, user=owner), new=lists)
     return AccountDomains.objects.get(account=account)
 
 

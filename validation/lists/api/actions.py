@@ -4,12 +4,13 @@ from dataclasses import asdict
 
 from drf_spectacular.utils import OpenApiRequest
 
+from apikeys.actor import Actor
 from apikeys.request import ApiRequest
 from apikeys.rest.request_body import refuse_unknown_fields
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import describe, named_example
 from validation.lists import control
-from validation.lists.api.base import LIST_ERRORS, ListView, acting_key, refuse_unread
+from validation.lists.api.base import LIST_ERRORS, ListView, refuse_unread
 from validation.lists.api.documents import list_document
 from validation.lists.api.examples import (
     CANCELED_EXAMPLE,
@@ -93,7 +94,7 @@ class StartView(ListView):
         refusals=(*_ACTION_ERRORS, "confirmation_required", "insufficient_credits"),
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        actor = acting_key(request)
+        actor = Actor.of_call(request.call)
         started = control.start_list(address_list=self.address_list, start=self.start, actor=actor)
         return json_response(list_document(started))
 
@@ -111,7 +112,9 @@ class PauseView(ActionView):
         refusals=_ACTION_ERRORS,
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        paused = control.pause_list(address_list=self.address_list, actor=acting_key(request))
+        paused = control.pause_list(
+            address_list=self.address_list, actor=Actor.of_call(request.call)
+        )
         return json_response(list_document(paused))
 
 
@@ -128,7 +131,9 @@ class ResumeView(ActionView):
         refusals=(*_ACTION_ERRORS, "insufficient_credits"),
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        resumed = control.resume_list(address_list=self.address_list, actor=acting_key(request))
+        resumed = control.resume_list(
+            address_list=self.address_list, actor=Actor.of_call(request.call)
+        )
         return json_response(list_document(resumed))
 
 
@@ -145,5 +150,7 @@ class CancelView(ActionView):
         refusals=_ACTION_ERRORS,
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        canceled = control.cancel_list(address_list=self.address_list, actor=acting_key(request))
+        canceled = control.cancel_list(
+            address_list=self.address_list, actor=Actor.of_call(request.call)
+        )
         return json_response(list_document(canceled))

@@ -4,11 +4,9 @@ from django.http import Http404
 from rest_framework.response import Response
 
 from apikeys.errors import ApiError
-from apikeys.request import ApiRequest
 from apikeys.rest.responses import render
 from apikeys.rest.schema import COMMON_ERRORS
 from apikeys.rest.view import ApiView
-from validation.lists.services import Actor
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 
@@ -69,8 +67,3 @@ def refuse_unchecked(address_list: AddressList) -> None:
 
 def invalid_state(address_list: AddressList, message: str = "") -> ApiError:
     return ApiError("invalid_state", message, details={"state": address_list.state})
-
-
-def acting_key(request: ApiRequest) -> Actor:
-    key = request.call.key
-    return Actor(account=key.account, key=key, ip=request.call.ip)

@@ -3,6 +3,7 @@
 import orjson
 from django.db import transaction
 
+from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from apikeys.request import ApiRequest
 from apikeys.rest.negotiation import read_media_type
@@ -17,7 +18,7 @@ from apikeys.rest.schema import COMMON_ERRORS, describe
 from validation.api import MAX_EMAIL_LENGTH, read_idempotency_key
 from validation.lists import services
 from validation.lists.api.actions import ActionView
-from validation.lists.api.base import LIST_ERRORS, ListView, acting_key
+from validation.lists.api.base import LIST_ERRORS, ListView
 from validation.lists.api.digests import read_sha256
 from validation.lists.api.documents import list_document
 from validation.lists.api.examples import PARSING_EXAMPLE, PART_EXAMPLE, UPLOADING_EXAMPLE
@@ -152,7 +153,7 @@ class UploadView(ListsView):
 
     @transaction.atomic
     def _create(self) -> bytes:
-        actor, key = acting_key(self.request), self.idempotency_key
+        actor, key = Actor.of_call(self.request.call), self.idempotency_key
         if self.content is None:
             created = services.create_list(actor=actor, options=self.chosen)
         else:

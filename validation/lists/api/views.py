@@ -2,12 +2,13 @@
 
 from django.db.models import Q, QuerySet
 
+from apikeys.actor import Actor
 from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import COMMON_ERRORS, describe
 from apikeys.rest.view import ApiView
 from validation.lists import services
-from validation.lists.api.base import LIST_ERRORS, ListView, acting_key
+from validation.lists.api.base import LIST_ERRORS, ListView
 from validation.lists.api.documents import list_document
 from validation.lists.api.examples import COMPLETED_EXAMPLE, RUNNING_EXAMPLE
 from validation.lists.api.parameters import invalid_field, read_number, read_text
@@ -101,5 +102,5 @@ class OneListView(ListView):
         refusals=LIST_ERRORS,
     )
     def delete(self, request: ApiRequest, list_id: str) -> ApiResponse:
-        services.delete_list(address_list=self.address_list, actor=acting_key(request))
+        services.delete_list(address_list=self.address_list, actor=Actor.of_call(request.call))
         return json_response({"id": list_id, "deleted": True})

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.engine import get_engine
 from accounts.models import Account
-from apikeys.errors import ApiError
+from apikeys.errors import ApiError, daily_limit_exceeded
 from validation.engine.batch import LookupShare, check_all
 from validation.engine.reasons import Verdict
 from validation.lists.payloads import RowKind, Rows
@@ -113,18 +113,7 @@ def _check_day(account: Account) -> None:
     if len(counted) < SAMPLES_PER_DAY:
         return
     ends = counted[-1] + SAMPLE_WINDOW
-    wait = max(1, math.ceil((ends - timezone.now()).total_seconds()))
-    raise ApiError(
-        "rate_limit_exceeded",
-        f"You can take {SAMPLES_PER_DAY} samples in 24 hours. Try again at {ends:%H:%M} UTC.",
-        details={
-            "limit": SAMPLES_PER_DAY,
-            "window": int(SAMPLE_WINDOW.total_seconds()),
-            "retry_after": wait,
-            "reset": int(ends.timestamp()),
-        },
-        headers={"Retry-After": str(wait)},
-    )
+    raise daily_limit_exceeded(f"take {SAMPLES_PER_DAY} samples", limit=SAMPLES_PER_DAY, ends=ends)
 
 
 def _refused(address_list: AddressList, message: str) -> ApiError:

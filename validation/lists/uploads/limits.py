@@ -1,13 +1,12 @@
 """Refuse uploads that exceed an account's limits. The caller has locked the account's row."""
 
-import math
 from datetime import datetime
 
 from django.db.models import Sum
 from django.utils import timezone
 
 from accounts.models import Account
-from apikeys.errors import ApiError
+from apikeys.errors import ApiError, daily_limit_exceeded
 from credits.plans.list_limits import list_limits
 from validation.models import AddressList, ListUpload
 from validation.models.list_uploads import UPLOAD_WINDOW
@@ -59,19 +58,8 @@ def _check_day(account: Account, unit: str, list_limit: int, amount: int) -> Non
     if used + amount <= limit:
         return
     ends = _find_end(sizes, used + amount - limit)
-    wait = max(1, math.ceil((ends - timezone.now()).total_seconds()))
     shown = format_bytes(limit) if unit == "bytes" else f"{limit:,} addresses"
-    raise ApiError(
-        "rate_limit_exceeded",
-        f"You can upload up to {shown} in 24 hours. Try again at {ends:%H:%M} UTC.",
-        details={
-            "limit": limit,
-            "window": int(UPLOAD_WINDOW.total_seconds()),
-            "retry_after": wait,
-            "reset": int(ends.timestamp()),
-        },
-        headers={"Retry-After": str(wait)},
-    )
+    raise daily_limit_exceeded(f"upload up to {shown}", limit=limit, ends=ends)
 
 
 def _find_end(sizes: list[tuple[datetime, int]], excess: int) -> datetime:
