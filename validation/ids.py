@@ -15,9 +15,10 @@ _LENGTH = (_TIME_BITS + _RANDOM_BITS) // _BITS_PER_LETTER
 _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 _PAIR_MASK = len(_PAIRS) - 1
 _PAIR_SHIFTS = range((_LENGTH - 2) * _BITS_PER_LETTER, -1, -2 * _BITS_PER_LETTER)
-_PATTERN = re.compile(f"(?:val|bat)_[{_LETTERS}]{{{_LENGTH}}}")
-RESULT_ID_PATTERN = f"val_[{_LETTERS}]{{{_LENGTH}}}"
-BATCH_ID = re.compile(rf"\Abat_[{_LETTERS}]{{{_LENGTH}}}\Z")
+RESULT_PREFIX, BATCH_PREFIX = "val_", "bat_"
+RESULT_ID_PATTERN = f"{RESULT_PREFIX}[{_LETTERS}]{{{_LENGTH}}}"
+_PATTERN = re.compile(f"(?:{RESULT_PREFIX}|{BATCH_PREFIX})[{_LETTERS}]{{{_LENGTH}}}")
+BATCH_ID = re.compile(rf"\A{BATCH_PREFIX}[{_LETTERS}]{{{_LENGTH}}}\Z")
 
 
 class ResultId:
@@ -33,16 +34,16 @@ class ResultId:
 
 
 def new_result_id() -> str:
-    return f"val_{_new_letters()}"
+    return f"{RESULT_PREFIX}{_new_letters()}"
 
 
 def new_batch_id() -> str:
-    return f"bat_{_new_letters()}"
+    return f"{BATCH_PREFIX}{_new_letters()}"
 
 
-def first_result_id_at(moment: datetime) -> str:
-    """Return the id that sorts before all results of this moment and later."""
-    return f"val_{_letters(int(moment.timestamp() * 1000) << _RANDOM_BITS)}"
+def first_id_at(moment: datetime, prefix: str) -> str:
+    """Return the id that sorts before all ids with the prefix of this moment and later."""
+    return f"{prefix}{_letters(int(moment.timestamp() * 1000) << _RANDOM_BITS)}"
 
 
 def _new_letters() -> str:
@@ -64,7 +65,7 @@ def result_created_at(text: str) -> datetime | None:
     if not _PATTERN.fullmatch(text):
         return None
     number = 0
-    for letter in text[len("val_") :]:
+    for letter in text[len(RESULT_PREFIX) :]:
         number = number * len(_LETTERS) + _LETTERS.index(letter)
     try:
         return datetime.fromtimestamp((number >> _RANDOM_BITS) / 1000, UTC)

@@ -69,8 +69,8 @@ def _refund_if_stored(charge: LostCharge) -> bool:
         return False
     refund(Charge(entry.account, entry.key, entry.verdict, entry.cost, 0), entry.at)
     LogEntry.objects.filter(pk=entry.pk).update(cost=0)
-    # It says that a credit was charged.
-    StoredResult.objects.filter(result_id=charge.result_id).delete()
+    # It says that a credit was charged. All results of a batch are refunded.
+    StoredResult.objects.filter(result_id__in=[charge.result_id, entry.batch_id]).delete()
     charge.delete()
     logger.info("Refunded the charge of %s, whose response was lost", charge.result_id)
     return True

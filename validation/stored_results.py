@@ -2,7 +2,8 @@
 
 A result is stored as its JSON: compressed, encrypted, and written in the statement that charges for
 it. Most of the JSON is the same in all results, so compression starts from a typical one. That
-takes 5 µs and leaves 150 to 250 of 1,250 bytes.
+takes 5 µs and leaves 150 to 250 of 1,250 bytes. The results of a batch are stored together, in a
+row with the batch's id: one row takes a tenth of the time of a hundred.
 """
 
 import zlib
@@ -13,11 +14,14 @@ from typing import Any, Protocol
 
 import orjson
 from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
 
 from accounts.models import Account
+from runtime.database.batches import delete_in_batches
 from runtime.database.raw_sql import BulkInsert
 from runtime.encryption import DecryptionFailed, decrypt_bytes, encrypt_bytes
-from validation.models import StoredResult
+from validation.models import LogEntry, StoredResult
 from validation.request_log.writer import Caller
 
 # Rare strings first: zlib encodes matches near the end of the dictionary in fewer bits.
@@ -80,14 +84,22 @@ def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
 
     Nothing is stored for an account that stores no requests.
     """
-    if not settings.RESULT_RETENTION_HOURS:
-        return []
     rows = [
-        (validation.id, validation.caller.account.pk, _pack_validation(validation))
+        (validation.id, validation.caller.account.pk, pack(_document(validation)))
         for validation in validations
-        if validation.caller.account.log_retention_days
+        if _stores_results(validation.caller.account)
     ]
     return [StoredResult.objects.bulk_insert(rows)] if rows else []
+
+
+def inserts_for_batch(
+    account: Account, batch_id: str, validations: Iterable[StorableValidation]
+) -> list[BulkInsert]:
+    """Do the same for all results of a batch, as one row."""
+    if not _stores_results(account):
+        return []
+    packed = pack(b"[%b]" % b",".join(map(_document, validations)))
+    return [StoredResult.objects.bulk_insert([(batch_id, account.pk, packed)])]
 
 
 def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, Any] | None:
@@ -96,19 +108,46 @@ def find_result(account: Account, result_id: str, *, balance: int) -> dict[str, 
     A result of a SECRET_KEY that was removed, or of another dictionary, can't be read.
     """
     stored = StoredResult.objects.find(account, result_id)
-    if stored is None:
-        return None
-    try:
-        document = unpack(stored.packed)
-    except (DecryptionFailed, zlib.error):
-        return None
-    # What was left right after the charge isn't stored: the database computed it in that statement.
-    document["credits"]["remaining"] = balance
+    results = unpack(stored.packed) if stored else []
+    document = next((result for result in results if result["id"] == result_id), None)
+    if document is not None:
+        # What was left right after the charge isn't stored: that statement computed it.
+        document["credits"]["remaining"] = balance
     return document
 
 
-def _pack_validation(validation: StorableValidation) -> str:
-    return pack(b'%b,"credits":{"charged":%d}}' % (validation.render()[:-1], validation.cost))
+def erase_results(requests: QuerySet[LogEntry]) -> None:
+    """Erase the results of request log entries. Batches keep their other results.
+
+    Call it outside a transaction.
+    """
+    delete_in_batches(StoredResult.objects.of_requests(requests))
+    for batch_id in list(
+        StoredResult.objects.of_batches_with(requests).values_list("pk", flat=True)
+    ):
+        erased = requests.filter(batch_id=batch_id).values_list("result_id", flat=True)
+        _erase_from_batch(batch_id, set(erased))
+
+
+@transaction.atomic
+def _erase_from_batch(batch_id: str, erased: set[str]) -> None:
+    """Rewrite the batch's row. A row without other results that can be read is deleted."""
+    row = StoredResult.objects.filter(pk=batch_id)
+    # Locked, because another erasure may rewrite it at the same time.
+    for stored in row.select_for_update():
+        remaining = [result for result in unpack(stored.packed) if result["id"] not in erased]
+        if remaining:
+            row.update(packed=pack(orjson.dumps(remaining)))
+        else:
+            row.delete()
+
+
+def _stores_results(account: Account) -> bool:
+    return bool(settings.RESULT_RETENTION_HOURS and account.log_retention_days)
+
+
+def _document(validation: StorableValidation) -> bytes:
+    return b'%b,"credits":{"charged":%d}}' % (validation.render()[:-1], validation.cost)
 
 
 def pack(result: bytes) -> str:
@@ -117,9 +156,11 @@ def pack(result: bytes) -> str:
     return b2a_base64(encrypt_bytes(compressed), newline=False).decode()
 
 
-def unpack(packed: str) -> dict[str, Any]:
-    compressed = decrypt_bytes(b64decode(packed))
-    document: dict[str, Any] = orjson.loads(
-        zlib.decompressobj(zdict=_DICTIONARY).decompress(compressed)
-    )
-    return document
+def unpack(packed: str) -> list[dict[str, Any]]:
+    """Return the results of a row: one, those of a batch, or none if they can't be read."""
+    try:
+        compressed = decrypt_bytes(b64decode(packed))
+        stored = orjson.loads(zlib.decompressobj(zdict=_DICTIONARY).decompress(compressed))
+    except (DecryptionFailed, zlib.error):
+        return []
+    return stored if isinstance(stored, list) else [stored]

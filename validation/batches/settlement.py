@@ -69,7 +69,9 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
 
 def _build_rows(batch: Batch) -> list[BulkInsert]:
     requests = writer.bulk_insert_for_batch(_paced(batch.validations), batch.id)
-    return [requests, *stored_results.inserts_for(_paced(batch.validations))]
+    validations = _paced(batch.validations)
+    results = stored_results.inserts_for_batch(batch.caller.account, batch.id, validations)
+    return [requests, *results]
 
 
 def _paced(validations: Iterable[Validation]) -> Iterator[Validation]:

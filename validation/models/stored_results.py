@@ -5,11 +5,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Subquery
 from django.utils import timezone
 
 from accounts.models import Account
 from runtime.database.raw_sql import BulkInsert, JsonTable, Row
-from validation.ids import first_result_id_at, result_created_at
+from validation.ids import first_id_at, result_created_at
 from validation.models.log_entries import LogEntry
 
 # The daily job that deletes expired results runs more often than this.
@@ -17,24 +18,35 @@ _MAX_OVERDUE = timedelta(days=2)
 
 
 class StoredResultQuerySet(models.QuerySet["StoredResult"]):
-    def expired(self) -> "StoredResultQuerySet":
-        return self.filter(result_id__lt=first_result_id_at(_stored_since()))
+    def expired(self, prefix: str) -> "StoredResultQuerySet":
+        """Return the expired rows whose ids have the prefix: of single results, or of batches."""
+        first = first_id_at(_stored_since(), prefix)
+        return self.filter(result_id__gte=prefix, result_id__lt=first)
 
     def find(self, account: Account, result_id: str) -> "StoredResult | None":
-        """Find a result within the retention. Older ones may exist for up to a day."""
+        """Find the row that has a result, within the retention.
+
+        Older rows may exist for up to a day.
+        """
         at = result_created_at(result_id)
         if at is None or at <= max(_stored_since(), account.log_starts_at):
             return None
-        return self.filter(account=account, result_id=result_id).first()
+        rows = self.filter(account=account)
+        entries = LogEntry.objects.filter(account=account).with_result(result_id).order_by("at")
+        batch_id = Subquery(entries.values("batch_id")[:1])
+        return rows.filter(result_id=result_id).first() or rows.filter(result_id=batch_id).first()
 
     def of_requests(self, entries: models.QuerySet[LogEntry]) -> "StoredResultQuerySet":
         """Return the results of request log entries, expired ones included.
 
-        Each stored result has an entry, because both are written together.
+        Each stored result has an entry, because both are written together. Batches are apart.
         """
-        earliest = _stored_since() - _MAX_OVERDUE
-        ids = entries.order_by().filter(at__gte=earliest).exclude(result_id="")
-        return self.filter(result_id__in=ids.values("result_id"))
+        return self.filter(result_id__in=_recent(entries).values("result_id"))
+
+    def of_batches_with(self, entries: models.QuerySet[LogEntry]) -> "StoredResultQuerySet":
+        """Return the rows of the entries' batches. They have the results of other entries too."""
+        ids = _recent(entries).exclude(batch_id="").values("batch_id")
+        return self.filter(result_id__in=ids)
 
     def bulk_insert(self, rows: Iterable[Row]) -> BulkInsert:
         """Return one INSERT of rows of result id, account id and packed result."""
@@ -42,12 +54,14 @@ class StoredResultQuerySet(models.QuerySet["StoredResult"]):
 
 
 class StoredResult(models.Model):
-    """A result that the API returns again, packed by validation/stored_results.py.
+    """A result that the API returns again, or all those of a batch, packed by stored_results.py.
 
-    Every metered call writes a row, so the table has one index. Ids of results sort by time: the
-    same index finds a result, and those that have expired.
+    Every metered call writes a row, so the table has one index. Ids sort by time: the same index
+    finds a row, and those that have expired. A result of a batch is found by its request log entry,
+    which has the batch's id.
     """
 
+    # Of the batch, if it is the row of one.
     result_id = models.CharField(max_length=30, primary_key=True)
     # Without a constraint, which would be checked for each row. The request log has one.
     account = models.ForeignKey(
@@ -66,6 +80,11 @@ def _stored_since() -> datetime:
     """Return the beginning of the retention, which isn't before that of the request log."""
     hours = min(settings.RESULT_RETENTION_HOURS, settings.LOG_RETENTION_DAYS * 24)
     return timezone.now() - timedelta(hours=hours)
+
+
+def _recent(entries: models.QuerySet[LogEntry]) -> models.QuerySet[LogEntry]:
+    """Return the entries whose results may be stored."""
+    return entries.order_by().filter(at__gte=_stored_since() - _MAX_OVERDUE).exclude(result_id="")
 
 
 @cache

@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from runtime.database.batches import BATCH_SIZE, delete_in_batches
+from validation.ids import BATCH_PREFIX, RESULT_PREFIX
 from validation.models import LogEntry, Replay, StoredResult
 
 
@@ -13,7 +14,8 @@ def delete_old_replays() -> None:
 
 
 def delete_old_results() -> None:
-    delete_in_batches(StoredResult.objects.expired())
+    for prefix in (RESULT_PREFIX, BATCH_PREFIX):
+        delete_in_batches(StoredResult.objects.expired(prefix))
 
 
 def delete_old_log_entries() -> None:
@@ -26,6 +28,7 @@ def delete_old_log_entries() -> None:
         )
         # While their entries are there to find them.
         delete_in_batches(StoredResult.objects.of_requests(old))
+        delete_in_batches(StoredResult.objects.of_batches_with(old))
         delete_in_batches(old)
 
 
@@ -48,5 +51,6 @@ def delete_requests(*, account: Account) -> None:
     """Delete the requests, results and replays of an erased account. Usage stays. A hook."""
     entries = LogEntry.objects.filter(account=account)
     StoredResult.objects.of_requests(entries).delete()
+    StoredResult.objects.of_batches_with(entries).delete()
     entries.delete()
     Replay.objects.filter(account=account).delete()
