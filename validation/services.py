@@ -12,8 +12,8 @@ from apikeys.errors import ApiError
 from credits.wallet.charges import InsufficientCredits, get_balance
 from runtime.metrics.client import Counter
 from validation.domain_data import account_domains
+from validation.engine.reasons import VERDICT_BY_REASON
 from validation.engine.sandbox import sandbox_finding, sandbox_word
-from validation.engine.verdict import Finding
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Replay, ReplayExists
 from validation.request_log import writer
@@ -58,7 +58,7 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
     else:
         finding = sandbox_finding(get_engine().check_without_dns(email), word)
     duration_ms = round((time.perf_counter() - started) * 1000)
-    count_validation(finding, _source(caller, word))
+    count_validations(finding.reason, _source(caller, word))
     validation = Validation(caller, email, finding, word is not None, duration_ms)
     if idempotency_key is None:
         return charge_and_record(validation)
@@ -77,8 +77,8 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
         return first
 
 
-def count_validation(finding: Finding, source: str) -> None:
-    _validations_by(finding.verdict, finding.reason, source).inc()
+def count_validations(reason: str, source: str, number: int = 1) -> None:
+    _validations_by(VERDICT_BY_REASON[reason], reason, source).inc(number)
 
 
 def _source(caller: Caller, word: str | None) -> str:

@@ -85,7 +85,7 @@ def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
     Nothing is stored for an account that stores no requests.
     """
     rows = [
-        (validation.id, validation.caller.account.pk, pack(_document(validation)))
+        (validation.id, validation.caller.account.pk, _pack_validation(validation))
         for validation in validations
         if _stores_results(validation.caller.account)
     ]
@@ -93,12 +93,12 @@ def inserts_for(validations: Iterable[StorableValidation]) -> list[BulkInsert]:
 
 
 def inserts_for_batch(
-    account: Account, batch_id: str, validations: Iterable[StorableValidation]
+    account: Account, batch_id: str, results: Iterable[tuple[bytes, int]]
 ) -> list[BulkInsert]:
-    """Do the same for all results of a batch, as one row."""
+    """Do the same for all results of a batch, in one row: each one's JSON, not closed, and cost."""
     if not _stores_results(account):
         return []
-    packed = pack(b"[%b]" % b",".join(map(_document, validations)))
+    packed = pack(b"[%b]" % b",".join(_document(json, cost) for json, cost in results))
     return [StoredResult.objects.bulk_insert([(batch_id, account.pk, packed)])]
 
 
@@ -146,8 +146,12 @@ def _stores_results(account: Account) -> bool:
     return bool(settings.RESULT_RETENTION_HOURS and account.log_retention_days)
 
 
-def _document(validation: StorableValidation) -> bytes:
-    return b'%b,"credits":{"charged":%d}}' % (validation.render()[:-1], validation.cost)
+def _pack_validation(validation: StorableValidation) -> str:
+    return pack(_document(validation.render()[:-1], validation.cost))
+
+
+def _document(json: bytes, cost: int) -> bytes:
+    return b'%b,"credits":{"charged":%d}}' % (json, cost)
 
 
 def pack(result: bytes) -> str:

@@ -1,7 +1,8 @@
 """Validate a batch: look for a replay, run the checks, charge, and build the response."""
 
+import collections
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from weakref import WeakValueDictionary
 
 import orjson
@@ -18,11 +19,12 @@ from validation.domain_data import account_domains
 from validation.engine.batch import LookupShare, check_all
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdict import Finding
+from validation.ids import new_result_ids
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
-from validation.services import count_validation, find_stored_response, price_of
+from validation.services import count_validations, find_stored_response, price_of
 from validation.settlement import Validation, ValidationResponse
 
 MAX_ADDRESSES = 100
@@ -92,14 +94,20 @@ def _check(caller: Caller, emails: Sequence[str]) -> Batch:
         if word is not None:
             found[email] = _simulate(email, word)
     duration_ms = round((time.perf_counter() - started) * 1000)
+    each_ms, ids = duration_ms // len(distinct), new_result_ids(len(distinct))
     validations = [
-        Validation(caller, email, found[email], word is not None, duration_ms // len(distinct))
-        for email, word in words.items()
+        Validation(caller, email, found[email], words[email] is not None, each_ms, id=result_id)
+        for email, result_id in zip(distinct, ids, strict=True)
     ]
-    for validation in validations:
-        source = "sandbox" if validation.is_sandbox else "batch"
-        count_validation(validation.finding, source)
+    _count(validations)
     return Batch(caller, emails, validations, duration_ms)
+
+
+def _count(validations: Iterable[Validation]) -> None:
+    """Count the results of each reason together: a counter's update takes a microsecond."""
+    numbers = collections.Counter((each.finding.reason, each.is_sandbox) for each in validations)
+    for (reason, is_sandbox), number in numbers.items():
+        count_validations(reason, "sandbox" if is_sandbox else "batch", number)
 
 
 def _simulate(email: str, word: str) -> Finding:

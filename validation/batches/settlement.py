@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import orjson
 from django.utils import timezone
@@ -17,6 +18,7 @@ from credits.wallet.charges import (
 from runtime.database.raw_sql import BulkInsert, OutcomeUnknown, atomic
 from runtime.http import fairness
 from validation import lost_charges, stored_results
+from validation.batches.kinds import BatchResult, describe_results
 from validation.engine.reasons import Verdict
 from validation.ids import new_batch_id
 from validation.models import Replay
@@ -25,7 +27,7 @@ from validation.request_log.writer import Caller
 from validation.settlement import Validation, ValidationResponse
 
 # After this many, which take less than a millisecond, other requests may run.
-VALIDATIONS_PER_PAUSE = 50
+RESULTS_PER_PAUSE = 50
 
 
 @dataclass(eq=False, slots=True)
@@ -39,10 +41,13 @@ class Batch:
     duration_ms: int
     idempotency_key: str | None = None
     id: str = field(default_factory=new_batch_id)
+    # One for each validation.
+    results: list[BatchResult] = field(default_factory=list)
+    cost: int = 0
 
-    @property
-    def cost(self) -> int:
-        return sum(validation.cost for validation in self.validations)
+    def describe(self) -> None:
+        self.results = list(_paced(describe_results(self.validations)))
+        self.cost = sum(result.kind.cost for result in self.results)
 
 
 def charge_and_record_batch(batch: Batch) -> ValidationResponse:
@@ -53,6 +58,7 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     """
     # Before the transaction, which should be short, and holds a lock.
     with fairness.turn():
+        batch.describe()
         rows = _build_rows(batch)
     try:
         balances = _charge_and_insert(batch, rows)
@@ -68,16 +74,19 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
 
 
 def _build_rows(batch: Batch) -> list[BulkInsert]:
-    requests = writer.bulk_insert_for_batch(_paced(batch.validations), batch.id)
-    validations = _paced(batch.validations)
-    results = stored_results.inserts_for_batch(batch.caller.account, batch.id, validations)
-    return [requests, *results]
+    account = batch.caller.account
+    requests = ((result.validation, result.kind.columns) for result in _paced(batch.results))
+    stored = ((result.json, result.kind.cost) for result in batch.results)
+    return [
+        writer.bulk_insert_for_batch(account, batch.id, requests),
+        *stored_results.inserts_for_batch(account, batch.id, stored),
+    ]
 
 
-def _paced(validations: Iterable[Validation]) -> Iterator[Validation]:
-    for index, validation in enumerate(validations, 1):
-        yield validation
-        if index % VALIDATIONS_PER_PAUSE == 0:
+def _paced(results: Iterable[BatchResult]) -> Iterator[BatchResult]:
+    for index, result in enumerate(results, 1):
+        yield result
+        if index % RESULTS_PER_PAUSE == 0:
             fairness.let_others_run()
 
 
@@ -95,9 +104,9 @@ def _charge_and_insert(batch: Batch, rows: list[BulkInsert]) -> list[int] | None
 
 
 def _record_lost_charges(batch: Batch) -> None:
-    for validation in batch.validations:
-        if validation.cost:
-            lost_charges.record_lost_charge(batch.caller.account, validation.id, validation.cost)
+    for validation, kind, _ in batch.results:
+        if kind.cost:
+            lost_charges.record_lost_charge(batch.caller.account, validation.id, kind.cost)
 
 
 def _write(batch: Batch, rows: list[BulkInsert]) -> ValidationResponse:
@@ -115,7 +124,7 @@ def _write(batch: Batch, rows: list[BulkInsert]) -> ValidationResponse:
 
 
 def _charge(batch: Batch) -> list[int]:
-    """Charge all or nothing, and return the balance after each validation."""
+    """Charge all or nothing, and return the balance after each result."""
     account, charges = batch.caller.account, _charges(batch)
     if not charges:
         return _balances_after(batch, account.wallet.balance)
@@ -128,9 +137,9 @@ def _charge(batch: Batch) -> list[int]:
 def _charges(batch: Batch) -> list[Charge]:
     """Return a charge for each verdict, by which usage is counted. The sandbox isn't charged."""
     costs: dict[Verdict, list[int]] = {}
-    for validation in batch.validations:
-        if not validation.is_sandbox:
-            costs.setdefault(validation.finding.verdict, []).append(validation.cost)
+    for _, kind, _ in batch.results:
+        if not kind.is_sandbox:
+            costs.setdefault(kind.verdict, []).append(kind.cost)
     caller, duration_ms = batch.caller, batch.validations[0].duration_ms
     return [
         Charge(caller.account, caller.key, verdict, sum(each), duration_ms, len(each))
@@ -139,12 +148,9 @@ def _charges(batch: Batch) -> list[Charge]:
 
 
 def _balances_after(batch: Batch, final_balance: int) -> list[int]:
-    """Return the balance after each validation, as if charged one after the other."""
-    balance, balances = final_balance + batch.cost, []
-    for validation in batch.validations:
-        balance -= validation.cost
-        balances.append(balance)
-    return balances
+    """Return the balance after each result, as if charged one after the other."""
+    costs = (result.kind.cost for result in batch.results)
+    return [final_balance + batch.cost - charged for charged in accumulate(costs)]
 
 
 def _build_response(batch: Batch, balances: list[int]) -> ValidationResponse:
@@ -162,34 +168,28 @@ def _build_response(batch: Batch, balances: list[int]) -> ValidationResponse:
 def _render_results(batch: Batch, balances: list[int]) -> Iterator[bytes]:
     """Return the JSON of each result, in the order of the addresses."""
     charged = {
-        validation.email: (validation, balance)
-        for validation, balance in zip(batch.validations, balances, strict=True)
+        result.validation.email: (result, balance)
+        for result, balance in zip(batch.results, balances, strict=True)
     }
     first: dict[str, int] = {}
     for index, email in enumerate(batch.emails):
-        validation, balance = charged[email]
-        duplicate_of = first.get(email)
-        if duplicate_of is None:
-            first[email] = index
-            yield _render_result(validation, validation.cost, balance, b"null")
+        result, balance = charged[email]
+        duplicate_of = first.setdefault(email, index)
+        if duplicate_of == index:
+            yield _render_result(result, result.kind.cost, balance, b"null")
         else:
-            yield _render_result(validation, 0, balances[-1], b"%d" % duplicate_of)
+            yield _render_result(result, 0, balances[-1], b"%d" % duplicate_of)
 
 
-def _render_result(
-    validation: Validation, charged: int, remaining: int, duplicate_of: bytes
-) -> bytes:
-    """Add to a result what is known once the batch is charged.
-
-    Its JSON isn't rendered again: it was stored, so that it can be read again.
-    """
+def _render_result(result: BatchResult, charged: int, remaining: int, duplicate_of: bytes) -> bytes:
+    """Add to a result what is known once the batch is charged."""
     return b'%b,"credits":{"charged":%d,"remaining":%d},"duplicate_of":%b}' % (
-        *(validation.render()[:-1], charged, remaining, duplicate_of),
+        *(result.json, charged, remaining, duplicate_of),
     )
 
 
 def _summarize(batch: Batch) -> dict[str, int]:
     """Count distinct addresses by verdict, and duplicates apart, so the sum is the batch's size."""
-    counts = Counter(validation.finding.verdict for validation in batch.validations)
+    counts = Counter(result.kind.verdict for result in batch.results)
     duplicates = len(batch.emails) - len(batch.validations)
     return {**{verdict.value: counts[verdict] for verdict in Verdict}, "duplicates": duplicates}

@@ -15,6 +15,8 @@ CHECKS = (
     *("mixed_script", "accept_all", "mailbox_exists", "mailbox_full", "mailbox_disabled"),
 )
 _NO_CHECKS: dict[str, bool | None] = dict.fromkeys(CHECKS)
+# The fields of a result that belong to the address. The others follow from `Finding.facts`.
+OWN_FIELDS = ("email", "normalized", "canonical", "did_you_mean", "local_part", "tag")
 # Sign-up forms should refuse addresses with one of these, although mail might arrive.
 SIGN_UP_BLOCKERS = {"disposable", "no_reply", "mixed_script"}
 # After how many seconds a retry makes sense, by reason.
@@ -88,6 +90,32 @@ class Finding:
         if self.route.is_refused and not self.is_definite:
             return REFUSED_LOOKUP_RETRY_SECONDS
         return RETRY_AFTER_SECONDS.get(self.reason)
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """Return what is equal for findings whose results differ in OWN_FIELDS only.
+
+        Compare it while the findings exist: objects that are shared by all addresses of a domain
+        are compared by their identity.
+        """
+        parts, checks = self.parts, self.checks
+        return (
+            *(parts and (parts.domain, parts.ascii_domain), self.registrable_domain),
+            *(self.reasons, self.evidence, self.syntax_problem, self.disposable_by),
+            *(self.dns_cached, self.account_list, id(self.route), id(self.lists)),
+            *checks,
+            *checks.values(),
+        )
+
+    def own_values(self) -> tuple[str | None, ...]:
+        """Return the values of OWN_FIELDS."""
+        parts = self.parts
+        if parts is None:
+            return (self.email, None, None, self.did_you_mean, None, None)
+        return (
+            *(self.email, parts.normalized, self.canonical),
+            *(self.did_you_mean, parts.local_part, self.tag),
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the engine's part of the API result, in the order of the documentation."""
