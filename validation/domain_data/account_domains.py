@@ -6,7 +6,6 @@ a change applies to the next call of any process, and accounts without lists cos
 
 import threading
 from collections import OrderedDict
-from dataclasses import replace
 from typing import NamedTuple
 
 from accounts.models import Account
@@ -34,7 +33,7 @@ class OwnDomains(NamedTuple):
     def mark(self, finding: Finding) -> Finding:
         """Return the finding with the account's list, if one has the domain."""
         found = self.find(finding.parts.ascii_domain) if finding.parts else None
-        return finding if found is None else replace(finding, account_list=found)
+        return finding if found is None else finding._replace(account_list=found)
 
 
 NO_DOMAINS = OwnDomains()

@@ -6,6 +6,7 @@ Addresses at other domains are left alone: there, `jane+news` may be a separate 
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 PLUS = "+"
 
@@ -43,6 +44,8 @@ _PROVIDERS_WITH_TAGS = {
 }
 
 
+# Asked twice per address, and a batch's addresses are at a few domains.
+@lru_cache(maxsize=4096)
 def find_rule(domain: str, provider: str | None = None) -> AliasRule | None:
     rule = _RULES_BY_DOMAIN.get(domain)
     if rule is None and provider in _PROVIDERS_WITH_TAGS:

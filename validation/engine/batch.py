@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from validation.engine.check import Engine, LookupLimit
 from validation.engine.findings import DomainInfo
+from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
 from validation.engine.verdict import Finding
 
 # After this many checks, which take less than a millisecond, other requests may run.
@@ -70,7 +71,8 @@ def check_all(
     """
     ends_at = time.monotonic() + seconds
     found: dict[str, DomainInfo] = {}
-    waiting = _first_by_domain(engine, emails)
+    addresses = [(email, parse_address(email)) for email in emails]
+    waiting = _first_by_domain(engine, addresses)
     missing: set[str] = set()
     if waiting:
         engine.prepare_to_wait()
@@ -84,18 +86,20 @@ def check_all(
         missing = {domain for domain in waiting if domain not in found}
     with turn():
         findings = []
-        for index, email in enumerate(emails, 1):
-            findings.append(_check_now(engine, email, limit, found, missing))
+        for index, address in enumerate(addresses, 1):
+            findings.append(_check_now(engine, address, limit, found, missing))
             if index % CHECKS_PER_PAUSE == 0:
                 pause()
     return findings
 
 
-def _first_by_domain(engine: Engine, emails: Iterable[str]) -> dict[str, str]:
+def _first_by_domain(
+    engine: Engine, addresses: Iterable[tuple[str, AddressParts | SyntaxProblem]]
+) -> dict[str, str]:
     """Return the domains to look up, each with the first address that has it."""
     first: dict[str, str] = {}
-    for email in emails:
-        domain = engine.domain_to_look_up(email)
+    for email, parsed in addresses:
+        domain = engine.domain_to_look_up(parsed)
         if domain is not None:
             first.setdefault(domain, email)
     return first
@@ -126,11 +130,12 @@ def _run_until(
 
 def _check_now(
     engine: Engine,
-    email: str,
+    address: tuple[str, AddressParts | SyntaxProblem],
     limit: LookupLimit | None,
     found: dict[str, DomainInfo],
     missing: set[str],
 ) -> Finding:
-    if missing and engine.domain_to_look_up(email) in missing:
+    email, parsed = address
+    if missing and engine.domain_to_look_up(parsed) in missing:
         return engine.check_after_timeout(email)
-    return engine.check(email, limit, found)
+    return engine.check(email, limit, found, parsed)

@@ -78,19 +78,20 @@ class Engine:
         email: str,
         limit: LookupLimit | None = None,
         found: dict[str, DomainInfo] | None = None,
+        parsed: AddressParts | SyntaxProblem | None = None,
     ) -> Finding:
         """Check an address. Without a limit the caller may cause any number of lookups.
 
-        `found` collects what lookups found, and is read before another lookup: a batch looks up
-        each domain once, even if the result can't be cached.
+        `found` collects what is known about domains, and is read before the cache: a batch looks up
+        each domain once, even if the result can't be cached. `parsed` is the address in its parts,
+        if the caller has them.
         """
         return self._check_safely(
-            email, lambda email, parts: self._check(email, parts, limit, found)
+            email, lambda email, parts: self._check(email, parts, limit, found), parsed
         )
 
-    def domain_to_look_up(self, email: str) -> str | None:
+    def domain_to_look_up(self, parts: AddressParts | SyntaxProblem) -> str | None:
         """Return the domain if checking the address needs the DNS now."""
-        parts = parse_address(email)
         if isinstance(parts, SyntaxProblem):
             return None
         domain = parts.ascii_domain
@@ -148,9 +149,14 @@ class Engine:
         """Check the text and the domain data only. Valid addresses get `check_failed`."""
         return self._check_safely(email, lambda _, parts: self._check_offline(email, parts))
 
-    def _check_safely(self, email: str, check: Callable[[str, AddressParts], Finding]) -> Finding:
+    def _check_safely(
+        self,
+        email: str,
+        check: Callable[[str, AddressParts], Finding],
+        parsed: AddressParts | SyntaxProblem | None = None,
+    ) -> Finding:
         try:
-            parts = parse_address(email)
+            parts = parsed or parse_address(email)
             if isinstance(parts, SyntaxProblem):
                 return self._syntax_finding(email, parts)
             return check(email, parts)
@@ -167,9 +173,8 @@ class Engine:
         found: dict[str, DomainInfo] | None,
     ) -> Finding:
         domain = parts.ascii_domain
-        info, sent_queries = self._domains.get(domain), False
-        if info is None and found is not None:
-            info = found.get(domain)
+        info, sent_queries = found.get(domain) if found else None, False
+        info = info or self._domains.get(domain)
         if info is not None:
             self.resolver.counters.cached_domains += 1
         elif self.domain_data.is_reserved(domain):
@@ -179,13 +184,13 @@ class Engine:
                 route = MailRoute(problem="dns_failure", is_refused=True)
                 return self._give_up(email, parts, route, found)
             info, sent_queries = self._look_up(domain, limit)
-            if found is not None:
-                found[domain] = info
         # Read after any wait, so that staff's changes apply within seconds.
         staff_domains = self._staff_domains()
         if info.staff_domains is not staff_domains:
             info = describe_domain(self.domain_data, domain, info.route, staff_domains)
             self._cache_domain(domain, info)
+        if found is not None:
+            found[domain] = info
         return build_finding(self.domain_data, email, parts, info, dns_cached=not sent_queries)
 
     def _check_with_facts(

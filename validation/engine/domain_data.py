@@ -188,6 +188,8 @@ class DomainData:
 
     def is_no_reply(self, mailbox: str) -> bool:
         no_reply = self.no_reply
+        if mailbox.isalnum():
+            return mailbox in no_reply
         words = [word for word in _SEPARATORS.split(mailbox) if word]
         for start in range(len(words)):
             span = ""

@@ -4,8 +4,6 @@ The word is a verdict, a reason or an error code, optionally with a +tag. With a
 address gets the normal result for the domain: reserved.
 """
 
-from dataclasses import replace
-
 from validation.engine.reasons import VERDICT_BY_REASON
 from validation.engine.syntax import SyntaxProblem
 from validation.engine.verdict import Finding
@@ -77,8 +75,7 @@ def sandbox_finding(finding: Finding, word: str) -> Finding:
             lists=finding.lists,
         )
     evidence, checks = _EVIDENCE.get(reason, ("dns", _MAIL))
-    return replace(
-        finding,
+    return finding._replace(
         reasons=(reason,),
         evidence=evidence,
         checks={**checks, "has_tag": finding.checks["has_tag"]},

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import idna
 from email_validator import (
@@ -44,8 +45,8 @@ class SyntaxProblem:
         return MESSAGES[self.code]
 
 
-@dataclass(frozen=True, slots=True)
-class AddressParts:
+# A tuple is created faster than a frozen dataclass.
+class AddressParts(NamedTuple):
     normalized: str
     local_part: str
     # In Unicode.
