@@ -1,7 +1,6 @@
 """Encode DNS queries and parse replies. Pure.
 
-dnspython parses the names, which are the error-prone part. The rest is parsed here: building
-dnspython's message objects takes several times as long as everything else in a cold check.
+Building dnspython's message objects takes several times as long as everything else in a cold check.
 """
 
 import re
@@ -12,9 +11,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import dns.exception
-import dns.name
-
+from validation.engine.dns.names import POINTER, ROOT, encode_name, read_name, skip_name, to_text
 from validation.engine.dns.networks import is_public
 
 # The largest UDP reply that avoids fragmentation (RFC 6891).
@@ -30,8 +27,7 @@ _NO_ERROR, _FORMAT_ERROR, _SERVER_FAILURE, _NAME_ERROR, _NOT_IMPLEMENTED = range
 _BAD_VERSION = 16
 _EDNS_REJECTIONS = {_FORMAT_ERROR, _NOT_IMPLEMENTED, _BAD_VERSION}
 _MAX_CNAME_CHAIN = 10
-_POINTER = 0xC0
-_POINTER_TO_QUESTION = bytes((_POINTER, _HEADER.size))
+_POINTER_TO_QUESTION = bytes((POINTER, _HEADER.size))
 # Larger messages are refused: a mail domain never needs this much.
 _MAX_RECORDS, _MAX_NAMES = 2_000, 200
 # How much of one reply is used.
@@ -79,7 +75,8 @@ FAILURE, OVER_BUDGET = ParsedReply(Outcome.FAILURE), ParsedReply(Outcome.OVER_BU
 
 
 class _Record(NamedTuple):
-    name: dns.name.Name
+    # In lower case.
+    name: bytes
     type: int
     ttl: int
     # Where the record's data starts and ends in the message.
@@ -115,7 +112,7 @@ def parse_reply(wire: bytes, query: Query) -> ParsedReply | None:
         return ParsedReply(Outcome.FAILURE, is_truncated=True)
     try:
         reply = _parse_sections(wire, query, code, counts)
-    except (dns.exception.DNSException, struct.error, ValueError, IndexError):
+    except (struct.error, ValueError, IndexError):
         return FAILURE
     is_empty = reply.outcome in {Outcome.NO_DATA, Outcome.NXDOMAIN} and reply.ttl is None
     return reply._replace(is_lame=is_empty and not flags & (_AUTHORITATIVE | _RECURSION_AVAILABLE))
@@ -151,12 +148,14 @@ def _follow_cnames(
     is_nxdomain: bool,
 ) -> ParsedReply:
     """Read only the chain of names that starts at the queried name, and ignore other records."""
-    name = _to_name(query.name) if answers else dns.name.root
+    name = encode_name(query.name)
     record_type = _TYPES[query.type]
     ttls: list[int] = []
     for _ in range(_MAX_CNAME_CHAIN + 1):
         matching = [
-            record for record in answers if record.type == record_type and record.name == name
+            record
+            for record in answers
+            if record.type == record_type and record.name == name.lower()
         ]
         if matching:
             # A name that doesn't exist has no records: the reply contradicts itself.
@@ -165,17 +164,17 @@ def _follow_cnames(
             ttl = min([*ttls, *(record.ttl for record in matching)])
             return ParsedReply(Outcome.FOUND, _decode_records(wire, query.type, matching), ttl)
         aliases = (record for record in answers if record.type == _TYPES["CNAME"])
-        alias = next((record for record in aliases if record.name == name), None)
+        alias = next((record for record in aliases if record.name == name.lower()), None)
         if alias is None:
             return _read_negative(wire, name, ttls, authority, is_nxdomain=is_nxdomain)
         ttls.append(alias.ttl)
-        name = _read_name(wire, alias.start)
+        name = read_name(wire, alias.start)
     return FAILURE
 
 
 def _read_negative(
     wire: bytes,
-    name: dns.name.Name,
+    name: bytes,
     ttls: list[int],
     authority: list[_Record],
     *,
@@ -190,9 +189,9 @@ def _read_negative(
     if is_nxdomain:
         return ParsedReply(Outcome.NXDOMAIN, ttl=ttl)
     if soa is None and ttls:
-        if name == dns.name.root:
+        if name == ROOT:
             return FAILURE
-        return ParsedReply(Outcome.ALIAS, ttl=min(ttls), alias=_to_text(name))
+        return ParsedReply(Outcome.ALIAS, ttl=min(ttls), alias=to_text(name))
     if soa is None and any(record.type == _TYPES["NS"] for record in authority):
         # A referral: the server is not authoritative and doesn't resolve the name.
         return FAILURE
@@ -203,17 +202,17 @@ def _parse_records(
     wire: bytes, position: int, counts: list[int], query: Query
 ) -> Iterator[_Record]:
     """Yield all records. Names are parsed only in the answer section, which is enough."""
-    names = {_POINTER_TO_QUESTION: _to_name(query.name)} if counts[0] else {}
+    names = {_POINTER_TO_QUESTION: encode_name(query.name).lower()}
     if sum(counts) > _MAX_RECORDS:
         raise ValueError("Too many records")
     for index in range(sum(counts)):
-        start, position = position, _skip_name(wire, position)
-        name = dns.name.root
+        start, position = position, skip_name(wire, position)
+        name = ROOT
         if index < counts[0]:
             # Usually a pointer that other records share.
             encoded = wire[start:position]
             if encoded not in names:
-                names[encoded] = _read_name(wire, start)
+                names[encoded] = read_name(wire, start).lower()
             name = names[encoded]
         if len(names) > _MAX_NAMES:
             raise ValueError("Too many names")
@@ -227,14 +226,6 @@ def _parse_records(
         if record_type != _TYPES["OPT"] and ttl >> 31:
             ttl = 0  # RFC 2181, 8
         yield _Record(name, record_type if is_known else 0, ttl, start, position)
-
-
-def _skip_name(wire: bytes, position: int) -> int:
-    while wire[position]:
-        if wire[position] >= _POINTER:
-            return position + 2
-        position += 1 + wire[position]
-    return position + 1
 
 
 def _decode_records(wire: bytes, record_type: str, records: list[_Record]) -> tuple[Any, ...]:
@@ -262,8 +253,8 @@ def _decode_record(wire: bytes, record: _Record) -> Any:
     if record.type == _TYPES["AAAA"]:
         return socket.inet_ntop(socket.AF_INET6, data)
     if record.type == _TYPES["MX"]:
-        host = _read_name(wire[: record.end], record.start + 2)
-        return int.from_bytes(data[:2], "big"), _to_text(host).lower()
+        host = read_name(wire[: record.end], record.start + 2)
+        return int.from_bytes(data[:2], "big"), to_text(host).lower()
     return "".join(part.decode("latin-1") for part in _split_strings(data))
 
 
@@ -278,23 +269,4 @@ def _split_strings(data: bytes) -> Iterator[bytes]:
 
 @lru_cache(maxsize=1024)
 def _question_section(query: Query) -> bytes:
-    if "\\" in query.name:
-        name = _to_name(query.name).to_wire() or b""
-    else:
-        labels = query.name.encode("ascii").split(b".")
-        name = b"".join(bytes((len(label),)) + label for label in labels) + b"\0"
-    return name + _TYPE_AND_CLASS.pack(_TYPES[query.type], _INTERNET)
-
-
-@lru_cache(maxsize=1024)
-def _to_name(text: str) -> dns.name.Name:
-    return dns.name.from_text(text)
-
-
-def _read_name(wire: bytes, position: int) -> dns.name.Name:
-    return dns.name.from_wire(wire, position)[0]
-
-
-def _to_text(name: dns.name.Name) -> str:
-    """Omit the final period, except for the root."""
-    return name.to_text(omit_final_dot=name != dns.name.root)
+    return encode_name(query.name) + _TYPE_AND_CLASS.pack(_TYPES[query.type], _INTERNET)
