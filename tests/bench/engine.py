@@ -33,7 +33,9 @@ _START_METRICS = (
 )
 # Modules that the engine imports. Their cost is not part of the engine's.
 _LIBRARIES = "import email_validator, email_validator.syntax, dns.name, dns.exception, threading\n"
-_LIBRARIES += "import concurrent.futures, socket, select, secrets, logging, ipaddress\n"
+_LIBRARIES += (
+    "import concurrent.futures, greenlet, socket, select, selectors, secrets, logging, ipaddress\n"
+)
 _MEASURE_START = """
 import json, resource, time, timeit
 {libraries}

@@ -48,7 +48,7 @@ def test_facts_lead_to_the_same_findings_as_single_checks(
     patient_engine: Engine, fake_dns: FakeDns
 ) -> None:
     script(fake_dns)
-    routes = look_up_all(patient_engine, find_domains(EMAILS), threads=4)
+    routes = look_up_all(patient_engine, find_domains(EMAILS), at_once=4)
     stored = {domain: dump_route(route) for domain, route in routes}
     facts = {
         domain: patient_engine.describe(domain, load_route(text)) for domain, text in stored.items()
@@ -86,7 +86,7 @@ def test_domains_are_looked_up_once_in_a_process(patient_engine: Engine, fake_dn
         fake_dns.add_mail_domain(f"shop{number}.com", host="mx.provider.com")
     domains = [f"shop{number}.com" for number in range(8)]
     for _ in range(3):
-        routes = dict(look_up_all(patient_engine, domains, threads=1))
+        routes = dict(look_up_all(patient_engine, domains, at_once=1))
         assert all(route.accepts_mail for route in routes.values())
     assert {fake_dns.queries[domain, "MX"] for domain in domains} == {1}
     assert fake_dns.queries["mx.provider.com", "A"] == 1
@@ -132,5 +132,5 @@ def test_lookup_that_timed_out_while_the_process_lagged_is_repeated(
         return None
 
     fake_dns.set_behavior("shop.com", "MX", lag_once)
-    ((_, route),) = look_up_all(engine, ["shop.com"], threads=2)
+    ((_, route),) = look_up_all(engine, ["shop.com"], at_once=2)
     assert route.accepts_mail

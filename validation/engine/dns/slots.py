@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from validation.engine.dns.transport.event_loop import acquire
+
 # Each lookup takes a socket or two, and a process has about a thousand.
 MAX_LOOKUPS, MAX_LOOKUPS_PER_OWNER = 400, 16
 
@@ -48,10 +50,10 @@ class LookupSlots:
         is_acquired = False
         self.waiting += 1
         try:
-            if not owner_slots.acquire(timeout=seconds):
+            if not acquire(owner_slots, seconds):
                 return False
             try:
-                is_acquired = self._all.acquire(timeout=max(0.0, ends_at - time.monotonic()))
+                is_acquired = acquire(self._all, max(0.0, ends_at - time.monotonic()))
             finally:
                 if not is_acquired:
                     owner_slots.release()

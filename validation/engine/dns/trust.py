@@ -22,6 +22,7 @@ from validation.engine.dns.messages import (
     read_identifier,
 )
 from validation.engine.dns.probe_names import DENIAL, FABRICATION, Dishonesty
+from validation.engine.dns.transport.event_loop import acquire
 from validation.engine.dns.transport.servers import Server
 from validation.engine.dns.transport.sockets import Sockets
 
@@ -157,7 +158,8 @@ class DishonestyMonitor:
         # Another lookup that holds the lock is starting the probe or evaluating its replies.
         if self._probe is None and not self._lock.locked():
             return
-        with self._lock:
+        acquire(self._lock)
+        try:
             probe = self._probe
             if probe is None:
                 return
@@ -165,6 +167,8 @@ class DishonestyMonitor:
                 self._probe = None
                 probe.close()
                 self._evaluate(probe)
+        finally:
+            self._lock.release()
 
     def _was_probed_recently(self) -> bool:
         return self._clock() < self._probed_at + PROBE_INTERVAL

@@ -16,7 +16,8 @@ from validation.engine.lookups import look_up_all
 from validation.lists.bulk_rows import find_domains, store_routes
 from validation.models import AddressList, DomainBlock, ListDomain
 
-THREADS = 64
+# More would not be faster: by then, the process has no time left to wait.
+LOOKUPS_AT_ONCE = 128
 
 
 def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
@@ -31,7 +32,7 @@ def look_up_block(address_list: AddressList, block: DomainBlock) -> bool:
         if not route or _is_unknown(load_route(route))
     ]
     with Heartbeat(block):
-        routes = look_up_all(get_engine(), domains, threads=THREADS)
+        routes = look_up_all(get_engine(), domains, at_once=LOOKUPS_AT_ONCE)
         stored = {domain: dump_route(route) for domain, route in routes}
     with transaction.atomic():
         if not block.lock_if_held():
