@@ -1,3 +1,4 @@
+import gc
 import logging
 import signal
 import threading
@@ -7,6 +8,7 @@ from typing import Any
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
 
+from accounts.engine import get_engine
 from runtime.database.raw_sql import times_unavailable
 from runtime.flusher import Flusher
 from runtime.logging.formatters import log_uncaught
@@ -31,6 +33,7 @@ class Command(DatabaseCommand):
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: self.stop.set())
         log_uncaught()
+        _collect_garbage_rarely()
         flusher = Flusher("lists")
         flusher.start()
         # In a thread, so that a long file doesn't delay the chunks of other lists. If the process
@@ -45,6 +48,14 @@ class Command(DatabaseCommand):
         while not self.stop.is_set():
             if not _try(work):
                 self.stop.wait(pause_seconds)
+
+
+def _collect_garbage_rarely() -> None:
+    """Exclude the domain data, and what else exists by now, as web workers do."""
+    get_engine()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 10, 10)
 
 
 def _check() -> bool:
