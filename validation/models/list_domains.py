@@ -5,7 +5,7 @@ from django.db import models
 from runtime.database.leased_rows import LeasedQuerySet, LeasedRow
 from validation.models.lists import LEASE, AddressList
 
-BLOCK_DOMAINS = 200
+BLOCK_DOMAINS = 500
 
 
 class DomainBlockQuerySet(LeasedQuerySet["DomainBlock"]):
