@@ -2,32 +2,60 @@
 
 import sqlite3
 import sys
+from collections.abc import Callable
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
+from django.urls import reverse
 
+from config.server.form_limits import max_form_bytes
 from runtime.database.raw_sql import UNAVAILABLE
 
 # A database restart or failover takes seconds.
 RETRY_AFTER = 5
 
 
+class LargeFormMiddleware:
+    """Refuse a form of which the web worker hasn't read the body, because it's too large."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if int(request.META.get("CONTENT_LENGTH") or 0) > max_form_bytes(request.path):
+            raise RequestDataTooBig
+        return self.get_response(request)
+
+
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
-        return _render_error(
-            request,
-            413,
-            "This form is too large",
-            "Nothing was saved. Go back, shorten what you entered, and send the form again.",
-        )
+        return _form_too_large(request)
     return _render_error(
         request,
         400,
         "We couldn't read this request",
         "Your browser sent something we don't understand. Go back and try again.",
+    )
+
+
+def _form_too_large(request: HttpRequest) -> HttpResponse:
+    if request.path == reverse("validation:create-list"):
+        return _render_error(
+            request,
+            413,
+            "This file is too large for one upload",
+            "Nothing was saved. Turn on JavaScript and choose the file again, so that your browser "
+            "uploads it in parts. You can also split it into files of up to 8 MB, or upload it in "
+            "parts through the API.",
+        )
+    return _render_error(
+        request,
+        413,
+        "This form is too large",
+        "Nothing was saved. Go back, shorten what you entered, and send the form again.",
     )
 
 

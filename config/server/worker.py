@@ -7,7 +7,6 @@ gevent. Nothing may import Django before gevent has patched the worker.
 """
 
 import logging
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from io import BytesIO
@@ -25,6 +24,7 @@ from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
 from apikeys.rest.paths import is_api_path, max_body_bytes
+from config.server.form_limits import MAX_FORM_BYTES, max_form_bytes
 from runtime.database.timeouts import (
     API_QUERY_TIMEOUT,
     PAGE_QUERY_TIMEOUT,
@@ -34,10 +34,6 @@ from runtime.database.timeouts import (
 from runtime.http.load_shedding import concurrency_limit
 
 BODY_SECONDS = 10
-MAX_BODY_BYTES = 3 * 1024 * 1024
-# The form with a list's file of up to 8 MB, and parts of lists.
-LARGER_FORMS = re.compile(r"/validation/lists/(create|[^/]+/parts/[0-9]+)/")
-MAX_LARGER_FORM_BYTES = 9 * 1024 * 1024
 # Few large bodies are read at the same time, so that they can't fill the memory, and each has more
 # time.
 LARGE_BODIES, LARGE_BODY_SECONDS = 8, 60
@@ -177,18 +173,15 @@ def _asks_to_close(request: ParsedRequest) -> bool:
 def _read_body(request: ParsedRequest, client: socket) -> bool:
     """Read the body. Return False if it's larger than allowed, so that some of it is unread."""
     path = unquote(request.path)
-    is_api = is_api_path(path)
-    limit = max_body_bytes(path) if is_api else _max_form_bytes(path)
+    limit = max_body_bytes(path) if is_api_path(path) else max_form_bytes(path)
     headers = dict(request.headers)
     length = int(headers.get("CONTENT-LENGTH", 0))
     # A chunked body has no length.
-    is_large = length > MAX_BODY_BYTES or "TRANSFER-ENCODING" in headers
-    receive = _receive_large if is_large and limit > MAX_BODY_BYTES else _receive
+    is_large = length > MAX_FORM_BYTES or "TRANSFER-ENCODING" in headers
+    receive = _receive_large if is_large and limit > MAX_FORM_BYTES else _receive
     body = receive(request, client, limit + 1) if length <= limit else b""
     is_complete = max(length, len(body)) <= limit
-    # The API refuses it by its length, after it has checked the key.
-    if not is_complete and not is_api:
-        raise Refusal("request_too_large", f"The body is larger than {limit >> 20} MB.")
+    # It is refused by its length: by the API after the key is checked, or by LargeFormMiddleware.
     request._expected_100_continue = False
     request.body = BytesIO(body)
     if "TRANSFER-ENCODING" in headers:
@@ -196,10 +189,6 @@ def _read_body(request: ParsedRequest, client: socket) -> bool:
         request.headers = [h for h in request.headers if h[0] != "TRANSFER-ENCODING"]
         request.headers.append(("CONTENT-LENGTH", str(len(body))))
     return is_complete
-
-
-def _max_form_bytes(path: str) -> int:
-    return MAX_LARGER_FORM_BYTES if LARGER_FORMS.fullmatch(path) else MAX_BODY_BYTES
 
 
 def _receive_large(request: ParsedRequest, client: socket, size: int) -> bytes:

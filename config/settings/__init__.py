@@ -112,6 +112,8 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.CurrentAccountMiddleware",
     "accounts.middleware.DateDisplayMiddleware",
+    # After the account is known, so that its page has the navigation.
+    "config.errors.LargeFormMiddleware",
     # Every view requires sign-in unless it's decorated with login_not_required.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
 ]

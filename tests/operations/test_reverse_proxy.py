@@ -137,6 +137,10 @@ def test_page_errors_are_html(proxy: ReverseProxy) -> None:
     assert_error_page(unreadable, "We couldn't read this request")
     large = get("/accounts/login/", "Content-Length: 5000000", method="POST")
     assert_error_page(only(proxy.send(large)), "This form is too large")
+    upload = get("/validation/lists/create/", "Content-Length: 11000000", method="POST")
+    refused = only(proxy.send(upload))
+    assert_error_page(refused, "This form is too large")
+    assert b"uploads it in parts" in refused.body
 
 
 STYLES = "/front/css/base.css"

@@ -7,10 +7,11 @@ import pytest
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
-from django.urls import path
+from django.urls import path, reverse
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import Account, User
+from config.server.form_limits import MAX_LARGER_FORM_BYTES
 from config.urls import handler400, handler403, handler404, handler429, handler500, urlpatterns
 from tests.conftest import signed_in, signed_in_by_form
 
@@ -141,6 +142,15 @@ def test_form_that_is_too_large_says_so(visitor: Client, settings: Settings, db:
     response = visitor.post("/accounts/login/", {"login": "a" * 200})
     assert response.status_code == 413
     assert b"This form is too large" in response.content
+
+
+def test_list_that_is_too_large_for_one_form_says_how_to_upload_it(owner: User) -> None:
+    visitor, form = signed_in(owner), reverse("validation:create-list")
+    length = str(MAX_LARGER_FORM_BYTES + 1)
+    response = visitor.post(form, {"name": "customers"}, CONTENT_LENGTH=length)
+    assert response.status_code == 413
+    assert b"Turn on JavaScript and choose the file again" in response.content
+    assert b"app-frame" in response.content
 
 
 @pytest.mark.django_db

@@ -364,9 +364,21 @@ def test_connection_without_close_stays_open(
     assert not is_closed_after_response(site, request(secret, OK_BODY, *headers))
 
 
-def test_form_larger_than_3_mb_gets_the_documented_error(site: Product) -> None:
+def test_form_larger_than_3_mb_gets_a_page(site: Product) -> None:
     head = b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000000\r\n\r\n"
-    assert_error(send_raw(site, head, b"x" * 4_000_000), "request_too_large")
+    response = send_raw(site, head, b"x" * 4_000_000)
+    assert (response.status, response.headers["Connection"]) == (413, "close")
+    assert b"<h1>This form is too large</h1>" in response.body
+
+
+def test_chunked_form_larger_than_3_mb_gets_a_page(site: Product) -> None:
+    head = (
+        b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    chunk = b"%x\r\n%s\r\n" % (4_000_000, b"x" * 4_000_000)
+    response = send_raw(site, head, chunk + b"0\r\n\r\n")
+    assert response.status == 413
+    assert b"<h1>This form is too large</h1>" in response.body
 
 
 @pytest.mark.parametrize(("size", "is_read"), [(8_500_000, True), (9_500_000, False)])
@@ -375,8 +387,9 @@ def test_form_with_a_list_may_have_9_mb(site: Product, page: str, size: int, is_
     path = f"/validation/lists/{page}/"
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {size}"
     response = send_raw(site, f"{head}\r\n\r\n".encode(), b"x" * size)
-    # What is read reaches Django, which finds no CSRF token.
+    # What is read reaches the form, which finds no CSRF token.
     assert response.status == (403 if is_read else 413)
+    assert (b"uploads it in parts" in response.body) is (page == "create" and not is_read)
 
 
 def test_curl_command_printed_on_the_first_start_works(site: Product) -> None:
