@@ -1,4 +1,4 @@
-"""Measure lists: how fast they are parsed and checked, and what they cost other customers.
+"""Measure lists: how fast they are parsed and checked, and what that costs.
 
 Each list has domains of its own, so all of them have to be looked up.
 """
@@ -8,9 +8,9 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,11 +20,9 @@ import dns.message
 import psutil
 import psycopg
 
-from tests.bench.api import DOMAINS, WORKERS, validate
-from tests.bench.batches import CALM_RATE, SINGLE_CALLERS
-from tests.bench.customers import make_customers
+from tests.bench.api import WORKERS
 from tests.bench.list_upload import UploadedList, upload_list
-from tests.bench.load import Address, Load, Outcome, generate
+from tests.bench.load import Address
 from tests.bench.processes import cpu_seconds
 from tests.bench.quick_resolver import QuickResolver, quick_resolver
 from tests.servers.postgres import postgres_server
@@ -38,7 +36,6 @@ DOMAIN_SHARES = (0.05, 0.1, 0.2)
 PROCESSES = (1, 2)
 # As many as the product has.
 MX_THREADS = 64
-CALM_ROUNDS, CALM_SECONDS = 7, 2.0
 _POLL_SECONDS = 0.1
 _TIME_LIMIT = 3600
 STAGES = ("parse", "domains", "addresses")
@@ -65,14 +62,6 @@ class Run:
     def wrong(self) -> int:
         """Return the number of definite verdicts that are wrong: all addresses are deliverable."""
         return self.addresses - self.deliverable - self.unknown
-
-
-@dataclass
-class Calm:
-    """Single calls of another customer, without and with a list that is checked."""
-
-    alone: list[Outcome] = field(default_factory=list)
-    during: list[Outcome] = field(default_factory=list)
 
 
 @dataclass
@@ -110,9 +99,9 @@ def measure_run(site: Site, processes: int, addresses: int, domains: int) -> Run
     uploaded = upload_list(site.running, addresses, domains)
     samples: dict[str, tuple[float, dict[str, float]]] = {"parse": _sample(site)}
     megabytes = 0.0
-    for document in _watch(site, uploaded):
-        megabytes = max([megabytes, *map(_megabytes, _list_processes(site))])
-        samples.setdefault(_stage(document), _sample(site))
+    for document in watch(site, uploaded):
+        megabytes = max([megabytes, *map(_megabytes, list_processes(site))])
+        samples.setdefault(stage_of(document), _sample(site))
     for stage in STAGES:
         samples.setdefault(stage, samples["completed"])
     ordered = [samples[stage] for stage in (*STAGES, "completed")]
@@ -133,15 +122,11 @@ def _database_bytes(site: Site) -> int:
     return int(row[0]) if row else 0
 
 
-def _watch(site: Site, uploaded: UploadedList) -> Iterator[dict[str, Any]]:
+def watch(site: Site, uploaded: UploadedList) -> Iterator[dict[str, Any]]:
     """Yield the list's document again and again until it is completed."""
-    headers = {"Authorization": f"Bearer {uploaded.secret}"}
     ends_at, state = time.monotonic() + _TIME_LIMIT, ""
     while state != "completed":
-        # A new connection: the caller may take longer than the server keeps one open.
-        with closing(http.client.HTTPConnection(*site.address)) as connection:
-            connection.request("GET", f"/v1/lists/{uploaded.id}", headers=headers)
-            document = json.load(connection.getresponse())
+        document = call_list(site, uploaded)
         state = document["state"]
         if state in ("failed", "paused") or time.monotonic() > ends_at:
             raise RuntimeError(f"The list is {state}: {document['error']}")
@@ -149,7 +134,18 @@ def _watch(site: Site, uploaded: UploadedList) -> Iterator[dict[str, Any]]:
         time.sleep(_POLL_SECONDS)
 
 
-def _stage(document: dict[str, Any]) -> str:
+def call_list(site: Site, uploaded: UploadedList, action: str = "") -> dict[str, Any]:
+    """Read the list's document, or pause or resume the list."""
+    headers = {"Authorization": f"Bearer {uploaded.secret}"}
+    method, path = ("POST", f"/{action}") if action else ("GET", "")
+    # A new connection: the caller may take longer than the server keeps one open.
+    with closing(http.client.HTTPConnection(*site.address)) as connection:
+        connection.request(method, f"/v1/lists/{uploaded.id}{path}", headers=headers)
+        document: dict[str, Any] = json.load(connection.getresponse())
+    return document
+
+
+def stage_of(document: dict[str, Any]) -> str:
     state = document["state"]
     if state in ("uploading", "parsing", "completed"):
         return "completed" if state == "completed" else "parse"
@@ -157,12 +153,12 @@ def _stage(document: dict[str, Any]) -> str:
 
 
 def _sample(site: Site) -> tuple[float, dict[str, float]]:
-    pids = [process.pid for process in _list_processes(site)]
+    pids = [process.pid for process in list_processes(site)]
     others = {name: cpu_seconds([pid]) for name, pid in site.pids.items()}
     return time.perf_counter(), {"list processes": cpu_seconds(pids), **others}
 
 
-def _list_processes(site: Site) -> list[psutil.Process]:
+def list_processes(site: Site) -> list[psutil.Process]:
     children = psutil.Process(site.running.process.pid).children()
     return [child for child in children if "run_lists" in child.cmdline()]
 
@@ -176,29 +172,6 @@ def _megabytes(process: psutil.Process) -> float:
         except psutil.NoSuchProcess:
             continue
     return max(sizes) / 1e6
-
-
-def measure_calm(executor: Executor, site: Site) -> Calm:
-    """Measure single calls without a list, then while a list is parsed and checked."""
-    secret = make_customers(site.running, accounts=1)["paid"][0]
-    calm = Calm()
-    _call(executor, site, secret)
-    calm.alone = [_call(executor, site, secret) for _ in range(CALM_ROUNDS)]
-    # Large enough not to end before the calls do.
-    uploaded = upload_list(site.running, 4 * ADDRESSES, 4 * ADDRESSES // 10)
-    documents = _watch(site, uploaded)
-    while _stage(next(documents)) == "parse":
-        pass
-    calm.during = [_call(executor, site, secret) for _ in range(CALM_ROUNDS)]
-    if _stage(next(documents)) == "completed":
-        raise RuntimeError("The list was completed before the calls were.")
-    return calm
-
-
-def _call(executor: Executor, site: Site, secret: str) -> Outcome:
-    requests = tuple(validate(number, secret) for number in range(DOMAINS))
-    load = Load(site.address, requests, SINGLE_CALLERS, CALM_SECONDS, rate=CALM_RATE)
-    return executor.submit(generate, load).result()
 
 
 def bare_mx_rate(domains: int) -> float:
