@@ -18,12 +18,12 @@ ON_ACCOUNT_ERASED: list[str] = [
     "apikeys.services.erase_personal_data",
     "credits.wallet.holds.release_holds",
     "validation.request_log.retention.delete_requests",
-    "validation.lists.retention.delete_lists",
+    "validation.lists.deletion.retention.delete_lists",
     "validation.domains.services.erase_domains",
     "validation.feedback.data.delete_feedback",
 ]
 ON_USER_ERASED: list[str] = [
-    "validation.lists.retention.erase_creator",
+    "validation.lists.deletion.retention.erase_creator",
     "validation.feedback.data.erase_sender",
 ]
 ON_ACCOUNT_EXPORTED: list[str] = [
@@ -60,8 +60,8 @@ ON_EVERY_DAY: list[str] = [
     "validation.request_log.retention.delete_old_results",
     "validation.request_log.retention.delete_old_log_entries",
     "validation.feedback.data.delete_old_feedback",
-    "validation.lists.retention.delete_unfinished_uploads",
-    "validation.lists.retention.expire_lists",
+    "validation.lists.deletion.retention.delete_unfinished_uploads",
+    "validation.lists.deletion.retention.expire_lists",
 ]
 
 # --- What each layer adds to the admin ------------------------------------------------------------

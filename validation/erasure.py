@@ -12,7 +12,7 @@ from accounts.engine import get_engine
 from accounts.models import Account, User
 from runtime.database.batches import delete_in_batches
 from validation.addresses import address_hash, mask_address
-from validation.lists.erasure import (
+from validation.lists.deletion.erasure import (
     erase_from_list,
     erase_when_parsed,
     lists_with_address,

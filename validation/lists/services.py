@@ -17,7 +17,7 @@ from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from credits.wallet.holds import release_hold
 from runtime.encryption import encrypt_bytes
-from validation.lists import storage
+from validation.lists.deletion import storage
 from validation.lists.uploads import limits
 from validation.lists.uploads.options import (
     DEFAULT_OPTIONS,

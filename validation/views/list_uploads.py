@@ -13,7 +13,7 @@ from accounts.roles import TeamPermission
 from apikeys.actor import Actor
 from apikeys.errors import ApiError
 from validation.lists import services
-from validation.lists.api.digests import read_sha256
+from validation.lists.api.uploads.digests import read_sha256
 from validation.lists.forms import UploadForm
 from validation.models import AddressList
 from validation.models.list_states import State

@@ -15,8 +15,8 @@ from tests.support.api_client import ApiClient
 from tests.validation.lists.factory import make_list, make_started_list
 from tests.validation.lists.results_factory import set_state
 from tests.validation.lists.uploads import upload, upload_and_parse
-from validation.lists import storage
 from validation.lists.control import cancel_list
+from validation.lists.deletion import storage
 from validation.lists.processing.running import work_once
 from validation.lists.services import delete_list
 from validation.models import (

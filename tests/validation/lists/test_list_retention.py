@@ -14,11 +14,15 @@ from runtime.jobs.daily import run_daily
 from tests.conftest import make_user
 from tests.validation.lists.factory import make_started_list
 from tests.validation.lists.uploads import upload_and_parse
-from validation.lists import storage
+from validation.lists.deletion import storage
+from validation.lists.deletion.retention import (
+    delete_lists,
+    delete_unfinished_uploads,
+    expire_lists,
+)
 from validation.lists.export import export_lists
 from validation.lists.processing.running import work_once
-from validation.lists.retention import delete_lists, delete_unfinished_uploads, expire_lists
-from validation.lists.services import create_list, store_part
+from validation.lists.services import Actor, create_list, store_part
 from validation.models import (
     AddressList,
     DomainBlock,

@@ -13,7 +13,7 @@ from apikeys.services import create_key
 from tests.conftest import make_user
 from tests.support.api_client import ApiClient, error_code
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
-from validation.lists import waiting
+from validation.lists.api import waiting
 from validation.models import AddressList
 from validation.models.list_states import State
 

@@ -4,9 +4,9 @@ from drf_spectacular.utils import OpenApiParameter
 
 from apikeys.rest.schema import named_example
 from validation.lists.api.examples import LIST_ID_EXAMPLE
+from validation.lists.api.waiting import MAX_SECONDS
 from validation.lists.results.downloads import DownloadFormat
 from validation.lists.results.reading import ResultFilter
-from validation.lists.waiting import MAX_SECONDS
 
 _ID_SCHEMA = {"type": "string", "pattern": "^lst_[A-Za-z0-9]{20}$"}
 LIST_ID = OpenApiParameter(

@@ -10,8 +10,7 @@ from validation.lists.api.actions import (
 )
 from validation.lists.api.previews import PreviewView
 from validation.lists.api.rows import DownloadView, ResultsView
-from validation.lists.api.upload_urls import UPLOAD_OPERATIONS
-from validation.lists.api.uploads import UploadView
+from validation.lists.api.uploads.views import ParseView, PartView, UploadView
 from validation.lists.api.views import OneListView
 
 _LIST = "v1/lists/<public_id:list_id>"
@@ -27,5 +26,6 @@ LIST_OPERATIONS = [
     *operation(f"{_LIST}/cancel", CancelView),
     *operation(f"{_LIST}/results", ResultsView),
     *operation(f"{_LIST}/download", DownloadView),
-    *UPLOAD_OPERATIONS,
+    *operation(f"{_LIST}/parts/<int:number>", PartView),
+    *operation(f"{_LIST}/parse", ParseView),
 ]

@@ -18,7 +18,7 @@ from validation.lists.api.serializers import (
     ListPageSerializer,
     ListSerializer,
 )
-from validation.lists.waiting import MAX_SECONDS, wait_for_change
+from validation.lists.api.waiting import MAX_SECONDS, wait_for_change
 from validation.models import AddressList
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100

@@ -3,8 +3,8 @@
 Any number of processes and threads do this. Rows are claimed, so no unit is done by two at a time.
 """
 
-from validation.lists import storage
 from validation.lists.control import start_when_ready
+from validation.lists.deletion import storage
 from validation.lists.processing.chunks import check_chunk
 from validation.lists.processing.completion import begin_recheck, fail_list, finish_round
 from validation.lists.processing.domains import look_up_block

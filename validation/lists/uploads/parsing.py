@@ -11,7 +11,7 @@ from credits.plans.list_limits import list_limits
 from runtime.database.heartbeat import Heartbeat
 from validation.addresses import address_hash
 from validation.domain_data import staff_domains
-from validation.lists import storage
+from validation.lists.deletion import storage
 from validation.lists.files.errors import UnreadableFile
 from validation.lists.files.preview import Preview, PreviewCounter
 from validation.lists.payloads import Rows

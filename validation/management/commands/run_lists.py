@@ -13,7 +13,7 @@ from runtime.database.raw_sql import times_unavailable
 from runtime.flusher import Flusher
 from runtime.logging.formatters import log_uncaught
 from runtime.management.base import DatabaseCommand
-from validation.lists import storage
+from validation.lists.deletion import storage
 from validation.lists.processing.metrics import measure_if_due
 from validation.lists.processing.running import check_once, prepare_once
 

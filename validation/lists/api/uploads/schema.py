@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRequest
 
 from apikeys.rest.schema import named_example
-from validation.lists.api.upload_serializers import ListRequestSerializer
+from validation.lists.api.uploads.serializers import ListRequestSerializer
 from validation.lists.services import MAX_PARTS
 from validation.lists.uploads.options import MAX_COLUMN, MAX_NAME_LENGTH
 from validation.models.lists import Dedupe

@@ -18,28 +18,28 @@ from apikeys.rest.schema import COMMON_ERRORS, describe
 from validation.api import MAX_EMAIL_LENGTH, read_idempotency_key
 from validation.lists import services
 from validation.lists.api.actions import ActionView
-from validation.lists.api.base import LIST_ERRORS, ListView
-from validation.lists.api.digests import read_sha256
+from validation.lists.api.base import LIST_ERRORS, ListView, acting_key
 from validation.lists.api.documents import list_document
 from validation.lists.api.examples import PARSING_EXAMPLE, PART_EXAMPLE, UPLOADING_EXAMPLE
-from validation.lists.api.replays import find_replay, fingerprint
 from validation.lists.api.schema import LIST_ID
 from validation.lists.api.serializers import ListSerializer
-from validation.lists.api.upload_options import (
+from validation.lists.api.uploads.digests import read_sha256
+from validation.lists.api.uploads.options import (
     FILE_FIELDS,
     FILE_PARAMETERS,
     options_from_json,
     options_from_query,
     refuse_other_fields,
 )
-from validation.lists.api.upload_schema import (
+from validation.lists.api.uploads.replays import find_replay, fingerprint
+from validation.lists.api.uploads.schema import (
     CONTENT_DIGEST,
     CREATE_PARAMETERS,
     CREATE_REQUEST,
     PART_NUMBER,
     PART_REQUEST,
 )
-from validation.lists.api.upload_serializers import ListPartSerializer
+from validation.lists.api.uploads.serializers import ListPartSerializer
 from validation.lists.api.views import ListsView
 from validation.lists.uploads.options import DEFAULT_OPTIONS, ListOptions
 from validation.lists.uploads.sources import JSON_TYPE

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.audit.models import ERASED
 from accounts.models import Account
 from runtime.database.batches import delete_in_batches
-from validation.lists import storage
+from validation.lists.deletion import storage
 from validation.lists.services import change_state
 from validation.models import (
     AddressList,

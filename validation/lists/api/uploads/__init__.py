@@ -1,0 +1,1 @@
+"""Create lists and upload their files: POST /v1/lists, and a large file in parts."""
