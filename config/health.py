@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpResponse
 
 from accounts.engine import check_resolvers
@@ -21,6 +20,7 @@ from apikeys.rest.responses import ApiResponse, error_response, render
 from apikeys.throttling.limits import counters_are_reachable
 from config.errors import RETRY_AFTER
 from runtime.database.empty_database import is_empty
+from runtime.database.missing_migrations import has_missing_migrations
 from runtime.database.timeouts import query_timeout
 from runtime.health_check_cache import HealthCheckCache
 
@@ -51,8 +51,7 @@ def _database_is_available() -> bool:
 def _migrations_are_applied() -> bool:
     query_timeout.set(DATABASE_TIMEOUT)
     try:
-        executor = MigrationExecutor(connection)
-        return not executor.migration_plan(executor.loader.graph.leaf_nodes())
+        return not has_missing_migrations(connection)
     finally:
         connection.close()
 
@@ -127,9 +126,9 @@ class HealthMiddleware:
 def warm_up() -> None:
     """Run every check once, before a worker accepts requests.
 
-    The first checks also load migrations and open the connection pool. On a busy machine that takes
-    longer than a caller of /readyz waits. An unavailable database doesn't keep the worker from
-    starting; /readyz reports it.
+    The first checks also open the connection pool. On a busy machine that takes longer than a
+    caller of /readyz waits. An unavailable database doesn't keep the worker from starting; /readyz
+    reports it.
     """
     deadline = time.monotonic() + WARM_UP_SECONDS
     for check in _start_checks():

@@ -13,10 +13,12 @@ from django.conf import settings
 from django.core.checks import Tags
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
+from django.core.management.sql import emit_post_migrate_signal
 from django.db import OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from runtime.database.empty_database import empty_database_message, is_empty
+from runtime.database.missing_migrations import has_missing_migrations
 
 MAX_ATTEMPTS, PAUSE_SECONDS = 60, 3
 # The key of the advisory lock: an arbitrary number.
@@ -37,22 +39,35 @@ class Command(migrate.Command):
             action="store_true",
             help="create tables in an empty database; required in production",
         )
+        parser.add_argument(
+            "--if-missing",
+            action="store_true",
+            help="read the migrations only if the database misses one, as each start does",
+        )
 
     def handle(self, *args: Any, new_database: bool = False, **options: Any) -> None:
         connection = connections[options["database"]]
         if connection.vendor != "postgresql":
             _refuse_empty(connection, new_database)
-            super().handle(*args, **options)
+            self._migrate(*args, **options)
             return
         with self._advisory_lock(connection):
             # Under the lock: another machine may have created the tables while this one waited.
             _refuse_empty(connection, new_database)
             self._migrate_with_retries(*args, **options)
 
+    def _migrate(self, *args: Any, if_missing: bool = False, **options: Any) -> None:
+        if not if_missing or has_missing_migrations(connections[options["database"]]):
+            super().handle(*args, **options)
+            return
+        # An earlier migrate may have ended before these handlers, and a new release may have more
+        # permissions and staff groups without a migration.
+        emit_post_migrate_signal(options["verbosity"], options["interactive"], options["database"])
+
     def _migrate_with_retries(self, *args: Any, **options: Any) -> None:
         for _ in range(MAX_ATTEMPTS):
             try:
-                super().handle(*args, **options)
+                self._migrate(*args, **options)
                 return
             except OperationalError as error:
                 if getattr(error.__cause__, "sqlstate", "") not in IN_USE:
