@@ -1,16 +1,13 @@
 import logging
-import os
-from logging.config import dictConfig
 
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
 
-from runtime.logging.dict_config import log_settings
-from runtime.logging.formatters import log_uncaught
+from config.server.environment import configure_logging
 
 
 class GunicornLogger(Logger):
-    """Send gunicorn's records to the application log, as supervisor.py configures it."""
+    """Send gunicorn's records to the application log, as environment.py configures it."""
 
     def setup(self, cfg: Config) -> None:
         super().setup(cfg)
@@ -20,6 +17,4 @@ class GunicornLogger(Logger):
             self.error_log.removeHandler(handler)
         self.error_log.propagate = True
         if not logging.getLogger().handlers:
-            level = os.environ.get("LOG_LEVEL", "info").upper()
-            dictConfig(log_settings(level, os.environ.get("LOG_FORMAT", "text")))
-            log_uncaught()
+            configure_logging()

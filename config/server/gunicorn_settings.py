@@ -1,8 +1,7 @@
 """gunicorn's configuration. GUNICORN_CMD_ARGS overrides it.
 
 This module must not import Django: gevent must patch a worker before that, and a reload would keep
-the old code of all modules that the main process has imported. So it reads environment variables
-itself. config/settings reports invalid ones before gunicorn starts (config/server/prepare.py).
+the old code of all modules that the main process has imported.
 """
 
 import gc
@@ -14,13 +13,10 @@ from typing import Any
 
 from gunicorn.arbiter import Arbiter
 
+from config.server.environment import read_variable
 
-def _read(name: str, default: str) -> str:
-    return os.environ.get(name, "").strip() or default
-
-
-bind = f"127.0.0.1:{_read('PORT', '8000')}"
-workers = int(_read("WEB_WORKERS", str(os.cpu_count() or 1)))
+bind = f"127.0.0.1:{read_variable('PORT', '8000')}"
+workers = int(read_variable("WEB_WORKERS", str(os.cpu_count() or 1)))
 # Each connection has a greenlet, so silent clients and DNS queries block no other request.
 # docs/performance.md compares this with threads.
 worker_class = "config.server.worker.Worker"
@@ -37,10 +33,6 @@ secure_scheme_headers: dict[str, str] = {}
 control_socket_disable = True
 loglevel = "warning"
 logger_class = "config.server.gunicorn_logger.GunicornLogger"
-# For the logger class, which has these defaults of config/settings.
-_is_production = _read("ENVIRONMENT", "local").lower() == "production"
-os.environ["LOG_FORMAT"] = _read("LOG_FORMAT", "json" if _is_production else "text").lower()
-os.environ["LOG_LEVEL"] = _read("LOG_LEVEL", "info")
 
 
 # A reload. gunicorn would stop the old workers as soon as it has forked the new ones, and requests
@@ -58,6 +50,8 @@ def on_reload(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
+    # Until the code is loaded: searching it for garbage again and again takes a tenth of that time.
+    gc.disable()
     # Otherwise the main process's handlers would ignore signals until the worker sets its own.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
@@ -90,6 +84,7 @@ def post_worker_init(worker: Any) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
+    gc.enable()
     # Benchmarks run other applications, without health checks and metrics.
     is_product = "config.wsgi" in sys.modules
     if is_product:

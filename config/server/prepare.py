@@ -1,11 +1,14 @@
 """Prepare a start: private data folder, database, static files, metrics and the first owner.
 
-`make serve` calls `prepare`, and so does deploy/systemd/email-validation-web.service.
+`make serve` calls `prepare` (prepare_local.py), and so does
+deploy/systemd/email-validation-web.service. If nothing has changed since the last start, it reads
+no migration and no static file.
 """
 
 import os
 import sys
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 import django
@@ -28,7 +31,7 @@ def prepare() -> None:
     """Get everything ready to serve, or exit with a message."""
     _make_private(settings.DATA_DIR)
     try:
-        call_command("migrate", verbosity=0, interactive=False)
+        call_command("migrate", verbosity=0, interactive=False, if_missing=True)
     except CommandError as error:
         sys.exit(str(error))
     collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
@@ -51,15 +54,29 @@ def _make_private(folder: Path) -> None:
 
 
 def collect_static(target: Path, source: Path) -> None:
-    """Collect static files if any has changed. A stamp holds the newest modification time."""
-    files = [*(source / "static").rglob("*"), source / "requirements.lock"]
-    newest = str(max(path.stat().st_mtime_ns for path in files))
-    stamp = target / ".stamp"
-    if stamp.exists() and stamp.read_text() == newest:
-        return
+    """Collect static files if any has changed. A stamp holds the fingerprint of those collected."""
+    fingerprint, stamp = static_fingerprint(source), target / ".stamp"
     # Clear only a folder that this function has filled.
-    call_command("collectstatic", verbosity=0, interactive=False, clear=stamp.exists())
-    stamp.write_text(newest)
+    is_filled = stamp.exists()
+    if is_filled:
+        if stamp.read_text() == fingerprint:
+            return
+        # If this is interrupted, the next start collects again, whatever the release.
+        stamp.write_text("")
+    call_command("collectstatic", verbosity=0, interactive=False, clear=is_filled)
+    stamp.write_text(fingerprint)
+
+
+def static_fingerprint(source: Path) -> str:
+    """Return a digest that changes with each file's name, size and time, and with the libraries."""
+    digest = sha256()
+    files = (path for path in (source / "static").rglob("*") if path.is_file())
+    for path in sorted([*files, source / "requirements.lock"]):
+        status = path.stat()
+        digest.update(
+            f"{path.relative_to(source)} {status.st_size} {status.st_mtime_ns}\n".encode()
+        )
+    return digest.hexdigest()
 
 
 def has_live_writer(folder: Path) -> bool:

@@ -1,27 +1,24 @@
 """`make serve`: prepare the instance, then run the web server, the background and list workers.
 
-In production, systemd runs each of them: deploy/systemd.
+In production, systemd runs each of them: deploy/systemd. This process imports no Django, and so
+takes little memory for as long as the product runs.
 """
 
 import ctypes
-import errno
 import logging
 import os
 import resource
 import signal
-import socket
 import subprocess
 import sys
 import time
 from types import FrameType
 
-from django.conf import settings
-
-from config.server.prepare import load_settings, prepare
-from runtime.logging.formatters import log_uncaught
+from config.server.environment import configure_logging, read_variable
 
 logger = logging.getLogger("config.server.supervisor")
 
+PREPARE = [sys.executable, "-m", "config.server.prepare_local"]
 GUNICORN = [sys.executable, "-m", "gunicorn", "--config", "config/server/gunicorn_settings.py"]
 WEB_SERVER = [*GUNICORN, "config.wsgi"]
 # Imports what gunicorn imports on a reload.
@@ -38,10 +35,9 @@ def main() -> int:
     # Only the user who runs this may read the database, emails and secrets.
     os.umask(0o077)
     _allow_many_connections()
-    load_settings()
-    log_uncaught()
-    _refuse_taken_ports()
-    prepare()
+    if status := _start(PREPARE).wait():
+        return status
+    configure_logging()
     return Supervisor().run()
 
 
@@ -50,33 +46,6 @@ def _allow_many_connections() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def _refuse_taken_ports() -> None:
-    """Exit with a message before anything is created. The children would be restarted forever."""
-    port = settings.PORT
-    if error := _bind_error("127.0.0.1", port):
-        reason = "is in use" if error.errno == errno.EADDRINUSE else f"fails: {error.strerror}"
-        other_port = port + 1 if 1024 <= port < 65535 else 8000
-        sys.exit(
-            f"Port {port} {reason}. Stop the program that uses it, or choose another port: "
-            f"PORT={other_port} make serve"
-        )
-    if settings.METRICS_ADDRESS and (error := _bind_error(*settings.METRICS_ADDRESS)):
-        host, port = settings.METRICS_ADDRESS
-        sys.exit(
-            f"Can't serve metrics on {host}, port {port}: {error.strerror}. Stop the program that "
-            "uses the port, or set METRICS_PORT to another one."
-        )
-
-
-def _bind_error(host: str, port: int) -> OSError | None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        socket.create_server((host, port), family=family).close()
-    except OSError as error:
-        return error
-    return None
 
 
 class Worker:
@@ -110,7 +79,8 @@ class Supervisor:
     def __init__(self) -> None:
         self.stopping = self.reloading = False
         self.web = _start(WEB_SERVER)
-        commands = [BACKGROUND_WORKER, *([LIST_WORKER] * settings.LIST_PROCESSES)]
+        list_processes = int(read_variable("LIST_PROCESSES", "1"))
+        commands = [BACKGROUND_WORKER, *([LIST_WORKER] * list_processes)]
         self.workers = [Worker(command) for command in commands]
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)

@@ -77,7 +77,8 @@ def _create_prepared(folder: Path) -> None:
         shutil.copytree(unfinished, folder)
 
 
-def _prepare(folder: Path, *, on_sqlite: bool) -> None:
+def prepare_folder(folder: Path, *, on_sqlite: bool) -> None:
+    """Give a data folder tables and static files, as an earlier start would have left them."""
     if not (folder / "collected-static").exists():
         shutil.copytree(_prepared() / "collected-static", folder / "collected-static")
     if on_sqlite and not (folder / "db.sqlite3").exists():
@@ -107,7 +108,7 @@ class Product:
         self.log = folder / "serve.log"
         folder.mkdir(parents=True, exist_ok=True)
         if self.is_prepared:
-            _prepare(folder, on_sqlite="DATABASE_URL" not in environment)
+            prepare_folder(folder, on_sqlite="DATABASE_URL" not in environment)
         if environment.get("ENVIRONMENT") == "production":
             _create_tables({"DATA_DIR": str(folder), **environment})
         self.environment = {

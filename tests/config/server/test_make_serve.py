@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.bench.load import Address
@@ -112,6 +113,13 @@ def test_all_data_is_in_the_data_folder(served: Product) -> None:
     assert (served.folder / "db.sqlite3").exists()
     assert (served.folder / "counters.sqlite3").parent == served.folder
     assert get_status(served, "/static/favicon.svg") == 200
+
+
+def test_supervisor_loads_neither_django_nor_what_the_start_needed(served: Product) -> None:
+    files = Path(f"/proc/{served.process.pid}/maps").read_text()
+    # The compiled modules of the database and of cryptography.
+    assert not re.search("sqlite3|psycopg|cryptography", files)
+    assert psutil.Process(served.process.pid).memory_full_info().uss < 25 * 1024 * 1024
 
 
 def test_no_metrics_are_written_when_they_are_off(served: Product) -> None:

@@ -1,0 +1,136 @@
+"""What a start prepares: everything the first time, and later only what has changed."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from config.server.prepare import static_fingerprint
+from tests.servers.product import ROOT, prepare_folder
+from tests.servers.release import Release
+
+pytestmark = pytest.mark.process
+
+# Prints the migrations that the start has read.
+PROGRAM = """
+import sys
+from config.server.prepare import load_settings, prepare
+load_settings()
+prepare()
+print("Migrations:", *(name for name in sys.modules if ".migrations.0" in name))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the data folder of an instance that has been prepared before."""
+    data = tmp_path / "data"
+    data.mkdir()
+    prepare_folder(data, on_sqlite=True)
+    return data
+
+
+def prepare(folder: Path, **environment: str) -> str:
+    """Prepare a start with this data folder, and return the migrations it has read."""
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "DATA_DIR": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return process.stdout.partition("Migrations:")[2].strip()
+
+
+def query(folder: Path, statement: str) -> list[tuple[int]]:
+    with closing(sqlite3.connect(folder / "db.sqlite3")) as database, database:
+        return database.execute(statement).fetchall()
+
+
+def test_second_start_reads_no_migration(folder: Path) -> None:
+    assert prepare(folder) == ""
+
+
+def test_another_database_is_migrated(folder: Path) -> None:
+    (folder / "db.sqlite3").unlink()
+    assert "credits.migrations.0001_initial" in prepare(folder)
+    assert query(folder, "SELECT count(*) FROM credits_wallet") == [(1,)]
+
+
+def test_migration_of_a_new_release_is_applied(folder: Path, tmp_path: Path) -> None:
+    Release(tmp_path / "release", "CREATE TABLE later (number integer)")
+    environment = {
+        "PYTHONPATH": str(tmp_path / "release"),
+        "DJANGO_SETTINGS_MODULE": "release_settings",
+    }
+    assert "later.migrations.0001_change" in prepare(folder, **environment)
+    assert query(folder, "SELECT count(*) FROM later") == [(0,)]
+    assert prepare(folder, **environment) == ""
+
+
+def test_interrupted_migrate_is_completed(folder: Path) -> None:
+    """It was interrupted after the migrations, while it created permissions and groups."""
+    count = "SELECT count(*) FROM auth_group_permissions"
+    granted = query(folder, count)
+    query(folder, "DELETE FROM auth_group_permissions")
+    query(folder, "DELETE FROM auth_permission")
+    assert prepare(folder) == ""
+    assert query(folder, count) == granted
+
+
+def test_files_collected_by_an_interrupted_start_are_collected_again(folder: Path) -> None:
+    collected = folder / "collected-static"
+    icon = collected / "favicon.svg"
+    # What a start leaves that ends while it collects.
+    icon.unlink()
+    (collected / ".stamp").write_text("")
+    prepare(folder)
+    assert icon.exists()
+    assert (collected / ".stamp").read_text() == static_fingerprint(ROOT)
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Path:
+    (tmp_path / "static").mkdir()
+    for name in ("static/a.css", "static/b.css", "requirements.lock"):
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (1000, 1000))
+    return tmp_path
+
+
+def rewrite(folder: Path) -> None:
+    (folder / "static/a.css").write_text("longer than it was before")
+    os.utime(folder / "static/a.css", (1000, 1000))
+
+
+def set_back(folder: Path) -> None:
+    os.utime(folder / "static/a.css", (500, 500))
+
+
+def rename(folder: Path) -> None:
+    shutil.move(folder / "static/a.css", folder / "static/c.css")
+
+
+def remove(folder: Path) -> None:
+    (folder / "static/a.css").unlink()
+
+
+def update_libraries(folder: Path) -> None:
+    (folder / "requirements.lock").touch()
+
+
+@pytest.mark.parametrize("change", [rewrite, set_back, rename, remove, update_libraries])
+def test_every_change_of_static_files_is_noticed(
+    release: Path, change: Callable[[Path], None]
+) -> None:
+    before = static_fingerprint(release)
+    assert static_fingerprint(release) == before
+    change(release)
+    assert static_fingerprint(release) != before
