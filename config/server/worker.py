@@ -18,13 +18,13 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import gevent
 from gevent.lock import BoundedSemaphore
 from gevent.server import StreamServer
-from gunicorn.http import errors
+from gunicorn.http import errors, wsgi
 from gunicorn.util import close_graceful
 from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
 from apikeys.rest.paths import is_api_path, max_body_bytes
-from config.server.form_limits import MAX_FORM_BYTES, max_form_bytes
+from config.server.response import OneWriteResponse
 from runtime.database.timeouts import (
     API_QUERY_TIMEOUT,
     PAGE_QUERY_TIMEOUT,
@@ -86,6 +86,7 @@ class Worker(GeventWorker):
 
     def run(self) -> None:
         ggevent.StreamServer = LoadAwareServer
+        wsgi.Response = OneWriteResponse
         # Not at the top: its locks must be created after gevent has patched the process.
         from runtime.database import coalescing
         from runtime.http import fairness
