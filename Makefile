@@ -34,8 +34,8 @@ fuzz: .venv/.development ## run the product against random input for FUZZ_SECOND
 
 setup: .venv/.development ## create .venv with all development tools
 
-bench: .venv/.development ## measure a metered call, batches, lists and sign-ins: tables of docs/performance.md
-	$(BIN)/python -m tests.bench api batches lists sign-ins
+bench: .venv/.development ## measure metered calls, starts, batches, lists and sign-ins: tables of docs/performance.md
+	$(BIN)/python -m tests.bench api one-caller cold-domains start batches lists sign-ins
 
 check: lint test proofs ## run what CI runs: lint, test and proofs
 

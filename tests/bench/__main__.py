@@ -1,10 +1,11 @@
 """Run benchmarks: `python -m tests.bench [SUBJECT…] [--write] [--rows NUMBER]`.
 
-The subjects are api, batches, engine, lists, reverse-proxy, load, pages, sign-ins and web-worker;
-together they take about 23 minutes. `make bench` runs api, batches, lists and sign-ins.
+The subjects are api, one-caller, cold-domains, start, batches, engine, lists, reverse-proxy, load,
+pages, sign-ins and web-worker; together they take about 27 minutes. `make bench` runs api,
+one-caller, cold-domains, start, batches, lists and sign-ins.
 
 `--rows 50000000` measures the pages with as many rows of the request log as a large service has, or
-the lists with as many addresses.
+the lists or cold domains with as many addresses.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from tempfile import gettempdir
 
@@ -23,13 +25,16 @@ from tests.bench import (
     api_metrics,
     batches,
     batches_metrics,
+    cold_domains,
     engine,
     lists,
     lists_metrics,
+    one_caller,
     overload,
     pages,
     reverse_proxy,
     sign_ins,
+    start,
 )
 from tests.bench.table import (
     Metric,
@@ -59,12 +64,14 @@ def main() -> None:
     parser.add_argument(
         "--write", action="store_true", help=f"write the tables to docs/{DOCUMENT.name}"
     )
-    parser.add_argument("--rows", type=int, help="rows of the request log, or of a list")
+    parser.add_argument(
+        "--rows", type=int, help="rows of the request log, of a list, or cold addresses"
+    )
     arguments = parser.parse_args()
     # Stop the servers on SIGTERM too: SystemExit runs every finally block.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for subject in arguments.subjects or SUBJECTS:
-        has_size = arguments.rows and subject in ("lists", "pages")
+        has_size = arguments.rows and subject in ("cold-domains", "lists", "pages")
         size = {"rows": arguments.rows} if has_size else {}
         report = SUBJECTS[subject](**size)
         print(report, flush=True)
@@ -97,6 +104,36 @@ def report_api() -> str:
         f"The median of {api.ROUNDS} rounds (lowest to highest), {api.WINDOW_SECONDS:g} s for each "
         f"measurement, {api.CALLERS} connections, {api.WORKERS} web workers, {os.cpu_count()} "
         f"cores for everything. Python {platform.python_version()}, {packages}.",
+    )
+
+
+def report_one_caller() -> str:
+    metrics = _run_in_process(one_caller.measure)
+    return _format_report(
+        metrics,
+        f"The median of {one_caller.ROUNDS} rounds (lowest to highest) of {api.WINDOW_SECONDS:g} "
+        f"s for each measurement: one connection, one call after the other; {api.WORKERS} web "
+        f"workers, data in {gettempdir()}; {_machine()}.",
+    )
+
+
+def report_cold_domains(rows: int = cold_domains.ADDRESSES) -> str:
+    metrics = _run_in_process(partial(cold_domains.measure, addresses=rows))
+    return _format_report(
+        metrics,
+        f"{rows:,} addresses on {min(rows, cold_domains.DOMAINS):,} domains, one call each over "
+        f"{api.CALLERS} connections, and the same calls again; PostgreSQL, Redis, {api.WORKERS} "
+        f"web workers, each with its own cache; {_machine()}.",
+    )
+
+
+def report_start() -> str:
+    metrics = start.measure(lambda text: print(text, file=sys.stderr))
+    return _format_report(
+        metrics,
+        f"The median of {start.ROUNDS} starts (lowest to highest) on SQLite with existing data, "
+        f"{api.WORKERS} web workers and one list process; memory is the proportional set size, "
+        f"{start.SETTLE_SECONDS} s after a start; {_machine()}.",
     )
 
 
@@ -167,6 +204,7 @@ def report_sign_ins() -> str:
 def _run_in_process(
     measure: Callable[[Executor, Callable[[str], None]], list[Metric]],
 ) -> list[Metric]:
+    """Measure with a load generator in a process of its own."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=spawn) as executor:
         return measure(executor, lambda text: print(text, file=sys.stderr))
@@ -231,6 +269,9 @@ def report_pages(rows: int = 2_000_000) -> str:
 
 SUBJECTS = {
     "api": report_api,
+    "one-caller": report_one_caller,
+    "cold-domains": report_cold_domains,
+    "start": report_start,
     "batches": report_batches,
     "engine": report_engine,
     "lists": report_lists,

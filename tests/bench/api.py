@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,12 +49,16 @@ class Contender:
     requests: dict[str, tuple[bytes, ...]]
     secrets: tuple[str, ...] = ()
     postgres: Postgres | None = None
+    # The process of each store, which is one of `pids`.
+    stores: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Measured:
     outcome: Outcome
     cpu_seconds: float
+    # The part of each store in the CPU time.
+    store_cpu_seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -63,6 +67,9 @@ class Measured:
     @property
     def cpu_per_request(self) -> float:
         return self.cpu_seconds / len(self.outcome.latencies)
+
+    def store_cpu_per_request(self, store: str) -> float:
+        return self.store_cpu_seconds[store] / len(self.outcome.latencies)
 
     @property
     def tail_ratio(self) -> float:
@@ -92,6 +99,7 @@ def contenders() -> Iterator[Contenders]:
         ):
             ours = _contender(on_postgres, postgres.pid, redis.pid)
             ours.postgres = postgres
+            ours.stores = {"PostgreSQL": postgres.pid, "Redis": redis.pid}
             yield {"empty": empty, "product": ours, "embedded": _contender(on_sqlite)}
 
 
@@ -145,13 +153,22 @@ def measure_round(executor: Executor, contenders: Contenders) -> Round:
 
 
 def call(
-    executor: Executor, contender: Contender, kind: str, rate: float | None = None
+    executor: Executor,
+    contender: Contender,
+    kind: str,
+    rate: float | None = None,
+    callers: int = CALLERS,
 ) -> Measured:
     statuses, requests = REFUSALS.get(kind, (200,)), contender.requests[kind]
-    load = Load(contender.address, requests, CALLERS, WINDOW_SECONDS, 100, statuses, rate)
-    before = cpu_seconds(contender.pids)
+    load = Load(contender.address, requests, callers, WINDOW_SECONDS, 100, statuses, rate)
+    before, stores_before = cpu_seconds(contender.pids), _store_cpu(contender)
     outcome = executor.submit(generate, load).result()
-    return Measured(outcome, cpu_seconds(contender.pids) - before)
+    stores = {name: used - stores_before[name] for name, used in _store_cpu(contender).items()}
+    return Measured(outcome, cpu_seconds(contender.pids) - before, stores)
+
+
+def _store_cpu(contender: Contender) -> dict[str, float]:
+    return {name: cpu_seconds([pid]) for name, pid in contender.stores.items()}
 
 
 def _measure_during_bursts(executor: Executor, contender: Contender, half: float) -> Round:

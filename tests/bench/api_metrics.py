@@ -68,6 +68,14 @@ def _throughput(rounds: list[Round]) -> list[Metric]:
             _cpu("many accounts"),
             at_most=3.5,
         ),
+        *(
+            metric(f"{store}: CPU per call, µs", _store_microseconds(store))
+            for store in ("PostgreSQL", "Redis")
+        ),
+        *(
+            metric(f"{store}: CPU relative to the empty view", _store_cpu(store))
+            for store in ("PostgreSQL", "Redis")
+        ),
         metric(
             "embedded, 200 accounts: rate relative to the empty view",
             _rate("embedded"),
@@ -126,6 +134,18 @@ def _rate(kind: str, baseline: str = "empty") -> Callable[[Round], float]:
 
 def _cpu(kind: str) -> Callable[[Round], float]:
     return lambda measured: measured[kind].cpu_per_request / measured["empty"].cpu_per_request
+
+
+def _store_microseconds(store: str) -> Callable[[Round], float]:
+    return lambda measured: measured["many accounts"].store_cpu_per_request(store) * 1e6
+
+
+def _store_cpu(store: str) -> Callable[[Round], float]:
+    def value(measured: Round) -> float:
+        used = measured["many accounts"].store_cpu_per_request(store)
+        return used / measured["empty"].cpu_per_request
+
+    return value
 
 
 def _milliseconds(kind: str, percent: int) -> Callable[[Round], float]:
