@@ -107,7 +107,7 @@ class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
     paginator = BoundedPaginator
     show_full_result_count = False
 
-    @admin.display(description="Expected")
+    @admin.display(description="expected", ordering="expected")
     def expectation(self, feedback: Feedback) -> str:
         """Return the code, which needs less space than the sentence."""
         return feedback.expected
