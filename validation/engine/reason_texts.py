@@ -14,10 +14,12 @@ _RETRY = "Validate it again {}; this request was free. Accept it in a form."
 _RETRY_LATER = _RETRY.format("later")
 _REMOVE = "Remove it."
 _ASK = "Ask for another address."
-_ASK_OR_SUGGEST = "Ask for another address, or show did_you_mean if there is one."
+_ASK_OR_SUGGEST = "Ask for another address, or show `did_you_mean` if there is one."
 _SEND_AND_WATCH = "Send, and watch for bounces."
 MEANINGS = {
-    "invalid_syntax": Meaning("Invalid syntax; syntax_error has the details.", _ASK_OR_SUGGEST),
+    "invalid_syntax": Meaning(
+        "The address has invalid syntax.", f"{_ASK_OR_SUGGEST} `syntax_error` has the details."
+    ),
     "reserved_domain": Meaning(
         "The domain is reserved for tests, examples or private networks.", _ASK
     ),
@@ -46,7 +48,7 @@ MEANINGS = {
     "mailbox_full": Meaning("The mailbox is full.", "Try again in a few days."),
     "possible_typo": Meaning(
         "The domain is one typo away from a much better-known domain.",
-        "Suggest did_you_mean. Don't block the address or replace it yourself.",
+        "Suggest `did_you_mean`. Don't block the address or replace it yourself.",
     ),
     "mixed_script": Meaning(
         "One word mixes letters of several scripts, as in spoofed names.",
