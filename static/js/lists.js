@@ -49,9 +49,6 @@ for (const form of document.querySelectorAll(".lists-form")) {
       }
     }
   });
-  if (matchMedia("(hover: hover)").matches) {
-    form.querySelector("#id_file_helptext").append(" You can also drop a file anywhere on this page.");
-  }
   // The browser may fill in the form again after Back or Reload.
   check();
 }

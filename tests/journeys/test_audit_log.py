@@ -20,8 +20,7 @@ def test_owner_finds_who_created_a_key_and_exports_the_audit_log(
     assert_heading(page, "Audit log")
     expect(page.get_by_role("row").filter(has_text="Signed in")).to_have_count(1)
     page.get_by_label("What", exact=True).select_option(label="Created an API key")
-    page.get_by_role("button", name="Apply filters").click()
-    expect(page).to_have_url("/accounts/audit/?who=&what=key.created&since=&until=")
+    expect(page).to_have_url("/accounts/audit/?what=key.created")
     row = page.get_by_role("row").filter(has_text="Nightly job")
     expect(row).to_contain_text(newcomer.email)
     with page.expect_download() as download:

@@ -79,7 +79,8 @@ class NewListForm(ListOptionsForm):
     file = forms.FileField(
         required=False,
         label="File",
-        help_text="CSV, TSV, TXT, or XLSX. Other columns stay in your downloads.",
+        help_text="CSV, TSV, TXT, or XLSX. Other columns stay in your downloads. "
+        '<span class="lists-drop-hint">You can also drop a file anywhere on this page.</span>',
         widget=forms.FileInput({"accept": FILE_TYPES}),
         error_messages={"empty": "The file is empty. Choose another file."},
     )
