@@ -12,12 +12,12 @@ COLOR_RULES = ["color-contrast", "link-in-text-block"]
 # In pixels, for a finger.
 MIN_TARGET_HEIGHT = 32
 TARGETS = "a[href], button, summary, select, textarea, input, [role=tab]"
-# Of a checkbox, the label counts, and of a row that is a link, its ::after, which covers the row.
-# Bars of a chart are as high as their number.
+# Of a checkbox and a radio button, the label counts, and of a row that is a link, its ::after,
+# which covers the row. Bars of a chart are as high as their number.
 SMALL_TARGETS = """(elements, minimum) => elements
   .filter((element) => element.checkVisibility({visibilityProperty: true}))
   .filter((element) => !element.closest(".skip-link, svg"))
-  .map((element) => element.type === "checkbox" ? element.labels[0] : element)
+  .map((element) => /^(checkbox|radio)$/.test(element.type) ? element.labels[0] : element)
   .filter((element) => minimum > Math.ceil(Math.max(element.getBoundingClientRect().height,
     parseFloat(getComputedStyle(element, "::after").height) || 0)))
   .map((element) => `too small for a finger: ${element.outerHTML.slice(0, 150)}`)"""

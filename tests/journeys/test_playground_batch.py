@@ -30,7 +30,7 @@ def send(page: Page, text: str = LINES) -> None:
 
 def download(page: Page) -> list[list[str]]:
     with page.expect_download() as event:
-        page.get_by_role("button", name="Download CSV").click()
+        page.get_by_role("button", name="Export as CSV").click()
     assert event.value.suggested_filename.startswith("bat_")
     with Path(event.value.path()).open(encoding="utf-8-sig", newline="") as file:
         return list(csv.reader(file))

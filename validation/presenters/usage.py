@@ -31,11 +31,11 @@ def period_name(form: UsageFilter, date_range: DateRange) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def no_usage(period: str) -> EmptyState:
+def no_usage() -> EmptyState:
     """Return what a page shows in place of an empty chart."""
     return EmptyState(
-        "No requests.",
-        f"{period}: nothing to chart. Requests with your keys and in the playground appear here.",
+        "No requests in this period.",
+        "Requests with your API keys and in the playground appear here.",
         "View the last 12 months",
         f"{reverse('validation:show-usage')}?range=12m",
     )

@@ -46,7 +46,7 @@ def show_overview(request: AccountRequest) -> HttpResponse:
             now=now,
             urls=interval_urls(account, summary.date_range, {}),
         ),
-        "no_usage": no_usage("Last 30 days"),
+        "no_usage": no_usage(),
         "no_requests": no_latest_requests(account.log_retention_days),
         **_pending_steps(request),
     }

@@ -62,7 +62,7 @@ def _stats(account: Account, form: UsageFilter, zone: tzinfo) -> dict[str, objec
     )
     return {
         "usage": usage,
-        "no_usage": no_usage(period),
+        "no_usage": no_usage(),
         "stats": usage_page_stats(usage.total, period),
         "by_key": usage_stats.by_key(account, date_range, **key_filter),
         "refused": usage_stats.count_refusals(account, date_range, **key_filter),

@@ -204,7 +204,7 @@ def test_invalid_range_is_reported(browser: Client, query: str, words: str) -> N
 @pytest.mark.parametrize("query", ["", "range=24h", "range=7d&by=hour", "range=90d", "range=12m"])
 def test_account_without_usage_has_a_page(browser: Client, query: str) -> None:
     page = page_text(browser, query)
-    assert "<strong>No requests.</strong>" in page
+    assert "<strong>No requests in this period.</strong>" in page
     assert 'class="chart"' not in page
     assert len(csv_rows(browser, query)) == 1
 
