@@ -67,6 +67,8 @@ def _collect_ids(page: Page, site: Product) -> dict[str, str]:
     page.goto("/validation/requests/")
     links = page.locator(".log a")
     success, refused = (links.nth(index).get_attribute("href") or "" for index in (0, 1))
+    page.goto(success)
+    feedback = page.get_by_role("button", name="Send feedback").get_attribute("href")
     page.goto("/credits/packs/")
     pack = page.get_by_role("button", name="Buy 1,000 credits", exact=True).get_attribute("href")
     page.goto("/credits/orders/")
@@ -78,6 +80,7 @@ def _collect_ids(page: Page, site: Product) -> dict[str, str]:
         "pack": (pack or "").split("/")[-2],
         "order": (order or "").split("/")[-2],
         "success": success.removeprefix("/validation/requests/").rstrip("/"),
+        "result": (feedback or "").split("/")[-3],
         "refused": refused.removeprefix("/validation/requests/").rstrip("/"),
         "key": find_key_id(page, KEY),
         "member": member.split("/")[-3],

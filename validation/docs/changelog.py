@@ -39,8 +39,8 @@ ENTRIES = (
         date(2026, 11, 23),
         "API",
         "More disposable domains, and parked ones",
-        "Disposable domains are recognized by their mail hosts too, and by name with the votes of "
-        "eight lists. `lists.disposable_by` says which of both applies. The new reason `parked` "
+        "We now recognize disposable domains by their mail hosts too, and by name from the votes "
+        "of eight public lists. `lists.disposable_by` says which one applies. The new reason `parked` "
         "marks domains whose mail goes to a domain parking service.",
         _PAGES["show-verdicts"],
     ),
@@ -59,9 +59,9 @@ ENTRIES = (
         date(2026, 11, 23),
         "API",
         "Your own domains",
-        "List domains whose addresses you accept unless they're undeliverable, or always reject, "
-        "with `PUT /v1/domains` or under Settings → Domains. Results say in `account_list` which "
-        "list applies.",
+        "Choose domains whose addresses you always reject, or accept unless they're "
+        "undeliverable, with `PUT /v1/domains` or under Settings → Domains. `account_list` in a "
+        "result says which list applies.",
         _PAGES["show-domains"],
     ),
     Entry(

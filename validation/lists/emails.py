@@ -9,8 +9,7 @@ def queue_list_completed(address_list: AddressList) -> None:
         f"{getattr(address_list, verdict):,} {verdict}"
         for verdict in ("deliverable", "risky", "undeliverable", "unknown")
     ]
-    docs = link("docs:show-lists")
-    _queue("list_completed", address_list, counts=", ".join(counts), link=docs)
+    _queue("list_completed", address_list, counts=", ".join(counts))
 
 
 def queue_list_failed(address_list: AddressList) -> None:
@@ -21,5 +20,6 @@ def _queue(template: str, address_list: AddressList, **context: object) -> None:
     """Queue the email, unless the creator has left the account. Lists of keys may have none."""
     members = address_list.account.memberships.filter(user__email=address_list.created_by)
     if members.exists():
-        context |= {"list": address_list, "account": address_list.account}
+        page = link("validation:show-list", list_id=address_list.public_id)
+        context |= {"list": address_list, "account": address_list.account, "link": page}
         queue_email(address_list.created_by, f"validation/mails/{template}", context)

@@ -202,7 +202,7 @@ def test_creator_gets_an_email_when_the_list_is_completed(account: Account) -> N
     email = Mail.objects.get(to="owner@shop.example", subject__startswith="List completed")
     assert "25 deliverable, 0 risky, 12 undeliverable, 0 unknown" in email.text
     assert address_list.public_id in email.text
-    assert "/docs/lists/" in email.text
+    assert f"/validation/lists/{address_list.public_id}/" in email.text
     assert not mail.outbox
 
 
