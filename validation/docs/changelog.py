@@ -40,8 +40,8 @@ ENTRIES = (
         "API",
         "More disposable domains, and parked ones",
         "We now recognize disposable domains by their mail hosts too, and by name from the votes "
-        "of eight public lists. `lists.disposable_by` says which one applies. The new reason `parked` "
-        "marks domains whose mail goes to a domain parking service.",
+        "of eight public lists. `lists.disposable_by` says which one applies. The new reason "
+        "`parked` marks domains whose mail goes to a domain parking service.",
         _PAGES["show-verdicts"],
     ),
     Entry(
