@@ -31,6 +31,7 @@ def test_account_can_be_renamed(owner: User, account: Account) -> None:
     assert account.name == "The Better Shop"
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("name", ["", "  ", "a\u202eb", "a\nb", "a\u200bb", "x" * 101])
 def test_unprintable_or_empty_name_is_refused(owner: User, account: Account, name: str) -> None:
     response = signed_in(owner).post("/accounts/account/rename/", {"name": name})

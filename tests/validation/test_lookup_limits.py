@@ -20,7 +20,7 @@ from tests.support.api_client import ApiClient
 from tests.validation.engine.hostile_domains import endless_aliases
 from validation.lookup_limits import ExhaustedLookups, exhausted_lookups
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 @pytest.fixture

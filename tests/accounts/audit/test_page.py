@@ -133,6 +133,7 @@ def test_date_filters_include_whole_days(browser: Client, account: Account, owne
     assert list(counts.values()) == [3, 3, 2]
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     "query",
     [
@@ -206,6 +207,7 @@ def test_page_shows_its_empty_states(browser: Client, account: Account) -> None:
     assert "No entries yet." in page(browser)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("role", Role)
 def test_only_owners_and_admins_see_the_audit_log(role: Role, account: Account) -> None:
     client = signed_in_by_form(make_member(account, role))
@@ -233,6 +235,7 @@ def test_export_contains_the_filtered_entries_and_is_recorded(
     assert account.audit_entries.filter(target="Everything").count() == 1
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "＝", "＋", " =", "\u200b="])
 def test_formulas_in_the_export_are_escaped(
     browser: Client, account: Account, owner: User, start: str

@@ -199,6 +199,7 @@ def test_only_finance_sees_no_feedback_panel(group: str, hidden: list[str]) -> N
     assert [title for title in TITLES if f">{title}</h2>" not in page] == hidden
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("missing", "hidden"),
     [

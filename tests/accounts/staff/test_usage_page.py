@@ -161,6 +161,7 @@ def test_view_without_permission_is_refused_and_not_recorded(busy: Account) -> N
     assert not busy.audit_entries.filter(action=VIEWED).exists()
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("missing", "hidden"),
     [

@@ -144,6 +144,7 @@ def test_account_without_a_request_log_gets_no_rows(caller: ApiClient, account: 
     assert not LogEntry.objects.exists()
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("emails", "param"),
     [

@@ -164,6 +164,7 @@ def test_hundred_lines_are_validated(browser: Client, account: Account) -> None:
     assert balance_of(account) == 0
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("text", "message"),
     [

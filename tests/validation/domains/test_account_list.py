@@ -19,7 +19,7 @@ from validation.lists.payloads import unpack_results
 from validation.models import LogEntry
 from validation.presenters.requests import stored_data
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 # Those are the customer's to decide about.
 DECIDED = ("accept_for_signup", "safe_to_send", "account_list")

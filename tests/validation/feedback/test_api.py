@@ -18,7 +18,7 @@ from validation.feedback import services
 from validation.ids import new_result_id
 from validation.models import Feedback
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 BOUNCE = "550 5.1.1 Mailbox does not exist"
 

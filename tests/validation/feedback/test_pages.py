@@ -17,7 +17,7 @@ from tests.validation.feedback.factory import NO_ADDRESS, make_feedback, make_re
 from validation.feedback import services
 from validation.models import Feedback, LogEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 FORM = {"expected": "deliverable", "comment": "I know them", "bounce": "550 no such user"}
 

@@ -68,6 +68,7 @@ def test_rest_of_a_large_list_is_erased_by_a_list_process(
     assert_all_erased()
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", ["", "/preview", "/results", "/download"])
 def test_deleted_list_is_unreachable_before_its_rows_are_erased(

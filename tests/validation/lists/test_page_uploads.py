@@ -14,7 +14,7 @@ from tests.validation.lists.uploads import parse
 from validation.models import AddressList, ListPart
 from validation.models.list_states import State
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 PAGE = "/validation/lists/"
 FORM = {"file_name": "customers.csv", "file_size": "40", "dedupe": "mailbox", "name": ""}

@@ -15,7 +15,7 @@ from validation.lists.results.reading import (
 )
 from validation.models import AddressList, ListChunk
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def read(address_list: AddressList, wanted: str = "all") -> list[ResultRow]:

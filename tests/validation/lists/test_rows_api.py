@@ -14,7 +14,7 @@ from validation.lists.uploads.options import ListOptions
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def results(caller: ApiClient, address_list: AddressList, query: str = "") -> Any:

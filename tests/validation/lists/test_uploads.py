@@ -59,6 +59,7 @@ def test_creation_and_deletion_are_in_the_audit_log(
     assert all(by_key.public_id in entry.target for entry in entries)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("options", "param"),
     [
@@ -116,6 +117,7 @@ def test_part_that_does_not_match_its_digest_is_refused(empty_list: AddressList)
     assert not ListPart.objects.exists()
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("number", "size", "code"),
     [

@@ -18,7 +18,7 @@ from validation.lists.services import MAX_PART_BYTES
 from validation.models import AddressList, Replay
 from validation.models.list_states import State
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 EMAILS = ["jane@shop.com", "a\nb@shop.com", ""]

@@ -38,6 +38,7 @@ def make_running_list() -> tuple[ApiClient, AddressList]:
     return caller, make_list(account, state=State.RUNNING)
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.parametrize("query", ["wait=31", "wait=-1", "wait=1.5", "wait="])
 def test_wrong_wait_is_refused(caller: ApiClient, account: Account, query: str) -> None:
@@ -64,6 +65,7 @@ def test_response_is_sent_when_the_state_changes() -> None:
     assert response.json()["state"] == "completed"
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 def test_list_is_returned_unchanged_at_the_end_of_the_wait(
     caller: ApiClient, account: Account
@@ -90,6 +92,7 @@ def test_list_that_is_deleted_in_the_meantime_is_not_found() -> None:
     assert error_code(response) == "not_found"
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.usefixtures("_taken_slots")
 def test_beyond_the_limit_of_waiting_requests_none_waits(
@@ -100,6 +103,7 @@ def test_beyond_the_limit_of_waiting_requests_none_waits(
     assert {response.json()["state"] for response in responses} == {"running"}
 
 
+@pytest.mark.anywhere
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [State.READY, State.PAUSED, State.COMPLETED, State.EXPIRED])
 def test_nothing_is_waited_for_unless_we_work_on_the_list(

@@ -131,6 +131,7 @@ def test_hours_are_deleted_after_13_months_and_totals_stay(
     assert not list(find_discrepancies())
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("query", "param"),
     [

@@ -158,6 +158,7 @@ def test_requests_can_be_filtered_by_an_own_key_only(
     assert "s***@" not in page + page_text(browser)
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     "query",
     [
@@ -341,6 +342,7 @@ def test_page_of_a_request_explains_its_verdict(
     assert page.count('<li class="checks-passed">') == page.count('<li class="checks-failed">') == 1
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("address", "reason", "accepts_mail", "suggestion"),
     [
@@ -377,6 +379,7 @@ def test_sandbox_request_shows_the_suggested_domain(browser: Client, caller: Api
     assert '<strong dir="auto">mailbox.test</strong>' in page
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("fields", "words"),
     [

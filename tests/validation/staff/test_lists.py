@@ -126,6 +126,7 @@ def test_list_that_no_process_works_on_is_stuck(
     assert made.public_id in shown(client, state="stuck")
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("state", "times"),
     [

@@ -48,6 +48,7 @@ def test_request_is_found_by_each_of_its_ids(support: Client, entry: LogEntry, f
     assert page.count('class="field-request_id"') == 1
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("query", ["", "?q=val_0", "?q=req_0&o=1", "?status=200", "?p=3", "?all="])
 def test_list_counts_no_rows(support: Client, entry: LogEntry, query: str) -> None:
     with CaptureQueriesContext(
