@@ -23,10 +23,10 @@ test: .venv/.development browser ## set everything up and run every test: SQLite
 	$(PYTEST)
 	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not (proof or fault or journey or process or anywhere)"
 
-proofs: .venv/.development browser nginx ## run slow tests: several processes, outages, the reverse proxy, the look of every page
+proofs: .venv/.development browser nginx ## run slow tests: several processes, the reverse proxy, the look of every page
 	$(PYTEST) -m "proof and not fault"
 
-faults: .venv/.development nginx ## run the slowest tests: kills, full disks, reloads, overload, backups and migrations under load
+faults: .venv/.development nginx ## run the slowest tests: kills, outages, full disks, reloads, overload, backups and migrations under load
 	$(PYTEST) -m fault
 
 fuzz: .venv/.development ## run the product against random input for FUZZ_SECONDS (600) on two cores; PostgreSQL

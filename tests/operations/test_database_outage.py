@@ -15,7 +15,7 @@ from tests.servers.postgres import postgres, postgres_server
 from tests.servers.product import product
 from tests.servers.relay import relay
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 MAX_SECONDS = 2
 # Pages that need no data, for visitors who aren't signed in.
@@ -91,7 +91,6 @@ def assert_most_fail_fast(caller: HttpCaller) -> None:
     assert sum(page.seconds for page in pages) < 15
 
 
-@pytest.mark.fault
 def test_pages_and_health_checks_report_a_missing_database(tmp_path: Path) -> None:
     with (
         postgres_server() as server,

@@ -21,7 +21,7 @@ from tests.servers.postgres import postgres_server
 from tests.servers.product import Product, product
 from tests.servers.raw_http import read_response
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 EMAIL = "jane@shop.example"
 STRANGERS, SECONDS = 100, 12.0

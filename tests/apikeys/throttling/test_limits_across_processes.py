@@ -174,6 +174,7 @@ def failing_store(failure: str, between: Relay, server: int) -> Iterator[None]:
         psutil.Process(server).resume()
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("failure", ["refused", "slow", "frozen"])
 def test_workers_enforce_their_share_without_delay_while_the_store_is_unavailable(
     behind_relay: tuple[Product, Relay, int], failure: str
@@ -203,6 +204,7 @@ def test_workers_enforce_their_share_without_delay_while_the_store_is_unavailabl
     wait_for_exact_counts(site, patient)
 
 
+@pytest.mark.fault
 def test_users_can_sign_in_while_the_store_is_unavailable(
     behind_relay: tuple[Product, Relay, int],
 ) -> None:
@@ -219,6 +221,7 @@ def test_users_can_sign_in_while_the_store_is_unavailable(
     wait_for_exact_counts(site, patient)
 
 
+@pytest.mark.fault
 def test_limits_are_exact_again_once_the_store_recovers(
     behind_relay: tuple[Product, Relay, int],
 ) -> None:
@@ -228,6 +231,7 @@ def test_limits_are_exact_again_once_the_store_recovers(
     assert statuses == {200: 10, 429: 20}
 
 
+@pytest.mark.fault
 def test_locked_counters_file_blocks_no_worker(tmp_path: Path) -> None:
     with product(tmp_path, WEB_WORKERS="1") as site:
         caller = caller_in_new_window(site, "locked@shop.example", LIMIT)

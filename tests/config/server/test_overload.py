@@ -16,7 +16,7 @@ from tests.servers.keys import make_key
 from tests.servers.product import Product, product
 from tests.servers.raw_http import RawResponse, read_response
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 TOO_MANY = MAX_CONCURRENT_REQUESTS + 44
 LOG_MESSAGE = "Too many concurrent requests."

@@ -132,6 +132,7 @@ def test_web_server_and_supervisor_log_in_the_configured_format(site: Product) -
         assert LINE.fullmatch(line) if not is_json(site) else read(line)
 
 
+@pytest.mark.fault
 def test_unread_log_does_not_block_requests(tmp_path: Path) -> None:
     """The pipe is full after some two hundred records."""
     reads, writes = os.pipe()

@@ -14,7 +14,7 @@ from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.relay import Relay, relay
 
-pytestmark = [pytest.mark.process, pytest.mark.proof]
+pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 # The result id in the request-log row, which is sent together with the charge.
 A_CHARGE, A_COMMIT = b"val_", b"COMMIT"
