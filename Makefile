@@ -3,15 +3,16 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -rs
 # One worker more than cores: some always wait for a browser or a server.
-PYTEST := $(BIN)/python -m pytest -n 3 -rs
+WORKERS := -n 3
 
 export UV_PYTHON_DOWNLOADS := never
 # Without a bytecode cache, every process compiles all tests again, which takes it seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test proofs faults fuzz setup bench check lint types style lock browser nginx
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,15 +20,24 @@ help: ## list all targets
 serve: .venv/.product ## set everything up and serve the product on http://127.0.0.1:$PORT (8000)
 	@exec $(BIN)/python -m config.server.supervisor
 
+# The tests on SQLite wait for browsers and processes; those on PostgreSQL compute in the meantime.
 test: .venv/.development browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
-	$(PYTEST)
-	$(BIN)/python -m tests.servers.postgres $(PYTEST) -m "not (proof or fault or journey or process or anywhere)"
+	@$(MAKE) --no-print-directory -j 2 sqlite postgresql
+
+sqlite:
+	$(PYTEST) $(WORKERS)
+
+# Its output comes in one piece, so that the progress of both runs stays legible.
+postgresql:
+	@output=$$($(BIN)/python -m tests.servers.postgres $(PYTEST) -n 2 \
+		-m "not (proof or fault or journey or process or anywhere)" 2>&1); \
+		status=$$?; echo "PostgreSQL:$$output"; exit $$status
 
 proofs: .venv/.development browser nginx ## run slow tests: several processes, the reverse proxy, the look of every page
-	$(PYTEST) -m "proof and not fault"
+	$(PYTEST) $(WORKERS) -m "proof and not fault"
 
 faults: .venv/.development nginx ## run the slowest tests: kills, outages, full disks, reloads, overload, backups and migrations under load
-	$(PYTEST) -m fault
+	$(PYTEST) $(WORKERS) -m fault
 
 fuzz: .venv/.development ## run the product against random input for FUZZ_SECONDS (600) on two cores; PostgreSQL
 	$(BIN)/python -m tests.servers.postgres $(BIN)/python -m tests.fuzz
