@@ -9,6 +9,7 @@ from allauth.account.models import EmailAddress
 from django.core.cache import cache
 from django.test import Client
 from django.test.utils import teardown_databases
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import Account, Membership, User
@@ -20,6 +21,7 @@ from apikeys.throttling import limits
 from apikeys.throttling.refusal_counts import refusals
 from runtime.logging.handler import stderr_writer
 from tests.support.api_client import ApiClient
+from tests.support.copied_rows import CopiedRows
 from tests.support.database_template import create_test_database
 from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
@@ -123,12 +125,25 @@ def records() -> Iterator[LogCapture]:
         yield capture
 
 
-@pytest.fixture
-def owner(db: None) -> User:
+@pytest.fixture(scope="session")
+def owner_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> CopiedRows:
+    with django_db_blocker.unblock():
+        return CopiedRows(sign_up_owner)
+
+
+def sign_up_owner() -> User:
     user = make_user("owner@shop.example", name="Olive Owner")
     open_account(user=user, name="The Shop")
     run_email_confirmed_hooks(user=user)
     return user
+
+
+@pytest.fixture
+def owner(db: None, owner_rows: CopiedRows) -> User:
+    if timezone.now().date() != owner_rows.day or User.objects.exists():
+        return sign_up_owner()
+    owner_rows.insert()
+    return User.objects.get()
 
 
 @pytest.fixture
