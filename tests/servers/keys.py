@@ -1,33 +1,27 @@
 """Accounts and keys of a running product, created with management commands."""
 
-import os
 import sqlite3
-import subprocess
-import sys
 import time
+from weakref import WeakKeyDictionary
 from zlib import crc32
 
-from tests.servers.product import ROOT, Product
+from tests.servers.commands import Commands
+from tests.servers.product import Product
+
+_commands: WeakKeyDictionary[Product, Commands] = WeakKeyDictionary()
 
 
 def manage(site: Product, *arguments: str) -> str:
-    process = subprocess.run(
-        [sys.executable, "manage.py", *arguments],
-        cwd=ROOT,
-        env={"PATH": os.environ["PATH"], **site.environment},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return process.stdout.strip()
+    """Run a management command with the environment of a product; return what it prints."""
+    commands = _commands.get(site)
+    if commands is None or commands.is_closed or commands.environment != site.environment:
+        commands = _commands[site] = Commands(site.environment)
+        site.callers.add(commands)
+    return commands.run(*arguments).strip()
 
 
 def make_account(site: Product, email: str, *options: str) -> tuple[str, str]:
-    """Create an account; return the owner's password and a key.
-
-    One process runs both commands, because most of the time is spent on startup.
-    """
+    """Create an account; return the owner's password and a key."""
     commands = (
         "from django.core.management import call_command as run; "
         f"run('create_account', *{[email, *options]}); run('create_key', {email!r}, name='Server')"
