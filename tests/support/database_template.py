@@ -1,6 +1,6 @@
 """Keep a migrated SQLite database between test runs, because creating one takes seconds."""
 
-import os
+import fcntl
 import shutil
 import sqlite3
 from contextlib import closing
@@ -19,16 +19,25 @@ TEMPLATES = ROOT / ".pytest_cache" / "migrated-database"
 
 
 def create_test_database() -> list[tuple[BaseDatabaseWrapper, str, bool]]:
-    """Create the test database, on SQLite from the template if there is one."""
-    is_sqlite = connection.vendor == "sqlite"
+    """Create the test database, on SQLite from the template."""
+    if connection.vendor != "sqlite":
+        return _set_up(keepdb=False)
     template = TEMPLATES / f"{_hash_migrations()}.sqlite3"
-    if is_sqlite and template.exists():
-        shutil.copy(template, connection.settings_dict["TEST"]["NAME"])
+    TEMPLATES.mkdir(parents=True, exist_ok=True)
+    with (TEMPLATES / "lock").open("w") as lock:
+        # Other workers of the same run wait for this one.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not template.exists():
+            created = _set_up(keepdb=True)
+            _store(template)
+            return created
+    shutil.copy(template, connection.settings_dict["TEST"]["NAME"])
     # With `keepdb`, Django adds what the template doesn't have, such as permissions for new models.
-    created = setup_databases(0, interactive=False, keepdb=is_sqlite, serialized_aliases=[])
-    if is_sqlite and not template.exists():
-        _store(template)
-    return created
+    return _set_up(keepdb=True)
+
+
+def _set_up(*, keepdb: bool) -> list[tuple[BaseDatabaseWrapper, str, bool]]:
+    return setup_databases(0, interactive=False, keepdb=keepdb, serialized_aliases=[])
 
 
 def _hash_migrations() -> str:
@@ -42,13 +51,12 @@ def _hash_migrations() -> str:
 
 def _store(template: Path) -> None:
     """Replace the templates of earlier migrations by a copy of the test database."""
-    TEMPLATES.mkdir(parents=True, exist_ok=True)
     for old in TEMPLATES.glob("*.sqlite3"):
         if old != template:
             old.unlink(missing_ok=True)
-    unfinished = template.with_suffix(f".{os.getpid()}")
+    unfinished = template.with_suffix(".unfinished")
+    unfinished.unlink(missing_ok=True)
     connection.ensure_connection()
     with closing(sqlite3.connect(unfinished)) as target:
         connection.connection.backup(target)
-    # Another worker of the same run may store the same.
     unfinished.replace(template)
