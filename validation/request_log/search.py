@@ -15,6 +15,7 @@ from runtime.database import pagination
 from runtime.database.pagination import Cursor, Page
 from runtime.dates import days_lookup
 from validation.models import LogEntry
+from validation.models.log_entries import COMMON_REASON
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,13 @@ class LogQuery:
     def indexed_conditions(self) -> list[Q]:
         """Return the active filters that have an index, the most selective first."""
         is_refused = bool(self.refusal or (self.status and self.status != 200))
+        # Named as in the index, whose condition SQLite doesn't infer.
+        is_rare = ~Q(reason=COMMON_REASON)
         conditions: list[tuple[object, Q]] = [
             (self.request_id, Q(request_id=self.request_id)),
             (self.address_hash, Q(address_hash=self.address_hash)),
             (self.domain, Q(domain=self.domain)),
-            (self.reason, Q(reason=self.reason)),
+            (self.reason not in ("", COMMON_REASON), Q(is_rare, reason=self.reason)),
             (is_refused, ~Q(status=200)),
             (self.key, Q(key=self.key)),
         ]
@@ -53,6 +56,7 @@ class LogQuery:
             (self.status, Q(status=self.status)),
             (self.refusal, Q(refusal=self.refusal)),
             (self.verdict, Q(verdict=self.verdict)),
+            (self.reason == COMMON_REASON, Q(reason=COMMON_REASON)),
             (self.playground, Q(key=None)),
         ]
         return [condition for value, condition in conditions if value]

@@ -1,0 +1,61 @@
+"""Every filter with an index uses it."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import Account
+from apikeys.models import ApiKey
+from validation.models import LogEntry
+from validation.request_log.search import LogQuery, log_page
+
+ROWS = 500
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (LogQuery(), "log_by_account"),
+        (LogQuery(reason="role_account"), "log_by_rare_reason"),
+        (LogQuery(reason="domain_accepts_mail"), "log_by_account"),
+        (LogQuery(domain="rare.example"), "log_by_domain"),
+        (LogQuery(address_hash="0" * 32), "log_by_address"),
+        (LogQuery(request_id="req_1"), "log_by_request"),
+        (LogQuery(status=402), "log_of_refusals"),
+    ],
+)
+def test_page_uses_the_index_of_its_most_selective_filter(
+    account: Account, key: ApiKey, query: LogQuery, index: str
+) -> None:
+    now = timezone.now()
+    LogEntry.objects.bulk_create(
+        LogEntry(
+            account=account,
+            key=key,
+            at=now - timedelta(seconds=number),
+            request_id=f"req_{number}",
+            status=200,
+            duration_ms=1,
+            domain="common.example" if number % 9 else f"shop-{number}.example",
+            address_hash=f"{number:032}",
+            verdict="deliverable",
+            reason="domain_accepts_mail",
+        )
+        for number in range(ROWS)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    with CaptureQueriesContext(connection) as queries:
+        log_page(account, query)
+    assert index in _plan(queries[-1]["sql"])
+
+
+def _plan(sql: str) -> str:
+    explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{explain} {sql}")
+        return str(cursor.fetchall())
