@@ -56,6 +56,7 @@ ON_EVERY_DAY: list[str] = [
     "credits.wallet.totals.delete_old_hours",
     "validation.lists.control.cancel_long_paused",
     "validation.lost_charges.settle_lost_charges",
+    "validation.request_log.partitions.create_partitions",
     "validation.request_log.retention.delete_old_replays",
     "validation.request_log.retention.delete_old_results",
     "validation.request_log.retention.delete_old_log_entries",

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.urls import register_converter
 
 from validation.ids import ResultId
@@ -9,3 +10,7 @@ class ValidationConfig(AppConfig):
 
     def ready(self) -> None:
         register_converter(ResultId, "result_id")
+        # Only here, because models can't be imported earlier.
+        from validation.request_log.partitions import create_after_migrations
+
+        post_migrate.connect(create_after_migrations, sender=self)

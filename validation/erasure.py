@@ -18,8 +18,8 @@ from validation.lists.deletion.erasure import (
     lists_with_address,
     readable_lists,
 )
-from validation.models import AddressList, Feedback, LogEntry, Replay
-from validation.stored_results import erase_results
+from validation.models import AddressList, Feedback, LogEntry, Replay, StoredResult
+from validation.models.log_entries import LogEntryQuerySet
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
@@ -34,8 +34,8 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
     erase_when_parsed(email, account)
     requests, replays, lists, feedback = _matching_rows(email, account)
     # Not counted: each belongs to a request.
-    erase_results(requests)
-    deleted = sum(map(delete_in_batches, (requests, replays, feedback)))
+    delete_in_batches(StoredResult.objects.of_requests(requests))
+    deleted = requests.delete_in_batches() + sum(map(delete_in_batches, (replays, feedback)))
     return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
 
 
@@ -87,7 +87,7 @@ def _accounts_with(email: str) -> QuerySet[Account]:
 
 def _matching_rows(
     email: str, account: Account | None
-) -> tuple[QuerySet[LogEntry], QuerySet[Replay], QuerySet[AddressList], QuerySet[Feedback]]:
+) -> tuple[LogEntryQuerySet, QuerySet[Replay], QuerySet[AddressList], QuerySet[Feedback]]:
     # The index on replays starts with the account. Naming the accounts turns the search for a hash
     # into one index lookup per account instead of a scan of all replays.
     accounts = Account.objects.filter(pk=account.pk) if account else Account.objects.all()

@@ -21,6 +21,7 @@ from credits.latency import BUCKETS
 from credits.models import UseDay, UseHour
 from credits.services import grant
 from validation.models import LogEntry
+from validation.request_log import partitions
 
 OTHERS, OTHERS_WITH_TOTALS, KEYS = 200, 50, 20
 DAYS_OF_LOG, DAYS_OF_REFUSALS, DAYS_OF_HOURS, DAYS_OF_TOTALS = 30, 90, 396, 5 * 365
@@ -145,6 +146,7 @@ def _fill_use(
 
 def fill_log(data: BenchmarkData, first: int, last: int, rows: int) -> None:
     """Insert the rows from `first` to `last` of a log of `rows` rows that ends now."""
+    _partition_by_day()
     parameters: dict[str, Any] = {
         "large": data.account.pk,
         "others": [account.pk for account in data.others],
@@ -163,6 +165,17 @@ def fill_log(data: BenchmarkData, first: int, last: int, rows: int) -> None:
     _analyze()
 
 
+def _partition_by_day() -> None:
+    """Create a partition for each day of the log, as if the table had been partitioned earlier."""
+    for partition in partitions.list_partitions():
+        if partition.is_first:
+            with connection.cursor() as cursor:
+                cursor.execute(f"DROP TABLE {partition.name}")
+    today = timezone.now().date()
+    for age in range(-1, DAYS_OF_LOG + 1):
+        partitions.create_partition(today - timedelta(days=age))
+
+
 @contextmanager
 def _without_indexes(table: str) -> Iterator[None]:
     with connection.cursor() as cursor:
@@ -176,7 +189,8 @@ def _without_indexes(table: str) -> Iterator[None]:
             cursor.execute(f'DROP INDEX "{name}"')
         yield
         for _, definition in indexes:
-            cursor.execute(definition)
+            # "ONLY" would leave the partitions out.
+            cursor.execute(definition.replace(" ON ONLY ", " ON "))
 
 
 def _analyze() -> None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from runtime.database import batches
 from runtime.database.raw_sql import BulkInsert, JsonTable
 from runtime.dates import to_microseconds
 from validation.ids import result_created_at
@@ -21,8 +22,14 @@ MAX_ROW_DELAY = timedelta(seconds=15)
 
 class LogEntryQuerySet(models.QuerySet["LogEntry"]):
     def retained_for(self, account: Account) -> "LogEntryQuerySet":
-        """Return entries within the account's retention. Older ones may exist for up to a day."""
-        return self.filter(account=account, at__gt=account.log_starts_at)
+        """Return entries within the account's retention. Older ones may exist for up to a day.
+
+        A clock that was wrong may have written entries of later days, which appear on their day.
+        Naming the end keeps PostgreSQL out of the default partition, where such entries are: it
+        then reads day after day, and stops at the first that fills the page.
+        """
+        end = timezone.now() + timedelta(days=1)
+        return self.filter(account=account, at__gt=account.log_starts_at, at__lt=end)
 
     def of_batch(self, batch_id: str) -> "LogEntryQuerySet":
         """Find a batch by the time that its id contains, because its id has no index."""
@@ -48,6 +55,18 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         row_format, blank = _log_row_format(), {**_blank_log_row(), "at": timezone.now()}
         rows = [list({**blank, **entry}.values()) for entry in entries]
         return BulkInsert(self.model._meta.db_table, row_format, rows)
+
+    def delete_in_batches(self) -> int:
+        """Delete the rows, newest first, and return their number. Call it outside a transaction.
+
+        Each batch names its times: PostgreSQL would look for an id in the partition of every day.
+        """
+        total = 0
+        while batch := list(self.order_by("-at").values_list("pk", "at")[: batches.BATCH_SIZE]):
+            times = (batch[-1][1], batch[0][1])
+            rows = LogEntry.objects.filter(pk__in=[pk for pk, _ in batch], at__range=times)
+            total += rows.delete()[0]
+        return total
 
     def matching_id(self, text: str) -> "LogEntryQuerySet":
         """Find entries of any account by an id or an address hash, for staff."""

@@ -4,9 +4,11 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Account
-from runtime.database.batches import BATCH_SIZE, delete_in_batches
-from validation.ids import BATCH_PREFIX, RESULT_PREFIX
+from runtime.database import batches
+from runtime.database.batches import delete_in_batches
 from validation.models import LogEntry, Replay, StoredResult
+from validation.models.log_entries import LogEntryQuerySet
+from validation.request_log import partitions
 
 
 def delete_old_replays() -> None:
@@ -19,32 +21,33 @@ def delete_old_results() -> None:
 
 
 def delete_old_log_entries() -> None:
-    now = timezone.now()
-    _delete_from_the_oldest(before=now - timedelta(days=settings.LOG_RETENTION_DAYS))
+    """Delete what is older than the operator's retention, or than that of an account.
+
+    On PostgreSQL, days are dropped once they are over completely.
+    """
+    before = timezone.now() - timedelta(days=settings.LOG_RETENTION_DAYS)
+    partitions.drop_partitions(before=before)
+    _delete_from_the_oldest(partitions.rows_to_delete_one_by_one(), before=before)
     for account in Account.objects.exclude(log_since=None):
-        # Sorted like the index, so that the first batch is found without reading other rows.
-        old = LogEntry.objects.filter(account=account, at__lte=account.log_starts_at).order_by(
-            "-at"
-        )
+        old = LogEntry.objects.filter(account=account, at__lte=account.log_starts_at)
         # While their entries are there to find them.
         delete_in_batches(StoredResult.objects.of_requests(old))
-        delete_in_batches(StoredResult.objects.of_batches_with(old))
-        delete_in_batches(old)
+        old.delete_in_batches()
 
 
-def _delete_from_the_oldest(*, before: datetime) -> None:
+def _delete_from_the_oldest(rows: LogEntryQuerySet, *, before: datetime) -> None:
     """Delete in batches by primary key, and stop at the first batch without an old row.
 
     Primary keys follow the time within seconds, so no index on the time alone is needed.
     """
     last = 0
     while True:
-        rows = LogEntry.objects.filter(pk__gt=last).order_by("pk")
-        batch = list(rows.values_list("pk", "at")[:BATCH_SIZE])
+        newer = rows.filter(pk__gt=last).order_by("pk")
+        batch = list(newer.values_list("pk", "at")[: batches.BATCH_SIZE])
         if not any(at <= before for _, at in batch):
             return
         first, last = batch[0][0], batch[-1][0]
-        LogEntry.objects.filter(pk__gte=first, pk__lte=last, at__lte=before).delete()
+        rows.filter(pk__gte=first, pk__lte=last, at__lte=before).delete()
 
 
 def delete_requests(*, account: Account) -> None:

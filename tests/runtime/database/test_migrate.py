@@ -14,10 +14,11 @@ import pytest
 from runtime.management.commands.migrate import LOCK_ID
 from tests.servers.books import assert_books_agree
 from tests.servers.client import ClientResponse, steady_calls
-from tests.servers.keys import make_key
+from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.release import Release
+from tests.validation.request_log.plain_log import unpartition_log
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
@@ -65,10 +66,11 @@ def test_no_request_fails_while_a_migration_waits_for_its_table_lock(
 def test_index_build_does_not_block_requests_while_it_waits(
     site: Product, database: "psycopg.Connection[Any]", tmp_path: Path
 ) -> None:
-    index = f"CREATE INDEX CONCURRENTLY log_by_cost ON {TABLE} (cost)"
+    # Every call writes this table as well, and it isn't partitioned.
+    index = "CREATE INDEX CONCURRENTLY use_by_cost ON credits_usehour (credits)"
     release = Release(tmp_path, index, name="indexed", atomic=False)
     with calls(site) as responses:
-        database.execute(f"LOCK TABLE {TABLE} IN ROW EXCLUSIVE MODE")
+        database.execute("LOCK TABLE credits_usehour IN ROW EXCLUSIVE MODE")
         migrating = release.migrate(site)
         release.wait_for_output("Applying indexed")
         with pytest.raises(subprocess.TimeoutExpired):
@@ -77,6 +79,26 @@ def test_index_build_does_not_block_requests_while_it_waits(
         migrating.wait(timeout=60)
     assert migrating.returncode == 0, release.output()
     assert {response.status for response in responses} == {200}
+
+
+def test_request_log_is_partitioned_while_requests_are_served(
+    site: Product, database: "psycopg.Connection[Any]"
+) -> None:
+    with calls(site) as responses:
+        unpartition_log(database)
+        database.commit()
+        before = len(responses)
+        while len(responses) < before + 50:
+            time.sleep(0.02)
+        manage(site, "migrate")
+        before = len(responses)
+        # The workers' prepared statements find the new table.
+        while len(responses) < before + 50:
+            time.sleep(0.02)
+    assert {response.status for response in responses} == {200}
+    ((kind,),) = database.execute("SELECT relkind FROM pg_class WHERE relname = %s", [TABLE])
+    assert kind in ("p", b"p")
+    assert_books_agree(site, answered={response.document["id"] for response in responses})
 
 
 def test_concurrent_migrate_commands_wait_for_each_other(
