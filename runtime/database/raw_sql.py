@@ -102,11 +102,19 @@ class JsonTable:
     @cached_property
     def table(self) -> str:
         """Return an SQL table expression with one placeholder; its alias is `input_rows`."""
+        return self._table("input_rows")
+
+    @cached_property
+    def shared_table(self) -> str:
+        """Return the same for values that are shared by all rows."""
+        return self._table("shared_values")
+
+    def _table(self, alias: str) -> str:
         if connection.vendor == "postgresql":
             types = (f"{name} {field.db_type(connection)}" for name, field in self._columns.items())
-            return f"json_to_recordset(%s) AS input_rows({', '.join(types)})"
+            return f"json_to_recordset(%s) AS {alias}({', '.join(types)})"
         columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in self.names)
-        return f"(SELECT {columns} FROM json_each(%s)) AS input_rows"  # noqa: S608 - our own names
+        return f"(SELECT {columns} FROM json_each(%s)) AS {alias}"  # noqa: S608 - our own names
 
 
 class BulkInsert(NamedTuple):
@@ -117,24 +125,37 @@ class BulkInsert(NamedTuple):
     rows: Sequence[Row]
     # Appended to the statement: an ON CONFLICT clause, for example.
     ending: str = ""
+    # Other columns, and the values that all rows have there. They are sent and parsed once.
+    shared_columns: JsonTable = JsonTable()
+    shared_values: Row = ()
 
     def run(self) -> None:
         if self.rows:
-            execute(self.statement(), [self.value])
+            execute(self.statement(), self.values)
 
     def statement(self, condition: str = "true") -> str:
-        names = ", ".join(self.columns.names)
+        names = ", ".join((*self.columns.names, *self.shared_columns.names))
+        tables = self.columns.table
+        if self.shared_columns.names:
+            tables += f", {self.shared_columns.shared_table}"
         # Without WHERE, SQLite would take the ON of an ON CONFLICT for the ON of a join.
         return (
-            f"INSERT INTO {self.table} ({names}) SELECT {names} FROM {self.columns.table} "  # noqa: S608
+            f"INSERT INTO {self.table} ({names}) SELECT {names} FROM {tables} "  # noqa: S608
             f"WHERE {condition} {self.ending}"
         )
 
     @property
-    def value(self) -> str:
-        return self.columns.value(self.rows)
+    def values(self) -> list[str]:
+        """Return the statement's parameters."""
+        values = [self.columns.value(self.rows)]
+        if self.shared_columns.names:
+            values.append(self.shared_columns.value([self.shared_values]))
+        return values
 
     def for_accounts(self, accounts: set[int]) -> "BulkInsert":
+        if "account_id" in self.shared_columns.names:
+            account = self.shared_values[self.shared_columns.names.index("account_id")]
+            return self if account in accounts else self._replace(rows=[])
         index = self.columns.names.index("account_id")
         return self._replace(rows=[row for row in self.rows if row[index] in accounts])
 
@@ -149,7 +170,7 @@ def decide_and_insert(decision: str, value: str, *inserts: BulkInsert) -> list[R
         condition = "account_id IN (SELECT account_id FROM decided)"
         parts = (f"part_{n} AS ({insert.statement(condition)})" for n, insert in enumerate(inserts))
         ctes = ", ".join((f"decided AS ({decision})", *parts))
-        values = [value, *(insert.value for insert in inserts)]
+        values = [value, *(each for insert in inserts for each in insert.values)]
         return _run_as_transaction(f"WITH {ctes} SELECT * FROM decided", values)  # noqa: S608
     with transaction.atomic():
         decided = execute(decision, [value])

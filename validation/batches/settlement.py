@@ -74,12 +74,11 @@ def charge_and_record_batch(batch: Batch) -> ValidationResponse:
 
 
 def _build_rows(batch: Batch) -> list[BulkInsert]:
-    account = batch.caller.account
     requests = ((result.validation, result.kind.columns) for result in _paced(batch.results))
     stored = ((result.json, result.kind.cost) for result in batch.results)
     return [
-        writer.bulk_insert_for_batch(account, batch.id, requests),
-        *stored_results.inserts_for_batch(account, batch.id, stored),
+        *writer.inserts_for_batch(batch.caller, batch.id, requests),
+        *stored_results.inserts_for_batch(batch.caller.account, batch.id, stored),
     ]
 
 

@@ -52,21 +52,24 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
 
         Creating model instances takes longer than writing the rows.
         """
-        row_format, blank = _log_row_format(), {**_blank_log_row(), "at": timezone.now()}
+        blank = {**_blank_log_row(), "at": timezone.now()}
+        row_format = _log_row_format(*blank)
         rows = [list({**blank, **entry}.values()) for entry in entries]
         return BulkInsert(self.model._meta.db_table, row_format, rows)
 
-    def delete_in_batches(self) -> int:
-        """Delete the rows, newest first, and return their number. Call it outside a transaction.
-
-        Each batch names its times: PostgreSQL would look for an id in the partition of every day.
-        """
-        total = 0
-        while batch := list(self.order_by("-at").values_list("pk", "at")[: batches.BATCH_SIZE]):
-            times = (batch[-1][1], batch[0][1])
-            rows = LogEntry.objects.filter(pk__in=[pk for pk, _ in batch], at__range=times)
-            total += rows.delete()[0]
-        return total
+    def bulk_insert_sharing(
+        self, shared: dict[str, object], entries: Iterable[dict[str, object]]
+    ) -> BulkInsert:
+        """Do the same for one or more entries with equal columns, which share all others."""
+        rows = [*entries]
+        own = _log_row_format(*rows[0])
+        blank = _blank_log_row().items()
+        shared = {name: value for name, value in blank if name not in own.names} | shared
+        return BulkInsert(
+            *(self.model._meta.db_table, own, [list(row.values()) for row in rows]),
+            shared_columns=_log_row_format(*shared),
+            shared_values=list(shared.values()),
+        )
 
     def matching_id(self, text: str) -> "LogEntryQuerySet":
         """Find entries of any account by an id or an address hash, for staff."""
@@ -155,8 +158,9 @@ class LogEntry(models.Model):
 
 
 @cache
-def _log_row_format() -> JsonTable:
-    return JsonTable(**{field.column: field for field in _log_fields()})
+def _log_row_format(*columns: str) -> JsonTable:
+    fields = {field.column: field for field in _log_fields()}
+    return JsonTable(**{column: fields[column] for column in columns})
 
 
 @cache

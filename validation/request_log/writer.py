@@ -54,21 +54,26 @@ def bulk_insert_for(validations: Iterable[LoggedValidation]) -> BulkInsert:
     return LogEntry.objects.bulk_insert(map(_row, _logged(validations)))
 
 
-def bulk_insert_for_batch(
-    account: Account, batch_id: str, requests: Iterable[tuple[LoggedValidation, Columns]]
-) -> BulkInsert:
+def inserts_for_batch(
+    caller: Caller, batch_id: str, requests: Iterable[tuple[LoggedValidation, Columns]]
+) -> list[BulkInsert]:
     """Do the same for a batch, with the columns that each validation shares with others."""
-    logged = requests if account.log_retention_days else ()
-    rows = (columns | _own_columns(validation, columns) for validation, columns in logged)
-    return LogEntry.objects.bulk_insert(_batch_rows(rows, batch_id))
+    if not caller.account.log_retention_days:
+        return []
+    rows = (columns | _own_columns(validation, columns) for validation, columns in requests)
+    return [_bulk_insert_for_batch(caller, batch_id, rows)]
 
 
-def _batch_rows(rows: Iterable[Columns], batch_id: str) -> Iterator[Columns]:
+def _bulk_insert_for_batch(
+    caller: Caller, batch_id: str, rows: Iterable[Columns], **shared: object
+) -> BulkInsert:
     """Add the batch's columns. Rows have one request id, so their times must differ."""
     started = timezone.now()
-    for index, row in enumerate(rows):
-        at = started + timedelta(microseconds=index)
-        yield {**row, "path": BATCH_PATH, "batch_id": batch_id, "at": at}
+    columns = {**_caller_columns(caller), "path": BATCH_PATH, "batch_id": batch_id, **shared}
+    return LogEntry.objects.bulk_insert_sharing(
+        columns,
+        ({**row, "at": started + timedelta(microseconds=n)} for n, row in enumerate(rows)),
+    )
 
 
 def _logged(validations: Iterable[LoggedValidation]) -> Iterator[LoggedValidation]:
@@ -79,15 +84,19 @@ def _logged(validations: Iterable[LoggedValidation]) -> Iterator[LoggedValidatio
 
 def _row(validation: LoggedValidation) -> Columns:
     columns = shared_columns(validation)
-    return columns | _own_columns(validation, columns)
+    return {
+        **_caller_columns(validation.caller),
+        "path": PATH,
+        **columns,
+        **_own_columns(validation, columns),
+    }
 
 
 def shared_columns(validation: LoggedValidation) -> Columns:
     """Return what is equal in the rows of a request's validations if their facts are."""
     finding = validation.finding
     return {
-        **_caller_columns(validation.caller, finding.parts.domain if finding.parts else None),
-        "status": 200,
+        "domain": finding.parts.domain if finding.parts else "",
         "verdict": finding.verdict,
         "reason": finding.reason,
         "score": finding.score,
@@ -109,14 +118,20 @@ def write_replay(caller: Caller, email: str, result: dict[str, Any]) -> None:
     """Log a response that was replayed for an Idempotency-Key, at no cost."""
     if not caller.account.log_retention_days:
         return
-    LogEntry.objects.bulk_insert([_replay_row(caller, email, result)]).run()
+    row = {
+        **_caller_columns(caller),
+        **_replay_columns(email, result),
+        "path": PATH,
+        "replayed": True,
+        "duration_ms": 0,
+    }
+    LogEntry.objects.bulk_insert([row]).run()
 
 
-def _replay_row(caller: Caller, email: str, result: dict[str, Any]) -> Columns:
+def _replay_columns(email: str, result: dict[str, Any]) -> Columns:
     return {
-        **_caller_columns(caller, result["domain"]),
         **_address_columns(email, result["domain"]),
-        "status": 200,
+        "domain": result["domain"] or "",
         "result_id": result["id"],
         "verdict": result["verdict"],
         "reason": result["reason"],
@@ -125,8 +140,6 @@ def _replay_row(caller: Caller, email: str, result: dict[str, Any]) -> Columns:
         "checks": pack_checks(result["checks"], CHECKS)
         | pack_account_list(result.get("account_list")),
         "sandbox": result["sandbox"],
-        "replayed": True,
-        "duration_ms": 0,
     }
 
 
@@ -135,11 +148,11 @@ def write_batch_replay(caller: Caller, batch: dict[str, Any]) -> None:
     if not caller.account.log_retention_days:
         return
     rows = (
-        _replay_row(caller, result["email"], result)
+        _replay_columns(result["email"], result)
         for result in batch["results"]
         if result["duplicate_of"] is None
     )
-    LogEntry.objects.bulk_insert(_batch_rows(rows, batch["id"])).run()
+    _bulk_insert_for_batch(caller, batch["id"], rows, replayed=True, duration_ms=0).run()
 
 
 def write_response(*, request: ApiHttpRequest, key: ApiKey, status: int, duration_ms: int) -> None:
@@ -171,13 +184,12 @@ buffer: WriteBuffer[dict[str, object]] = WriteBuffer(
 )
 
 
-def _caller_columns(caller: Caller, domain: str | None) -> Columns:
+def _caller_columns(caller: Caller) -> Columns:
     return {
         "account_id": caller.account.pk,
         "key_id": caller.key and caller.key.pk,
         "request_id": caller.request_id,
-        "path": PATH,
-        "domain": domain or "",
+        "status": 200,
     }
 
 
