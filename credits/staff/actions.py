@@ -151,7 +151,7 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
     ),
     StaffAction(
         "take-back",
-        "Take back",
+        "Deduct",
         "credits.take_back_credits",
         AmountForm,
         "Deducts the credits immediately. What the balance doesn't cover cancels the holds of "

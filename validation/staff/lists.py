@@ -54,6 +54,16 @@ class AddressListAdmin(ReadOnlyAdmin):
     search_help_text = "lst_…, account or acc_…"
     # The preview has rows of the customer's file.
     exclude = ("preview",)
+    fields = (
+        *("public_id", "name", "account", "key", "created_by"),
+        *("state", "error_code", "error_message"),
+        *("bytes", "rows", "empty", "not_address", "bad_syntax", "duplicates", "addresses"),
+        *("hold", "max_credits", "checked", "deliverable", "risky", "undeliverable", "unknown"),
+        *("content_type", "delimiter", "has_header", "column", "dedupe", "is_confirmed"),
+        *("starts_when_ready", "rechecks_unknown", "rechecks", "recheck_at", "metadata"),
+        *("created_at", "started_at", "paused_at", "finished_at", "expires_at", "deleted_at"),
+        *("updated_at", "served_at", "leased_until", "attempts"),
+    )
     readonly_fields = ("public_id",)
     paginator = BoundedPaginator
     show_full_result_count = False

@@ -264,7 +264,7 @@ def test_staff_find_accounts_by_invoice_and_email_and_see_their_billing(
     listed = finance.get("/admin/accounts/account/?q=owner@shop.example").content.decode()
     assert account.public_id in listed
     page = finance.get(admin_url(account)).content.decode()
-    for text in ("INV-000001", "Sign-up credits", "Free", "Grant", "Take back"):
+    for text in ("INV-000001", "Sign-up credits", "Free", "Grant", "Deduct"):
         assert text in page
 
 
