@@ -131,6 +131,12 @@ class DomainData:
         """Return the registrable domain, which identifies the owner of all names below it."""
         return self.registrable_domain(ascii_domain) or ascii_domain
 
+    def is_public_suffix(self, name: str) -> bool:
+        """Whether anyone can register a domain directly below a name: com, co.uk."""
+        parent = name.partition(".")[2]
+        rules = self.public_suffixes
+        return name in rules or f"*.{parent}" in rules or self.is_top_level_domain(name)
+
     def is_top_level_domain(self, name: str) -> bool:
         return name in self._top_level_domains
 

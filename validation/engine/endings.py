@@ -25,7 +25,7 @@ def undouble_ending(domain: str, data: DomainData) -> str | None:
         return None
     for length in (2, 1):
         ending = labels[-length:]
-        if labels[-2 * length : -length] == ending and _is_suffix(".".join(ending), data):
+        if labels[-2 * length : -length] == ending and data.is_public_suffix(".".join(ending)):
             undoubled = ".".join(labels[:-length])
             return undoubled if data.registrable_domain(undoubled) else None
     return None
@@ -56,7 +56,3 @@ def _nearest(typed: str, endings: Iterable[str]) -> str | None:
 def _is_certain(typed: str, typo: Typo) -> bool:
     # Two letters with one omitted or changed could have been almost anything.
     return typo is not Typo.OTHER and (len(typed) > 2 or typo is Typo.TRANSPOSED)
-
-
-def _is_suffix(ending: str, data: DomainData) -> bool:
-    return ending in data.public_suffixes or data.is_top_level_domain(ending)

@@ -8,20 +8,25 @@ longer one.
 # So much better known than any domain one typo away that a typo is the likelier explanation.
 FAMOUS_NAMES = ("gmail", "googlemail", "hotmail", "icloud", "outlook", "protonmail", "yahoo")
 _MIN_LONG = 5
-_MIN_DISTINCTIVE_LENGTH = 6
 # With at least this many letters, a name is recognizable even if it begins with a wrong one.
 _MIN_UNMISTAKABLE_LENGTH = 7
 # What many names end in, and how long the part before it must be.
 _COMMON_PARTS = ("cloud", "internet", "link", "mail", "net", "online", "world")
 _MIN_OWN_PART = 6
-# These longer names have several such neighbors, most of them words.
+# These names have many such neighbors, most of them words.
 _WORDS = frozenset(
     (
-        *("adinet", "apollo", "autograf", "casema", "centrum", "emirates", "excite"),
-        *("frontier", "gazeta", "internet", "inwind", "mailbox", "menara", "online", "optimum"),
-        *("pandora", "passagen", "planet", "pochta", "poczta", "posteo", "prodigy", "rogers"),
-        *("scarlet", "simnet", "singnet", "speedy", "teletu", "telstra", "virgin", "webmail"),
-        *("zonnet",),
+        *("adinet", "amnet", "apollo", "aport", "arnet", "autograf", "axtel", "cable"),
+        *("casema", "centrum", "chmail", "claro", "cotas", "disney", "dokom"),
+        *("email", "emirates", "excite", "flash", "front", "frontier", "fsmail"),
+        *("gazeta", "hotkey", "hughes", "indigo", "inter", "internet", "inwind"),
+        *("jaring", "kornet", "mailbox", "menara", "menta", "o2mail"),
+        *("online", "optimum", "pandora", "paran", "passagen", "planet", "plasa"),
+        *("pobox", "pochta", "poczta", "polka", "poste", "posteo", "primus", "privat"),
+        *("prodigy", "quick", "rogers", "scarlet", "simnet", "singnet", "smile"),
+        *("speedy", "spoko", "spray", "start", "takas", "tele2", "teletu", "telkom"),
+        *("telstra", "telus", "terra", "ttmail", "unitel", "virgin", "webmail"),
+        *("ymail", "zonnet"),
     )
 )
 
@@ -33,7 +38,7 @@ def is_long(name: str) -> bool:
 
 def is_distinctive(name: str) -> bool:
     """Whether a similar name is likely to be a typo of this one."""
-    return name in FAMOUS_NAMES or (len(name) >= _MIN_DISTINCTIVE_LENGTH and name not in _WORDS)
+    return name in FAMOUS_NAMES or (is_long(name) and name not in _WORDS)
 
 
 def is_unmistakable(name: str) -> bool:

@@ -70,7 +70,7 @@ def _has_wrong_ending(domain: str, match: Match, data: DomainData) -> bool:
     if is_odd and name not in _HOST_NAMES and not is_other_country:
         return True
     # Below another country's suffix, the name may be that of an unrelated company.
-    return match.typo is not Typo.OTHER and ending == "com"
+    return match.typo is not Typo.OTHER and ending in ("com", "net")
 
 
 def _has_wrong_name(domain: str, match: Match, *, is_business: bool) -> bool:

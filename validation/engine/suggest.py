@@ -7,7 +7,7 @@ from validation.engine.domain_data import DomainData
 from validation.engine.endings import correct_unknown_ending, undouble_ending
 from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long
 from validation.engine.squats import find_squatted_domain
-from validation.engine.typo_evidence import is_likely, is_recognizable
+from validation.engine.typo_evidence import is_likely, is_rare_enough, is_recognizable
 from validation.engine.typo_index import Match, choose_best
 from validation.engine.typos import Typo, edit_distance, starts_alike
 
@@ -58,14 +58,16 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
     found = data.typo_index.find(domain)
     matches = [match for match in found if not _is_in_other_country(domain, match, data)]
     best = choose_best(matches)
-    if best is not None and (is_likely(domain, best) or _has_broken_ending(domain, best, data)):
+    if best is not None and is_likely(domain, best):
+        return best.domain
+    if best is not None and _has_broken_ending(domain, best, matches, data):
         return best.domain
     has_own_name = any(_name(match.domain) == _name(domain) for match in matches)
     if not has_own_name and not data.is_top_level_domain(_tld(domain)):
         corrected = correct_unknown_ending(domain)
         if corrected:
             return corrected if data.is_well_known(corrected) else _correct_working(corrected, data)
-    if best is not None and is_recognizable(domain, best):
+    if best is not None and _is_probable(domain, best, data):
         return best.domain
     # yahoo.fm may be a typo of yahoo.fr, or mean yahoo.com.
     is_ambiguous = len(matches) < len(found)
@@ -74,6 +76,14 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
     return _find_same_name(domain, data) or (
         None if found else _find_distant_famous_domain(domain, data)
     )
+
+
+def _is_probable(domain: str, match: Match, data: DomainData) -> bool:
+    """Whether a typo is likely enough, however unusual."""
+    # gmail.it is no typo of email.it.
+    has_known_name = bool(data.typo_index.find_by_name(_name(domain)))
+    is_rare = is_rare_enough(domain, match) and not has_known_name
+    return is_rare or is_recognizable(domain, match)
 
 
 def _is_in_other_country(domain: str, match: Match, data: DomainData) -> bool:
@@ -90,10 +100,16 @@ def _is_in_other_country(domain: str, match: Match, data: DomainData) -> bool:
     return match.typo is Typo.OTHER or (match.typo is Typo.ADJACENT_KEY and is_suffix)
 
 
-def _has_broken_ending(domain: str, match: Match, data: DomainData) -> bool:
-    """Whether a usual slip in a provider's ending made one that doesn't exist."""
-    has_slip = _name(domain) == _name(match.domain) and match.typo is not Typo.OTHER
-    return has_slip and not data.is_top_level_domain(_tld(domain))
+def _has_broken_ending(domain: str, match: Match, matches: list[Match], data: DomainData) -> bool:
+    """Whether a provider's own name is followed by an ending that doesn't exist.
+
+    yahoo.qt could be one of several countries.
+    """
+    name = _name(domain)
+    if name != _name(match.domain) or data.is_public_suffix(domain.partition(".")[2]):
+        return False
+    is_only = all(_name(other.domain) != name for other in matches if other != match)
+    return is_only or match.typo is not Typo.OTHER
 
 
 def _correct_working(domain: str, data: DomainData) -> str:

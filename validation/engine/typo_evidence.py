@@ -1,12 +1,17 @@
 """Weigh how likely a domain without mailboxes is a typo of another domain. Pure."""
 
-from validation.engine.provider_names import FAMOUS_NAMES, is_long, is_unmistakable
+from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
 from validation.engine.typo_index import Match
 from validation.engine.typos import Typo, starts_alike
 
 # Short names are recognizable with any typo only if they are those of large providers. The small
 # ones have many neighbors that are as well known.
 _LARGE_RANKS = 200
+# Nearly every short name is taken below these. Below a country's ending, fewer are, and fewer still
+# below one such as ne.jp.
+_CROWDED_ENDINGS = ("com", "net", "org")
+_MIN_LETTERS_IN_COUNTRY = 4
+_MIN_LETTERS_BELOW_SECOND_LEVEL = 3
 
 
 def is_likely(domain: str, match: Match) -> bool:
@@ -24,6 +29,17 @@ def is_recognizable(domain: str, match: Match) -> bool:
         return False
     is_known = name in FAMOUS_NAMES or is_unmistakable(name)
     return is_known or starts_alike(domain, match.domain)
+
+
+def is_rare_enough(domain: str, match: Match) -> bool:
+    """Whether few other domains can be meant by one that has no mailboxes, whatever the typo."""
+    name, _, ending = match.domain.partition(".")
+    if not _has_enough_letters(domain):
+        return False
+    if "." in ending:
+        return len(name) >= _MIN_LETTERS_BELOW_SECOND_LEVEL
+    is_long_enough = len(name) >= _MIN_LETTERS_IN_COUNTRY and ending not in _CROWDED_ENDINGS
+    return is_long_enough or is_distinctive(name)
 
 
 def _has_enough_letters(domain: str) -> bool:

@@ -28,6 +28,12 @@ SQUATS = {
     "interqa.pl": "interia.pl",
     "liberp.it": "libero.it",
     "aliqun.com": "aliyun.com",
+    # Names of five letters that few other names are like.
+    "nzver.com": "naver.com",
+    "glxbo.com": "globo.com",
+    "zigxo.nl": "ziggo.nl",
+    "welxo.com": "welho.com",
+    "arcxr.de": "arcor.de",
     # The usual slips in shorter names.
     "nsver.com": "naver.com",
     "ziggoo.nl": "ziggo.nl",
@@ -37,6 +43,7 @@ SQUATS = {
     "yahooco.uk": "yahoo.co.uk",
     "uolcom.br": "uol.com.br",
     "hotmail.cm": "hotmail.com",
+    "comcast.ne": "comcast.net",
     "yahoo.c.uk": "yahoo.co.uk",
     "gmail.com.com": "gmail.com",
     "gmx.de.de": "gmx.de",
@@ -46,6 +53,7 @@ OWN_DOMAINS = (
     *("lacoste.net", "grail.com", "columbus.fi", "pcloud.com", "earthling.net", "emobile.ne.jp"),
     # Words, and names that begin with another letter.
     *("libera.it", "oranger.fr", "chapter.net", "planeet.nl", "gambler.ru", "gotmail.com"),
+    *("invia.com", "voile.fr", "netto.fi", "stxrt.no", "tulus.net", "stark.no", "posta.it"),
     *("never.com", "tetra.com.br", "melia.com", "candex.com", "hemnet.nl", "slive.com"),
     # Plurals, short names, and the provider's name in another country.
     *(

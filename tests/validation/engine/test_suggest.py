@@ -96,6 +96,17 @@ TYPOS_WITHOUT_MAIL = {
     "wp.lp": "wp.pl",
     "ya.ruu": "ya.ru",
     "xy.con": "xy.com",
+    # Any wrong letter in an ending that doesn't exist, after a provider's own name.
+    "bk.rpu": "bk.ru",
+    "au.coms": "au.com",
+    "onet.com.cpl": "onet.com.pl",
+    "odn.nep.jp": "odn.ne.jp",
+    # A wrong first letter, and short names below a country's ending.
+    "ziggx.nl": "ziggo.nl",
+    "palla.co.il": "walla.co.il",
+    "vtlen.pl": "tlen.pl",
+    "mwem.co.za": "mweb.co.za",
+    "za7q.ne.jp": "zaq.ne.jp",
     # Providers of other countries, and short names.
     "yhaoo.co.jp": "yahoo.co.jp",
     "ezwed.ne.jp": "ezweb.ne.jp",
@@ -175,7 +186,7 @@ def test_well_known_domain_is_never_corrected() -> None:
         *("quarterly-report.com", "acme.co", "qz.com", "zebra.org", "my-shop.de", "example.con"),
         *("co.uk.uk", "com.com", "a.b.de", "example.com.com", "yahoo.com.zr", "yahoo.qt"),
         # Short names of smaller providers, and two typos in a short name.
-        *("ice.com", "toms.com", "yarbo.com", "goal.com"),
+        *("ice.com", "toms.com", "yarbo.com", "goal.com", "kimz.com", "wpost.xyz"),
         # A provider's name, or a word, with the ending of another country.
         *("outlook.nl", "hotmail.us", "yahoo.fm", "yahoo.eu", "protonmail.ca"),
         *("live.gr", "live.us", "free.de"),

@@ -77,6 +77,8 @@ def test_targets_are_distinct_domains_with_each_famous_provider_among_them() -> 
         *("uol.com.br", "bol.com.br", "terra.com.br", "hotmail.com.ar", "hotmail.es", "wp.pl"),
         *("yahoo.com.mx", "telia.com", "online.no", "suomi24.fi", "hotmail.se", "mynet.com"),
         *("rediffmail.com", "indiatimes.com", "libero.it", "tim.it", "kpnmail.nl", "ziggo.nl"),
+        *("ttmail.com", "empal.com", "vip.qq.com", "zaq.ne.jp", "bsnl.in", "telecentro.com.ar"),
+        *("webspeed.dk", "lyse.net", "bahnhof.se", "siol.net", "magenta.de", "caramail.com"),
         *("hanmail.net", "mail.ru", "yandex.ru", "onet.pl", "interia.pl", "seznam.cz", "sapo.pt"),
     ],
 )
