@@ -36,15 +36,15 @@ class TypoIndex:
 
     def find(self, typed: str) -> list[Match]:
         """Return the domains that are one typo away, the most likely first."""
-        ranks = self._find_similar(typed)
-        if not ranks:
-            return []
+        shortest, longest = len(typed) - 1, len(typed) + 1
         matches = []
-        for rank in ranks:
+        for rank in self._find_similar(typed):
             domain = self._domains[rank]
-            typo = classify_typo(typed, domain) if abs(len(domain) - len(typed)) <= 1 else None
-            if typo is not None:
-                matches.append(Match(typo, rank, domain))
+            # Cheaper than to compare letters, and decides most.
+            if shortest <= len(domain) <= longest:
+                typo = classify_typo(typed, domain)
+                if typo is not None:
+                    matches.append(Match(typo, rank, domain))
         return sorted(matches, key=_likelihood)
 
     def find_similar(self, typed: str) -> list[str]:

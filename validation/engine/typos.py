@@ -23,11 +23,12 @@ def classify_typo(typed: str, target: str) -> Typo | None:
     """Return the single typo between two words, or None if they are equal or differ in more."""
     if abs(len(typed) - len(target)) > 1 or typed == target:
         return None
+    shorter = min(len(typed), len(target))
     start = 0
-    while start < min(len(typed), len(target)) and typed[start] == target[start]:
+    while start < shorter and typed[start] == target[start]:
         start += 1
-    end = 0
-    while end < min(len(typed), len(target)) - start and typed[-1 - end] == target[-1 - end]:
+    end, longest_end = 0, shorter - start
+    while end < longest_end and typed[-1 - end] == target[-1 - end]:
         end += 1
     wrong, right = typed[start : len(typed) - end], target[start : len(target) - end]
     if len(wrong) == 2 and wrong == right[::-1]:
