@@ -3,9 +3,9 @@
 from validation.engine.check import Engine, LookupLimit
 from validation.engine.dns.budget import FULL, LookupScope
 from validation.engine.dns.mail_route import MailHost, MailRoute
-from validation.engine.findings import DomainInfo, describe_domain
 from validation.engine.sandbox import SANDBOX_DOMAIN, sandbox_finding
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.decision import DomainInfo, describe_domain
+from validation.engine.verdicts.finding import Finding
 
 _ROUTE = MailRoute(
     domain_exists=True,

@@ -2,8 +2,8 @@
 
 from rest_framework import serializers
 
-from validation.engine.reasons import Verdict
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
+from validation.engine.verdicts.reasons import Verdict
 
 Described = serializers.Serializer[None]
 

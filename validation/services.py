@@ -14,6 +14,7 @@ from runtime.metrics.client import Counter
 from validation.domain_data import account_domains
 from validation.engine.reasons import VERDICT_BY_REASON
 from validation.engine.sandbox import sandbox_finding, sandbox_word
+from validation.engine.verdicts.finding import Finding
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Replay, ReplayExists
 from validation.request_log import writer

@@ -25,7 +25,7 @@ from credits.wallet.charges import (
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
 from validation import lost_charges, stored_results
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.finding import Finding
 from validation.ids import new_result_id
 from validation.models import Replay, ReplayExists
 from validation.request_log import writer

@@ -16,9 +16,9 @@ from accounts.engine import get_engine
 from apikeys.throttling.limits import query_counters
 from runtime.http.client_ip import rate_limit_network
 from runtime.metrics.client import Counter, initialize
-from validation.engine.reasons import Verdict
 from validation.engine.sandbox import sandbox_finding, sandbox_word
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.finding import Finding
+from validation.engine.verdicts.reasons import Verdict
 
 _REFUSED = "refused"
 _checks = Counter(

@@ -18,7 +18,7 @@ from credits.models import LedgerEntry, Plan, SignUpPlace, Subscription
 from credits.services import post_entry
 from validation.engine.aliases import canonical_address
 from validation.engine.domain_data import BUILT_IN_DATA
-from validation.engine.syntax import AddressParts, parse_address, to_unicode
+from validation.engine.syntax.parsing import AddressParts, parse_address, to_unicode
 
 PERIOD = timedelta(days=30)
 Kind = LedgerEntry.Kind

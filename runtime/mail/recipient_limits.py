@@ -16,7 +16,7 @@ from django.utils.crypto import salted_hmac
 
 from runtime.metrics.client import Counter
 from validation.engine.aliases import canonical_address, strip_plus_tag
-from validation.engine.syntax import AddressParts, parse_address
+from validation.engine.syntax.parsing import AddressParts, parse_address
 
 logger = logging.getLogger(__name__)
 

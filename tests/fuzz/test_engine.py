@@ -13,7 +13,7 @@ from tests.fuzz.exploration import explore
 from tests.fuzz.verdicts import assert_consistent
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
-from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
+from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
 
 pytestmark = pytest.mark.anywhere
 

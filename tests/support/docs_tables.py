@@ -6,9 +6,9 @@ import sys
 from tests.bench.table import markdown, write_between_markers
 from tests.servers.product import ROOT
 from validation.engine.domain_data import DATA_FOLDER, read_data_file
-from validation.engine.reason_texts import reasons_by_verdict
-from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
-from validation.engine.syntax_errors import MESSAGES
+from validation.engine.syntax.errors import MESSAGES
+from validation.engine.verdicts.reason_texts import reasons_by_verdict
+from validation.engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 
 DOCUMENT = ROOT / "docs" / "validation.md"
 

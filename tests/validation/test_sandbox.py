@@ -4,7 +4,7 @@ import pytest
 
 from apikeys.errors import REFUSALS, SAMPLE_PARAMS
 from tests.support.api_client import ApiClient, error_code
-from validation.engine.reasons import VERDICT_BY_REASON, Verdict
+from validation.engine.verdicts.reasons import VERDICT_BY_REASON, Verdict
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.api_client import ApiClient, error_code
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
 from validation.serializers import ResultSerializer
 
 pytestmark = pytest.mark.django_db

@@ -21,7 +21,7 @@ from tests.servers.redis import redis
 from tests.support.api_client import ApiClient
 from tests.support.log_records import LogCapture
 from tests.support.metrics import Increases
-from validation.engine.syntax_errors import MESSAGES
+from validation.engine.syntax.errors import MESSAGES
 from validation.models import LogEntry
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]

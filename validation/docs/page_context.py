@@ -31,10 +31,10 @@ from validation.docs.sentences import (
 from validation.domains.entries import MAX_PROBLEMS
 from validation.domains.services import MAX_ENTRIES
 from validation.engine.dns.providers import PROVIDERS
-from validation.engine.reason_texts import reasons_by_verdict
-from validation.engine.reasons import PRECEDENCE, Verdict
-from validation.engine.score import MAX_SCORES, MIN_SCORES, WEIGHTS
-from validation.engine.syntax_errors import MESSAGES
+from validation.engine.syntax.errors import MESSAGES
+from validation.engine.verdicts.reason_texts import reasons_by_verdict
+from validation.engine.verdicts.reasons import PRECEDENCE, Verdict
+from validation.engine.verdicts.score import MAX_SCORES, MIN_SCORES, WEIGHTS
 from validation.feedback.services import FEEDBACK_PER_DAY
 from validation.lists.results.sample import MIN_ADDRESSES, SAMPLE_SIZE, SAMPLES_PER_DAY
 from validation.lists.services import MAX_EMAILS, MAX_PART_BYTES

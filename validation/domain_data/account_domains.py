@@ -11,7 +11,7 @@ from typing import NamedTuple
 from accounts.models import Account
 from runtime.database.coalescing import Coalescer
 from validation.engine.domain_data import with_parents
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.finding import Finding
 from validation.models import AccountDomains
 
 # Of all accounts in the cache. An entry takes about 120 bytes.

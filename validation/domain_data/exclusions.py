@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from validation.engine.domain_data import DomainData, is_below, read_data_file
-from validation.engine.suggest import suggest_domain
+from validation.engine.suggestions.suggest import suggest_domain
 
 
 def load_protected(data: DomainData) -> frozenset[str]:

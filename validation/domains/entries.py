@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from apikeys.crypto import contains_secret
 from runtime.http import fairness
 from validation.engine.domain_data import BUILT_IN_DATA
-from validation.engine.syntax import AddressParts, parse_address
+from validation.engine.syntax.parsing import AddressParts, parse_address
 
 # After this many, which take less than a millisecond, other requests may run.
 _ENTRIES_PER_PAUSE = 50

@@ -10,9 +10,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from validation.engine.check import Engine, LookupLimit
-from validation.engine.findings import DomainInfo
-from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.decision import DomainInfo
+from validation.engine.verdicts.finding import Finding
 
 # After this many checks, which take less than a millisecond, other requests may run.
 CHECKS_PER_PAUSE = 50

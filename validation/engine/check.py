@@ -18,10 +18,10 @@ from validation.engine.dns.mail_route_lookup import find_mail_route
 from validation.engine.dns.resolver import Resolver
 from validation.engine.dns.slots import LookupSlots
 from validation.engine.domain_data import BUILT_IN_DATA, NO_STAFF_DOMAINS, DomainData, StaffDomains
-from validation.engine.findings import DomainInfo, build_finding, describe_domain
-from validation.engine.repair import repair_address
-from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
-from validation.engine.verdict import Finding
+from validation.engine.suggestions.repair import repair_address
+from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
+from validation.engine.verdicts.decision import DomainInfo, build_finding, describe_domain
+from validation.engine.verdicts.finding import Finding
 
 logger = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from django.template.defaultfilters import pluralize
 
 from runtime.csv_download import Row, csv_data_url, escape_formula
 from runtime.unicode import show_invisible
-from validation.engine.reason_texts import MEANINGS
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reason_texts import MEANINGS
+from validation.engine.verdicts.reasons import Verdict
 from validation.presenters.domains import account_list_note
 
 Document = Mapping[str, Any]

@@ -2,7 +2,7 @@
 
 from validation.domain_data.account_domains import OwnDomains
 from validation.domains.services import DomainLists
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 
 MAX_NAMED = 5
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from credits.models import Pack, Plan
 from credits.presenters.prices import format_price
-from validation.engine.reason_texts import MEANINGS
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.finding import Finding
+from validation.engine.verdicts.reason_texts import MEANINGS
 from validation.visitor_checks import (
     MACHINE_PER_SECOND,
     NETWORK_PER_DAY,

@@ -9,7 +9,7 @@ from accounts.date_display import exact_time
 from accounts.presenters.elements import EmptyState
 from credits.presenters.balance import format_credits
 from validation.addresses import unpack_account_list, unpack_checks
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
 from validation.models import LogEntry
 from validation.presenters.retention import format_days
 from validation.reports.filters import LogFilter

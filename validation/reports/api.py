@@ -14,7 +14,7 @@ from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import COMMON_ERRORS, describe, named_example
 from apikeys.rest.view import ApiView
 from credits.wallet.totals import usage_by_day
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.serializers import UsageSerializer
 
 DEFAULT_DAYS, MAX_DAYS = 30, 366

@@ -13,8 +13,8 @@ from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models import ApiKey
 from runtime.http.query_form import DayField, QueryForm
-from validation.engine.reasons import REASONS, Verdict
-from validation.engine.syntax import AddressParts, parse_address
+from validation.engine.syntax.parsing import AddressParts, parse_address
+from validation.engine.verdicts.reasons import REASONS, Verdict
 from validation.ids import BATCH_ID
 from validation.reports.date_ranges import (
     MAX_DAYS,

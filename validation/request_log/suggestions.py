@@ -3,9 +3,9 @@
 from accounts.engine import get_engine
 from validation.addresses import unpack_checks
 from validation.engine.sandbox import sandbox_finding
-from validation.engine.suggest import suggest_domain
-from validation.engine.syntax import AddressParts, parse_address, to_unicode
-from validation.engine.verdict import CHECKS
+from validation.engine.suggestions.suggest import suggest_domain
+from validation.engine.syntax.parsing import AddressParts, parse_address, to_unicode
+from validation.engine.verdicts.finding import CHECKS
 from validation.models import LogEntry
 
 

@@ -18,7 +18,7 @@ from runtime.database.raw_sql import BulkInsert
 from runtime.database.write_behind import WriteBuffer
 from runtime.logging.formatters import mask_secrets
 from validation.addresses import address_hash, mask_address, pack_account_list, pack_checks
-from validation.engine.verdict import CHECKS, Finding
+from validation.engine.verdicts.finding import CHECKS, Finding
 from validation.models import LogEntry
 
 Columns = dict[str, Any]

@@ -19,7 +19,7 @@ from accounts.staff.panels import (
 from apikeys.models import ApiKey
 from credits.models import UseDay
 from credits.wallet.totals import UsageTotal, usage_by_day, usage_by_key
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.models import LogEntry
 
 Group = TypeVar("Group", bound=Hashable)

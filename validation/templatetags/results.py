@@ -5,7 +5,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from accounts.templatetags.code import highlight
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.presenters import checks, domains, first_steps, requests
 
 register = template.Library()

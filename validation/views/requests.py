@@ -16,8 +16,8 @@ from runtime.csv_download import csv_response
 from runtime.database.pagination import Cursor
 from runtime.dates import from_microseconds
 from validation.addresses import address_hash, unpack_account_list, unpack_checks
-from validation.engine.reason_texts import MEANINGS
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
+from validation.engine.verdicts.reason_texts import MEANINGS
 from validation.ids import BATCH_ID, normalize_result_id, result_created_at
 from validation.playground import format_json
 from validation.presenters.checks import group_checks

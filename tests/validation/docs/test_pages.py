@@ -16,7 +16,7 @@ from credits.models import Pack, Plan
 from tests.support.api_client import ApiClient
 from validation.docs.examples import LANGUAGES, IncompleteExample, load_snippets
 from validation.docs.pages import GROUPS, PAGES, Page, neighbors
-from validation.engine.reasons import VERDICT_BY_REASON
+from validation.engine.verdicts.reasons import VERDICT_BY_REASON
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

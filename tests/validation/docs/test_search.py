@@ -12,7 +12,7 @@ from apikeys.rest import reference
 from validation.docs.pages import PAGES, Page
 from validation.docs.search import MAX_QUERY_LENGTH, Entry, index_page, search
 from validation.docs.search_views import load_index
-from validation.engine.reasons import VERDICT_BY_REASON
+from validation.engine.verdicts.reasons import VERDICT_BY_REASON
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from apikeys.errors import REFUSALS
 from validation.docs.pages import GROUPS, PAGES, Page
-from validation.engine.reasons import VERDICT_BY_REASON
+from validation.engine.verdicts.reasons import VERDICT_BY_REASON
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.docs_tables import DOCUMENT, render_tables
 from validation.engine.dns.messages import MAX_MAIL_HOSTS
-from validation.engine.reason_texts import MEANINGS, RESERVED_REASONS
-from validation.engine.reasons import VERDICT_BY_REASON
+from validation.engine.verdicts.reason_texts import MEANINGS, RESERVED_REASONS
+from validation.engine.verdicts.reasons import VERDICT_BY_REASON
 
 
 @pytest.mark.parametrize("name", render_tables())

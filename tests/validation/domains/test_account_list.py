@@ -13,8 +13,8 @@ from tests.support.api_client import ApiClient
 from tests.validation.lists.factory import make_started_list
 from tests.validation.lists.runs import work
 from validation.domain_data import account_domains
-from validation.engine.reasons import Verdict
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.finding import Finding
+from validation.engine.verdicts.reasons import Verdict
 from validation.lists.payloads import unpack_results
 from validation.models import LogEntry
 from validation.presenters.requests import stored_data

@@ -3,7 +3,7 @@
 import pytest
 
 from validation.engine.aliases import canonical_address, split_tag
-from validation.engine.unicode_scripts import is_mixed_domain, is_mixed_local_part
+from validation.engine.syntax.unicode_scripts import is_mixed_domain, is_mixed_local_part
 
 pytestmark = pytest.mark.anywhere
 

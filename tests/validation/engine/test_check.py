@@ -12,9 +12,9 @@ from tests.servers.dns import FakeDns, silence
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Lookup, Resolver
 from validation.engine.domain_data import StaffDomains
-from validation.engine.reasons import PRECEDENCE, REASONS, VERDICT_BY_REASON, Verdict
-from validation.engine.score import MIN_SCORES, WEIGHTS, compute_score
-from validation.engine.verdict import Finding
+from validation.engine.verdicts.finding import Finding
+from validation.engine.verdicts.reasons import PRECEDENCE, REASONS, VERDICT_BY_REASON, Verdict
+from validation.engine.verdicts.score import MIN_SCORES, WEIGHTS, compute_score
 
 pytestmark = pytest.mark.anywhere
 

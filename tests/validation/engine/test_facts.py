@@ -11,7 +11,7 @@ from validation.engine.check import Engine
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.stored_route import dump_route, load_route
 from validation.engine.lookups import look_up_all
-from validation.engine.syntax import AddressParts, parse_address
+from validation.engine.syntax.parsing import AddressParts, parse_address
 
 pytestmark = pytest.mark.anywhere
 

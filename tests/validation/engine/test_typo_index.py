@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.validation.engine.typing_errors import make_typos
+from tests.validation.engine.suggestions.typing_errors import make_typos
 from validation.engine.domain_data import DomainData
-from validation.engine.provider_names import FAMOUS_NAMES
+from validation.engine.suggestions.provider_names import FAMOUS_NAMES
 from validation.engine.typo_index import TypoIndex, choose_best
 from validation.engine.typos import classify_typo
 

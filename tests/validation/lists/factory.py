@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from accounts.models import Account
 from apikeys.models import ApiKey
-from validation.engine.syntax import AddressParts, parse_address
+from validation.engine.syntax.parsing import AddressParts, parse_address
 from validation.lists.control import Start, start_list
 from validation.lists.payloads import RowKind, Rows
 from validation.models import AddressList, DomainBlock, ListChunk, ListDomain

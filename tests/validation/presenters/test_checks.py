@@ -2,7 +2,7 @@
 
 import pytest
 
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
 from validation.presenters.checks import Check, State, group_checks
 
 

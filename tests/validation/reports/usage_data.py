@@ -10,7 +10,7 @@ from apikeys.models import ApiKey
 from credits.latency import BUCKETS, bucket_for
 from credits.models import UseHour
 from validation.addresses import address_hash, mask_address, pack_checks
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
 from validation.ids import new_result_id
 from validation.models import LogEntry
 

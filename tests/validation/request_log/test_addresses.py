@@ -10,7 +10,7 @@ from validation.addresses import (
     unpack_account_list,
     unpack_checks,
 )
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
 
 
 @pytest.mark.parametrize(

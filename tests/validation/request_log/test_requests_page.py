@@ -20,7 +20,7 @@ from tests.conftest import signed_in
 from tests.support.api_client import ApiClient
 from tests.validation.reports.usage_data import add_log_entry, add_refusal, read_page
 from validation.addresses import address_hash, pack_checks
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
 from validation.models import LogEntry
 from validation.request_log.search import LogQuery, log_page
 

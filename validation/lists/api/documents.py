@@ -6,7 +6,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from credits.models import Hold
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.models import AddressList
 from validation.models.list_states import State
 

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.lists.payloads import RowKind
 from validation.lists.uploads.options import MAX_COLUMN
 from validation.models.list_states import State

@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from accounts.models import Account
 from validation.addresses import address_hash
 from validation.engine.aliases import canonical_address
-from validation.engine.reasons import Verdict
-from validation.engine.syntax import AddressParts, parse_address
+from validation.engine.syntax.parsing import AddressParts, parse_address
+from validation.engine.verdicts.reasons import Verdict
 from validation.lists.payloads import RowKind, Rows, pack_results, unpack_results
 from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ErasedAddress, ListAddress, ListChunk

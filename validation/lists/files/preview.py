@@ -13,7 +13,7 @@ from validation.engine.domain_data import (
     DomainData,
     StaffDomains,
 )
-from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
+from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
 
 _SHOWN_ROWS, _SHOWN_CELLS, _SHOWN_CHARACTERS = 20, 50, 80
 _TOP_DOMAINS = 20

@@ -15,10 +15,10 @@ from credits.wallet.charges import Charge
 from credits.wallet.holds import HoldEnded, charge_hold
 from runtime.database.heartbeat import Heartbeat
 from validation.domain_data import account_domains
-from validation.engine.reasons import Verdict
 from validation.engine.sandbox import sandbox_finding, sandbox_word
-from validation.engine.syntax import AddressParts, parse_address
-from validation.engine.verdict import Finding
+from validation.engine.syntax.parsing import AddressParts, parse_address
+from validation.engine.verdicts.finding import Finding
+from validation.engine.verdicts.reasons import Verdict
 from validation.lists.payloads import RowKind, Rows, pack_results, unpack_results
 from validation.lists.processing.domains import load_facts
 from validation.lists.processing.metrics import addresses_checked, chunks_checked

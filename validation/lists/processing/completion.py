@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from credits.wallet.charges import Charge, record_usage
 from credits.wallet.holds import release_hold
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.lists import emails
 from validation.lists.services import change_state
 from validation.models import AddressList

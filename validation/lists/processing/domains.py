@@ -11,8 +11,8 @@ from validation.domain_data import staff_domains
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.dns.stored_route import dump_route, load_route
 from validation.engine.domain_data import StaffDomains
-from validation.engine.findings import DomainInfo
 from validation.engine.lookups import look_up_all
+from validation.engine.verdicts.decision import DomainInfo
 from validation.lists.bulk_rows import find_domains, store_routes
 from validation.models import AddressList, DomainBlock, ListDomain
 

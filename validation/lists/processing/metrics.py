@@ -6,7 +6,7 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from runtime.metrics.client import METRICS_ON, Counter, Gauge, initialize
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.models import AddressList
 from validation.models.list_states import UNFINISHED, State
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import orjson
 
 from runtime.csv_download import Row, csv_lines, escape_formula
-from validation.engine.verdict import CHECKS
+from validation.engine.verdicts.finding import CHECKS
 from validation.lists.results.reading import (
     Result,
     ResultFilter,

@@ -18,7 +18,7 @@ from accounts.engine import get_engine
 from accounts.models import Account
 from apikeys.errors import ApiError, daily_limit_exceeded
 from validation.engine.batch import LookupShare, check_all
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 from validation.lists.payloads import RowKind, Rows
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import AddressList, ListChunk, ListSample

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from validation.addresses import address_hash
 from validation.engine.aliases import canonical_address
 from validation.engine.domain_data import BUILT_IN_DATA
-from validation.engine.syntax import AddressParts
+from validation.engine.syntax.parsing import AddressParts
 from validation.lists.bulk_rows import (
     find_addresses,
     find_domains,

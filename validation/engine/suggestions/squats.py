@@ -4,9 +4,14 @@ Pure, except for the domain data that callers pass in.
 """
 
 from validation.engine.domain_data import DomainData
-from validation.engine.endings import undouble_ending
-from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
-from validation.engine.typo_evidence import is_recognizable
+from validation.engine.suggestions.endings import undouble_ending
+from validation.engine.suggestions.evidence import is_recognizable
+from validation.engine.suggestions.provider_names import (
+    FAMOUS_NAMES,
+    is_distinctive,
+    is_long,
+    is_unmistakable,
+)
 from validation.engine.typo_index import Match, choose_best
 from validation.engine.typos import Typo, starts_alike
 

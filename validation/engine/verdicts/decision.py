@@ -5,11 +5,11 @@ from typing import NamedTuple
 from validation.engine.aliases import canonical_address, split_tag, strip_plus_tag
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.domain_data import DisposableBy, DomainData, StaffDomains
-from validation.engine.reasons import PRECEDENCE
-from validation.engine.suggest import suggest_domain
-from validation.engine.syntax import AddressParts, parse_address, to_unicode
-from validation.engine.unicode_scripts import is_mixed_domain, is_mixed_local_part
-from validation.engine.verdict import Finding
+from validation.engine.suggestions.suggest import suggest_domain
+from validation.engine.syntax.parsing import AddressParts, parse_address, to_unicode
+from validation.engine.syntax.unicode_scripts import is_mixed_domain, is_mixed_local_part
+from validation.engine.verdicts.finding import Finding
+from validation.engine.verdicts.reasons import PRECEDENCE
 
 # If one of these checks is true, it is a reason of the same name, whatever the DNS says.
 _RISK_CHECKS = ("disposable", "mixed_script", "role_account", "no_reply", "smtputf8_required")

@@ -6,10 +6,10 @@ Pure, except for the domain data that callers pass in.
 import re
 import unicodedata
 
-from validation.engine.bare_names import suggest_for_bare_name
 from validation.engine.domain_data import DomainData
-from validation.engine.suggest import suggest_domain
-from validation.engine.syntax import (
+from validation.engine.suggestions.bare_names import suggest_for_bare_name
+from validation.engine.suggestions.suggest import suggest_domain
+from validation.engine.syntax.parsing import (
     MAX_ADDRESS_LENGTH,
     AddressParts,
     parse_address,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from validation.engine.reasons import REASONS
+from validation.engine.verdicts.reasons import REASONS
 
 
 class Meaning(NamedTuple):

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from validation.engine.reasons import Verdict
+from validation.engine.verdicts.reasons import Verdict
 
 # The score before deductions, by verdict and evidence.
 MAX_SCORES = {

@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from validation.engine import syntax
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
-from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
-from validation.engine.syntax_errors import MESSAGES
-from validation.engine.verdict import CHECKS
+from validation.engine.syntax import parsing
+from validation.engine.syntax.errors import MESSAGES
+from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
+from validation.engine.verdicts.finding import CHECKS
 
 pytestmark = pytest.mark.anywhere
 
@@ -181,8 +181,8 @@ def test_plain_domains_are_parsed_as_by_the_library() -> None:
     plain = 0
     for length in [*range(1, 70)] * 10:
         domain = "".join(chance.choices("abxnZ09-..", k=length))
-        syntax._parse_domain_cached.cache_clear()
-        parsed = syntax._parse_domain_cached(domain)
-        assert parsed == syntax._parse_with_library(f"someone@{domain}"), domain
+        parsing._parse_domain_cached.cache_clear()
+        parsed = parsing._parse_domain_cached(domain)
+        assert parsed == parsing._parse_with_library(f"someone@{domain}"), domain
         plain += parsed is not None
     assert plain > 10

@@ -1,6 +1,11 @@
 """Weigh how likely a domain without mailboxes is a typo of another domain. Pure."""
 
-from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long, is_unmistakable
+from validation.engine.suggestions.provider_names import (
+    FAMOUS_NAMES,
+    is_distinctive,
+    is_long,
+    is_unmistakable,
+)
 from validation.engine.typo_index import Match
 from validation.engine.typos import Typo, starts_alike
 

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.servers.dns import FakeDns
-from tests.validation.engine.typing_errors import make_typos
+from tests.validation.engine.suggestions.typing_errors import make_typos
 from validation.engine.check import Engine
 from validation.engine.domain_data import DomainData
-from validation.engine.suggest import suggest_domain
+from validation.engine.suggestions.suggest import suggest_domain
 
 pytestmark = pytest.mark.anywhere
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from validation.engine.dns.mail_route import MailRoute
 from validation.engine.domain_data import DisposableBy
-from validation.engine.reasons import VERDICT_BY_REASON, Verdict
-from validation.engine.score import compute_score
-from validation.engine.syntax import AddressParts, SyntaxProblem
+from validation.engine.syntax.parsing import AddressParts, SyntaxProblem
+from validation.engine.verdicts.reasons import VERDICT_BY_REASON, Verdict
+from validation.engine.verdicts.score import compute_score
 
 CHECKS = (
     *("syntax", "domain_exists", "accepts_mail", "null_mx", "disposable", "free_provider"),

@@ -4,7 +4,7 @@ import pytest
 
 from tests.servers.dns import FakeDns
 from validation.engine.check import Engine
-from validation.engine.syntax import AddressParts, SyntaxProblem, parse_address
+from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
 
 pytestmark = pytest.mark.anywhere
 

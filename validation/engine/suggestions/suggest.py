@@ -4,10 +4,10 @@ Pure, except for the domain data that callers pass in.
 """
 
 from validation.engine.domain_data import DomainData
-from validation.engine.endings import correct_unknown_ending, undouble_ending
-from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long
-from validation.engine.squats import find_squatted_domain
-from validation.engine.typo_evidence import is_likely, is_rare_enough, is_recognizable
+from validation.engine.suggestions.endings import correct_unknown_ending, undouble_ending
+from validation.engine.suggestions.evidence import is_likely, is_rare_enough, is_recognizable
+from validation.engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long
+from validation.engine.suggestions.squats import find_squatted_domain
 from validation.engine.typo_index import Match, choose_best
 from validation.engine.typos import Typo, edit_distance, starts_alike
 

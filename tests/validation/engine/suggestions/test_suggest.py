@@ -5,7 +5,7 @@ import pytest
 from tests.servers.dns import FakeDns
 from validation.engine.check import Engine
 from validation.engine.domain_data import DomainData
-from validation.engine.suggest import suggest_domain
+from validation.engine.suggestions.suggest import suggest_domain
 from validation.engine.typos import Typo, are_adjacent_keys, classify_typo, edit_distance
 
 pytestmark = pytest.mark.anywhere

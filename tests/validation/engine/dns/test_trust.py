@@ -21,7 +21,7 @@ from tests.servers.dns import (
     wildcard,
 )
 from tests.validation.engine.conftest import SECONDS
-from tests.validation.engine.test_cache import Clock
+from tests.validation.engine.dns.test_cache import Clock
 from validation.engine.check import Engine
 from validation.engine.dns.resolver import Resolver
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from validation.engine.domain_data import DomainData
-from validation.engine.provider_names import FAMOUS_NAMES, is_distinctive, is_long
+from validation.engine.suggestions.provider_names import FAMOUS_NAMES, is_distinctive, is_long
 from validation.engine.typo_index import Match, TypoIndex, choose_best
 from validation.engine.typos import Typo, starts_alike
 

@@ -14,7 +14,7 @@ from email_validator import (
     validate_email,
 )
 
-from validation.engine.syntax_errors import MESSAGES, find_syntax_error
+from validation.engine.syntax.errors import MESSAGES, find_syntax_error
 
 # The library reports these domains as syntax errors. They are valid, but accept no mail.
 SPECIAL_USE_DOMAIN_NAMES.clear()

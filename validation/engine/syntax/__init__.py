@@ -1,0 +1,1 @@
+"""Parse an address, and say what's wrong with it."""
