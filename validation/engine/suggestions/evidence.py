@@ -21,8 +21,11 @@ _MIN_LETTERS_BELOW_SECOND_LEVEL = 3
 
 def is_likely(domain: str, match: Match) -> bool:
     """Whether the domain differs by one of the usual slips."""
-    is_alike = starts_alike(domain, match.domain) or is_long(_name(match.domain))
-    return match.typo is not Typo.OTHER and is_alike and _has_enough_letters(domain)
+    name, _, ending = match.domain.partition(".")
+    is_alike = starts_alike(domain, match.domain) or is_long(name)
+    # qq.co
+    is_clear = _has_enough_letters(domain) or (ending == "com" and _name(domain) == name)
+    return match.typo is not Typo.OTHER and is_alike and is_clear
 
 
 def is_recognizable(domain: str, match: Match) -> bool:

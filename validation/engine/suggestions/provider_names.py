@@ -26,7 +26,7 @@ _WORDS = frozenset(
         *("prodigy", "quick", "rogers", "scarlet", "simnet", "singnet", "smile"),
         *("speedy", "spoko", "spray", "start", "takas", "tele2", "teletu", "telkom"),
         *("telstra", "telus", "terra", "ttmail", "unitel", "virgin", "webmail"),
-        *("ymail", "zonnet"),
+        *("ymail", "zebra", "zonnet"),
     )
 )
 

@@ -13,6 +13,10 @@ from validation.engine.typos import Typo, edit_distance, starts_alike
 
 # Nearly all domains on these hosts are the providers' own, so such a domain is no typo.
 _PROVIDERS_WITH_OWN_HOSTS = {"microsoft_consumer", "yahoo"}
+_MIN_NAME_IN_COUNTRY = 3
+# Any of these endings may be typed instead of a provider's own, if the name is long enough.
+_GENERIC_ENDINGS = ("com", "net", "org")
+_MIN_NAME_OF_ITS_OWN = 6
 # In a shorter name, two typos make another word.
 _MIN_DISTANT_LENGTH = 6
 
@@ -73,8 +77,9 @@ def _correct_typo(domain: str, data: DomainData) -> str | None:
     is_ambiguous = len(matches) < len(found)
     if is_ambiguous or (best is None and has_own_name):
         return None
+    has_known_name = bool(data.typo_index.find_by_name(_name(domain)))
     return _find_same_name(domain, data) or (
-        None if found else _find_distant_famous_domain(domain, data)
+        None if found or has_known_name else _find_distant_famous_domain(domain, data)
     )
 
 
@@ -123,7 +128,10 @@ def _find_in_country(domain: str, data: DomainData) -> str | None:
     name, _, ending = domain.partition(".")
     second_level, _, country = ending.rpartition(".")
     # yahoo.co is yahoo.com without its last letter.
-    if second_level not in ("", "co", "com") or ending == "co" or not is_distinctive(name):
+    if second_level not in ("", "co", "com") or ending == "co":
+        return None
+    # uol.br can only be uol.com.br, but mail.co.ru is unlikely to be mail.ru.
+    if not is_distinctive(name) and (second_level or len(name) < _MIN_NAME_IN_COUNTRY):
         return None
     domains = data.typo_index.find_by_name(name)
     return next((target for target in domains if target.endswith(f".{country}")), None)
@@ -131,11 +139,15 @@ def _find_in_country(domain: str, data: DomainData) -> str | None:
 
 def _find_same_name(domain: str, data: DomainData) -> str | None:
     """Return the provider of the same name, whatever the ending."""
-    name = _name(domain)
+    name, _, ending = domain.partition(".")
     domains = data.typo_index.find_by_name(name)
+    if not domains:
+        return None
     has_no_owner = not data.is_top_level_domain(_tld(domain))
     is_certain = name in FAMOUS_NAMES or (is_long(name) and has_no_owner)
-    return domains[0] if domains and is_certain else None
+    # hanmail.com
+    is_only = len(domains) == 1 and len(name) >= _MIN_NAME_OF_ITS_OWN and is_distinctive(name)
+    return domains[0] if is_certain or (is_only and ending in _GENERIC_ENDINGS) else None
 
 
 def _find_distant_famous_domain(domain: str, data: DomainData) -> str | None:

@@ -80,6 +80,11 @@ TYPOS_WITHOUT_MAIL = {
     "docomo.jp": "docomo.ne.jp",
     "yahoo.co": "yahoo.com",
     "outlook.xyz": "outlook.com",
+    "uol.br": "uol.com.br",
+    # The only domain of a distinctive name.
+    "hanmail.com": "hanmail.net",
+    "comcast.org": "comcast.net",
+    "qq.co": "qq.com",
     "comcast.nett": "comcast.net",
     # A provider's name with the ending of a country where it has no domain.
     **{
