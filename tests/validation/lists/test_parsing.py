@@ -17,6 +17,7 @@ from validation.lists.services import change_state
 from validation.lists.uploads.parsing import parse_list
 from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain, ListPart
+from validation.models.list_domains import BLOCK_DOMAINS
 from validation.models.list_states import State
 
 pytestmark = pytest.mark.django_db
@@ -150,11 +151,13 @@ def test_addresses_with_bad_syntax_are_checked_too(account: Account) -> None:
 
 
 def test_domains_are_stored_once_in_blocks_and_without_reserved_ones(account: Account) -> None:
-    lines = [f"a@shop{number}.com" for number in range(401)] * 3
+    count = 2 * BLOCK_DOMAINS + 1
+    lines = [f"a@shop{number}.com" for number in range(count)] * 3
     parsed = upload_and_parse(account, "\n".join([*lines, "deliverable@sandbox.test"]))
     domains = ListDomain.objects.filter(list=parsed)
-    assert domains.count() == 401
-    assert sorted(domains.values_list("block", flat=True)) == [0] * 200 + [1] * 200 + [2]
+    assert domains.count() == count
+    in_blocks = [0] * BLOCK_DOMAINS + [1] * BLOCK_DOMAINS + [2]
+    assert sorted(domains.values_list("block", flat=True)) == in_blocks
     assert [block.number for block in parsed.blocks.all()] == [0, 1, 2]
 
 
