@@ -76,3 +76,12 @@ def test_invalid_indexes_are_listed(machine: Machine, capfd: pytest.CaptureFixtu
         pytest.skip("This command needs PostgreSQL.")
     run_block(machine, "invalid-indexes")
     assert "(0 rows)" in capfd.readouterr().out
+
+
+def test_partitions_of_the_request_log_are_listed(
+    machine: Machine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("This command needs PostgreSQL.")
+    run_block(machine, "log-partitions")
+    assert "validation_logentry_default" in capfd.readouterr().out
