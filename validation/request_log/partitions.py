@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from django.db import OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from runtime.database.timeouts import MIGRATION_LOCK_TIMEOUT
@@ -75,7 +75,8 @@ def create_after_migrations(**signal: object) -> None:
     """Create the partitions before the service starts, which a busy table doesn't prevent."""
     try:
         create_partitions()
-    except OperationalError:
+    # The table is in use, or a call stored the day's first row in the default partition.
+    except (OperationalError, IntegrityError):
         logger.warning("The request log's partitions were not created. The daily job tries again.")
 
 
