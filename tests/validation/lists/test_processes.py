@@ -56,6 +56,7 @@ def test_stopped_process_finishes_its_chunk_and_leaves_the_rest(
         assert_charged_once(site, ADDRESSES)
 
 
+@pytest.mark.fault
 def test_process_goes_on_when_the_database_is_back(tmp_path: Path, resolver: str) -> None:
     with (
         postgres_server() as server,
