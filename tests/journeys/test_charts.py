@@ -50,6 +50,14 @@ def test_bar_shows_its_day_and_opens_its_requests(
     expect(page.locator(".log tbody tr")).to_have_count(2)
 
 
+def test_filters_of_usage_apply_themselves(windows: Windows, customer: Newcomer) -> None:
+    page = windows.open(customer)
+    page.goto("/validation/usage/")
+    page.get_by_label("By", exact=True).select_option("month")
+    expect(page.get_by_role("heading", name="Requests by month")).to_be_visible()
+    expect(page.get_by_label("By", exact=True)).to_be_focused()
+
+
 def test_arrow_keys_move_between_bars(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     page.goto("/validation/usage/")
