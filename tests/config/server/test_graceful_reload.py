@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from config.server import supervisor
-from tests.config.server.test_make_serve import children
+from tests.config.server.test_make_serve import children, command_line
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import ROOT, Product
@@ -83,9 +83,10 @@ def calls(site: Product) -> Iterator[list[Caller]]:
 
 
 def web_workers(site: Product) -> set[int]:
-    started = children(site.process.pid)
-    # Those of the supervisor's child, or without a supervisor of the main process.
-    return {worker for child in started for worker in children(child)} or set(started)
+    """Return the children of gunicorn's main process, which may be a child of the supervisor."""
+    family = [site.process.pid, *children(site.process.pid)]
+    main = next(pid for pid in family if "gunicorn" in command_line(pid))
+    return set(children(main))
 
 
 def wait_for_new_workers(site: Product, old: set[int]) -> None:
