@@ -17,6 +17,7 @@ NOT_OURS = {
     *("FILE", "REPOSITORY", "RELEASE", "BACKUPS", "ARCHIVE", "PGDATA", "BASE", "MOMENT"),
     *("REQUEST_ID", "PID", "KEY", "ACCOUNT", "STAFF", "MAILTO", "EMAIL", "NAME", "TEXT"),
     *("ADDRESS", "COMMAND", "PATH", "RELEASED", "SELECT", "ALTER", "DELETE", "NULL", "JSON"),
+    "CONCURRENTLY",
 }
 # A setting has an underscore, or is alone in backticks, or precedes an equals sign.
 SETTING = re.compile(r"(?<![\w$<])[A-Z]{2,}(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?==|`)")

@@ -12,15 +12,17 @@ from tests.conftest import make_user
 from tests.validation.lists.uploads import parse, rows_of, upload
 from validation.lists.uploads.parsing import parse_list
 from validation.models import AddressList, ListAddress, ListChunk, ListDomain
+from validation.models.list_domains import BLOCK_DOMAINS
 from validation.models.list_states import State
 
-ROWS = 10_000
+# In two blocks.
+ROWS, DOMAINS = 10_000, BLOCK_DOMAINS + 100
 
 
 @pytest.mark.usefixtures("fresh_database")
 def test_list_of_a_killed_process_is_parsed_again_from_the_start() -> None:
     account = open_account(user=make_user("owner@shop.example"), name="The Shop")
-    lines = "".join(f"user{number}@shop{number % 300}.com\n" for number in range(ROWS))
+    lines = "".join(f"user{number}@shop{number % DOMAINS}.com\n" for number in range(ROWS))
     uploaded = upload(account, lines)
     process = _parse_in_another_process()
     try:
@@ -38,7 +40,7 @@ def test_list_of_a_killed_process_is_parsed_again_from_the_start() -> None:
     assert (parsed.rows, parsed.addresses, parsed.duplicates) == (ROWS, ROWS, 0)
     cells = [row[0] for rows in rows_of(parsed) for row in rows.cells]
     assert cells == lines.split()
-    assert (ListAddress.objects.count(), ListDomain.objects.count()) == (ROWS, 300)
+    assert (ListAddress.objects.count(), ListDomain.objects.count()) == (ROWS, DOMAINS)
     assert parsed.blocks.count() == 2
 
 
