@@ -32,6 +32,7 @@ class Response:
 @dataclass(frozen=True)
 class Operation:
     id: str
+    tag: str
     method: str
     path: str
     summary: str
@@ -108,6 +109,7 @@ def _operation(
     is_described = describing != operation_id
     return Operation(
         id=operation_id,
+        tag=operation["tags"][0],
         method=method.upper(),
         path=path,
         summary=operation["summary"],

@@ -106,7 +106,7 @@ def test_reference_shows_samples_on_the_right_of_wide_pages(
     windows: Windows, width: int, is_beside: bool
 ) -> None:
     page = windows.open(width=width)
-    page.goto("/docs/api/")
+    page.goto("/docs/api/validation/")
     section = page.locator("section#validate")
     description = section.locator(".docs-columns > div").first.bounding_box()
     samples = section.locator(".docs-samples").bounding_box()

@@ -12,7 +12,6 @@ from apikeys.errors import REFUSALS, SAMPLE_DETAILS, Refusal
 from apikeys.forms import GRACE_LABELS, LIFETIMES, MAX_NETWORKS
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS
 from apikeys.rest import reference
-from apikeys.rest.openapi import is_success
 from apikeys.rest.paths import MAX_BODY_BYTES, max_body_bytes
 from apikeys.rest.strict_json import MAX_DEPTH
 from apikeys.throttling.limits import WINDOW_SECONDS
@@ -20,6 +19,7 @@ from credits.models import Pack, Plan
 from validation.api import MAX_EMAIL_LENGTH
 from validation.batches.services import GRACE_SECONDS, MAX_ADDRESSES
 from validation.docs.changelog import ENTRIES
+from validation.docs.operations import describe_operations, list_groups
 from validation.docs.pages import Page
 from validation.docs.sentences import (
     LIST_STATES,
@@ -48,22 +48,12 @@ Context = dict[str, Any]
 # The sandbox word whose full response is on the page that explains each field.
 FULL_RESULT_WORD = "disposable"
 _REQUEST_HEAD = "GET /v1/me HTTP/1.1\nAuthorization: Bearer svc_live_…"
-# Operations with a code sample, which shows the first result.
-_SAMPLES = {
-    "validate": "validate",
-    "validate-batch": "batch",
-    "show-result": "result",
-    "send-feedback": "feedback",
-    "create-list": "list-upload",
-    "replace-domains": "domains",
-    "show-credits": "balance",
-    "show-usage": "usage",
-    "show-me": "me",
-}
 _RATE_HEADERS = ("X-RateLimit", "RateLimit", "Retry-After")
 
 
 def build_context(page: Page) -> Context:
+    if page.tag:
+        return {"entries": describe_operations(page), "full_response": _full_response()}
     build = _BUILDERS.get(page.name)
     return build() if build else {}
 
@@ -85,7 +75,7 @@ def _validate() -> Context:
     operations = reference.operations()
     return {
         "operation": next(item for item in operations if item.id == "validate"),
-        "full_response": _format_json(sandbox_result(FULL_RESULT_WORD)),
+        "full_response": _full_response(),
         "mistyped": _format_json(mistyped_result()),
         "max_body_bytes": MAX_BODY_BYTES,
         "max_email_length": MAX_EMAIL_LENGTH,
@@ -94,6 +84,10 @@ def _validate() -> Context:
         "gateways": list_codes(provider.code for provider in PROVIDERS if provider.is_gateway),
         "providers": list_codes(provider.code for provider in PROVIDERS if not provider.is_gateway),
     }
+
+
+def _full_response() -> str:
+    return _format_json(sandbox_result(FULL_RESULT_WORD))
 
 
 def _batch() -> Context:
@@ -188,49 +182,8 @@ def _sandbox() -> Context:
     }
 
 
-class ResultEntry(NamedTuple):
-    title: str
-    status: str
-    text: str
-
-    @property
-    def language(self) -> str:
-        """Return the language that the filter `highlight` colors the text in."""
-        return "json" if self.text.startswith("{") else "text"
-
-
-class OperationEntry(NamedTuple):
-    operation: reference.Operation
-    # The name of the code sample, or an empty string.
-    sample: str
-    # Unless a code sample shows it.
-    first_result: ResultEntry | None
-    other_results: list[ResultEntry]
-    # Status and code.
-    errors: list[tuple[str, str]]
-
-
 def _reference() -> Context:
-    return {
-        "entries": [_describe_operation(operation) for operation in reference.operations()],
-        "full_response": _format_json(sandbox_result(FULL_RESULT_WORD)),
-        "response_headers": reference.response_headers(),
-    }
-
-
-def _describe_operation(operation: reference.Operation) -> OperationEntry:
-    results: list[ResultEntry] = []
-    errors: list[tuple[str, str]] = []
-    for response in operation.responses:
-        for title, text in response.examples:
-            if is_success(response.status):
-                results.append(ResultEntry(title, response.status, text))
-            else:
-                errors.append((response.status, title))
-    sample = _SAMPLES.get(operation.id, "")
-    if not sample:
-        return OperationEntry(operation, sample, results[0], results[1:], errors)
-    return OperationEntry(operation, sample, None, results if len(results) > 1 else [], errors)
+    return {"groups": list_groups(), "response_headers": reference.response_headers()}
 
 
 class ErrorEntry(NamedTuple):

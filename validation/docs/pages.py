@@ -11,6 +11,8 @@ class Page:
     title: str
     # Shown below the title and used as the meta description.
     summary: str
+    # For a page of the API reference: the operations' tag in the OpenAPI document.
+    tag: str = ""
 
     @property
     def view_name(self) -> str:
@@ -26,6 +28,8 @@ class Page:
 
     @property
     def template(self) -> str:
+        if self.tag:
+            return "docs/show_operations.html"
         return f"docs/{self.name.replace('-', '_')}.html"
 
 
@@ -131,7 +135,35 @@ GROUPS = (
                 "show-reference",
                 "api/",
                 "API reference",
-                "Every operation with its parameters, fields, headers and examples.",
+                "All operations, and the headers of every response.",
+            ),
+            Page(
+                "show-validation-operations",
+                "api/validation/",
+                "Validation operations",
+                "Validate one or up to 100 addresses, get a result again, and send feedback.",
+                tag="Validation",
+            ),
+            Page(
+                "show-list-operations",
+                "api/lists/",
+                "List operations",
+                "Upload, start, follow, and download lists of addresses.",
+                tag="Lists",
+            ),
+            Page(
+                "show-domain-operations",
+                "api/domains/",
+                "Domain operations",
+                "Read and replace the domains that your account allows or denies.",
+                tag="Domains",
+            ),
+            Page(
+                "show-account-operations",
+                "api/account/",
+                "Account operations",
+                "Read the balance, usage, and rate limit of a key.",
+                tag="Account",
             ),
             Page(
                 "show-errors",

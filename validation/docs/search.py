@@ -22,8 +22,10 @@ _SECTION = re.compile(
     r"(?P<body>.*?)</section>",
     re.DOTALL,
 )
-# Code samples and buttons would hide what a section is about.
-_IGNORED = re.compile(r"<(figure|button|svg)\b.*?</\1>", re.DOTALL)
+# Code samples, buttons, and the errors of each operation would hide what a section is about.
+_IGNORED = re.compile(
+    r'<(figure|button|svg)\b.*?</\1>|<ul class="docs-error-codes">.*?</ul>', re.DOTALL
+)
 _BLOCK_END = re.compile(r"</(?:p|li|td|th|dt|dd|h3|summary)>")
 # The fields, headers or codes that a list or table describes.
 _NAME = re.compile(r"(?:<dt>|<tr>\s*<td[^>]*>)\s*(?:<a[^>]*>)?<code>(.*?)</code>")

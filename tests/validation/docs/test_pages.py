@@ -12,6 +12,7 @@ from pytest_django import Settings
 
 from accounts.models import Account
 from apikeys.errors import REFUSALS
+from apikeys.rest import reference
 from credits.models import Pack, Plan
 from tests.support.api_client import ApiClient
 from validation.docs.examples import LANGUAGES, IncompleteExample, load_snippets
@@ -21,8 +22,6 @@ from validation.engine.verdicts.reasons import VERDICT_BY_REASON
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 MAX_PAGE_SIZE = 150_000
-# It has all fields and examples of all operations. Compressed, it's a tenth of this.
-MAX_REFERENCE_SIZE = 300_000
 # Matches only code.
 CODE = re.compile(r"\bcurl |^import |\bfetch\(|<\?php|\brequire\(", re.MULTILINE)
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -88,7 +87,7 @@ def test_docs_page_has_no_form_but_the_search_and_no_api_key(page: Page) -> None
 @each_page
 def test_page_is_small_and_loads_nothing_from_other_origins(page: Page) -> None:
     text = stored_text(page)
-    assert len(text) < (MAX_REFERENCE_SIZE if page.name == "show-reference" else MAX_PAGE_SIZE)
+    assert len(text) < MAX_PAGE_SIZE
     assert all(path.startswith("/static/") for path in re.findall(r'src="([^"]*)"', text))
     links = re.findall(r'<link rel="(?!canonical)[^>]*href="([^"]*)"', text)
     assert all(path.startswith("/") for path in links)
@@ -165,15 +164,24 @@ def test_example_without_code_or_output_is_refused(
 
 
 def test_reference_shows_requests_with_their_errors() -> None:
-    page = page_text_by_name("show-reference")
+    page = page_text_by_name("show-validation-operations")
+    pages = page + page_text_by_name("show-account-operations")
     for name in ("validate", "balance", "usage", "me"):
         for language in LANGUAGES:
-            assert f'id="{name}-{language.name}-panel"' in page
-    validate = page[page.index('<section id="validate"') : page.index('<section id="show-credits"')]
+            assert f'id="{name}-{language.name}-panel"' in pages
+    validate = page[page.index('<section id="validate"') : page.index('<section id="show-result"')]
     for code, refusal in REFUSALS.items():
         assert (
             f'{refusal.status} <a href="/docs/errors/#{code}"><code>{code}</code></a>' in validate
         )
+
+
+def test_reference_links_every_operation_to_its_section() -> None:
+    page = page_text_by_name("show-reference")
+    for operation in reference.operations():
+        (path,) = re.findall(rf'href="/docs/(api/\w+/)#{operation.id}"', page)
+        listed = next(page for page in PAGES if page.path == path)
+        assert f'<section id="{operation.id}"' in page_text(listed)
 
 
 def test_errors_page_shows_the_response_of_each_error() -> None:
