@@ -63,7 +63,8 @@ class StoredResult(models.Model):
 
     # Of the batch, if it is the row of one.
     result_id = models.CharField(max_length=30, primary_key=True)
-    # Without a constraint, which would be checked for each row. The request log has one.
+    # Without a constraint, which would be checked for each row. The usage that is recorded with the
+    # charge has one.
     account = models.ForeignKey(
         Account, on_delete=models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False
     )

@@ -9,8 +9,8 @@ const response = await fetch(`${api}/validate`, {
   headers,
   body: JSON.stringify({ email: "deliverable@sandbox.test" }),
 });
-const first = await response.text();
+const first = await response.json();
 
-const again = await fetch(`${api}/validations/${JSON.parse(first).id}`, { headers });
+const again = await fetch(`${api}/validations/${first.id}`, { headers });
 
-console.log((await again.text()) === first ? "Same result" : "Different result");
+console.log((await again.json()).verdict);

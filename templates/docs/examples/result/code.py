@@ -19,4 +19,4 @@ def send(path, body=None):
 first = send("/validate", {"email": "deliverable@sandbox.test"})
 again = send("/validations/" + first["id"])
 
-print("Same result" if again == first else "Different result")
+print(again["verdict"])
