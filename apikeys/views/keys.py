@@ -1,4 +1,4 @@
-"""Settings → API keys. Only the response to the form that creates a key contains its secret."""
+"""Settings → API Keys. Only the response to the form that creates a key contains its secret."""
 
 from django.contrib import messages
 from django.http import HttpResponse

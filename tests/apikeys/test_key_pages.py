@@ -1,4 +1,4 @@
-"""Settings → API keys: creating, changing, rotating and revoking keys."""
+"""Settings → API Keys: creating, changing, rotating and revoking keys."""
 
 import re
 
@@ -217,7 +217,7 @@ def test_page_explains_the_maximum_of_20_keys(
         services.create_key(account=account, name=f"Server {number}", actor=owner)
     page = client.get("/apikeys/").content.decode()
     assert "You have 20 active keys, the maximum" in page
-    assert "Create key</a>" not in page
+    assert "Create Key</a>" not in page
     refused, _ = create(client)
     assert "An account can have at most 20 active keys" in refused
 
@@ -225,11 +225,11 @@ def test_page_explains_the_maximum_of_20_keys(
 def test_empty_list_offers_to_create_a_key(client: Client) -> None:
     page = client.get("/apikeys/").content.decode()
     assert "No API keys yet." in page
-    assert "Create key" in page
+    assert "Create Key" in page
 
 
 @pytest.mark.parametrize("role", Role)
 def test_navigation_links_to_keys_for_roles_that_manage_them(account: Account, role: Role) -> None:
     page = signed_in(make_member(account, role)).get("/validation/").content
     can_manage = role in {Role.OWNER, Role.ADMIN, Role.DEVELOPER}
-    assert (b"API keys" in page) is can_manage
+    assert (b"API Keys" in page) is can_manage

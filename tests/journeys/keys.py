@@ -1,4 +1,4 @@
-"""Steps with API keys: Settings → API keys → Create key."""
+"""Steps with API keys: Settings → API Keys → Create Key."""
 
 import re
 
@@ -11,11 +11,11 @@ def create_key(page: Page, name: str) -> str:
     """Create a key as the docs describe; end on the page that shows it once, and return it."""
     page.goto("/validation/")
     page.get_by_role("link", name="Settings").click()
-    page.get_by_role("link", name="API keys").click()
-    page.get_by_role("button", name="Create key").click()
-    assert_heading(page, "Create key")
+    page.get_by_role("link", name="API Keys").click()
+    page.get_by_role("button", name="Create Key").click()
+    assert_heading(page, "Create Key")
     page.get_by_label("Name").fill(name)
-    page.get_by_role("button", name="Create key").click()
+    page.get_by_role("button", name="Create Key").click()
     assert_heading(page, "Your new key")
     return page.locator("#secret").inner_text()
 

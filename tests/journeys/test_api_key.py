@@ -177,7 +177,7 @@ def test_revoking_is_red_and_apart(windows: Windows, customer: Newcomer) -> None
     expect(rotate).not_to_have_css("color", RED)
     expect(revoke).to_have_css("color", RED)
     revoke.click()
-    expect(page.get_by_role("button", name="Revoke key")).to_have_css("color", RED)
+    expect(page.get_by_role("button", name="Revoke Key")).to_have_css("color", RED)
 
 
 def test_key_is_shown_only_once(windows: Windows, customer: Newcomer) -> None:
@@ -199,7 +199,7 @@ def test_going_back_does_not_show_a_new_key_again(windows: Windows, customer: Ne
     page = windows.open(customer)
     secret = create_key(page, "Left")
     page.get_by_role("button", name="I've copied the key").click()
-    assert_heading(page, "API keys")
+    assert_heading(page, "API Keys")
     page.go_back()
     assert_heading(page, "Key already shown")
     assert secret not in page.content()
@@ -225,7 +225,7 @@ def test_key_is_rotated_and_the_old_key_revoked(
     page.goto("/apikeys/")
     page.get_by_role("link", name="Rotate My server").click()
     page.get_by_label("Keep the old key working").select_option("For 7 days")
-    page.get_by_role("button", name="Rotate key").click()
+    page.get_by_role("button", name="Rotate Key").click()
     new_caller = HttpCaller(site, page.locator("#secret").inner_text())
     assert (old_caller.get().status, new_caller.get().status) == (200, 200)
 
@@ -233,7 +233,7 @@ def test_key_is_rotated_and_the_old_key_revoked(
     page.get_by_role("row").filter(has_text="Replaced by").get_by_text("Revoke").click()
     assert_heading(page, "Revoke My server?")
     assert old_caller.get().status == 200
-    page.get_by_role("button", name="Revoke key").click()
+    page.get_by_role("button", name="Revoke Key").click()
     expect(page.get_by_text("Requests with this key are now refused.")).to_be_visible()
     assert (old_caller.get().status, new_caller.get().status) == (401, 200)
 

@@ -121,7 +121,7 @@ def test_docs_state_all_rules_about_api_keys() -> None:
     for words in (
         *("server-side code only", "client-side code", "public repositories"),
         *("frontend bundles", "environment variables", "do not hard-code", "shown once"),
-        *("Settings → API keys → Create key", "SVC_API_KEY", "Authorization: Bearer"),
+        *("Settings → API Keys → Create Key", "SVC_API_KEY", "Authorization: Bearer"),
         *("only a hash", "very next request", "47 characters"),
     ):
         assert words in page
