@@ -102,29 +102,32 @@ class _Task(greenlet.greenlet):
 
 
 class Poller:
-    """Does for a task what `select.poll()` does for a thread."""
+    """Like `select.poll()`, but a task that waits lets the other tasks of its loop go on.
 
-    def __init__(self, loop: EventLoop) -> None:
-        self._loop = loop
+    Who waits may change: a probe is started by one lookup, and finished by any other.
+    """
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
         self._events: dict[int, int] = {}
 
     def register(self, descriptor: int, events: int) -> None:
+        self._poll.register(descriptor, events)
         self._events[descriptor] = events
 
     def modify(self, descriptor: int, events: int) -> None:
+        self._poll.modify(descriptor, events)
         self._events[descriptor] = events
 
     def unregister(self, descriptor: int) -> None:
+        self._poll.unregister(descriptor)
         del self._events[descriptor]
 
     def poll(self, milliseconds: float) -> Ready:
-        return self._loop.wait(self._events, milliseconds / 1000)
-
-
-def new_poller() -> "Poller | select.poll":
-    """Return what the calling task or thread waits with."""
-    loop = _current_loop()
-    return select.poll() if loop is None else Poller(loop)
+        loop = _current_loop()
+        if loop is None:
+            return self._poll.poll(milliseconds)
+        return loop.wait(self._events, milliseconds / 1000)
 
 
 def acquire(lock: "threading.Lock | threading.Semaphore", seconds: float | None = None) -> bool:

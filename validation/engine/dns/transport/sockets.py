@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 
 from validation.engine.dns.budget import MessageBudget
-from validation.engine.dns.transport.event_loop import new_poller
+from validation.engine.dns.transport.event_loop import Poller
 from validation.engine.dns.transport.servers import Server
 
 _MAX_PACKET_SIZE = 65535
@@ -23,7 +23,7 @@ class Sockets:
         self.budget = budget
         self._on_packet = on_packet
         self._on_unreachable = on_unreachable
-        self._poller = new_poller()
+        self._poller = Poller()
         self._by_server: dict[Server, socket.socket] = {}
         self._listeners: dict[int, Callable[[], None]] = {}
 

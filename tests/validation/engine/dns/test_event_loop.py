@@ -4,20 +4,21 @@ import select
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.servers.dns import FakeDns
 from validation.engine.check import Engine
 from validation.engine.dns.slots import MAX_LOOKUPS_PER_OWNER
-from validation.engine.dns.transport.event_loop import EventLoop, Poller, acquire, new_poller
+from validation.engine.dns.transport.event_loop import EventLoop, Poller, acquire
 from validation.engine.lookups import look_up_all
 
 pytestmark = pytest.mark.anywhere
 
 
 def wait_for(connection: socket.socket, seconds: float) -> bool:
-    poller = new_poller()
+    poller = Poller()
     poller.register(connection.fileno(), select.POLLIN)
     return bool(poller.poll(1000 * seconds))
 
@@ -26,7 +27,7 @@ def test_results_come_as_soon_as_they_are_known() -> None:
     delays = [0.3, 0.0, 0.1]
 
     def sleep(seconds: float) -> float:
-        new_poller().poll(1000 * seconds)
+        Poller().poll(1000 * seconds)
         return seconds
 
     assert list(EventLoop().map(sleep, delays, at_once=3)) == sorted(delays)
@@ -42,7 +43,7 @@ def test_no_more_calls_run_than_allowed(at_once: int) -> None:
         nonlocal most
         running.add(number)
         most = max(most, len(running))
-        new_poller().poll(1)
+        Poller().poll(1)
         running.remove(number)
         return number
 
@@ -83,7 +84,7 @@ def test_error_ends_the_other_calls_too() -> None:
 
     def run(number: int) -> None:
         try:
-            new_poller().poll(10_000 if number else 1)
+            Poller().poll(10_000 if number else 1)
             raise LookupError
         finally:
             ended.append(number)
@@ -100,7 +101,7 @@ def test_lock_of_a_waiting_call_does_not_block_the_thread() -> None:
         if not acquire(lock, None if number < 2 else 0.001):
             return False
         order.append(number)
-        new_poller().poll(20)
+        Poller().poll(20)
         lock.release()
         return True
 
@@ -108,8 +109,24 @@ def test_lock_of_a_waiting_call_does_not_block_the_thread() -> None:
     assert order == [0, 1]
 
 
-def test_threads_outside_of_a_loop_wait_for_themselves() -> None:
-    assert not isinstance(new_poller(), Poller)
+def test_what_a_call_began_to_wait_for_can_be_awaited_anywhere() -> None:
+    """A probe is started by one lookup, and finished by any other, in another thread even."""
+    reader, writer = socket.socketpair()
+    with reader, writer:
+
+        def begin(_: int) -> Poller:
+            poller = Poller()
+            poller.register(reader.fileno(), select.POLLIN)
+            return poller
+
+        (poller,) = EventLoop().map(begin, [0], at_once=1)
+        writer.send(b"reply")
+        ready = [(reader.fileno(), select.POLLIN)]
+        assert poller.poll(1000) == ready
+        with ThreadPoolExecutor(1) as threads:
+            assert threads.submit(poller.poll, 1000).result() == ready
+        (found,) = EventLoop().map(lambda _: poller.poll(1000), [0], at_once=1)
+        assert [descriptor for descriptor, _ in found] == [reader.fileno()]
 
 
 def test_names_of_one_owner_wait_for_each_other_and_are_all_known(
