@@ -18,8 +18,9 @@ from validation.lists.deletion.erasure import (
     lists_with_address,
     readable_lists,
 )
-from validation.models import AddressList, Feedback, LogEntry, Replay, StoredResult
+from validation.models import AddressList, Feedback, LogEntry, Replay
 from validation.models.log_entries import LogEntryQuerySet
+from validation.stored_results import erase_results
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
@@ -34,7 +35,7 @@ def erase_address(*, email: str, account: Account | None, actor: User, ip: str |
     erase_when_parsed(email, account)
     requests, replays, lists, feedback = _matching_rows(email, account)
     # Not counted: each belongs to a request.
-    delete_in_batches(StoredResult.objects.of_requests(requests))
+    erase_results(requests)
     deleted = requests.delete_in_batches() + sum(map(delete_in_batches, (replays, feedback)))
     return deleted + sum(erase_from_list(address_list, email) for address_list in lists)
 

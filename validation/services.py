@@ -12,9 +12,8 @@ from apikeys.errors import ApiError
 from credits.wallet.charges import InsufficientCredits, get_balance
 from runtime.metrics.client import Counter
 from validation.domain_data import account_domains
-from validation.engine.reasons import VERDICT_BY_REASON
 from validation.engine.sandbox import sandbox_finding, sandbox_word
-from validation.engine.verdicts.finding import Finding
+from validation.engine.verdicts.reasons import VERDICT_BY_REASON
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import Replay, ReplayExists
 from validation.request_log import writer

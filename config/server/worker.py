@@ -24,6 +24,7 @@ from gunicorn.workers import ggevent
 from gunicorn.workers.ggevent import GeventWorker
 
 from apikeys.rest.paths import is_api_path, max_body_bytes
+from config.server.form_limits import MAX_FORM_BYTES, max_form_bytes
 from config.server.response import OneWriteResponse
 from runtime.database.timeouts import (
     API_QUERY_TIMEOUT,

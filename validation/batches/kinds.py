@@ -10,8 +10,8 @@ from typing import NamedTuple
 import orjson
 
 from apikeys.rest.responses import render
-from validation.engine.reasons import Verdict
-from validation.engine.verdict import OWN_FIELDS
+from validation.engine.verdicts.finding import OWN_FIELDS
+from validation.engine.verdicts.reasons import Verdict
 from validation.request_log import writer
 from validation.settlement import Validation
 

@@ -19,6 +19,7 @@ from validation.domain_data import account_domains
 from validation.engine.batch import LookupShare, check_all
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdicts.finding import Finding
+from validation.ids import new_result_ids
 from validation.lookup_limits import AccountLookupLimit
 from validation.models import ReplayExists
 from validation.request_log import writer

@@ -18,6 +18,7 @@ from credits.wallet.charges import (
 from runtime.database.raw_sql import BulkInsert, OutcomeUnknown, atomic
 from runtime.http import fairness
 from validation import lost_charges, stored_results
+from validation.batches.kinds import BatchResult, describe_results
 from validation.engine.verdicts.reasons import Verdict
 from validation.ids import new_batch_id
 from validation.models import Replay

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from validation.engine.check import Engine, LookupLimit
+from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
 from validation.engine.verdicts.decision import DomainInfo
 from validation.engine.verdicts.finding import Finding
 

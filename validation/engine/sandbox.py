@@ -4,8 +4,6 @@ The word is a verdict, a reason or an error code, optionally with a +tag. With a
 address gets the normal result for the domain: reserved.
 """
 
-from dataclasses import replace
-
 from validation.engine.syntax.parsing import SyntaxProblem
 from validation.engine.verdicts.finding import Finding
 from validation.engine.verdicts.reasons import VERDICT_BY_REASON

@@ -66,10 +66,24 @@ class LogEntryQuerySet(models.QuerySet["LogEntry"]):
         blank = _blank_log_row().items()
         shared = {name: value for name, value in blank if name not in own.names} | shared
         return BulkInsert(
-            *(self.model._meta.db_table, own, [list(row.values()) for row in rows]),
+            self.model._meta.db_table,
+            own,
+            [list(row.values()) for row in rows],
             shared_columns=_log_row_format(*shared),
             shared_values=list(shared.values()),
         )
+
+    def delete_in_batches(self) -> int:
+        """Delete the rows, newest first, and return their number. Call it outside a transaction.
+
+        Each batch names its times: PostgreSQL would look for an id in the partition of every day.
+        """
+        total = 0
+        while batch := list(self.order_by("-at").values_list("pk", "at")[: batches.BATCH_SIZE]):
+            times = (batch[-1][1], batch[0][1])
+            rows = LogEntry.objects.filter(pk__in=[pk for pk, _ in batch], at__range=times)
+            total += rows.delete()[0]
+        return total
 
     def matching_id(self, text: str) -> "LogEntryQuerySet":
         """Find entries of any account by an id or an address hash, for staff."""

@@ -6,6 +6,7 @@ from django.utils import timezone
 from accounts.models import Account
 from runtime.database import batches
 from runtime.database.batches import delete_in_batches
+from validation.ids import BATCH_PREFIX, RESULT_PREFIX
 from validation.models import LogEntry, Replay, StoredResult
 from validation.models.log_entries import LogEntryQuerySet
 from validation.request_log import partitions
@@ -32,6 +33,7 @@ def delete_old_log_entries() -> None:
         old = LogEntry.objects.filter(account=account, at__lte=account.log_starts_at)
         # While their entries are there to find them.
         delete_in_batches(StoredResult.objects.of_requests(old))
+        delete_in_batches(StoredResult.objects.of_batches_with(old))
         old.delete_in_batches()
 
 

@@ -15,7 +15,7 @@ from validation.erasure import count_rows, erase_address
 from validation.lists.control import choose_column
 from validation.lists.deletion.retention import expire_lists
 from validation.lists.payloads import RowKind, pack_results, unpack_results
-from validation.lists.services import Actor, begin_parsing, create_list, store_part
+from validation.lists.services import begin_parsing, create_list, store_part
 from validation.lists.uploads.parsing import LeaseLost, _Parser
 from validation.lists.uploads.previews import StoredPreview
 from validation.models import AddressList, ErasedAddress, ListAddress, ListChunk

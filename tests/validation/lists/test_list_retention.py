@@ -22,7 +22,7 @@ from validation.lists.deletion.retention import (
 )
 from validation.lists.export import export_lists
 from validation.lists.processing.running import work_once
-from validation.lists.services import Actor, create_list, store_part
+from validation.lists.services import create_list, store_part
 from validation.models import (
     AddressList,
     DomainBlock,

@@ -18,7 +18,7 @@ from apikeys.rest.schema import COMMON_ERRORS, describe
 from validation.api import MAX_EMAIL_LENGTH, read_idempotency_key
 from validation.lists import services
 from validation.lists.api.actions import ActionView
-from validation.lists.api.base import LIST_ERRORS, ListView, acting_key
+from validation.lists.api.base import LIST_ERRORS, ListView
 from validation.lists.api.documents import list_document
 from validation.lists.api.examples import PARSING_EXAMPLE, PART_EXAMPLE, UPLOADING_EXAMPLE
 from validation.lists.api.schema import LIST_ID
