@@ -65,7 +65,8 @@ def paginate(
     rows = _from(rows, before).order_by("-at", "-pk")
     scan_end: datetime | None = None
     if filters:
-        timestamps: Any = rows.values_list("at", flat=True)
+        # Only by time, which the index contains: the rows themselves need not be read.
+        timestamps: Any = rows.order_by("-at").values_list("at", flat=True)
         scan_end = timestamps[limit : limit + 1].first()
         rows = rows.filter(*filters, **{"at__gte": scan_end} if scan_end else {})
     seen = before.seen if before else 0

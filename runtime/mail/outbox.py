@@ -19,6 +19,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from runtime.database.leased_rows import LeasedQuerySet, LeasedRow, is_past
+from runtime.mail.attachments import make_attachment
 from runtime.metrics.client import Counter, initialize
 
 logger = logging.getLogger(__name__)
@@ -70,6 +71,8 @@ class Mail(LeasedRow):
     # they are deleted once the email is sent.
     text = models.TextField(blank=True)
     html = models.TextField(blank=True)
+    # An order's id: its invoice is attached when the email is sent.
+    attachment = models.CharField(max_length=100, blank=True, default="", db_default="")
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)
     last_error = models.CharField(max_length=300, blank=True)
@@ -105,7 +108,16 @@ class Mail(LeasedRow):
             },
         )
         message.attach_alternative(self.html, "text/html")
+        self._attach_file(message)
         return message
+
+    def _attach_file(self, message: EmailMultiAlternatives) -> None:
+        """Attach the file, if any. The email is more important than its attachment."""
+        try:
+            for make in make_attachment if self.attachment else ():
+                message.attach(*make(reference=self.attachment))
+        except Exception:
+            logger.exception("Email %s is sent without %s", self.pk, self.attachment)
 
     def mark_sent(self) -> None:
         """Record that the email was sent, even if another worker has claimed it since."""
@@ -124,8 +136,9 @@ class Mail(LeasedRow):
             self.release(last_error=last_error, next_attempt_at=next_attempt_at)
 
 
-def queue_mail(*, to: str, subject: str, text: str, html: str) -> Mail:
-    return Mail.objects.create(to=to, subject=_single_line(subject)[:200], text=text, html=html)
+def queue_mail(*, to: str, subject: str, text: str, html: str, attachment: str = "") -> Mail:
+    subject = _single_line(subject)[:200]
+    return Mail.objects.create(to=to, subject=subject, text=text, html=html, attachment=attachment)
 
 
 def _single_line(subject: str) -> str:

@@ -16,6 +16,7 @@ for a key (docs/performance.md).
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Self
@@ -117,6 +118,18 @@ def _liveness_timeout() -> float:
     return min(LIVENESS_TIMEOUT, query_timeout.get() or LIVENESS_TIMEOUT)
 
 
+class LastUsedFirst(deque[TimeoutConnection]):
+    """The free connections of a pool, which hands out the one that was returned last.
+
+    psycopg's pool uses all of its connections in turn. Each is a process of the server, and one
+    that has just worked still has its plans in the CPU's cache: a metered call takes a sixth less
+    of PostgreSQL's time (docs/performance.md). It also needs no liveness check.
+    """
+
+    def popleft(self) -> TimeoutConnection:
+        return self.pop()
+
+
 class PreparingCursor(psycopg.Cursor[TupleRow]):
     def execute(self, query: Any, params: Params | None = None, **options: Any) -> Self:
         return super().execute(query, params, **{**options, "prepare": True})
@@ -155,6 +168,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = LockTimeoutSchemaEditor
     # Held as long as a page uses a connection.
     _page_slot: threading.Semaphore | None = None
+
+    @property
+    def pool(self) -> Any:
+        pool = super().pool
+        if pool is not None and not isinstance(pool._pool, LastUsedFirst):
+            pool._pool = LastUsedFirst(pool._pool)
+        return pool
 
     def run_prepared(self, statement: str, values: Sequence[Any]) -> list[Any]:
         """Execute a statement that PostgreSQL parses and plans once per connection.

@@ -16,6 +16,7 @@ from runtime.database.raw_sql import times_unavailable
 from runtime.flusher import Flusher
 from runtime.jobs.daily import run_daily_if_due
 from runtime.jobs.queue_metrics import measure_if_due
+from runtime.jobs.rounds import run_round
 from runtime.logging.formatters import log_uncaught
 from runtime.mail.outbox import send_due
 from runtime.management.base import DatabaseCommand
@@ -29,8 +30,8 @@ SCHEDULE_SECONDS = 60
 
 class Command(DatabaseCommand):
     help = (
-        "Runs the background worker, which sends emails, runs the daily jobs and serves metrics, "
-        "until stopped."
+        "Runs the background worker, which sends emails, pays automatic top-ups, runs the daily "
+        "jobs and serves metrics, until stopped."
     )
 
     def handle(self, **_: Any) -> None:
@@ -60,6 +61,7 @@ class Command(DatabaseCommand):
                 self.schedule_at = time.monotonic() + SCHEDULE_SECONDS
                 run_daily_if_due(self.holder)
             sent = send_due(self.stop.is_set)
+            run_round(self.stop.is_set)
             measure_if_due()
             return sent
         except DatabaseError as error:

@@ -1,6 +1,7 @@
 """A web worker lets short requests go before those that compute for long."""
 
 import threading
+import time
 
 import gevent
 import pytest
@@ -113,3 +114,68 @@ def test_long_requests_take_turns() -> None:
     for thread in threads:
         thread.join()
     assert most == 1
+
+
+def test_steps_of_lookups_wait_in_line_while_others_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fairness, "MAX_LINE_SECONDS", 60)
+    pausing, most, pauses = 0, 0, 0
+
+    def pause() -> None:
+        nonlocal pausing, most, pauses
+        pausing, pauses = pausing + 1, pauses + 1
+        most = max(most, pausing)
+        time.sleep(0.001)
+        pausing -= 1
+
+    monkeypatch.setattr(fairness, "let_others_run", pause)
+    monkeypatch.setattr(fairness, "EXPECTED_SECONDS", 60)
+    with fairness.request():
+        pass
+    threads = [threading.Thread(target=fairness.wait_in_line) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (most, pauses) == (1, 8)
+
+
+def test_step_of_a_lookup_goes_on_although_the_line_is_stuck(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(fairness, "let_others_run", lambda: pauses.append(time.monotonic()))
+    monkeypatch.setattr(fairness, "EXPECTED_SECONDS", 60)
+    with fairness.request():
+        pass
+    with fairness._line:
+        fairness.wait_in_line()
+    assert not pauses
+    fairness.wait_in_line()
+    assert len(pauses) == 1
+
+
+def test_steps_of_lookups_do_not_pause_while_no_one_else_calls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(fairness, "let_others_run", lambda: pauses.append(time.monotonic()))
+    monkeypatch.setattr(fairness, "_short_requests", fairness._ShortRequests())
+    with fairness.request(), fairness.long_request():
+        pass
+    fairness.wait_in_line()
+    assert not pauses
+
+
+@pytest.mark.parametrize(("has_short_requests", "rests"), [(True, 1), (False, 0)])
+def test_long_request_rests_after_its_turn_only_if_others_call(
+    monkeypatch: pytest.MonkeyPatch, has_short_requests: bool, rests: int
+) -> None:
+    monkeypatch.setattr(fairness, "EXPECTED_SECONDS", 60)
+    monkeypatch.setattr(fairness, "_short_requests", fairness._ShortRequests())
+    if has_short_requests:
+        with fairness.request():
+            pass
+    slept: list[float] = []
+    with fairness.request(), fairness.long_request(), fairness.turn():
+        monkeypatch.setattr(time, "sleep", slept.append)
+    assert len(slept) == rests

@@ -173,10 +173,11 @@ def test_concurrent_index_operations_work_on_both_databases() -> None:
 def test_tables_from_before_the_package_runtime_are_taken_over_with_their_rows() -> None:
     queue_mail(to="jane@shop.example", subject="Queued", text="", html="")
     with connection.schema_editor() as editor:
+        editor.remove_field(Mail, Mail._meta.get_field("attachment"))
         for model in (Lease, Mail, RecipientLimit):
             old_table = f"accounts_{model._meta.model_name}"
             editor.alter_db_table(model, model._meta.db_table, old_table)
-    MigrationRecorder(connection).record_unapplied("runtime", "0001_initial")
+    MigrationRecorder(connection).migration_qs.filter(app="runtime").delete()
     call_command("migrate", verbosity=0)
     assert Mail.objects.get().subject == "Queued"
     assert {"mail_waiting", "mail_by_recipient"} <= get_index_names(Mail)

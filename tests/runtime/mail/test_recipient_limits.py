@@ -144,8 +144,10 @@ NOT_LIMITED = {
     *("totp_activated", "totp_deactivated", "webauthn_added", "webauthn_removed"),
     "recovery_codes_generated",
     # To members of an account, about events in it.
-    *("account_closed", "member_removed"),
+    *("account_closed", "member_removed", "second_factor_required"),
     *("key_changed", "key_created", "key_expires", "key_revoked", "key_rotated"),
+    *("key_limit_reached", "order_payment_failed", "top_up_failed", "top_up_off"),
+    *("top_up_paused", "top_up_receipt"),
     *("invoice", "low_balance", "payment_failed", "plan_ended", "receipt", "refund", "renewal"),
     *("feedback_answered", "list_completed", "list_failed", "zero_balance"),
 }

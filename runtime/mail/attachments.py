@@ -1,0 +1,19 @@
+"""What the layers above attach to an email when it is sent. The outbox stores only a reference."""
+
+from typing import NamedTuple, Protocol
+
+from runtime.hooks import Hook
+
+
+class Attachment(NamedTuple):
+    name: str
+    content: bytes
+    content_type: str
+
+
+class MakeAttachment(Protocol):
+    def __call__(self, *, reference: str) -> Attachment:
+        """Make the file. The email is sent without it if this raises an exception."""
+
+
+make_attachment = Hook[MakeAttachment]("MAIL_ATTACHMENT")
