@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from validation.engine.check import Engine, LookupLimit
+from validation.engine.dns.transport.event_loop import going_on_after
 from validation.engine.syntax.parsing import AddressParts, SyntaxProblem, parse_address
 from validation.engine.verdicts.decision import DomainInfo
 from validation.engine.verdicts.finding import Finding
@@ -24,31 +25,16 @@ class LookupShare:
     def __init__(self, lookups: int) -> None:
         self.lookups = lookups
         self._slots = threading.Semaphore(lookups)
-        self._starting = threading.Lock()
 
     @contextmanager
-    def acquire(self, ends_at: float, pause: Callable[[], None]) -> Iterator[bool]:
-        """Hold a slot, after a pause. Yield False if none became free in time.
-
-        The slots are handed out one at a time, with a pause before each: many lookups that start
-        together would occupy the processor for tens of milliseconds.
-        """
-        if not self._slots.acquire(timeout=_seconds_until(ends_at)):
-            yield False
-            return
+    def acquire(self, ends_at: float) -> Iterator[bool]:
+        """Hold a slot. Yield False if none became free in time."""
+        is_acquired = self._slots.acquire(timeout=_seconds_until(ends_at))
         try:
-            yield self._start(ends_at, pause)
+            yield is_acquired
         finally:
-            self._slots.release()
-
-    def _start(self, ends_at: float, pause: Callable[[], None]) -> bool:
-        if not self._starting.acquire(timeout=_seconds_until(ends_at)):
-            return False
-        try:
-            pause()
-        finally:
-            self._starting.release()
-        return True
+            if is_acquired:
+                self._slots.release()
 
 
 def _seconds_until(moment: float) -> float:
@@ -64,10 +50,12 @@ def check_all(
     limit: LookupLimit | None = None,
     turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     pause: Callable[[], None] = lambda: None,
+    wait_in_line: Callable[[], None] = lambda: None,
 ) -> list[Finding]:
     """Return a finding for each address, in order. What isn't known in time is `unknown`.
 
     `turn` is entered to compute for long, and `pause` is called often, to let other requests run.
+    Lookups call `wait_in_line` before they start, and each time that replies have arrived.
     """
     ends_at = time.monotonic() + seconds
     found: dict[str, DomainInfo] = {}
@@ -78,9 +66,11 @@ def check_all(
         engine.prepare_to_wait()
 
         def look_up(email: str) -> None:
-            with share.acquire(ends_at, pause) as is_acquired:
+            with share.acquire(ends_at) as is_acquired:
                 if is_acquired:
-                    _look_up(engine, email, limit, found)
+                    wait_in_line()
+                    with going_on_after(wait_in_line):
+                        _look_up(engine, email, limit, found)
 
         _run_until(ends_at, look_up, waiting.values(), share.lookups)
         missing = {domain for domain in waiting if domain not in found}

@@ -5,6 +5,7 @@ listed, because these change while a worker runs.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,6 +107,10 @@ class DomainData:
         return self.free_providers | self.relays | frozenset(self.typo_targets)
 
     @cached_property
+    def _well_known_names(self) -> Counter[str]:
+        return Counter(domain.partition(".")[0] for domain in self._well_known)
+
+    @cached_property
     def _top_level_domains(self) -> frozenset[str]:
         return frozenset(rule.rpartition(".")[2] for rule in self.public_suffixes)
 
@@ -176,6 +181,10 @@ class DomainData:
 
     def is_well_known(self, ascii_domain: str) -> bool:
         return ascii_domain in self._well_known
+
+    def is_only_well_known(self, ascii_domain: str) -> bool:
+        """Whether no other well-known domain begins with the same label, as with yahoo.fr."""
+        return self._well_known_names[ascii_domain.partition(".")[0]] == 1
 
     def is_role_account(self, mailbox: str) -> bool:
         """Whether a mailbox is for a role. Takes the local part in lower case, without its tag.

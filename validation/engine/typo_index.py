@@ -11,6 +11,8 @@ _HEAD = 4
 _FAMOUS_RANKS = 8
 # Of two likely typos, the domain at a rank that is so many times better is meant.
 _MUCH_BETTER = 4
+# A less likely typo of a domain at a rank that is so many times better may be meant, too.
+_BETTER = 2
 
 
 class Match(NamedTuple):
@@ -62,15 +64,21 @@ class TypoIndex:
         return {rank for part in parts if part in by_part for rank in by_part[part]}
 
 
-def choose_best(matches: Sequence[Match]) -> Match | None:
-    """Return the match that was probably meant, or None if another one is about as likely."""
+def choose_best(matches: Sequence[Match], unlikely: Sequence[Match] = ()) -> Match | None:
+    """Return the match that was probably meant, or None if another one may be meant as well.
+
+    An unlikely match is never returned. It rules out the best one if it's better known.
+    """
     if not matches:
         return None
     first = matches[0]
     rivals = [match for match in matches if _is_rival(match, first)]
     best = next((match for match in rivals if _is_better_known(match, first)), first)
     is_clear = all(match == best or _is_better_known(best, match) for match in rivals)
-    return best if is_clear else None
+    # mail.au has two letters of mail.ua swapped, but mail.ru has many more users.
+    others = (*matches, *unlikely)
+    is_best_known = not any(_is_better_known(match, best, times=_BETTER) for match in others)
+    return best if is_clear and is_best_known else None
 
 
 def _is_rival(match: Match, first: Match) -> bool:
@@ -82,8 +90,8 @@ def _is_rival(match: Match, first: Match) -> bool:
     return has_same_name and first.typo >= Typo.ADJACENT_KEY
 
 
-def _is_better_known(match: Match, other: Match) -> bool:
-    return other.rank >= _MUCH_BETTER * (match.rank + _FAMOUS_RANKS)
+def _is_better_known(match: Match, other: Match, times: int = _MUCH_BETTER) -> bool:
+    return other.rank >= times * (match.rank + _FAMOUS_RANKS)
 
 
 def _likelihood(match: Match) -> tuple[Typo, int]:

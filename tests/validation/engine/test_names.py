@@ -41,6 +41,9 @@ def read_with_dnspython(wire: bytes, position: int) -> tuple[bytes | None, str] 
 @example(b"\xc0\x02\x00")
 @example(b"\xff\xff")
 @example(b"\xc0\x00" * 40)
+# A pointer to a name that contains the pointer, and a long chain of pointers.
+@example(b"\x02\x00\xc0\x00")
+@example(b"\0\0" + b"".join(bytes((0xC0, 2 * number)) for number in range(40)))
 # The longest name, and one that is longer.
 @example((b"\x3f" + b"a" * 63) * 3 + b"\x3d" + b"a" * 61 + b"\0")
 @example((b"\x3f" + b"a" * 63) * 3 + b"\x3e" + b"a" * 62 + b"\0")

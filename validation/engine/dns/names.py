@@ -18,14 +18,18 @@ _PLAIN_LABEL = re.compile(rb"[A-Za-z0-9_-]+")
 
 def read_name(wire: bytes, position: int) -> bytes:
     """Return the name at a position. Raise ValueError or IndexError if it is malformed."""
-    name, limit = b"", position
+    name, limit, pointers = b"", position, 0
     while length := wire[position]:
         if length >= POINTER:
             position = (length - POINTER) << 8 | wire[position + 1]
             # RFC 1035, 4.1.4: a pointer leads back, so there is no loop.
             if position >= limit:
                 raise ValueError("A pointer leads forward")
-            limit = position
+            pointers += 1
+            if pointers > dns.name.MAX_COMPRESSION_POINTER_CHAIN:
+                raise ValueError("A name has too many pointers")
+            # What it leads to ends before the part that is already read.
+            wire, limit = wire[:limit], position
         elif length <= _MAX_LABEL:
             end = position + 1 + length
             name += wire[position:end]

@@ -23,8 +23,13 @@ def is_likely(domain: str, match: Match) -> bool:
     """Whether the domain differs by one of the usual slips."""
     name, _, ending = match.domain.partition(".")
     is_alike = starts_alike(domain, match.domain) or is_long(name)
-    # qq.co
-    is_clear = _has_enough_letters(domain) or (ending == "com" and _name(domain) == name)
+    is_clear = (
+        _has_enough_letters(domain)
+        # qq.co
+        or (ending == "com" and _name(domain) == name)
+        # w.ppl
+        or has_same_letters(domain, match)
+    )
     return match.typo is not Typo.OTHER and is_alike and is_clear
 
 
@@ -48,6 +53,11 @@ def is_rare_enough(domain: str, match: Match) -> bool:
         return len(name) >= _MIN_LETTERS_BELOW_SECOND_LEVEL
     is_long_enough = len(name) >= _MIN_LETTERS_IN_COUNTRY and ending not in _CROWDED_ENDINGS
     return is_long_enough or is_distinctive(name)
+
+
+def has_same_letters(domain: str, match: Match) -> bool:
+    """Whether only a period is missing or in another place, as in yahooco.uk."""
+    return domain.replace(".", "") == match.domain.replace(".", "")
 
 
 def _has_enough_letters(domain: str) -> bool:

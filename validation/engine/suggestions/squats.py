@@ -5,7 +5,7 @@ Pure, except for the domain data that callers pass in.
 
 from validation.engine.domain_data import DomainData
 from validation.engine.suggestions.endings import undouble_ending
-from validation.engine.suggestions.evidence import is_recognizable
+from validation.engine.suggestions.evidence import has_same_letters, is_recognizable
 from validation.engine.suggestions.provider_names import (
     FAMOUS_NAMES,
     is_distinctive,
@@ -47,18 +47,13 @@ def find_squatted_domain(
     best = choose_best(data.typo_index.find(domain))
     if best is None:
         return None
-    if _has_same_letters(domain, best) or _has_same_name(domain, best):
+    if has_same_letters(domain, best) or _has_same_name(domain, best):
         is_squat = _has_wrong_ending(domain, best, data)
     elif is_idle:
         is_squat = is_recognizable(domain, best)
     else:
         is_squat = _has_wrong_name(domain, best, is_business=provider in _BUSINESS_PROVIDERS)
     return best.domain if is_squat else None
-
-
-def _has_same_letters(domain: str, match: Match) -> bool:
-    """Whether only a period is missing or in another place, as in yahooco.uk."""
-    return domain.replace(".", "") == match.domain.replace(".", "")
 
 
 def _has_same_name(domain: str, match: Match) -> bool:
@@ -69,7 +64,7 @@ def _has_wrong_ending(domain: str, match: Match, data: DomainData) -> bool:
     """Whether another owner has a domain with a provider's own name."""
     name, _, ending = match.domain.partition(".")
     # yahoo.co.k.uk, gmailc.om, yahooco.uk: no one chooses such a name for mailboxes.
-    is_odd = _has_same_letters(domain, match) or data.registrable_domain(domain) != domain
+    is_odd = has_same_letters(domain, match) or data.registrable_domain(domain) != domain
     # yahoo.co.fr is as likely to be meant for France as for yahoo.co.kr.
     is_other_country = match.typo is Typo.OTHER and _tld(domain) != _tld(match.domain)
     if is_odd and name not in _HOST_NAMES and not is_other_country:

@@ -55,13 +55,16 @@ def _correct_broken_domain(domain: str, data: DomainData) -> str | None:
     undoubled = undouble_ending(domain, data)
     if undoubled:
         return undoubled if data.is_well_known(undoubled) else _correct_working(undoubled, data)
-    return _find_in_country(domain, data) or _correct_typo(domain, data)
+    in_country = _find_in_country(domain, data)
+    if in_country:
+        return in_country if not _is_slip_in_better_known(domain, in_country, data) else None
+    return _correct_typo(domain, data)
 
 
 def _correct_typo(domain: str, data: DomainData) -> str | None:
     found = data.typo_index.find(domain)
     matches = [match for match in found if not _is_in_other_country(domain, match, data)]
-    best = choose_best(matches)
+    best = choose_best(matches, found)
     if best is not None and is_likely(domain, best):
         return best.domain
     if best is not None and _has_broken_ending(domain, best, matches, data):
@@ -137,17 +140,31 @@ def _find_in_country(domain: str, data: DomainData) -> str | None:
     return next((target for target in domains if target.endswith(f".{country}")), None)
 
 
+def _is_slip_in_better_known(domain: str, in_country: str, data: DomainData) -> bool:
+    """Whether a better-known domain of the provider is one of the usual slips away.
+
+    yahoo.com.gr could be a slip in yahoo.com.br.
+    """
+    domains = data.typo_index.find_by_name(_name(domain))
+    better_known = domains[: domains.index(in_country)]
+    matches = data.typo_index.find(domain)
+    return any(m.domain in better_known and m.typo is not Typo.OTHER for m in matches)
+
+
 def _find_same_name(domain: str, data: DomainData) -> str | None:
     """Return the provider of the same name, whatever the ending."""
     name, _, ending = domain.partition(".")
     domains = data.typo_index.find_by_name(name)
     if not domains:
         return None
-    has_no_owner = not data.is_top_level_domain(_tld(domain))
-    is_certain = name in FAMOUS_NAMES or (is_long(name) and has_no_owner)
+    if name in FAMOUS_NAMES:
+        return domains[0]
+    if not data.is_top_level_domain(_tld(domain)):
+        # orange.xx may be orange.fr, or a provider of another country.
+        return domains[0] if is_long(name) and data.is_only_well_known(domains[0]) else None
     # hanmail.com
-    is_only = len(domains) == 1 and len(name) >= _MIN_NAME_OF_ITS_OWN and is_distinctive(name)
-    return domains[0] if is_certain or (is_only and ending in _GENERIC_ENDINGS) else None
+    is_own = len(domains) == 1 and len(name) >= _MIN_NAME_OF_ITS_OWN and is_distinctive(name)
+    return domains[0] if is_own and ending in _GENERIC_ENDINGS else None
 
 
 def _find_distant_famous_domain(domain: str, data: DomainData) -> str | None:

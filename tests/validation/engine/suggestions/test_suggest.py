@@ -112,6 +112,10 @@ TYPOS_WITHOUT_MAIL = {
     "vtlen.pl": "tlen.pl",
     "mwem.co.za": "mweb.co.za",
     "za7q.ne.jp": "zaq.ne.jp",
+    # Only the period is in another place.
+    "w.ppl": "wp.pl",
+    "gm.xch": "gmx.ch",
+    "b.kru": "bk.ru",
     # Providers of other countries, and short names.
     "yhaoo.co.jp": "yahoo.co.jp",
     "ezwed.ne.jp": "ezweb.ne.jp",
@@ -195,6 +199,12 @@ def test_well_known_domain_is_never_corrected() -> None:
         # A provider's name, or a word, with the ending of another country.
         *("outlook.nl", "hotmail.us", "yahoo.fm", "yahoo.eu", "protonmail.ca"),
         *("live.gr", "live.us", "free.de"),
+        # A likely typo of one provider, and a less likely one of a better-known provider.
+        *("yandex.au", "mail.au", "vtt.net", "tac.com", "caiway.nt", "yahoo.co.is"),
+        # A provider's domain in a country, or a slip in a better-known one.
+        *("yahoo.tr", "hotmail.co.hk", "yahoo.com.gr", "yahoo.com.be"),
+        # Providers of several countries have this name.
+        *("orange.xqz", "posteo.xqz", "netzero.eom"),
     ],
 )
 def test_ambiguous_domain_is_not_corrected(domain: str) -> None:

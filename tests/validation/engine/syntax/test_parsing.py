@@ -2,6 +2,7 @@
 
 import random
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -170,10 +171,15 @@ def test_invalid_syntax_leaves_all_other_fields_empty() -> None:
 )
 def test_long_text_is_checked_quickly(text: str) -> None:
     engine = Engine(Resolver(["127.0.0.1:9"]))
+    # The limit stated in docs/security.md. Usually it takes a hundredth of this. The best of three
+    # is the check's own time: the garbage of all earlier tests may be collected during one.
+    assert min(_cpu_seconds(lambda: engine.check(text)) for _ in range(3)) < 0.1
+
+
+def _cpu_seconds(function: Callable[[], object]) -> float:
     started = time.process_time()
-    engine.check(text)
-    # The limit stated in docs/security.md. Usually it takes a hundredth of this.
-    assert time.process_time() - started < 0.1
+    function()
+    return time.process_time() - started
 
 
 def test_plain_domains_are_parsed_as_by_the_library() -> None:

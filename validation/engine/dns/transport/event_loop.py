@@ -10,11 +10,13 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import TypeVar
 
 import greenlet
 
+_thread = threading.local()
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -125,9 +127,23 @@ class Poller:
 
     def poll(self, milliseconds: float) -> Ready:
         loop = _current_loop()
-        if loop is None:
-            return self._poll.poll(milliseconds)
-        return loop.wait(self._events, milliseconds / 1000)
+        if loop is not None:
+            return loop.wait(self._events, milliseconds / 1000)
+        ready = self._poll.poll(milliseconds)
+        before_going_on = getattr(_thread, "before_going_on", None)
+        if ready and before_going_on is not None:
+            before_going_on()
+        return ready
+
+
+@contextmanager
+def going_on_after(pause: Callable[[], None]) -> Iterator[None]:
+    """Call `pause` each time this thread has waited for replies, before it reads them."""
+    _thread.before_going_on = pause
+    try:
+        yield
+    finally:
+        del _thread.before_going_on
 
 
 def acquire(lock: "threading.Lock | threading.Semaphore", seconds: float | None = None) -> bool:
