@@ -12,11 +12,11 @@ from apikeys.rest.schema import describe, named_example
 from apikeys.rest.view import ApiView
 from credits.permissions import HasCredits
 from validation import services
+from validation.charging.settlement import ValidationResponse
 from validation.request_log.writer import Caller
-from validation.sample_results import EXAMPLES
+from validation.results.sample_results import EXAMPLES
+from validation.results.serializers import ResultSerializer, ValidateSerializer
 from validation.sandbox_errors import raise_sandbox_error
-from validation.serializers import ResultSerializer, ValidateSerializer
-from validation.settlement import ValidationResponse
 
 MAX_EMAIL_LENGTH = 320
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")

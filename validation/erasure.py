@@ -20,7 +20,7 @@ from validation.lists.deletion.erasure import (
 )
 from validation.models import AddressList, Feedback, LogEntry, Replay
 from validation.models.log_entries import LogEntryQuerySet
-from validation.stored_results import erase_results
+from validation.results.stored_results import erase_results
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:

@@ -38,6 +38,10 @@ class ResultId:
         return value
 
 
+def is_result_id(text: str) -> bool:
+    return re.fullmatch(RESULT_ID_PATTERN, text) is not None
+
+
 def new_result_id() -> str:
     return _new_ids(RESULT_PREFIX, 1)[0]
 

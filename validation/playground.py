@@ -21,10 +21,10 @@ from apikeys.throttling.throttles import rate_limit_exceeded
 from credits.wallet.charges import get_balance, refusal
 from runtime.unicode import INVISIBLE
 from validation import services
+from validation.charging.settlement import ValidationResponse
 from validation.engine.verdicts.reason_texts import MEANINGS, Meaning
 from validation.request_log.writer import Caller
 from validation.sandbox_errors import raise_sandbox_error
-from validation.settlement import ValidationResponse
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,9 @@ import orjson
 from accounts.engine import get_engine
 from apikeys.errors import ApiError
 from credits.wallet.charges import InsufficientCredits, get_balance
+from credits.wallet.key_limits import KeyCreditLimitReached
 from runtime.metrics.client import Counter
+from validation.charging.settlement import PRICE, Validation, ValidationResponse, charge_and_record
 from validation.domain_data import account_domains
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.verdicts.reasons import VERDICT_BY_REASON
@@ -18,7 +20,6 @@ from validation.lookup_limits import AccountLookupLimit
 from validation.models import Replay, ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
-from validation.settlement import PRICE, Validation, ValidationResponse, charge_and_record
 
 validations = Counter(
     "emailvalidation_validations",
@@ -69,7 +70,7 @@ def validate(*, caller: Caller, email: str, idempotency_key: str | None) -> Vali
         # An unknown isn't stored. If a concurrent request stored a verdict, this one returns it.
         first = _replay_first_response(caller, email, idempotency_key)
         return first or charge_and_record(validation)
-    except (ReplayExists, InsufficientCredits):
+    except (ReplayExists, InsufficientCredits, KeyCreditLimitReached):
         # Two requests raced with one key, and the first was charged: both get its response.
         first = _replay_first_response(caller, email, idempotency_key)
         if first is None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.html import format_html
 
-from validation.code_samples import build_code_samples
 from validation.models import LogEntry
+from validation.presenters.code_samples import build_code_samples
 from validation.reports.overview import Arrival
 
 ARRIVED = "We received your request."

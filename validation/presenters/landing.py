@@ -1,11 +1,16 @@
 """Say what the landing page shows: prices, and the outcome of a visitor's check. Pure."""
 
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
 from credits.models import Pack, Plan
-from credits.presenters.prices import format_price
+from credits.presenters.prices import (
+    CardPrice,
+    card_price,
+    highest_rate,
+    plan_credits,
+    savings_note,
+)
 from validation.engine.verdicts.finding import Finding
 from validation.engine.verdicts.reason_texts import MEANINGS
 from validation.visitor_checks import (
@@ -22,43 +27,34 @@ _LIMITS = {
 }
 
 
-class PriceRow(NamedTuple):
+class Offer(NamedTuple):
     name: str
-    price: str
-    credits: str
-    per_thousand: str
-    requests_per_minute: str
+    price: CardPrice
+    facts: list[str]
 
 
-def plan_rows(plans: Iterable[Plan]) -> list[PriceRow]:
-    return [
-        PriceRow(
-            plan.name,
-            format_price(plan.price_cents),
-            f"up to {plan.monthly_credits:,}" if plan.is_free else f"{plan.monthly_credits:,}",
-            price_per_thousand(plan.price_cents, plan.monthly_credits),
-            f"{plan.requests_per_minute:,}",
-        )
-        for plan in plans
-    ]
+class Offers(NamedTuple):
+    plans: list[Offer]
+    packs: list[Offer]
+    note: str
 
 
-def pack_rows(packs: Iterable[Pack]) -> list[PriceRow]:
-    return [
-        PriceRow(
-            str(pack),
-            format_price(pack.price_cents),
-            f"{pack.credits:,}",
-            price_per_thousand(pack.price_cents, pack.credits),
-            f"{pack.requests_per_minute:,}",
-        )
-        for pack in packs
-    ]
+def describe_offers(plans: Iterable[Plan], packs: Iterable[Pack]) -> Offers:
+    """Describe all plans and packs, each compared with the most expensive credits."""
+    plans, packs = list(plans), list(packs)
+    highest = highest_rate([*plans, *packs])
+    return Offers(
+        plans=[
+            Offer(plan.name, card_price(plan, highest), [plan_credits(plan), _limit(plan)])
+            for plan in plans
+        ],
+        packs=[Offer(str(pack), card_price(pack, highest), [_limit(pack)]) for pack in packs],
+        note=savings_note(highest) if highest else "",
+    )
 
 
-def price_per_thousand(cents: int, credits: int) -> str:
-    rounded = (Decimal(cents) * 1000 / credits).quantize(Decimal(1), ROUND_HALF_UP)
-    return format_price(int(rounded))
+def _limit(item: Plan | Pack) -> str:
+    return f"{item.requests_per_minute:,} requests per minute"
 
 
 def describe_reason(finding: Finding) -> str:

@@ -23,6 +23,8 @@ _MESSAGES = {
     "confirmation_required": "Most cells in this column aren't addresses. Choose another column, "
     "or confirm that you want to start.",
     "insufficient_credits": "Your balance doesn't cover the list. Buy credits, then try again.",
+    "key_credit_limit_reached": "The API key that created this list has too few credits left in "
+    "its monthly limit. Raise the limit under Settings → API Keys, then try again.",
     "account_suspended": "The account is suspended, so its lists can't run.",
 }
 

@@ -9,10 +9,10 @@ from apikeys.request import ApiRequest
 from apikeys.rest.responses import ApiResponse, json_response
 from apikeys.rest.schema import COMMON_ERRORS, describe, named_example
 from apikeys.rest.view import ApiView
-from validation import stored_results
-from validation.ids import RESULT_ID_PATTERN
-from validation.sample_results import mistyped_result
-from validation.serializers import ResultSerializer
+from validation.ids import RESULT_ID_PATTERN, is_result_id
+from validation.results import stored_results
+from validation.results.sample_results import mistyped_result
+from validation.results.serializers import ResultSerializer
 
 RESULT_ID = OpenApiParameter(
     "result_id",
@@ -29,7 +29,9 @@ NOT_STORED = (
 
 def find_result(request: ApiRequest, result_id: str) -> dict[str, Any]:
     account = request.call.key.account
-    document = stored_results.find_result(account, result_id, balance=account.wallet.balance)
+    document = None
+    if is_result_id(result_id):
+        document = stored_results.find_result(account, result_id, balance=account.wallet.balance)
     if document is None:
         raise ApiError("not_found", NOT_STORED)
     return document

@@ -2,8 +2,8 @@
 
 Requests that reach this point at the same time share a transaction, because the transaction is most
 of what a metered call costs. A validation that can't share it waits in its account's queue: the
-account can't pay for all of its validations, another transaction holds its wallet, or the request
-has an Idempotency-Key. So no account delays the others.
+account can't pay for all of its validations, another transaction holds its wallet, the key has a
+credit limit, or the request has an Idempotency-Key. So no account delays the others.
 """
 
 from collections.abc import Sequence
@@ -22,14 +22,16 @@ from credits.wallet.charges import (
     charge_all,
     charge_and_insert,
 )
+from credits.wallet.key_limits import KeyCreditLimitReached
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
-from validation import lost_charges, stored_results
+from validation.charging import lost_charges
 from validation.engine.verdicts.finding import Finding
 from validation.ids import new_result_id
 from validation.models import Replay, ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
+from validation.results import stored_results
 
 PRICE = 1
 
@@ -73,6 +75,11 @@ class Validation:
     @property
     def can_be_grouped(self) -> bool:
         return not self.is_sandbox and self.idempotency_key is None and self.caller.key is not None
+
+    @property
+    def has_key_limit(self) -> bool:
+        key = self.caller.key
+        return key is not None and key.credits_per_month is not None
 
     def charge(self) -> Charge:
         caller, verdict = self.caller, self.finding.verdict
@@ -136,7 +143,7 @@ def _mark_in_doubt(validations: list[Validation]) -> OperationalError:
 
 
 def _submit(validation: Validation) -> ValidationResponse:
-    if validation.can_be_grouped:
+    if validation.can_be_grouped and not validation.has_key_limit:
         balance = _coalescer.submit(validation)
         if balance is not None:
             return validation.build_response(balance)
@@ -194,7 +201,7 @@ def _charge_all(validations: list[Validation]) -> dict[Validation, ValidationRes
         raise _mark_in_doubt(validations) from error
     except UNAVAILABLE:
         raise
-    except DatabaseError:
+    except (KeyCreditLimitReached, DatabaseError):
         return {}
     return {
         validation: validation.build_response(balance)
@@ -212,7 +219,7 @@ def _charge_one(validation: Validation) -> ValidationResponse | Exception:
         raise _mark_in_doubt([validation]) from error
     except UNAVAILABLE:
         raise
-    except (InsufficientCredits, ReplayExists, DatabaseError) as error:
+    except (InsufficientCredits, KeyCreditLimitReached, ReplayExists, DatabaseError) as error:
         return error
     return response
 

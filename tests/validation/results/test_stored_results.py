@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -20,16 +22,17 @@ from credits.services import grant
 from runtime.encryption import encrypt_bytes
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient, error_code
-from validation import stored_results
+from validation.charging.lost_charges import buffer, record_lost_charge
 from validation.erasure import erase_address
 from validation.ids import new_result_id
-from validation.lost_charges import buffer, record_lost_charge
 from validation.models import LogEntry, StoredResult
 from validation.request_log.retention import (
     delete_old_log_entries,
     delete_old_results,
     delete_requests,
 )
+from validation.results import stored_results
+from validation.results.api import NOT_STORED
 
 pytestmark = pytest.mark.django_db
 
@@ -108,21 +111,32 @@ def test_other_accounts_do_not_find_the_result(caller: ApiClient, stranger: User
     assert is_stored(caller, result["id"])
 
 
+MALFORMED = [
+    *("val_1", "bat_06H0F0CMZ0DBZXA6NK1AMB66FA", "lst_" + "a" * 20, "%00", "%D9%A3" * 30),
+    *("val_" + "U" * 26, f"val_{'0' * 27}", f"val_{'0' * 26}%0A", "x" * 2000),
+]
+
+
 @pytest.mark.parametrize(
     "result_id",
-    [
-        *(
-            "val_06H0F0CMZ0DBZXA6NK1AMB66FA",
-            "val_7" + "Z" * 25,
-            "val_" + "0" * 26,
-            "val_1",
-            "bat_" + "0" * 26,
-        ),
-        *("%00", "val_" + "U" * 26, "%D9%A3" * 30),
-    ],
+    ["val_06H0F0CMZ0DBZXA6NK1AMB66FA", "val_7" + "Z" * 25, "val_" + "0" * 26, *MALFORMED],
 )
-def test_unknown_and_malformed_ids_are_404(result_id: str, caller: ApiClient) -> None:
-    assert error_code(get_result(caller, result_id)) == "not_found"
+@pytest.mark.parametrize("rest", ["", "/"])
+def test_unknown_and_malformed_ids_get_the_same_404(
+    result_id: str, rest: str, caller: ApiClient
+) -> None:
+    response = get_result(caller, f"{result_id}{rest}")
+    assert (response.status_code, error_code(response)) == (404, "not_found")
+    assert response.json()["error"]["message"] == NOT_STORED
+
+
+@pytest.mark.parametrize("result_id", MALFORMED)
+def test_malformed_id_is_not_looked_up(result_id: str, caller: ApiClient) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        get_result(caller, result_id)
+    # The text of savepoints is None on PostgreSQL.
+    texts = [query["sql"] or "" for query in queries]
+    assert not [text for text in texts if "validation_storedresult" in text]
 
 
 def test_unknown_id_is_404_before_any_other_method_is_405(caller: ApiClient) -> None:

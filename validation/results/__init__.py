@@ -1,0 +1,1 @@
+"""Results: as JSON, as samples, and stored for a day, so that they can be requested again."""
