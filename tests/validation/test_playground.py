@@ -23,8 +23,12 @@ from tests.servers.client import HttpCaller
 from tests.servers.keys import make_key
 from tests.servers.product import product
 from tests.support.api_client import ApiClient
-from validation.code_samples import CodeSample, build_batch_code_samples, build_code_samples
 from validation.models import LogEntry
+from validation.presenters.code_samples import (
+    CodeSample,
+    build_batch_code_samples,
+    build_code_samples,
+)
 
 pytestmark = pytest.mark.anywhere
 

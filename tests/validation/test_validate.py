@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.api_client import ApiClient, error_code
 from validation.engine.verdicts.finding import CHECKS
-from validation.serializers import ResultSerializer
+from validation.results.serializers import ResultSerializer
 
 pytestmark = pytest.mark.django_db
 

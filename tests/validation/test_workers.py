@@ -9,8 +9,7 @@ import pytest
 from tests.servers.client import HttpCaller
 from tests.servers.dns import FakeDns, dns_server, packet_server
 from tests.servers.keys import make_key, manage
-from tests.servers.postgres import postgres
-from tests.servers.product import product
+from tests.servers.product import migrated_postgres, product
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -28,7 +27,7 @@ def test_request_that_waits_for_dns_holds_no_database_connection(tmp_path: Path)
         "WEB_THREADS": str(CONNECTIONS),
         "DNS_TIMEOUT": str(DNS_SECONDS),
     }
-    with postgres() as url, packet_server(lambda wire: []) as silent:
+    with migrated_postgres() as url, packet_server(lambda wire: []) as silent:
         environment |= {"DATABASE_URL": url, "DNS_RESOLVERS": silent}
         with product(tmp_path, **environment) as site:
             slow = HttpCaller(site, make_key(site, "slow@shop.example", 1_000))

@@ -20,9 +20,9 @@ from validation.api import (
 )
 from validation.batches import services
 from validation.batches.serializers import BatchRequestSerializer, BatchSerializer
+from validation.charging.settlement import ValidationResponse
 from validation.request_log.writer import Caller
-from validation.sample_results import BATCH_EXAMPLE
-from validation.settlement import ValidationResponse
+from validation.results.sample_results import BATCH_EXAMPLE
 
 ADDRESSES_EXAMPLE = OpenApiExample(
     "Two addresses", {"emails": ["jane@shop.example", "deliverable@sandbox.test"]}
@@ -30,7 +30,8 @@ ADDRESSES_EXAMPLE = OpenApiExample(
 REFUSALS = (
     *COMMON_ERRORS,
     *("invalid_json", "missing_field", "invalid_field", "unsupported_media_type"),
-    *("batch_larger_than_limit", "insufficient_credits", "idempotency_key_reused"),
+    *("batch_larger_than_limit", "insufficient_credits", "key_credit_limit_reached"),
+    "idempotency_key_reused",
 )
 
 

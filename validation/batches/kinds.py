@@ -10,10 +10,10 @@ from typing import NamedTuple
 import orjson
 
 from apikeys.rest.responses import render
+from validation.charging.settlement import Validation
 from validation.engine.verdicts.finding import OWN_FIELDS
 from validation.engine.verdicts.reasons import Verdict
 from validation.request_log import writer
-from validation.settlement import Validation
 
 _OWN_FIELDS = ("id", *OWN_FIELDS)
 # Can't be part of JSON, where a NUL is escaped.

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from validation.serializers import Described, ResultCreditsSerializer, ResultSerializer
+from validation.results.serializers import Described, ResultCreditsSerializer, ResultSerializer
 
 
 class BatchRequestSerializer(Described):

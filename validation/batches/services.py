@@ -12,9 +12,11 @@ from accounts.engine import get_engine
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from credits.wallet.charges import InsufficientCredits
+from credits.wallet.key_limits import KeyCreditLimitReached
 from runtime.http import fairness
 from runtime.metrics.client import Counter
 from validation.batches.settlement import Batch, charge_and_record_batch
+from validation.charging.settlement import Validation, ValidationResponse
 from validation.domain_data import account_domains
 from validation.engine.batch import LookupShare, check_all
 from validation.engine.sandbox import sandbox_finding, sandbox_word
@@ -25,7 +27,6 @@ from validation.models import ReplayExists
 from validation.request_log import writer
 from validation.request_log.writer import Caller
 from validation.services import count_validations, find_stored_response, price_of
-from validation.settlement import Validation, ValidationResponse
 
 MAX_ADDRESSES = 100
 # Lookups that the batches of one account have in progress in one worker. The engine runs 400, so
@@ -62,7 +63,7 @@ def validate_batch(
     batch.idempotency_key = idempotency_key
     try:
         response = charge_and_record_batch(batch)
-    except (ReplayExists, InsufficientCredits):
+    except (ReplayExists, InsufficientCredits, KeyCreditLimitReached):
         # Two requests raced with one key, and the first was charged: both get its response.
         first = idempotency_key and find_replay(
             caller=caller, idempotency_key=idempotency_key, emails=emails
@@ -87,6 +88,7 @@ def _check(caller: Caller, emails: Sequence[str]) -> Batch:
         limit=AccountLookupLimit(caller.account),
         turn=fairness.turn,
         pause=fairness.let_others_run,
+        wait_in_line=fairness.wait_in_line,
     )
     domains = account_domains.domains_of(caller.account)
     found = dict(zip(real, map(domains.mark, findings), strict=True))

@@ -17,14 +17,15 @@ from credits.wallet.charges import (
 )
 from runtime.database.raw_sql import BulkInsert, OutcomeUnknown, atomic
 from runtime.http import fairness
-from validation import lost_charges, stored_results
 from validation.batches.kinds import BatchResult, describe_results
+from validation.charging import lost_charges
+from validation.charging.settlement import Validation, ValidationResponse
 from validation.engine.verdicts.reasons import Verdict
 from validation.ids import new_batch_id
 from validation.models import Replay
 from validation.request_log import writer
 from validation.request_log.writer import Caller
-from validation.settlement import Validation, ValidationResponse
+from validation.results import stored_results
 
 # After this many, which take less than a millisecond, other requests may run.
 RESULTS_PER_PAUSE = 50
@@ -53,8 +54,8 @@ class Batch:
 def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     """Commit the charge, the request-log rows and, with an Idempotency-Key, the replay.
 
-    Raise InsufficientCredits or ReplayExists if nothing was charged, and OutcomeUnknown if the
-    account may have been charged.
+    Raise InsufficientCredits, KeyCreditLimitReached or ReplayExists if nothing was charged, and
+    OutcomeUnknown if the account may have been charged.
     """
     # Before the transaction, which should be short, and holds a lock.
     with fairness.turn():
@@ -94,8 +95,9 @@ def _charge_and_insert(batch: Batch, rows: list[BulkInsert]) -> list[int] | None
 
     Return None if nothing was charged because the batch needs a transaction of several statements.
     """
-    charges = _charges(batch)
-    if batch.idempotency_key is not None or not charges:
+    charges, key = _charges(batch), batch.caller.key
+    has_limit = key is not None and key.credits_per_month is not None
+    if batch.idempotency_key is not None or has_limit or not charges:
         return None
     # One account's charges: there is no other to keep waiting.
     final_balance = charge_and_insert(charges, *rows, skip_locked=False)[-1]

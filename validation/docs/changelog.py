@@ -26,6 +26,40 @@ class Entry:
 
 ENTRIES = (
     Entry(
+        "required-second-factor",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Require a second factor for your team",
+        "Owners can require an authenticator app or a passkey for all members, under Settings → "
+        "Team. API keys keep working. Recovery codes can now be copied and printed.",
+    ),
+    Entry(
+        "invoices-as-pdf",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Invoices as PDF, and tax by country",
+        "Each order has its invoice or receipt as a PDF file, which is also attached to the email. "
+        "Checkout asks for your country and checks your VAT ID, which decide on the tax.",
+    ),
+    Entry(
+        "key-credit-limits",
+        date(2026, 11, 23),
+        "API",
+        "Monthly credit limits for API keys",
+        "An API key can have a limit of credits per month. Beyond it, requests are refused with "
+        "402 `key_credit_limit_reached`, and we send an email when it is reached. Set it under "
+        "Settings → API Keys.",
+    ),
+    Entry(
+        "automatic-top-up",
+        date(2026, 11, 23),
+        "Dashboard",
+        "Saved cards and automatic top-up",
+        "Save a card under Billing, and automatic top-up buys a pack when your balance falls below "
+        "a threshold, up to the monthly cap that you set.",
+        _PAGES["show-credits"],
+    ),
+    Entry(
         "mailing-list-guide",
         date(2026, 11, 23),
         "Docs",

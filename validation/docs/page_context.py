@@ -42,7 +42,7 @@ from validation.lists.uploads.limits import MAX_UNFINISHED
 from validation.models import MAX_FREE_BATCH_REPLAYS, MAX_SANDBOX_REPLAYS
 from validation.models.feedback import FEEDBACK_RETENTION
 from validation.reports.api import DEFAULT_DAYS, MAX_DAYS
-from validation.sample_results import mistyped_result, sandbox_result
+from validation.results.sample_results import mistyped_result, sandbox_result
 
 Context = dict[str, Any]
 # The sandbox word whose full response is on the page that explains each field.

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from validation.serializers import Described
+from validation.results.serializers import Described
 
 
 class DomainsRequestSerializer(Described):

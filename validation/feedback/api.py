@@ -18,7 +18,7 @@ from validation.feedback.services import (
     send_feedback,
 )
 from validation.models import Feedback
-from validation.result_api import RESULT_ID
+from validation.results.api import RESULT_ID
 
 REQUEST_EXAMPLE = {
     "expected": "undeliverable",

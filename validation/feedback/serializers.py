@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from validation.feedback.services import MAX_BOUNCE_LENGTH, MAX_COMMENT_LENGTH
 from validation.models import Feedback
-from validation.serializers import Described
+from validation.results.serializers import Described
 
 
 class FeedbackRequestSerializer(Described):

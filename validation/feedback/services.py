@@ -12,12 +12,12 @@ from accounts.models import Account, User
 from apikeys.actor import Actor
 from apikeys.errors import daily_limit_exceeded
 from runtime.metrics.client import Counter
-from validation import stored_results
 from validation.addresses import address_hash, mask_address
 from validation.feedback import emails
-from validation.ids import result_created_at
+from validation.ids import is_result_id, result_created_at
 from validation.models import Feedback, FeedbackText
 from validation.models.feedback import FEEDBACK_WINDOW, feedback_id
+from validation.results import stored_results
 
 FEEDBACK_PER_DAY = 100
 # Results may be stored for longer.
@@ -40,7 +40,7 @@ class Claim:
 
 def find_reportable_result(account: Account, result_id: str) -> dict[str, Any] | None:
     """Return the account's result if feedback on it is accepted."""
-    created_at = result_created_at(result_id)
+    created_at = result_created_at(result_id) if is_result_id(result_id) else None
     if created_at is None or created_at <= timezone.now() - MAX_RESULT_AGE:
         return None
     return stored_results.find_result(account, result_id, balance=0)

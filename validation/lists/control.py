@@ -64,7 +64,8 @@ def start_list(*, address_list: AddressList, start: Start, actor: Actor | None) 
 
     `actor`: None for the service.
 
-    Raise InsufficientCredits if the balance or `max_credits` doesn't cover the price.
+    Raise InsufficientCredits if the balance or `max_credits` doesn't cover the price, and
+    KeyCreditLimitReached if the limit of the key that created the list doesn't.
     """
     locked = _lock(address_list, {State.READY})
     _refuse_inactive_account(locked.account)
@@ -197,5 +198,6 @@ def _hold(address_list: AddressList, amount: int) -> None:
         amount=amount,
         source=f"{source}:{earlier + 1}" if earlier else source,
         reason=address_list.name,
+        key=address_list.key,
     )
     address_list.save(update_fields=["hold"])

@@ -1,15 +1,18 @@
 """Email the creators of lists that are completed or have failed."""
 
 from accounts.emails import link, queue_email
+from runtime.mail.rendering import EmailRow
 from validation.models import AddressList
+
+_VERDICTS = ("deliverable", "risky", "undeliverable", "unknown")
 
 
 def queue_list_completed(address_list: AddressList) -> None:
-    counts = [
-        f"{getattr(address_list, verdict):,} {verdict}"
-        for verdict in ("deliverable", "risky", "undeliverable", "unknown")
-    ]
-    _queue("list_completed", address_list, counts=", ".join(counts))
+    counts = {verdict: f"{getattr(address_list, verdict):,}" for verdict in _VERDICTS}
+    rows = [EmailRow(verdict.capitalize(), count, "amount") for verdict, count in counts.items()]
+    rows.append(EmailRow("Addresses", f"{address_list.addresses:,}", "total"))
+    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    _queue("list_completed", address_list, counts=summary, rows=rows)
 
 
 def queue_list_failed(address_list: AddressList) -> None:

@@ -15,7 +15,7 @@ from apikeys.rest.schema import COMMON_ERRORS, describe, named_example
 from apikeys.rest.view import ApiView
 from credits.wallet.totals import usage_by_day
 from validation.engine.verdicts.reasons import Verdict
-from validation.serializers import UsageSerializer
+from validation.results.serializers import UsageSerializer
 
 DEFAULT_DAYS, MAX_DAYS = 30, 366
 _DATE = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}", re.ASCII)

@@ -2,6 +2,7 @@
 
 import re
 
+from accounts.date_display import exact_time
 from accounts.staff.panels import (
     MAX_ROWS,
     Hit,
@@ -28,7 +29,7 @@ def find_requests(text: str) -> SearchResults:
 
 def _hit(entry: LogEntry) -> Hit:
     outcome = entry.verdict or entry.refusal or "OK"
-    summary = f"{entry.status} {outcome}, {entry.at:%d %b %Y, %H:%M:%S} UTC"
+    summary = f"{entry.status} {outcome}, {exact_time(entry.at)}"
     return Hit(
         admin_link(entry, entry.request_id), summary, [admin_link(entry.account)], is_exact=True
     )

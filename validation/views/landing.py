@@ -11,12 +11,7 @@ from credits.models import Pack, Plan
 from runtime.http.public_pages import public_page
 from runtime.http.request import IdentifiedRequest
 from validation.forms import AddressForm
-from validation.presenters.landing import (
-    describe_limit,
-    describe_reason,
-    pack_rows,
-    plan_rows,
-)
+from validation.presenters.landing import describe_limit, describe_offers, describe_reason
 from validation.visitor_checks import TooManyChecks, check_for_visitor
 
 HEADLINE = "Catch bad email addresses before you send"
@@ -35,8 +30,7 @@ def show_landing(request: IdentifiedRequest) -> HttpResponse:
         "headline": HEADLINE,
         "description": DESCRIPTION,
         "free_credits": Plan.objects.free().monthly_credits,
-        "plans": plan_rows(Plan.objects.offered()),
-        "packs": pack_rows(Pack.objects.offered()),
+        "offers": describe_offers(Plan.objects.offered(), Pack.objects.offered()),
         "log_days": settings.LOG_RETENTION_DAYS,
     }
     return render(request, "validation/show_landing.html", context)

@@ -10,9 +10,9 @@ from validation import playground
 from validation.batches.forms import BatchForm
 from validation.batches.playground import request_urls, send_batch
 from validation.batches.services import MAX_ADDRESSES
-from validation.code_samples import build_batch_code_samples, build_code_samples
 from validation.forms import AddressForm
 from validation.presenters.batches import limit_note, present_batch
+from validation.presenters.code_samples import build_batch_code_samples, build_code_samples
 from validation.presenters.feedback import feedback_url
 
 # Sandbox addresses are free.

@@ -79,6 +79,7 @@ def test_navigation_shows_the_balance_after_the_charge(browser: Client) -> None:
     assert "97 credits" in submit(browser, "\n".join(WRONG))
 
 
+@pytest.mark.anywhere
 def test_row_says_the_verdict_and_what_to_make_of_it(browser: Client) -> None:
     page = submit(browser, "deliverable@sandbox.test\nunknown@sandbox.test\nno address")
     assert rows(page) == [
@@ -97,11 +98,13 @@ def test_row_says_the_verdict_and_what_to_make_of_it(browser: Client) -> None:
     ]
 
 
+@pytest.mark.anywhere
 def test_suggestion_is_next_to_the_reason(browser: Client) -> None:
     ((_, _, _, reason, *_),) = rows(submit(browser, "possible_typo@sandbox.test"))
     assert reason.endswith("Did you mean possible_typo@mailbox.test?")
 
 
+@pytest.mark.anywhere
 def test_spaces_and_empty_lines_are_removed(browser: Client, account: Account) -> None:
     page = submit(browser, " address 1\t\r\n\r\n   \r\n\xa0address 2 \r\n")
     assert [(row[0], row[1]) for row in rows(page)] == [("1", "address 1"), ("4", "address 2")]
@@ -133,6 +136,7 @@ def test_summary_counts_distinct_addresses_by_verdict(browser: Client) -> None:
     ]
 
 
+@pytest.mark.anywhere
 def test_row_opens_the_request_in_the_request_log(browser: Client) -> None:
     page = submit(browser, "address 1\naddress 2\naddress 1")
     links = re.findall(r'class="two-line-link" href="([^"]+)"', page)
@@ -141,12 +145,14 @@ def test_row_opens_the_request_in_the_request_log(browser: Client) -> None:
     assert browser.get(links[0]).status_code == 200
 
 
+@pytest.mark.anywhere
 def test_batch_links_to_its_requests(browser: Client, account: Account) -> None:
     page = submit(browser, "\n".join(WRONG))
     batch_id = LogEntry.objects.filter(account=account).latest("at").batch_id
     assert f'href="/validation/requests/?batch={batch_id}"' in page
 
 
+@pytest.mark.anywhere
 def test_without_a_request_log_there_are_results_but_no_links(
     browser: Client, account: Account
 ) -> None:
@@ -248,6 +254,7 @@ def test_batch_beyond_the_balance_is_refused_before_any_work(
     assert "3 addresses validated" in submit(browser, "address 1\naddress 2\naddress 1")
 
 
+@pytest.mark.anywhere
 def test_suspended_account_is_refused(browser: Client, account: Account, staff: User) -> None:
     suspend_account(account=account, actor=staff, ip="192.0.2.1")
     assert "403 <code>account_suspended</code>" in submit(browser, "address 1")
@@ -262,12 +269,14 @@ def test_sandbox_is_free_and_its_errors_fail_only_their_address(
     assert balance_of(account) == 100
 
 
+@pytest.mark.anywhere
 def test_headers_name_the_request_id_of_the_log(browser: Client, account: Account) -> None:
     page = submit(browser, "address 1")
     entry = LogEntry.objects.get(account=account)
     assert f"X-Request-Id: {entry.request_id}" in page
 
 
+@pytest.mark.anywhere
 def test_button_with_sandbox_addresses_takes_precedence_over_the_text(browser: Client) -> None:
     button = re.search(r'name="emails" value="([^"]+)"', browser.get(PAGE).content.decode())
     assert button
@@ -277,11 +286,13 @@ def test_button_with_sandbox_addresses_takes_precedence_over_the_text(browser: C
     assert "0 credits, 100 left" in page
 
 
+@pytest.mark.anywhere
 def test_typed_address_is_escaped(browser: Client) -> None:
     response = browser.post(PAGE, {"emails": "</textarea><script>alert(1)</script>@shop.example"})
     assert b"<script>alert" not in response.content
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("role", "status"),
     [
@@ -300,6 +311,7 @@ def test_only_roles_that_can_validate_may_send_a_batch(
     assert balance_of(account) == (99 if status == 200 else 100)
 
 
+@pytest.mark.anywhere
 def test_single_and_batch_pages_link_to_each_other(browser: Client) -> None:
     single = browser.get("/validation/playground/").content.decode()
     batch = browser.get(PAGE).content.decode()

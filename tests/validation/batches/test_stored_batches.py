@@ -18,15 +18,15 @@ from credits.services import grant
 from tests.conftest import signed_in
 from tests.servers.dns import FakeDns
 from tests.support.api_client import ApiClient, error_code
-from validation import stored_results
+from validation.charging.lost_charges import buffer, record_lost_charge
 from validation.erasure import erase_address
-from validation.lost_charges import buffer, record_lost_charge
 from validation.models import Feedback, LogEntry, StoredResult
 from validation.request_log.retention import (
     delete_old_log_entries,
     delete_old_results,
     delete_requests,
 )
+from validation.results import stored_results
 
 pytestmark = pytest.mark.django_db
 

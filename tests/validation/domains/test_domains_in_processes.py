@@ -12,8 +12,7 @@ import pytest
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.dns import FakeDns, dns_server
 from tests.servers.keys import make_key
-from tests.servers.postgres import postgres
-from tests.servers.product import Product, product
+from tests.servers.product import Product, migrated_postgres, product
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -34,7 +33,7 @@ def start(folder: Path, on_postgresql: bool) -> Iterator[Product]:
     with ExitStack() as stack:
         environment = {"DNS_RESOLVERS": stack.enter_context(dns_server(fake_dns))}
         if on_postgresql:
-            environment["DATABASE_URL"] = stack.enter_context(postgres())
+            environment["DATABASE_URL"] = stack.enter_context(migrated_postgres())
         yield stack.enter_context(product(folder, WEB_WORKERS="2", **environment))
 
 

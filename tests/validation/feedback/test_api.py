@@ -114,6 +114,16 @@ def test_result_that_is_not_stored_is_404(
     assert not Feedback.objects.exists()
 
 
+@pytest.mark.parametrize("malformed", ["val_1", "bat_06H0F0CMZ0DBZXA6NK1AMB66FA", "%00"])
+def test_malformed_id_is_404_like_that_of_a_result_that_is_not_stored(
+    caller: ApiClient, malformed: str
+) -> None:
+    unknown = send(caller, new_result_id(), expected="disposable").json()["error"]
+    response = send(caller, malformed, expected="disposable")
+    assert response.status_code == 404
+    assert response.json()["error"]["message"] == unknown["message"]
+
+
 def test_feedback_is_accepted_for_a_day_even_if_results_are_stored_for_longer(
     caller: ApiClient, result_id: str, settings: Settings
 ) -> None:

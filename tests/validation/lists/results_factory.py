@@ -26,17 +26,36 @@ CSV = (
     b"Unknown,unknown@sandbox.test\r\n"
     b"Gone,mailbox_not_found@sandbox.test,\r\n"
 )
+# The preview and the rows of each chunk, by content and options.
+_parsed: dict[tuple[bytes, str], tuple[bytes, list[bytes]]] = {}
 
 
 def make_ready_list(account: Account, content: bytes = CSV, **options: Any) -> AddressList:
-    """Upload and parse a list."""
+    """Upload and parse a list.
+
+    A process reads the file only the first time. After that, the list is parsed from stored rows,
+    as if its column had been changed.
+    """
     upload_list(actor=Actor(account), content=content, options=ListOptions(**options))
     claimed = AddressList.objects.claim()
     assert claimed is not None
+    stored = _parsed.get((content, str(options)))
+    if stored:
+        _store_rows(claimed, *stored)
     parse_list(claimed)
     ready = AddressList.objects.get(pk=claimed.pk)
     assert ready.state == State.READY, ready.error_message
+    if not stored:
+        rows = [bytes(chunk.rows) for chunk in ListChunk.objects.filter(list=ready)]
+        _parsed[content, str(options)] = bytes(ready.preview), rows
     return ready
+
+
+def _store_rows(address_list: AddressList, preview: bytes, chunks: list[bytes]) -> None:
+    address_list.preview = preview
+    address_list.save(update_fields=["preview"])
+    for number, rows in enumerate(chunks):
+        ListChunk.objects.create(list=address_list, number=number, rows=rows)
 
 
 def make_list(

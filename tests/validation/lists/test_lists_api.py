@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Account, User
@@ -82,32 +84,48 @@ class TestPages:
         assert caller.get("/v1/lists").json()["data"] == []
 
 
+@pytest.mark.anywhere
 class TestAccess:
-    @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
     def test_list_of_another_account_is_not_found(
-        self, caller: ApiClient, account_of_stranger: Account, method: str, rest: str
+        self, caller: ApiClient, account_of_stranger: Account
     ) -> None:
         other = make_list(account_of_stranger)
-        response = caller.call(method, f"/v1/lists/{other.public_id}{rest}")
-        assert (response.status_code, error_code(response)) == (404, "not_found")
-        assert AddressList.objects.filter(pk=other.pk).exists()
+        for method, rest in OPERATIONS:
+            response = caller.call(method, f"/v1/lists/{other.public_id}{rest}")
+            refusal = (response.status_code, error_code(response))
+            assert refusal == (404, "not_found"), f"{method} {rest}"
+            assert AddressList.objects.filter(pk=other.pk).exists(), f"{method} {rest}"
 
     @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
     def test_key_is_required(self, method: str, rest: str) -> None:
         response = ApiClient().call(method, f"/v1/lists/lst_{'a' * 20}{rest}")
         assert error_code(response) == "missing_api_key"
 
-    @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
-    def test_unknown_query_parameter_is_refused(
-        self, caller: ApiClient, account: Account, method: str, rest: str
-    ) -> None:
+    def test_unknown_query_parameter_is_refused(self, caller: ApiClient, account: Account) -> None:
         made = make_list(account)
-        response = caller.call(method, f"/v1/lists/{made.public_id}{rest}?filters=all")
-        assert (response.status_code, error_code(response)) == (400, "unknown_field")
-        assert response.json()["error"]["param"] == "filters"
+        for method, rest in OPERATIONS:
+            response = caller.call(method, f"/v1/lists/{made.public_id}{rest}?filters=all")
+            refusal = (response.status_code, error_code(response))
+            assert refusal == (400, "unknown_field"), f"{method} {rest}"
+            assert response.json()["error"]["param"] == "filters", f"{method} {rest}"
 
-    def test_malformed_id_is_not_found(self, caller: ApiClient) -> None:
-        assert error_code(caller.get("/v1/lists/lst_short")) == "not_found"
+    @pytest.mark.parametrize(
+        "malformed", ["lst_short", "lst_" + "a" * 21, "bat_06H0F0CMZ0DBZXA6NK1AMB66FA", "%00"]
+    )
+    @pytest.mark.parametrize(("method", "rest"), OPERATIONS)
+    def test_malformed_id_is_not_found_without_a_query(
+        self, caller: ApiClient, method: str, rest: str, malformed: str
+    ) -> None:
+        unknown = caller.call(method, f"/v1/lists/lst_{'a' * 20}{rest}").json()["error"]
+        with CaptureQueriesContext(connection) as queries:
+            response = caller.call(method, f"/v1/lists/{malformed}{rest}")
+        assert response.status_code == 404
+        assert response.json()["error"]["message"] == unknown["message"]
+        assert not [query for query in queries if "validation_addresslist" in query["sql"]]
+
+    def test_unknown_operation_on_a_list_is_named_as_such(self, caller: ApiClient) -> None:
+        error = caller.get(f"/v1/lists/lst_{'a' * 20}/rows").json()["error"]
+        assert error["message"].startswith("This operation does not exist.")
 
     def test_other_methods_are_refused(self, caller: ApiClient, account: Account) -> None:
         made = make_list(account)

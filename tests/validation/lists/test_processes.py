@@ -4,12 +4,13 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.servers.dns import FakeDns, dns_server
 from tests.servers.keys import make_account
 from tests.servers.postgres import postgres_server
-from tests.servers.product import product
+from tests.servers.product import Product, product
 from tests.validation.lists.list_processes import (
     assert_charged_once,
     checked_addresses,
@@ -19,6 +20,7 @@ from tests.validation.lists.list_processes import (
     state_of,
     wait_until,
 )
+from validation.management.commands.run_lists import NICENESS
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
 
@@ -81,11 +83,17 @@ def test_process_goes_on_when_the_database_is_back(tmp_path: Path, resolver: str
         assert_charged_once(site, ADDRESSES)
 
 
-def test_make_serve_starts_as_many_list_processes_as_configured(
+def test_make_serve_starts_as_many_list_processes_as_configured_which_let_calls_go_first(
     tmp_path: Path, resolver: str
 ) -> None:
     with product(tmp_path, DNS_RESOLVERS=resolver, LIST_PROCESSES="2") as site:
+        wait_until(lambda: [process.nice() for process in _list_processes(site)] == [NICENESS] * 2)
         make_account(site, "lists@shop.example", "--credits", "5000")
         list_id = start_list(site, 100)
         wait_until(lambda: state_of(site, list_id) == "completed")
         assert_charged_once(site, 100)
+
+
+def _list_processes(site: Product) -> list[psutil.Process]:
+    processes = psutil.Process(site.process.pid).children(recursive=True)
+    return [process for process in processes if "run_lists" in process.cmdline()]

@@ -8,7 +8,7 @@ import pytest
 
 from runtime.csv_download import BYTE_ORDER_MARK
 from validation.presenters.batches import CSV_COLUMNS, BatchReport, limit_note, present_batch
-from validation.sample_results import sandbox_result
+from validation.results.sample_results import sandbox_result
 
 
 def make_report(*results: dict[str, Any], lines: list[int] | None = None) -> BatchReport:

@@ -34,6 +34,7 @@ def page_text(browser: Client, path: str = PAGE) -> str:
     return read_page(response)
 
 
+@pytest.mark.anywhere
 def test_new_account_sees_the_first_steps(browser: Client) -> None:
     page = page_text(browser)
     assert "Send your first request in three steps." in page
@@ -42,12 +43,14 @@ def test_new_account_sees_the_first_steps(browser: Client) -> None:
     assert "data-poll" not in page
 
 
+@pytest.mark.anywhere
 def test_with_a_key_the_page_polls_for_the_first_request(browser: Client, key: ApiKey) -> None:
     page = page_text(browser)
     assert 'data-poll="/validation/arrivals/"' in page
     assert page.count('<li class="steps-done">') == 1
 
 
+@pytest.mark.anywhere
 def test_viewer_sees_which_roles_can_create_keys(account: Account) -> None:
     page = page_text(signed_in(make_member(account, Role.VIEWER)))
     assert "Ask an owner, admin, or developer of The Shop" in page
@@ -86,6 +89,7 @@ def test_first_result_counts_without_a_request_log(
     assert page_text(browser).count('<li class="steps-done">') == 3
 
 
+@pytest.mark.anywhere
 def test_viewer_cannot_try_a_real_address(account: Account, key: ApiKey, caller: ApiClient) -> None:
     caller.validate("risky@sandbox.test")
     page = page_text(signed_in(make_member(account, Role.VIEWER)))
@@ -137,6 +141,7 @@ def test_request_from_a_disallowed_network_counts_as_a_first_request(
     assert "Latest requests" in page_text(browser)
 
 
+@pytest.mark.anywhere
 def test_viewer_gets_no_link_to_create_keys(account: Account, key: ApiKey) -> None:
     assert "/apikeys/create/" not in page_text(signed_in(make_member(account, Role.VIEWER)))
 
@@ -203,6 +208,7 @@ def test_refusals_are_listed_by_code(browser: Client, account: Account) -> None:
     assert "insufficient_credits" not in page
 
 
+@pytest.mark.anywhere
 def test_low_balance_is_shown_with_a_link_to_buy_credits(browser: Client, account: Account) -> None:
     add_usage(account, timezone.now())
     assert "At 0, API requests return 402" not in page_text(browser)
@@ -213,6 +219,7 @@ def test_low_balance_is_shown_with_a_link_to_buy_credits(browser: Client, accoun
     assert "No credits left." in page_text(browser)
 
 
+@pytest.mark.anywhere
 def test_viewer_sees_which_roles_can_buy_credits(account: Account) -> None:
     add_usage(account, timezone.now())
     Wallet.objects.filter(account=account).update(balance=0)
@@ -220,6 +227,7 @@ def test_viewer_sees_which_roles_can_buy_credits(account: Account) -> None:
     assert "Ask an owner, admin, or billing member to buy credits." in page
 
 
+@pytest.mark.anywhere
 def test_security_suggestions_disappear_once_they_are_done(
     browser: Client, account: Account, owner: User
 ) -> None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Account
 from apikeys.models import ApiKey
+from runtime.database import pagination
 from validation.models import LogEntry
 from validation.request_log.search import LogQuery, log_page
 
@@ -31,6 +32,25 @@ ROWS = 500
 def test_page_uses_the_index_of_its_most_selective_filter(
     account: Account, key: ApiKey, query: LogQuery, index: str
 ) -> None:
+    fill_log(account, key)
+    with CaptureQueriesContext(connection) as queries:
+        log_page(account, query)
+    assert index in _plan(queries[-1]["sql"])
+
+
+@pytest.mark.django_db
+def test_end_of_a_bounded_scan_is_found_without_reading_rows(
+    account: Account, key: ApiKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pagination, "SCAN_LIMIT", 20)
+    fill_log(account, key)
+    with CaptureQueriesContext(connection) as queries:
+        log_page(account, LogQuery(verdict="unknown"))
+    covering = "Index Only Scan" if connection.vendor == "postgresql" else "COVERING INDEX"
+    assert covering in _plan(queries[0]["sql"])
+
+
+def fill_log(account: Account, key: ApiKey) -> None:
     now = timezone.now()
     LogEntry.objects.bulk_create(
         LogEntry(
@@ -49,9 +69,6 @@ def test_page_uses_the_index_of_its_most_selective_filter(
     )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    with CaptureQueriesContext(connection) as queries:
-        log_page(account, query)
-    assert index in _plan(queries[-1]["sql"])
 
 
 def _plan(sql: str) -> str:

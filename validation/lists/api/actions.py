@@ -34,6 +34,7 @@ from validation.lists.results.sample import shares_of, take_sample
 from validation.lists.uploads.options import MAX_COLUMN
 
 BODY_ERRORS = ("invalid_json", "invalid_field", "unsupported_media_type")
+_UNPAID_ERRORS = ("insufficient_credits", "key_credit_limit_reached")
 _ACTION_ERRORS = (*LIST_ERRORS, *BODY_ERRORS, "invalid_state")
 
 
@@ -91,7 +92,7 @@ class StartView(ListView):
             examples=[named_example("A price limit", {"max_credits": 50_000})],
         ),
         examples={"Queued": QUEUED_EXAMPLE},
-        refusals=(*_ACTION_ERRORS, "confirmation_required", "insufficient_credits"),
+        refusals=(*_ACTION_ERRORS, "confirmation_required", *_UNPAID_ERRORS),
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         actor = Actor.of_call(request.call)
@@ -128,7 +129,7 @@ class ResumeView(ActionView):
         tag="Lists",
         parameters=[LIST_ID],
         examples={"Queued": QUEUED_EXAMPLE},
-        refusals=(*_ACTION_ERRORS, "insufficient_credits"),
+        refusals=(*_ACTION_ERRORS, *_UNPAID_ERRORS),
     )
     def post(self, request: ApiRequest, list_id: str) -> ApiResponse:
         resumed = control.resume_list(

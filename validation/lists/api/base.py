@@ -1,5 +1,7 @@
 """The base class of the views for one list."""
 
+import re
+
 from django.http import Http404
 from rest_framework.response import Response
 
@@ -7,6 +9,7 @@ from apikeys.errors import ApiError
 from apikeys.rest.responses import render
 from apikeys.rest.schema import COMMON_ERRORS
 from apikeys.rest.view import ApiView
+from runtime.http.url_converters import PublicId
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
 
@@ -29,8 +32,10 @@ class ListView(ApiView):
         return super().handle_exception(Http404() if is_deleted else exc)
 
     def find_list(self) -> AddressList:
-        lists = AddressList.objects.filter(account=self.request.call.key.account)
         public_id = self.kwargs["list_id"]
+        if not re.fullmatch(PublicId.regex, public_id):
+            raise Http404
+        lists = AddressList.objects.filter(account=self.request.call.key.account)
         found = lists.select_related("hold").defer("preview").filter(public_id=public_id).first()
         if found is None:
             raise Http404

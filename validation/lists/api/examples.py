@@ -2,7 +2,7 @@
 
 from validation.lists.api.serializers import NOT_IN_LISTS
 from validation.lists.payloads import RowKind
-from validation.sample_results import sandbox_result
+from validation.results.sample_results import sandbox_result
 
 LIST_ID_EXAMPLE = "lst_4Fq8ZnWcR2tKvYx6BdJm"
 _VERDICTS = {"deliverable": 30_100, "risky": 5_012, "undeliverable": 4_380, "unknown": 508}

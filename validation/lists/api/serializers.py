@@ -7,7 +7,7 @@ from validation.lists.payloads import RowKind
 from validation.lists.uploads.options import MAX_COLUMN
 from validation.models.list_states import State
 from validation.models.lists import Dedupe
-from validation.serializers import Described, ResultSerializer
+from validation.results.serializers import Described, ResultSerializer
 
 
 class ListErrorSerializer(Described):

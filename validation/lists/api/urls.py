@@ -13,7 +13,8 @@ from validation.lists.api.rows import DownloadView, ResultsView
 from validation.lists.api.uploads.views import ParseView, PartView, UploadView
 from validation.lists.api.views import OneListView
 
-_LIST = "v1/lists/<public_id:list_id>"
+# Any text: a malformed id gets the same 404 as that of an unknown list.
+_LIST = "v1/lists/<str:list_id>"
 
 LIST_OPERATIONS = [
     *operation("v1/lists", UploadView),

@@ -14,6 +14,7 @@ from apikeys.errors import REFUSALS
 from credits.wallet.charges import Charge
 from credits.wallet.holds import HoldEnded, charge_hold
 from runtime.database.heartbeat import Heartbeat
+from validation.charging.settlement import PRICE
 from validation.domain_data import account_domains
 from validation.engine.sandbox import sandbox_finding, sandbox_word
 from validation.engine.syntax.parsing import AddressParts, parse_address
@@ -26,7 +27,6 @@ from validation.lists.recording import record
 from validation.lists.services import change_state
 from validation.models import AddressList, ListChunk
 from validation.models.list_states import State
-from validation.settlement import PRICE
 
 CREDITS_DEDUCTED = "credits_deducted"
 _CREDITS_DEDUCTED_MESSAGE = (

@@ -1,5 +1,6 @@
 import gc
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -23,6 +24,9 @@ logger = logging.getLogger(__name__)
 # domains is looked up, for example.
 FIRST_PAUSE_SECONDS, PAUSE_SECONDS, SWEEP_PAUSE_SECONDS = 0.02, 0.5, 5.0
 
+# Calls on the same machine go first: a list takes the processor time that they leave.
+NICENESS = 10
+
 
 class Command(DatabaseCommand):
     help = (
@@ -35,6 +39,7 @@ class Command(DatabaseCommand):
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: self.stop.set())
         log_uncaught()
+        os.nice(NICENESS)
         _collect_garbage_rarely()
         flusher = Flusher("lists")
         flusher.start()

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from validation.lists.uploads.options import MAX_COLUMN, MAX_CREDITS, MAX_NAME_LENGTH
 from validation.models.lists import Dedupe
-from validation.serializers import Described
+from validation.results.serializers import Described
 
 
 class ListRequestSerializer(Described):
