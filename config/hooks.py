@@ -2,7 +2,7 @@
 
 Each line is the dotted path of a function. The layer that calls a hook defines its signature
 (accounts/hooks.py, accounts/staff/hooks.py, accounts/engine.py, apikeys/hooks.py,
-runtime/jobs/daily.py).
+runtime/jobs/, runtime/mail/attachments.py).
 """
 
 # --- Events of a lower layer, handled inside its transaction --------------------------------------
@@ -11,12 +11,14 @@ ON_ACCOUNT_OPENED: list[str] = ["credits.plans.subscriptions.create_wallet_and_s
 ON_ACCOUNT_CLOSED: list[str] = [
     "apikeys.services.revoke_keys_of_closed_account",
     "credits.plans.subscriptions.cancel_billing",
+    "credits.automatic_top_ups.services.switch_off_closed_account",
     "credits.payments.sync_with_provider_on_commit",
 ]
 ON_ACCOUNT_REOPENED: list[str] = []
 ON_ACCOUNT_ERASED: list[str] = [
     "apikeys.services.erase_personal_data",
     "credits.wallet.holds.release_holds",
+    "credits.payments.cards.forget_card",
     "validation.request_log.retention.delete_requests",
     "validation.lists.deletion.retention.delete_lists",
     "validation.domains.services.erase_domains",
@@ -37,6 +39,10 @@ ON_ACCOUNT_EXPORTED: list[str] = [
 ON_EMAIL_CONFIRMED: list[str] = ["credits.plans.sign_up_credits.grant_sign_up_credits"]
 # Exactly one. Returns the domains that staff have listed, for the engine.
 STAFF_DOMAINS: list[str] = ["validation.domain_data.staff_domains.current"]
+# Exactly one. Makes the file that is attached to an email when it is sent.
+MAIL_ATTACHMENT: list[str] = ["credits.invoice_files.attached_invoice"]
+# Exactly one. Returns the credits that keys with a limit have used.
+KEY_CREDIT_USE: list[str] = ["credits.wallet.key_limits.find_use"]
 ON_API_RESPONSE: list[str] = ["validation.request_log.writer.write_response"]
 ON_EVERY_DAY: list[str] = [
     "accounts.retention.erase_closed_accounts",
@@ -55,7 +61,7 @@ ON_EVERY_DAY: list[str] = [
     "credits.wallet.totals.roll_up_days",
     "credits.wallet.totals.delete_old_hours",
     "validation.lists.control.cancel_long_paused",
-    "validation.lost_charges.settle_lost_charges",
+    "validation.charging.lost_charges.settle_lost_charges",
     "validation.request_log.partitions.create_partitions",
     "validation.request_log.retention.delete_old_replays",
     "validation.request_log.retention.delete_old_results",
@@ -64,6 +70,8 @@ ON_EVERY_DAY: list[str] = [
     "validation.lists.deletion.retention.delete_unfinished_uploads",
     "validation.lists.deletion.retention.expire_lists",
 ]
+# In each round of the background worker, about once per second.
+ON_WORKER_ROUND: list[str] = ["credits.payments.automatic_orders.pay_automatic_orders"]
 
 # --- What each layer adds to the admin ------------------------------------------------------------
 
@@ -82,6 +90,7 @@ STAFF_PANELS: list[str] = [
 # Panels of an account's usage page.
 STAFF_ACCOUNT_PANELS: list[str] = [
     "credits.staff.account_panels.balance_panel",
+    "credits.staff.top_up_panel.automatic_top_up_panel",
     "validation.staff.account_panels.requests_panel",
     "apikeys.staff.panels.account_refusals_panel",
     "validation.staff.account_panels.usage_by_day_panel",

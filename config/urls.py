@@ -20,7 +20,7 @@ from validation.domains.api import DomainsView
 from validation.feedback.api import FeedbackView
 from validation.lists.api.urls import LIST_OPERATIONS
 from validation.reports.api import UsageView
-from validation.result_api import ResultView
+from validation.results.api import ResultView
 
 # The app's configuration leaves this to the URL table: config/apps.py.
 admin.autodiscover()
@@ -33,8 +33,9 @@ urlpatterns = [
     # The most requested paths come first.
     *operation("v1/validate", ValidateView),
     *operation("v1/validate/batch", ValidateBatchView),
-    *operation("v1/validations/<result_id:result_id>", ResultView),
-    *operation("v1/validations/<result_id:result_id>/feedback", FeedbackView),
+    # Any text: a malformed id gets the same 404 as one that isn't stored.
+    *operation("v1/validations/<str:result_id>", ResultView),
+    *operation("v1/validations/<str:result_id>/feedback", FeedbackView),
     *LIST_OPERATIONS,
     *operation("v1/domains", DomainsView),
     *operation("v1/credits", CreditsView),

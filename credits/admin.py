@@ -4,19 +4,13 @@ Balances and the ledger are read-only. Staff change them through staff actions: 
 calls one service, which writes the ledger and the audit log and queues the emails.
 """
 
-from typing import TypeVar
-
 from django.contrib import admin
 from django.db.models import Model, QuerySet
-from django.forms import ModelForm
 from django.http import HttpRequest
-from django.template.defaultfilters import pluralize
 
-from accounts import audit
 from accounts.models import Account
 from accounts.staff.account_admin import AccountAdmin
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
-from accounts.staff.request import staff_request
 from credits.models import (
     Hold,
     LedgerEntry,
@@ -32,14 +26,12 @@ from credits.models import (
 )
 from credits.models.wallets import WalletQuerySet
 from credits.money import format_money
-from credits.plans import changes
 from credits.staff.action_admin import StaffActionsAdmin
-from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS, ORDER_ACTIONS
+from credits.staff.actions import ACCOUNT_ACTIONS, GRANT_ACTIONS
+from credits.staff.catalog_admin import PackAdmin, PlanAdmin
+from credits.staff.order_admin import OrderAdmin
 from credits.staff.panels import usage_window_start
-
-Item = TypeVar("Item", bound=Model)
-
-ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")
+from credits.staff.search import ACCOUNT_SEARCH_FIELDS
 
 
 class WalletInline(ReadOnlyInline):
@@ -69,8 +61,12 @@ class LatestInline(ReadOnlyInline):
 class OrderInline(LatestInline):
     model = Order
     verbose_name_plural = "latest orders"
-    fields = ("number", "description", "state", "placed_at", "paid_at")
+    fields = ("number", "description", "total", "state", "placed_at", "paid_at")
     readonly_fields = fields
+
+    @admin.display
+    def total(self, order: Order) -> str:
+        return format_money(order.total_cents, order.currency)
 
 
 class LedgerInline(LatestInline):
@@ -107,28 +103,6 @@ class CustomerAdmin(StaffActionsAdmin[Account], AccountAdmin):
     @admin.display(ordering="subscription__plan")
     def plan(self, account: Account) -> str:
         return str(account.subscription.plan)
-
-
-@admin.register(Order)
-class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
-    list_display = ("number", "account", "description", "state", "total", "method", "placed_at")
-    list_filter = ("state", "method", "kind", "placed_at")
-    list_select_related = ("account",)
-    search_fields = (
-        "public_id",
-        "invoice_number",
-        "buyer_name",
-        "provider_payment",
-        *ACCOUNT_SEARCH_FIELDS,
-    )
-    search_help_text = "Invoice number without INV-, ord_…, name on the invoice, account or email"
-    date_hierarchy = "placed_at"
-    exclude = ("form_token", "provider_url")
-    staff_actions = ORDER_ACTIONS
-
-    @admin.display(ordering="net_cents")
-    def total(self, order: Order) -> str:
-        return format_money(order.total_cents, order.currency)
 
 
 @admin.register(LedgerEntry)
@@ -214,61 +188,13 @@ class UsageDayAdmin(UsageAdmin):
     list_display = ("day", "account", "key", "verdict", "calls", "credits")
 
 
-class CatalogAdmin(admin.ModelAdmin[Item]):
-    """Edits plans and packs. Orders refer to them, so staff withdraw a row and never delete it."""
-
-    def has_delete_permission(self, request: HttpRequest, obj: Item | None = None) -> bool:
-        return False
-
-    def save_model(
-        self, request: HttpRequest, obj: Item, form: ModelForm[Item], change: bool
-    ) -> None:
-        super().save_model(request, obj, form, change)
-        if not form.changed_data:
-            return
-        staff = staff_request(request)
-        changes = ", ".join(
-            f"{name}: {form.initial.get(name, 'new')} → {form.cleaned_data[name]}"
-            for name in form.changed_data
-        )
-        action = f"{obj._meta.model_name}.{'changed' if change else 'added'}_by_staff"
-        audit.record(None, staff.user, action, f"{obj}: {changes}", staff.ip)
-
-
-@admin.register(Plan)
-class PlanAdmin(CatalogAdmin[Plan]):
-    list_display = (
-        *("name", "code", "price_cents", "monthly_credits", "requests_per_minute"),
-        "is_offered",
-    )
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Plan | None = None) -> tuple[str, ...]:
-        """Protect the code, which API clients read, and keep the Free plan free and offered."""
-        if obj is None:
-            return ()
-        return ("code", "price_cents", "is_offered") if obj.is_free else ("code",)
-
-    def save_model(
-        self, request: HttpRequest, obj: Plan, form: ModelForm[Plan], change: bool
-    ) -> None:
-        super().save_model(request, obj, form, change)
-        new_terms = {"requests_per_minute", "monthly_credits"} & {*form.changed_data}
-        account_count = changes.apply_plan_changes(obj) if change and new_terms else 0
-        if account_count:
-            self.message_user(
-                request,
-                f"{account_count:,} account{pluralize(account_count)} on this plan: the new rate "
-                "limit applies now, the new price and credits from the next month.",
-            )
-
-
-@admin.register(Pack)
-class PackAdmin(CatalogAdmin[Pack]):
-    list_display = ("__str__", "price_cents", "requests_per_minute", "is_offered")
-
-
 @admin.register(ProviderEvent)
 class ProviderEventAdmin(ReadOnlyAdmin):
     list_display = ("at", "kind", "event_id")
     list_filter = ("kind", "at")
     search_fields = ("event_id",)
+
+
+admin.site.register(Order, OrderAdmin)
+admin.site.register(Plan, PlanAdmin)
+admin.site.register(Pack, PackAdmin)

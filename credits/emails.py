@@ -3,57 +3,182 @@
 The recipients are an account's owners and the members with the role Billing.
 """
 
+from collections.abc import Mapping
 from datetime import date
+
+from django.utils.formats import date_format
 
 from accounts.emails import link, queue_email
 from accounts.models import Account
+from accounts.names import format_for_email
 from accounts.roles import Role
-from credits.models import Order, Plan, Wallet
-from credits.money import format_money
+from credits.models import AutomaticOrder, Order, Plan, Wallet
+from credits.money import format_money, format_percent
+from runtime.mail.rendering import EmailRow
 
 RECIPIENT_ROLES = (Role.OWNER, Role.BILLING)
+# The provider's code for a payment that the bank asks the customer to confirm.
+NEEDS_CUSTOMER = "authentication_required"
 
 
 def queue_invoice(*, order: Order) -> None:
     template = "renewal" if order.kind == Order.Kind.RENEWAL else "invoice"
-    _queue(template, order.account, **_order_context(order))
+    rows = [*_order_rows(order), EmailRow("Due on", date_format(order.due_on))]
+    _queue(template, order.account, {**_order_context(order), "rows": rows}, _invoice_of(order))
 
 
 def queue_receipt(*, order: Order) -> None:
-    _queue("receipt", order.account, **_order_context(order))
+    """Queue the receipt. If the saved card was charged automatically, it says so."""
+    is_automatic = AutomaticOrder.objects.filter(order=order, outcome="").exists()
+    template = "top_up_receipt" if is_automatic else "receipt"
+    rows = [*_order_rows(order), _balance_row(order.account)]
+    context = {**_order_context(order), "rows": rows, "top_up_link": _top_up_link()}
+    _queue(template, order.account, context, _invoice_of(order))
 
 
-def queue_refund(*, order: Order, cents: int, plan: Plan | None) -> None:
-    context = {**_order_context(order), "amount": format_money(cents, order.currency), "plan": plan}
-    _queue("refund", order.account, **context)
+def queue_refund(*, order: Order, cents: int, credits: int, plan: Plan | None) -> None:
+    """Email a refund of these cents, for which these credits were deducted."""
+    context = {
+        **_order_context(order),
+        "amount": format_money(cents, order.currency),
+        "return": describe_return(order),
+        "deduction": describe_deduction(credits),
+        "rows": _refund_rows(order, cents, credits),
+        "plan": plan,
+    }
+    _queue("refund", order.account, context)
 
 
-def queue_payment_failed(*, account: Account, plan: Plan, ends_on: date) -> None:
-    context = {"plan": plan, "ends_on": ends_on, "link": link("credits:show-billing")}
-    _queue("payment_failed", account, **context)
+def describe_return(order: Order) -> str:
+    if order.was_paid_by_card:
+        return "The money goes back to the card you paid with."
+    return "We return the money by bank transfer."
+
+
+def describe_deduction(credits: int) -> str:
+    if not credits:
+        return ""
+    return (
+        "The refunded credits were deducted from your balance. If you already used some of them, "
+        "new credits pay those off first."
+    )
+
+
+def queue_payment_failed(
+    *, account: Account, plan: Plan, ends_on: date, payment_url: str = ""
+) -> None:
+    """Report that the card was declined for a renewal. `payment_url` is the provider's page."""
+    billing = link("credits:show-billing")
+    context = {"plan": plan, "ends_on": ends_on, "payment_url": payment_url, "link": billing}
+    _queue("payment_failed", account, context)
+
+
+def queue_order_payment_failed(*, order: Order) -> None:
+    _queue("order_payment_failed", order.account, _payable_context(order))
+
+
+def queue_top_up_failed(*, order: Order, failure: str, is_off: bool) -> None:
+    """Report a failed payment. `failure` is the provider's code for it."""
+    context = {**_payable_context(order), "is_off": is_off, "top_up_link": _top_up_link()}
+    needs_customer = failure == NEEDS_CUSTOMER
+    _queue("top_up_failed", order.account, {**context, "needs_customer": needs_customer})
+
+
+def queue_top_up_paused(*, account: Account, reason: str) -> None:
+    _queue("top_up_paused", account, {"reason": reason, "link": _top_up_link()})
+
+
+def queue_top_up_off(*, order: Order, reason: str) -> None:
+    context = {"reason": reason, "rows": _order_names(order), "link": _top_up_link()}
+    _queue("top_up_off", order.account, context)
 
 
 def queue_plan_ended(*, account: Account, plan: Plan) -> None:
-    _queue("plan_ended", account, plan=plan, link=link("credits:choose-plan"))
+    _queue("plan_ended", account, {"plan": plan, "link": link("credits:choose-plan")})
 
 
 def queue_low_balance(*, account: Account, balance: int, threshold: int) -> None:
+    held = _held(account)
+    rows = [_credits_row("Balance", balance)]
+    if held:
+        rows.append(_credits_row("Held for lists", held))
     context = {
         "balance": balance,
-        "held": _held(account),
+        "held": held,
+        "rows": [*rows, _credits_row("We email you at", threshold)],
         "threshold": threshold,
         "link": link("credits:choose-pack"),
         "threshold_link": link("credits:show-billing"),
     }
-    _queue("low_balance", account, **context)
+    _queue("low_balance", account, context)
 
 
 def queue_zero_balance(*, account: Account) -> None:
-    _queue("zero_balance", account, held=_held(account), link=link("credits:choose-pack"))
+    context = {"held": _held(account), "link": link("credits:choose-pack")}
+    _queue("zero_balance", account, context)
+
+
+def _top_up_link() -> str:
+    return link("credits:show-billing")
+
+
+def _order_rows(order: Order) -> list[EmailRow]:
+    tax = []
+    if order.tax_cents or order.tax_reason:
+        rate = ", ".join(filter(None, [format_percent(order.tax_rate), order.tax_reason]))
+        tax = [
+            _money_row("Net", order.net_cents, order),
+            _money_row(f"Tax ({rate})", order.tax_cents, order),
+        ]
+    total = format_money(order.total_cents, order.currency)
+    return [*_order_names(order), *tax, EmailRow("Total", total, "total")]
+
+
+def _order_names(order: Order) -> list[EmailRow]:
+    return [
+        EmailRow("Invoice" if order.invoice_number else "Order", order.number),
+        EmailRow("For", order.description),
+        EmailRow("Account", format_for_email(order.account.name)),
+    ]
+
+
+def _refund_rows(order: Order, cents: int, credits: int) -> list[EmailRow]:
+    rows = [*_order_names(order), _money_row("Paid", order.total_cents, order)]
+    if earlier := order.refunded_cents - cents:
+        rows.append(_money_row("Refunded before", earlier, order))
+    rows.append(EmailRow("Refunded now", format_money(cents, order.currency), "total"))
+    if credits:
+        rows.append(_credits_row("Credits deducted", credits))
+    return [*rows, _balance_row(order.account)]
+
+
+def _balance_row(account: Account) -> EmailRow:
+    """Show the balance after the changes of this transaction, or the debt."""
+    wallet = Wallet.objects.get(account=account)
+    if wallet.debt:
+        return _credits_row("Credits owed", wallet.debt)
+    return _credits_row("New balance", wallet.balance)
+
+
+def _money_row(label: str, cents: int, order: Order) -> EmailRow:
+    return EmailRow(label, format_money(cents, order.currency), "amount")
+
+
+def _credits_row(label: str, number: int) -> EmailRow:
+    return EmailRow(label, f"{number:,}", "amount")
 
 
 def _held(account: Account) -> int:
     return Wallet.objects.values_list("held", flat=True).get(account=account)
+
+
+def _invoice_of(order: Order) -> str:
+    """Return the reference of the PDF. Renewals that are paid by card have none until then."""
+    return order.public_id if order.invoice_number else ""
+
+
+def _payable_context(order: Order) -> dict[str, object]:
+    return {**_order_context(order), "rows": _order_rows(order)}
 
 
 def _order_context(order: Order) -> dict[str, object]:
@@ -64,7 +189,9 @@ def _order_context(order: Order) -> dict[str, object]:
     }
 
 
-def _queue(template: str, account: Account, **context: object) -> None:
+def _queue(
+    template: str, account: Account, context: Mapping[str, object], attachment: str = ""
+) -> None:
     members = account.memberships.select_related("user").order_by("pk")
     for member in members:
         if member.role in RECIPIENT_ROLES:
@@ -72,4 +199,5 @@ def _queue(template: str, account: Account, **context: object) -> None:
                 member.user.email,
                 f"credits/mails/{template}",
                 {"account": account, **context},
+                attachment=attachment,
             )

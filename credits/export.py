@@ -1,12 +1,21 @@
 """Credits, orders, and usage in the export of an account."""
 
 from accounts.models import Account
-from credits.models import UseDay, UseHour
+from credits.models import AutomaticTopUp, SavedCard, UseDay, UseHour
 
 _ORDER_FIELDS = (
     *("public_id", "kind", "state", "method", "description", "credits", "currency", "net_cents"),
-    *("tax_cents", "refunded_cents", "invoice_number", "buyer_name", "buyer_address"),
-    *("buyer_tax_id", "placed_by", "placed_at", "paid_at", "cancelled_at", "refunded_at"),
+    *("tax_cents", "tax_reason", "refunded_cents", "invoice_number", "buyer_name"),
+    *(
+        "buyer_address",
+        "buyer_tax_id",
+        "buyer_country",
+        "placed_by",
+        "placed_at",
+        "paid_at",
+        "cancelled_at",
+        "refunded_at",
+    ),
 )
 _USAGE_FIELDS = ("key__public_id", "verdict", "calls", "credits")
 
@@ -23,8 +32,30 @@ def export_billing(*, account: Account) -> dict[str, object]:
             "next": subscription.next_plan.code,
             "covered_until": subscription.covered_until,
         },
+        "saved_card": _export_card(account),
+        "automatic_top_up": _export_top_up(account),
         "ledger": list(entries.values("at", "kind", "amount", "reason")),
         "orders": list(account.orders.order_by("placed_at").values(*_ORDER_FIELDS)),
         "use_by_hour": list(hours.order_by("hour").values("hour", *_USAGE_FIELDS)),
         "use_by_day": list(days.order_by("day").values("day", *_USAGE_FIELDS)),
+    }
+
+
+def _export_card(account: Account) -> dict[str, object] | None:
+    card = SavedCard.objects.filter(account=account).first()
+    if card is None:
+        return None
+    return {"brand": card.brand, "last_four": card.last_four, "expires": card.expires}
+
+
+def _export_top_up(account: Account) -> dict[str, object] | None:
+    top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
+    if top_up is None:
+        return None
+    return {
+        "is_on": top_up.is_on,
+        "threshold": top_up.threshold,
+        "pack_credits": top_up.pack.credits,
+        "cap_cents": top_up.cap_cents,
+        "currency": top_up.currency,
     }

@@ -1,14 +1,24 @@
 from collections.abc import Mapping
+from dataclasses import asdict
+from decimal import Decimal
 
 from django import forms
 from django.core.exceptions import ValidationError
 
 from accounts.forms import OneTimeForm
+from credits.countries import COUNTRIES
 from credits.models import Plan
 from credits.models.catalog import MAX_CREDITS
-from credits.orders.placement import Buyer
-from credits.orders.quotes import Quote, QuoteChanged
+from credits.orders.buyers import Buyer
+from credits.orders.quotes import Quote, QuoteChanged, quote
+from credits.orders.tax import InvalidVatId, has_vat_ids, parse_vat_id
+from credits.plans.offers import OrderRefused
 from runtime.unicode import validate_line
+
+SUSPENSION_HELP = (
+    "Shown to the account's members. Write it for them, without names or internal details."
+)
+TAX_CHANGED = "Your country or VAT ID changes the tax. Review the new total, then order again."
 
 
 class TermsField(forms.CharField):
@@ -21,10 +31,10 @@ class TermsField(forms.CharField):
 
 
 class OrderForm(OneTimeForm):
-    """Asks whom to invoice, and carries the terms that the customer agrees to.
+    """Asks for the names on the invoice, and carries the terms that the customer agrees to.
 
     The URL of the page names the pack or plan, and the price comes from the quote. The posted terms
-    are only compared with it.
+    are only compared with it. `quote` is the one for the details entered, once they are valid.
     """
 
     terms = TermsField(required=False)
@@ -40,22 +50,40 @@ class OrderForm(OneTimeForm):
         label="Address (optional)",
         widget=forms.Textarea({"rows": 3, "autocomplete": "street-address"}),
     )
+    country = forms.ChoiceField(
+        choices=[("", "Select a country"), *COUNTRIES.items()],
+        error_messages={"required": "Select your country."},
+        widget=forms.Select({"autocomplete": "country"}),
+    )
     tax_id = forms.CharField(
         required=False,
         max_length=50,
-        label="Tax number (optional)",
+        label="VAT ID or tax number (optional)",
         validators=[validate_line],
         widget=forms.TextInput({"autocomplete": "off"}),
     )
 
     def __init__(self, quote: Quote, buyer: Buyer, data: Mapping[str, object] | None) -> None:
-        buyer_fields = {"name": buyer.name, "address": buyer.address, "tax_id": buyer.tax_id}
-        super().__init__(data, initial={**buyer_fields, "terms": quote.terms})
+        self.quote = quote
+        super().__init__(data, initial={**asdict(buyer), "terms": quote.terms})
 
     def clean(self) -> None:
+        """Quote for the details entered. Other terms than the posted ones are an error."""
         super().clean()
-        if self.cleaned_data.get("terms") != self.initial["terms"]:
+        data = self.cleaned_data
+        if {"name", "address", "country", "tax_id"} <= data.keys():
+            self._quote_again()
+        if self.quote.differs_in_tax(data.get("terms", "")) and "country" in data:
+            raise ValidationError(TAX_CHANGED)
+        if data.get("terms") != self.quote.terms:
             raise ValidationError(str(QuoteChanged()))
+
+    def _quote_again(self) -> None:
+        try:
+            self.quote = quote(self.quote.account, self.quote.item, self.buyer())
+        except OrderRefused as error:
+            raise ValidationError(str(error)) from None
+        self.initial["terms"] = self.quote.terms
 
     def clean_address(self) -> str:
         lines = self.cleaned_data["address"].splitlines()
@@ -63,9 +91,21 @@ class OrderForm(OneTimeForm):
             validate_line(line)
         return "\n".join(line.strip() for line in lines if line.strip())
 
+    def clean_tax_id(self) -> str:
+        """Check the VAT ID of a country that has one. Fields are cleaned in order."""
+        country, tax_id = self.cleaned_data.get("country", ""), self.cleaned_data["tax_id"]
+        if not tax_id or not has_vat_ids(country):
+            return str(tax_id)
+        try:
+            return parse_vat_id(country, tax_id)
+        except InvalidVatId:
+            raise ValidationError(
+                f"This isn't a valid VAT ID of {COUNTRIES[country]}. Correct it, or leave it empty."
+            ) from None
+
     def buyer(self) -> Buyer:
         data = self.cleaned_data
-        return Buyer(data["name"], data["address"], data["tax_id"])
+        return Buyer(data["name"], data["address"], data["tax_id"], data["country"])
 
 
 class ThresholdForm(forms.Form):
@@ -109,6 +149,46 @@ class ReasonForm(OneTimeForm):
     reason = forms.CharField(
         max_length=200, validators=[validate_line], widget=forms.TextInput({"size": 60})
     )
+
+
+class RefundForm(ReasonForm):
+    """Asks how much to refund. The initial amount, all that is left, is also the most."""
+
+    amount = forms.DecimalField(
+        decimal_places=2,
+        max_digits=12,
+        min_value=Decimal("0.01"),
+        help_text="The same share of the credits is deducted.",
+        widget=forms.TextInput({"inputmode": "decimal", "autocomplete": "off"}),
+    )
+    field_order = ("amount", "reason")
+
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        initial: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(data, initial=dict(initial or {}))
+        self.fields["amount"].label = f"Amount in {self.initial['currency']}"
+        self.fields["reason"].help_text = "Shown to the customer in their ledger and audit log."
+
+    def clean_amount(self) -> Decimal:
+        amount: Decimal = self.cleaned_data["amount"]
+        if amount > self.initial["amount"]:
+            raise ValidationError(f"At most {self.initial['amount']} can be refunded.")
+        return amount
+
+
+class SuspensionForm(ReasonForm):
+    """Asks for the reason of a suspension."""
+
+    def __init__(
+        self,
+        data: Mapping[str, object] | None = None,
+        initial: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(data, initial=dict(initial or {}))
+        self.fields["reason"].help_text = SUSPENSION_HELP
 
 
 class ConfirmForm(OneTimeForm):

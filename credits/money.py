@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 MINUS = "\N{MINUS SIGN}"
-# Other dollars keep their code, so that they aren't mistaken for US dollars.
-SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£"}
+# Other currencies have their code, so that no dollar is mistaken for a US dollar.
+SYMBOLS = {"USD": "$"}
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,16 @@ def without_tax(total_cents: int, tax_rate: Decimal) -> int:
 
 
 def format_money(cents: int, currency: str) -> str:
-    """Format an amount as in `$1,200.00`, or as in `CHF 1,200.00` without a common symbol."""
+    """Format an amount in a table, order, or email: `$1,200.00`, or `EUR 1,200.00`."""
     units, fraction = divmod(abs(cents), 100)
     sign = MINUS if cents < 0 else ""
     symbol = SYMBOLS.get(currency, f"{currency} ")
     return f"{sign}{symbol}{units:,}.{fraction:02}"
+
+
+def format_card_money(cents: int, currency: str) -> str:
+    """Format an amount on a card, without decimals if it is whole: `$5`, or `EUR 4.50`."""
+    return format_money(cents, currency).removesuffix(".00")
 
 
 def format_percent(tax_rate: Decimal) -> str:

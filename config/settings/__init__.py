@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import django_stubs_ext
 
 from config.hooks import *  # noqa: F403
+from config.settings.billing import currency, seller_country
 from config.settings.caches import cache_settings
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings
@@ -112,6 +113,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.CurrentAccountMiddleware",
     "accounts.middleware.DateDisplayMiddleware",
+    "accounts.authentication.second_factor.required_factor.RequiredFactorMiddleware",
     # After the account is known, so that its page has the navigation.
     "config.errors.LargeFormMiddleware",
     # Every view requires sign-in unless it's decorated with login_not_required.
@@ -241,8 +243,9 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = 9 * 1024 * 1024
 
 # --- Billing --------------------------------------------------------------------------------------
 
-CURRENCY = env.matching("CURRENCY", "USD", r"[A-Z]{3}", "must be three letters such as USD.")
+CURRENCY = currency(env)
 TAX_RATE = env.number("TAX_RATE", 0, minimum=0, maximum=1)
+SELLER_COUNTRY = seller_country(env)
 SELLER_NAME = env.text("SELLER_NAME", "Example Validation Ltd")
 SELLER_ADDRESS = env.text("SELLER_ADDRESS", "1 Example Street, Exampleton")
 SELLER_TAX_ID = env.text("SELLER_TAX_ID", "EX123456789")

@@ -23,6 +23,11 @@ def require_production_settings(env: Environment, settings: Mapping[str, Any]) -
         for name in SELLER:
             if not env.is_set(name):
                 env.report(name, "must be set while invoices are the payment method.")
+    if settings["TAX_RATE"] and not settings["SELLER_COUNTRY"]:
+        env.report(
+            "SELLER_COUNTRY",
+            "must be set while TAX_RATE is above 0, to your country's code, such as DE.",
+        )
 
 
 def _require_secrets(env: Environment) -> None:

@@ -10,6 +10,7 @@ _VIEW_PERMISSIONS = [
     "accounts.view_user",
     "apikeys.view_apikey",
     "apikeys.view_refusalhour",
+    "credits.view_automatictopup",
     "credits.view_hold",
     "credits.view_ledgerentry",
     "credits.view_order",

@@ -1,3 +1,5 @@
+from credits.models.automatic_top_ups import AutomaticOrder, AutomaticTopUp
+from credits.models.cards import CardToDetach, SavedCard
 from credits.models.catalog import Pack, Plan
 from credits.models.grants import StaffGrant
 from credits.models.holds import Hold
@@ -9,6 +11,9 @@ from credits.models.usage import UseDay, UseHour
 from credits.models.wallets import Wallet
 
 __all__ = [
+    "AutomaticOrder",
+    "AutomaticTopUp",
+    "CardToDetach",
     "Hold",
     "InvoiceCounter",
     "LedgerEntry",
@@ -17,6 +22,7 @@ __all__ = [
     "Plan",
     "ProviderCancellation",
     "ProviderEvent",
+    "SavedCard",
     "SignUpPlace",
     "StaffGrant",
     "Subscription",

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import Account
+from apikeys.models import ApiKey
 
 
 class HoldQuerySet(models.QuerySet["Hold"]):
@@ -30,6 +31,10 @@ class HoldQuerySet(models.QuerySet["Hold"]):
 
 class Hold(models.Model):
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="holds")
+    # Pays for the work out of its monthly limit, if it has one. Null: work of the dashboard.
+    key = models.ForeignKey(
+        ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     # Idempotency key: the same work never holds credits twice.
     source = models.CharField(max_length=200, unique=True)
     reason = models.CharField(max_length=300)

@@ -20,7 +20,7 @@ class LedgerEntry(models.Model):
         TAKE_BACK = "take_back", "Deducted by staff"
         REFUND = "refund", "Refund"
 
-    # Prefix of the source of automatic refunds, which are grants: validation/lost_charges.py.
+    # Prefix of the source of automatic refunds, which are grants: validation/charging/.
     LOST_CHARGE = "lost_charge:"
     OUTGOING = (Kind.TAKE_BACK, Kind.REFUND)
 

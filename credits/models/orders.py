@@ -84,6 +84,8 @@ class Order(models.Model):
     net_cents = models.PositiveIntegerField()
     tax_cents = models.PositiveIntegerField()
     tax_rate = models.DecimalField(max_digits=6, decimal_places=5)
+    # Why there is no tax, as printed on the invoice.
+    tax_reason = models.CharField(max_length=100, blank=True, default="", db_default="")
     currency = models.CharField(max_length=3)
     refunded_cents = models.PositiveIntegerField(default=0)
 
@@ -93,6 +95,8 @@ class Order(models.Model):
     buyer_name = models.CharField(max_length=200)
     buyer_address = models.TextField(max_length=500, blank=True)
     buyer_tax_id = models.CharField(max_length=50, blank=True)
+    # An ISO 3166 code. Empty for orders from before it was asked for.
+    buyer_country = models.CharField(max_length=2, blank=True, default="", db_default="")
     seller_name = models.CharField(max_length=200)
     seller_address = models.TextField()
     seller_tax_id = models.CharField(max_length=100)
@@ -105,6 +109,8 @@ class Order(models.Model):
     paid_at = models.DateTimeField(null=True)
     cancelled_at = models.DateTimeField(null=True)
     refunded_at = models.DateTimeField(null=True)
+    # When a card was first declined, which is emailed once per order.
+    payment_failed_at = models.DateTimeField(null=True)
     # Token of the form that placed it, so that resubmitting the form places no second order.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 

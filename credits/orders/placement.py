@@ -4,7 +4,6 @@ Each operation on orders locks the account (`lock_subscription`), so that change
 orders and plan serialize. Payments are in fulfillment.py, refunds in refunds.py.
 """
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 from django.conf import settings
@@ -15,6 +14,7 @@ from accounts import audit
 from accounts.models import Account, User
 from credits import emails
 from credits.models import Order, Pack, Plan, Subscription
+from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.quotes import Quote, quote_again, quote_renewal
 from credits.plans import subscriptions
 from credits.plans.offers import OrderRefused
@@ -26,23 +26,8 @@ DAYS_TO_PAY = 14
 # Stripe Checkout sessions expire after 24 hours.
 CARD_DAYS_TO_PAY = 1
 MAX_PENDING_ORDERS = 10
-
-
-@dataclass(frozen=True)
-class Buyer:
-    """The name, address, and tax number on an invoice."""
-
-    name: str
-    address: str = ""
-    tax_id: str = ""
-
-
-def last_buyer(account: Account) -> Buyer:
-    """Return the buyer of the account's last order, or the account itself if it has none."""
-    order = account.orders.first()
-    if order is None:
-        return Buyer(account.name)
-    return Buyer(order.buyer_name, order.buyer_address, order.buyer_tax_id)
+# Shown as who placed the order.
+AUTOMATIC_TOP_UP = "automatic top-up"
 
 
 @transaction.atomic
@@ -65,7 +50,7 @@ def place_order(
         return existing
     if not subscription.account.is_open:
         raise OrderRefused("This account is closed. Reopen it to place orders.")
-    current = quote_again(quote)
+    current = quote_again(quote, buyer)
     if current.pending is not None:
         return current.pending
     if isinstance(current.item, Pack):
@@ -92,6 +77,16 @@ def place_renewal(
     order = _create_order(quote, subscription, last_buyer(account), placed_by="system")
     if order.method == Method.STRIPE and paid_cents is None:
         emails.queue_invoice(order=order)
+    return order
+
+
+@transaction.atomic
+def place_automatic_order(*, quote: Quote) -> Order:
+    """Place an order of an automatic top-up, with the buyer of the account's last order."""
+    account = quote.account
+    subscription = subscriptions.lock_subscription(account)
+    order = _create_order(quote, subscription, last_buyer(account), placed_by=AUTOMATIC_TOP_UP)
+    audit.record(account, None, "order.placed", str(order))
     return order
 
 
@@ -136,7 +131,8 @@ def _create_order(
         period_end=period.end if period else None,
         net_cents=quote.amount.net_cents,
         tax_cents=quote.amount.tax_cents,
-        tax_rate=quote.tax_rate,
+        tax_rate=quote.tax.rate,
+        tax_reason=quote.tax.reason,
         currency=quote.currency,
         payment_details=settings.INVOICE_PAYMENT_DETAILS if is_invoice else "",
         **_names_on_invoice(buyer),
@@ -157,6 +153,7 @@ def _names_on_invoice(buyer: Buyer) -> dict[str, str]:
         "buyer_name": buyer.name,
         "buyer_address": buyer.address,
         "buyer_tax_id": buyer.tax_id,
+        "buyer_country": buyer.country,
         "seller_name": settings.SELLER_NAME,
         "seller_address": settings.SELLER_ADDRESS,
         "seller_tax_id": settings.SELLER_TAX_ID,

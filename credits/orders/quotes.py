@@ -10,14 +10,9 @@ from django.utils import timezone
 from accounts.models import Account
 from credits.models import Order, Pack, Plan, Subscription
 from credits.money import Amount, with_tax, without_tax
-from credits.plans.offers import (
-    Offer,
-    OrderRefused,
-    offer_pack,
-    offer_plan,
-    offer_renewal,
-    tax_rate,
-)
+from credits.orders.buyers import Buyer, last_buyer
+from credits.orders.tax import Tax, has_vat_ids, tax_for
+from credits.plans.offers import Offer, OrderRefused, offer_pack, offer_plan, offer_renewal
 from credits.plans.periods import Period
 from credits.plans.subscriptions import current_status, load_coverage
 
@@ -33,7 +28,9 @@ class Quote:
     credits: int
     requests_per_minute: int
     amount: Amount
-    tax_rate: Decimal
+    tax: Tax
+    # The rate for buyers in the seller's country.
+    usual_rate: Decimal
     currency: str
     method: Order.Method
     # Upgrades and renewals only: the days they are sold for.
@@ -47,9 +44,14 @@ class Quote:
     def terms(self) -> str:
         """Return what the customer agrees to. The order form carries it."""
         days = f"{self.period.start} {self.period.end}" if self.period else "none"
-        amount = f"{self.amount.net_cents} + {self.amount.tax_cents} {self.currency}"
+        net = f"{self.amount.net_cents} {self.currency} net of {self.usual_rate}"
         limit = self.requests_per_minute
-        return f"{self.kind}: {self.credits}, {limit}, {amount}, {self.method}, {days}"
+        item = f"{self.kind}: {self.credits}, {limit}, {net}, {self.method}, {days}"
+        return f"{item}; {self.amount.tax_cents} {self.tax.reason}".strip()
+
+    def differs_in_tax(self, terms: str) -> bool:
+        """Return whether these are the terms for another country or VAT id."""
+        return terms != self.terms and terms.rpartition("; ")[0] == self.terms.rpartition("; ")[0]
 
 
 class QuoteChanged(OrderRefused):
@@ -62,25 +64,29 @@ class QuoteChanged(OrderRefused):
         )
 
 
-def quote(account: Account, item: Pack | Plan) -> Quote:
-    """Return the terms on which the account can buy the item now, or raise OrderRefused."""
+def quote(account: Account, item: Pack | Plan, buyer: Buyer | None = None) -> Quote:
+    """Return the terms on which the account can buy the item now, or raise OrderRefused.
+
+    `buyer` is the one of the account's last order unless the customer has entered another one.
+    """
+    tax = _tax(buyer or last_buyer(account))
     if isinstance(item, Pack):
-        return _quote(account, item, offer_pack(item))
+        return _quote(account, item, offer_pack(item), tax)
     subscription = Subscription.objects.with_plans().get(account=account)
     offer = _offer_plan(item, subscription)
-    new = _quote(account, item, offer, _orders_to_replace(account, offer.kind))
+    new = _quote(account, item, offer, tax, _orders_to_replace(account, offer.kind))
     pending = _find_pending(new, item)
     return replace(new, pending=pending, replaced=()) if pending else new
 
 
-def quote_again(shown: Quote) -> Quote:
+def quote_again(shown: Quote, buyer: Buyer | None = None) -> Quote:
     """Quote the same item from its current row, or raise QuoteChanged if the terms differ."""
     packs, plans = Pack.objects.offered(), Plan.objects.offered()
     rows = packs if isinstance(shown.item, Pack) else plans
     item = rows.filter(pk=shown.item.pk).first()
     if item is None:
         raise OrderRefused(f"{shown.item} is no longer offered.")
-    current = quote(shown.account, item)
+    current = quote(shown.account, item, buyer)
     if current.terms != shown.terms:
         raise QuoteChanged
     return current
@@ -90,9 +96,35 @@ def quote_renewal(
     account: Account, plan: Plan, month: Period, paid_cents: int | None = None
 ) -> Quote:
     """Quote a further month. `paid_cents` is what a provider was paid that renews automatically."""
-    net_cents = without_tax(paid_cents, tax_rate()) if paid_cents is not None else None
+    tax = _renewal_tax(account, plan, paid_cents)
+    net_cents = without_tax(paid_cents, tax.rate) if paid_cents is not None else None
     renewals = account.orders.pending().filter(kind=Kind.RENEWAL)
-    return _quote(account, plan, offer_renewal(plan, month, net_cents), renewals)
+    return _quote(account, plan, offer_renewal(plan, month, net_cents), tax, renewals)
+
+
+def price_with_tax(account: Account, plan: Plan) -> int:
+    """Return the cents that a month of the plan costs the account."""
+    return with_tax(plan.price_cents, _tax(last_buyer(account)).rate).total_cents
+
+
+def _tax(buyer: Buyer) -> Tax:
+    vat_id = buyer.tax_id if has_vat_ids(buyer.country) else ""
+    return tax_for(settings.SELLER_COUNTRY, buyer.country, vat_id, _usual_rate())
+
+
+def _renewal_tax(account: Account, plan: Plan, paid_cents: int | None) -> Tax:
+    """Return today's tax, or the last order's if the provider doesn't know the new price yet."""
+    tax = _tax(last_buyer(account))
+    if paid_cents in (None, with_tax(plan.price_cents, tax.rate).total_cents):
+        return tax
+    last = account.orders.filter(plan=plan, state=Order.State.PAID).first()
+    if last is None or last.total_cents != paid_cents:
+        return tax
+    return Tax(last.tax_rate, last.tax_reason)
+
+
+def _usual_rate() -> Decimal:
+    return Decimal(str(settings.TAX_RATE))
 
 
 def _offer_plan(plan: Plan, subscription: Subscription) -> Offer:
@@ -119,6 +151,7 @@ def _find_pending(quote: Quote, plan: Plan) -> Order | None:
         credits=quote.credits,
         net_cents=quote.amount.net_cents,
         tax_cents=quote.amount.tax_cents,
+        tax_reason=quote.tax.reason,
         currency=quote.currency,
         method=quote.method,
     )
@@ -126,9 +159,8 @@ def _find_pending(quote: Quote, plan: Plan) -> Order | None:
 
 
 def _quote(
-    account: Account, item: Pack | Plan, offer: Offer, replaced: Iterable[Order] = ()
+    account: Account, item: Pack | Plan, offer: Offer, tax: Tax, replaced: Iterable[Order] = ()
 ) -> Quote:
-    rate = tax_rate()
     return Quote(
         account=account,
         item=item,
@@ -136,8 +168,9 @@ def _quote(
         description=offer.description,
         credits=offer.credits,
         requests_per_minute=item.requests_per_minute,
-        amount=with_tax(offer.net_cents, rate),
-        tax_rate=rate,
+        amount=with_tax(offer.net_cents, tax.rate),
+        tax=tax,
+        usual_rate=_usual_rate(),
         currency=settings.CURRENCY,
         method=Method.STRIPE if settings.STRIPE_SECRET_KEY else Method.INVOICE,
         period=offer.period,

@@ -14,6 +14,25 @@ Kind, State = Order.Kind, Order.State
 
 
 @transaction.atomic
+def refund_part(
+    *, order: Order, cents: int, actor: User, reason: str, ip: str | None = None
+) -> bool:
+    """Record a refund of these cents by staff, in addition to what `order` was refunded before.
+
+    The order is as the staff user saw it. Returns False if this refund was recorded before, by a
+    second submission or by the provider's event, and raises OrderRefused after another refund.
+    """
+    seen, total = order.refunded_cents, order.refunded_cents + cents
+    subscriptions.lock_subscription(order.account)
+    recorded = Order.objects.values_list("refunded_cents", flat=True).get(pk=order.pk)
+    if recorded not in (seen, total):
+        raise OrderRefused(
+            f"Another refund of {order.number} was recorded. Check the order, then try again."
+        )
+    return refund_order(order=order, cents=total, actor=actor, reason=reason, ip=ip)
+
+
+@transaction.atomic
 def refund_order(
     *,
     order: Order,
@@ -41,14 +60,13 @@ def refund_order(
     if cents == order.total_cents:
         order.state, order.refunded_at = State.REFUNDED, timezone.now()
     order.save()
-    if was_paid:
-        deduct_share(order, refunded_before, actor, reason)
+    deducted = deduct_share(order, refunded_before, actor, reason) if was_paid else 0
     if order.state == State.REFUNDED:
         _end_refunded_plan(order, subscription)
     target = f"{order}: {reason}" if reason else str(order)
     audit.record(order.account, actor, "order.refunded", target, ip)
     plan = subscription.plan if order.state == State.REFUNDED and order.plan else None
-    emails.queue_refund(order=order, cents=cents - refunded_before, plan=plan)
+    emails.queue_refund(order=order, cents=cents - refunded_before, credits=deducted, plan=plan)
     return True
 
 
@@ -81,11 +99,18 @@ def require_refundable(order: Order) -> None:
         raise OrderRefused(f"Refund {upgrade.number} first, which upgrades this month.")
 
 
-def deduct_share(order: Order, refunded_before: int, actor: User | None, reason: str) -> None:
-    """Deduct the same share of the credits as of the money, less what was deducted before."""
+def share_of_credits(order: Order, refunded_before: int, refunded_cents: int) -> int:
+    """Return the credits to deduct: the same share as of the money, less those deducted before.
+
+    Counted from the totals, so several partial refunds deduct what one full refund would.
+    """
     total = order.total_cents
-    deducted = order.credits * refunded_before // total
-    share = order.credits * order.refunded_cents // total - deducted
+    return order.credits * refunded_cents // total - order.credits * refunded_before // total
+
+
+def deduct_share(order: Order, refunded_before: int, actor: User | None, reason: str) -> int:
+    """Deduct the share of the credits that is refunded now, and return it."""
+    share = share_of_credits(order, refunded_before, order.refunded_cents)
     if share:
         services.post_entry(
             account=order.account,
@@ -96,3 +121,4 @@ def deduct_share(order: Order, refunded_before: int, actor: User | None, reason:
             reason=f"{order}. {reason}".strip(". "),
             order=order,
         )
+    return share

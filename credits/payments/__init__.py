@@ -10,7 +10,13 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.models import Account, User
-from credits.models import Order, ProviderCancellation, Subscription
+from credits.models import (
+    CardToDetach,
+    Order,
+    ProviderCancellation,
+    SavedCard,
+    Subscription,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -26,8 +32,8 @@ class PaymentMethod(Protocol):
     def withdraw(self, order: Order) -> None:
         """Prevent the payment of an order that was canceled."""
 
-    def refund(self, order: Order) -> None:
-        """Return the money. Idempotent."""
+    def refund(self, order: Order, cents: int) -> None:
+        """Return this much, in addition to what was refunded before. Idempotent until recorded."""
 
 
 def get_payment_method(order: Order) -> PaymentMethod:
@@ -41,28 +47,41 @@ def get_payment_method(order: Order) -> PaymentMethod:
     return Invoice()
 
 
+def open_card_page(account: Account) -> str:
+    """Return the URL of the provider's page that saves a card."""
+    from credits.payments import stripe_cards
+
+    return stripe_cards.open_card_page(account)
+
+
 def sync_with_provider(account: Account) -> None:
-    """Send plan changes of an account to a provider that renews automatically. Idempotent."""
+    """Send an account's changes of plan and card to the payment provider. Idempotent."""
     if settings.STRIPE_SECRET_KEY:
         from credits.payments.stripe import sync_with_stripe
+        from credits.payments.stripe_cards import sync_cards
 
         sync_with_stripe(account)
+        sync_cards(account)
 
 
 def sync_with_provider_on_commit(*, account: Account, actor: User) -> None:
     """Stop the provider's charges once the closing of an account is committed. A hook."""
-    transaction.on_commit(lambda: _try_sync(account))
+    transaction.on_commit(lambda: try_sync(account))
 
 
 def sync_all_with_provider() -> None:
     """Send the provider every change that failed to sync before. A daily job."""
     renewing = Subscription.objects.exclude(provider_subscription="").values("account")
     cancelling = ProviderCancellation.objects.values("account")
-    for account in Account.objects.filter(pk__in=renewing.union(cancelling)):
-        _try_sync(account)
+    detaching = CardToDetach.objects.values("account")
+    replacing = SavedCard.objects.filter(pays_renewals=False).values("account")
+    changed = renewing.union(cancelling, detaching, replacing)
+    for account in Account.objects.filter(pk__in=changed):
+        try_sync(account)
 
 
-def _try_sync(account: Account) -> None:
+def try_sync(account: Account) -> None:
+    """Send changes to the provider now, or leave them to the daily job."""
     try:
         sync_with_provider(account)
     except PaymentUnavailable:

@@ -14,5 +14,5 @@ class Invoice:
     def withdraw(self, order: Order) -> None:
         """Do nothing: the invoice shows that it is canceled."""
 
-    def refund(self, order: Order) -> None:
+    def refund(self, order: Order, cents: int) -> None:
         """Do nothing: staff transfer the money manually."""

@@ -4,10 +4,7 @@ Packs and upgrades are one-time payments; a plan is a Stripe subscription, which
 automatically. Stripe's events are handled in stripe_events.py.
 """
 
-import logging
-from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
 from typing import Any
 
 import stripe
@@ -15,45 +12,30 @@ from django.conf import settings
 
 from accounts.emails import link
 from accounts.models import Account
-from credits.models import Order, ProviderCancellation, Subscription
+from credits.models import AutomaticTopUp, Order, ProviderCancellation, Subscription
+from credits.orders.quotes import price_with_tax
 from credits.payments import PaymentUnavailable
-from credits.plans import offers
-
-logger = logging.getLogger(__name__)
+from credits.payments.stripe_client import get_client, handle_stripe_errors
 
 Kind = Order.Kind
-TIMEOUT_SECONDS = 10
 # Fields of an order that opening a Checkout session changes.
 SESSION_FIELDS = ("state", "provider_session", "provider_url")
-
-
-def handle_stripe_errors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn errors of Stripe's library into PaymentUnavailable, and log them."""
-
-    @wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except stripe.StripeError as error:
-            # The error's text may contain customer data: logs only its type and request id.
-            logger.warning("Stripe request failed: %s %s", type(error).__name__, error.request_id)
-            raise PaymentUnavailable(
-                "The payment service isn't responding, and nothing was charged. Try again in a "
-                "minute."
-            ) from None
-
-    return wrapper
 
 
 class Stripe:
     @handle_stripe_errors
     def begin(self, order: Order) -> None:
         """Open a Checkout session unless the order has one, because both could be paid."""
+        if AutomaticTopUp.objects.filter(open_order=order).exists():
+            raise PaymentUnavailable(
+                "Automatic top-up is paying this order with your saved card. Check again in a "
+                "minute."
+            )
         order.refresh_from_db(fields=SESSION_FIELDS)
         old_session = order.provider_session
         if not order.is_pending or (old_session and _is_open_or_paid(old_session)):
             return
-        session = _client().v1.checkout.sessions.create(_session_params(order))
+        session = get_client().v1.checkout.sessions.create(_session_params(order))
         # No lock is held during the request to Stripe. The first of concurrent callers stores its
         # session. The others expire theirs, whose URL was never shown.
         unchanged = Order.objects.pending().filter(pk=order.pk, provider_session=old_session)
@@ -72,16 +54,23 @@ class Stripe:
                 _expire(order.provider_session)
 
     @handle_stripe_errors
-    def refund(self, order: Order) -> None:
+    def close(self, order: Order) -> bool:
+        """Close the payment page for good. Returns False if it was paid before."""
+        self.withdraw(order)
+        return not (order.provider_session and _is_open_or_paid(order.provider_session))
+
+    @handle_stripe_errors
+    def refund(self, order: Order, cents: int) -> None:
         payment = order.provider_payment
         if order.provider_invoice:
             payment = payment or _find_payment_for_invoice(order.provider_invoice)
         if not payment:
             # Staff marked it paid, so it was not paid at Stripe. They return the money manually.
             return
-        remaining = order.total_cents - order.refunded_cents
-        _client().v1.refunds.create(
-            {"payment_intent": payment, "amount": remaining},
+        # Stripe refuses a second refund of another amount with this key. So of two concurrent
+        # refunds, which both began before the other was recorded, only one is made.
+        get_client().v1.refunds.create(
+            {"payment_intent": payment, "amount": cents},
             {"idempotency_key": f"refund-{order.public_id}-{order.refunded_cents}"},
         )
 
@@ -92,9 +81,9 @@ def sync_with_stripe(account: Account) -> None:
     for cancellation in ProviderCancellation.objects.filter(account=account):
         # Raised if the subscription has ended already.
         with suppress(stripe.InvalidRequestError):
-            _client().v1.subscriptions.cancel(cancellation.provider_subscription)
+            get_client().v1.subscriptions.cancel(cancellation.provider_subscription)
         cancellation.delete()
-    subscription = Subscription.objects.select_related("next_plan").get(account=account)
+    subscription = Subscription.objects.select_related("account", "next_plan").get(account=account)
     if subscription.renews_automatically:
         _update_stripe_price(subscription)
 
@@ -102,7 +91,7 @@ def sync_with_stripe(account: Account) -> None:
 @handle_stripe_errors
 def find_invoice_for_payment(payment: str) -> str:
     """Ask Stripe for the invoice of a payment, which charges of subscriptions don't name."""
-    invoice_payments = _client().v1.invoice_payments.list(
+    invoice_payments = get_client().v1.invoice_payments.list(
         {"payment": {"type": "payment_intent", "payment_intent": payment}}
     )
     return str(invoice_payments.data[0].invoice) if invoice_payments.data else ""
@@ -111,10 +100,10 @@ def find_invoice_for_payment(payment: str) -> str:
 def _update_stripe_price(subscription: Subscription) -> None:
     """Make the Stripe subscription renew at the price of the next plan, or end for Free."""
     plan, stripe_id = subscription.next_plan, subscription.provider_subscription
-    cents = offers.price_with_tax(plan)
+    cents = price_with_tax(subscription.account, plan)
     if (plan.code, cents) == (subscription.provider_plan, subscription.provider_cents):
         return
-    api = _client().v1.subscriptions
+    api = get_client().v1.subscriptions
     if plan.is_free:
         api.update(stripe_id, {"cancel_at_period_end": True})
     else:
@@ -137,14 +126,14 @@ def _update_stripe_price(subscription: Subscription) -> None:
 def _is_open_or_paid(session_id: str) -> bool:
     """Return whether the session can still be paid, or was paid and its event is yet to arrive."""
     try:
-        session = _client().v1.checkout.sessions.retrieve(session_id)
+        session = get_client().v1.checkout.sessions.retrieve(session_id)
     except stripe.InvalidRequestError:
         return False
     return bool(session.status == "open" or session.payment_status == "paid")
 
 
 def _expire(session_id: str) -> None:
-    _client().v1.checkout.sessions.expire(session_id)
+    get_client().v1.checkout.sessions.expire(session_id)
 
 
 def _session_params(order: Order) -> dict[str, Any]:
@@ -169,7 +158,11 @@ def _session_params(order: Order) -> dict[str, Any]:
         "subscription_data" if renews else "payment_intent_data": {"metadata": metadata},
     }
     customer = Subscription.objects.get(account=order.account).provider_customer
-    return {**session, "customer": customer} if customer else session
+    if not customer:
+        return session
+    # Offers the saved card. Without the filter, Checkout shows only cards that it saved itself.
+    saved = {"allow_redisplay_filters": ["always", "limited", "unspecified"]}
+    return {**session, "customer": customer, "saved_payment_method_options": saved}
 
 
 def _one_time_price(order: Order) -> dict[str, Any]:
@@ -185,14 +178,5 @@ def _recurring_price(cents: int, currency: str) -> dict[str, Any]:
 
 
 def _find_payment_for_invoice(invoice: str) -> str:
-    payments = _client().v1.invoice_payments.list({"invoice": invoice})
+    payments = get_client().v1.invoice_payments.list({"invoice": invoice})
     return str(payments.data[0].payment.payment_intent) if payments.data else ""
-
-
-def _client() -> Any:
-    return stripe.StripeClient(
-        settings.STRIPE_SECRET_KEY,
-        base_addresses={"api": settings.STRIPE_API_URL},
-        max_network_retries=1,
-        http_client=stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
-    )

@@ -11,21 +11,32 @@ from django.db import transaction
 
 from accounts import audit
 from credits import emails
-from credits.models import Order, Plan, ProviderCancellation, ProviderEvent, Subscription
+from credits.automatic_top_ups.services import switch_off_after_return
+from credits.models import (
+    AutomaticTopUp,
+    Order,
+    Plan,
+    ProviderCancellation,
+    ProviderEvent,
+    Subscription,
+)
 from credits.orders import fulfillment, placement, refunds
+from credits.orders.quotes import price_with_tax
+from credits.payments import stripe_card_events as card_events
 from credits.payments import sync_with_provider
 from credits.payments.stripe_payloads import (
     Payload,
     find_account,
     find_invoice,
     find_order,
+    find_order_for_charge,
     get_int,
     get_object,
     get_payment_intent,
     get_text,
-    is_known_customer,
+    get_url,
 )
-from credits.plans import offers, subscriptions
+from credits.plans import subscriptions
 from credits.plans.coverage import GRACE_PERIOD
 
 logger = logging.getLogger(__name__)
@@ -33,8 +44,6 @@ logger = logging.getLogger(__name__)
 # Stripe's default tolerance, applied in both directions: an older event may be a replay, and one
 # from the future could be replayed until its time comes.
 TOLERANCE_SECONDS = 300
-# How long after its creation an event is retried until the event it depends on arrives.
-MAX_WAIT_SECONDS = 24 * 3600
 
 
 class InvalidSignature(Exception):
@@ -43,10 +52,6 @@ class InvalidSignature(Exception):
 
 class InvalidEvent(Exception):
     """Raised if a signed body isn't an event."""
-
-
-class EventTooEarly(Exception):
-    """Raised if the event depends on another one that has yet to arrive."""
 
 
 def receive_event(payload: bytes, signature: str) -> None:
@@ -61,8 +66,10 @@ def receive_event(payload: bytes, signature: str) -> None:
     data_object = get_object(get_object(event, "data"), "object")
     created = event.get("created")
     data_object["age"] = time.time() - created if isinstance(created, int | float) else 0
-    if handle in (_on_refunded, _on_dispute_closed):
-        # May ask Stripe, so it runs before the transaction, which must not wait for the network.
+    # These may ask Stripe, so they run before the transaction, which must not wait for the network.
+    if handle is _on_session_completed:
+        data_object["card"] = card_events.fetch_card(data_object)
+    if handle in (_on_refunded, _on_dispute_opened, _on_dispute_closed):
         data_object["invoice"] = get_text(data_object, "invoice") or find_invoice(data_object)
     with transaction.atomic():
         _, is_new = ProviderEvent.objects.get_or_create(
@@ -74,6 +81,13 @@ def receive_event(payload: bytes, signature: str) -> None:
     account = find_account(data_object)
     if account is not None:
         sync_with_provider(account)
+
+
+def _on_session_completed(session: Payload) -> None:
+    """Handle a finished Checkout page: a payment, a new plan, or just a card to save."""
+    _on_session_paid(session)
+    # After the plan, which the card renews.
+    card_events.on_card_entered(session)
 
 
 def _on_session_paid(session: Payload) -> None:
@@ -160,7 +174,8 @@ def _match_plan(subscription: Subscription, invoice: Payload) -> tuple[Plan | No
         cents == subscription.provider_cents or (last_order and cents == last_order.total_cents)
     ):
         return sent_plan, cents
-    matching = [plan for plan in Plan.objects.all() if offers.price_with_tax(plan) == cents]
+    account = subscription.account
+    matching = [plan for plan in Plan.objects.all() if price_with_tax(account, plan) == cents]
     return (matching[0] if matching else None), cents
 
 
@@ -174,11 +189,12 @@ def _on_payment_failed(invoice: Payload) -> None:
             account=account,
             plan=subscription.plan,
             ends_on=subscription.covered_until + GRACE_PERIOD,
+            payment_url=get_url(invoice, "hosted_invoice_url"),
         )
 
 
 def _on_refunded(charge: Payload) -> None:
-    order, cents = _find_order_for_charge(charge), get_int(charge, "amount_refunded")
+    order, cents = find_order_for_charge(charge), get_int(charge, "amount_refunded")
     if order is not None and cents:
         refunds.refund_order(
             order=order,
@@ -186,13 +202,20 @@ def _on_refunded(charge: Payload) -> None:
             reason="Refunded to the card",
             reported_by_provider=True,
         )
+        switch_off_after_return(order=order, reason=AutomaticTopUp.Off.REFUND)
+
+
+def _on_dispute_opened(dispute: Payload) -> None:
+    order = find_order_for_charge(dispute)
+    if order is not None:
+        switch_off_after_return(order=order, reason=AutomaticTopUp.Off.DISPUTE)
 
 
 def _on_dispute_closed(dispute: Payload) -> None:
     """Record the refund of an order whose payment was reversed by a lost dispute."""
     if dispute.get("status") != "lost":
         return
-    order, cents = _find_order_for_charge(dispute), get_int(dispute, "amount")
+    order, cents = find_order_for_charge(dispute), get_int(dispute, "amount")
     if order is not None and cents:
         refunds.refund_order(
             order=order,
@@ -219,15 +242,20 @@ def _on_subscription_ended(stripe_subscription: Payload) -> None:
 
 
 HANDLERS: dict[str, Callable[[Payload], None]] = {
-    "checkout.session.completed": _on_session_paid,
+    "checkout.session.completed": _on_session_completed,
     "checkout.session.async_payment_succeeded": _on_session_paid,
     "checkout.session.async_payment_failed": _on_session_ended,
     "checkout.session.expired": _on_session_ended,
     "invoice.paid": _on_invoice_paid,
     "invoice.payment_failed": _on_payment_failed,
     "charge.refunded": _on_refunded,
+    "charge.dispute.created": _on_dispute_opened,
     "charge.dispute.closed": _on_dispute_closed,
     "customer.subscription.deleted": _on_subscription_ended,
+    "payment_intent.succeeded": card_events.on_payment_succeeded,
+    "payment_intent.payment_failed": card_events.on_payment_failed,
+    "payment_method.automatically_updated": card_events.on_card_updated,
+    "payment_method.detached": card_events.on_card_detached,
 }
 
 
@@ -254,19 +282,3 @@ def _signed_at(signature: str) -> int:
     """Return the first `t`, which is the one that the library has checked."""
     parts = (part.split("=") for part in signature.split(","))
     return int(next(part[1] for part in parts if part[0] == "t"))
-
-
-def _find_order_for_charge(charge: Payload) -> Order | None:
-    payment, invoice = get_text(charge, "payment_intent"), get_text(charge, "invoice")
-    order = find_order(charge)
-    if order is not None and order.provider_payment in ("", payment):
-        return order
-    for field, value in (("provider_payment", payment), ("provider_invoice", invoice)):
-        match = Order.objects.filter(**{field: value}).first() if value else None
-        if match is not None:
-            return match
-    if order is None and is_known_customer(charge) and charge["age"] < MAX_WAIT_SECONDS:
-        raise EventTooEarly
-    # The charge is for another sale, or a second payment that granted nothing.
-    logger.warning("Stripe: refund of a payment without an order: %s", payment)
-    return None

@@ -3,21 +3,39 @@
 Values of an unexpected type or size count as missing, even in a signed event.
 """
 
+import logging
+import re
 from typing import Any
 
 from accounts.models import Account
 from credits.models import Order, ProviderCancellation, Subscription
 from credits.payments.stripe import find_invoice_for_payment
 
+logger = logging.getLogger(__name__)
+
 # Stripe's ids are far shorter. Matches the length of our columns.
 MAX_ID_LENGTH = 100
+MAX_URL_LENGTH = 2_000
+# How long after its creation an event is retried until the event it depends on arrives.
+MAX_WAIT_SECONDS = 24 * 3600
 
 Payload = dict[str, Any]
+
+
+class EventTooEarly(Exception):
+    """Raised if the event depends on another one that has yet to arrive."""
 
 
 def get_text(payload: Payload, name: str) -> str:
     value = payload.get(name)
     return value if isinstance(value, str) and len(value) <= MAX_ID_LENGTH else ""
+
+
+def get_url(payload: Payload, name: str) -> str:
+    value = payload.get(name)
+    if not isinstance(value, str) or len(value) > MAX_URL_LENGTH:
+        return ""
+    return value if re.fullmatch(r"https?://\S+", value) else ""
 
 
 def get_int(payload: Payload, name: str) -> int | None:
@@ -50,7 +68,11 @@ def find_account(payload: Payload) -> Account | None:
     if cancellation is not None:
         return cancellation.account
     order = find_order(payload) or find_order(details)
-    return order.account if order else None
+    if order is not None:
+        return order.account
+    # A page that saves a card names the account.
+    account_id = get_text(get_object(payload, "metadata"), "account") or "none"
+    return Account.objects.filter(public_id=account_id).first()
 
 
 def get_payment_intent(invoice: Payload) -> str:
@@ -74,6 +96,23 @@ def find_invoice(charge: Payload) -> str:
 def is_known_customer(charge: Payload) -> bool:
     customer = get_text(charge, "customer")
     return bool(customer) and Subscription.objects.filter(provider_customer=customer).exists()
+
+
+def find_order_for_charge(charge: Payload) -> Order | None:
+    """Return the order of a charge or a dispute. Raise EventTooEarly if it may yet arrive."""
+    payment, invoice = get_text(charge, "payment_intent"), get_text(charge, "invoice")
+    order = find_order(charge)
+    if order is not None and order.provider_payment in ("", payment):
+        return order
+    for field, value in (("provider_payment", payment), ("provider_invoice", invoice)):
+        match = Order.objects.filter(**{field: value}).first() if value else None
+        if match is not None:
+            return match
+    if order is None and is_known_customer(charge) and charge["age"] < MAX_WAIT_SECONDS:
+        raise EventTooEarly
+    # The charge is for another sale, or a second payment that granted nothing.
+    logger.warning("Stripe: refund of a payment without an order: %s", payment)
+    return None
 
 
 def _get_subscription_details(payload: Payload) -> Payload:

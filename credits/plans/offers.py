@@ -1,13 +1,9 @@
-"""What a pack, a plan, an upgrade and a renewal cost and bring. Pure, apart from the settings."""
+"""What a pack, a plan, an upgrade and a renewal cost and bring. Pure."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
-
-from django.conf import settings
 
 from credits.models import Order, Pack, Plan
-from credits.money import with_tax
 from credits.plans.coverage import Coverage, PlanStatus
 from credits.plans.periods import Period, month_starting
 
@@ -88,11 +84,3 @@ def _offer_upgrade(plan: Plan, current: Plan, coverage: Coverage, day: date) -> 
 def _format_last_day(end: date) -> str:
     """Format the last day of a period, which is the day before its end."""
     return f"{end - timedelta(days=1):%d %b %Y}"
-
-
-def price_with_tax(plan: Plan) -> int:
-    return with_tax(plan.price_cents, tax_rate()).total_cents
-
-
-def tax_rate() -> Decimal:
-    return Decimal(str(settings.TAX_RATE))

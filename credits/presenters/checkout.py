@@ -2,16 +2,21 @@
 
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 from django.urls import reverse
 
 from accounts.date_display import date_format
 from credits.models import Order
+from credits.orders.tax import Tax
 from credits.presenters.balance import format_credits
+from credits.presenters.invoice import tax_label
 from credits.presenters.prices import format_price, limit_after_purchase
 
 Kind, Method = Order.Kind, Order.Method
 ANY_TIME = "You can change or cancel your plan at any time."
+NO_TAX = Tax(Decimal(0))
+TAX_NOTE = "The tax depends on your country and VAT ID."
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,9 @@ class OrderTerms:
     facts: list[str]
     # The label of the amount.
     total: str
+    # The label of the tax, or nothing if there is none.
+    tax: str
+    tax_note: str
     action: str
     payment: str
     back_url: str
@@ -34,6 +42,7 @@ def order_terms(
     limits: tuple[int, int],
     method: str,
     begins_on: date | None = None,
+    tax: Tax = NO_TAX,
 ) -> OrderTerms:
     """Describe an order. `limits`: requests per minute of the item, and of the account today."""
     is_monthly = kind in (Kind.PLAN, Kind.RENEWAL)
@@ -47,6 +56,8 @@ def order_terms(
             limit_after_purchase(*limits),
         ],
         total="Total per month" if is_monthly else "Total",
+        tax=tax_label(*tax),
+        tax_note=TAX_NOTE if tax.rate or tax.reason else "",
         action="Place order" if by_invoice else "Continue to payment",
         payment=_payment(by_invoice=by_invoice, is_monthly=is_monthly),
         back_url=reverse(overview),

@@ -1,12 +1,13 @@
 """Say what plans and packs cost and include. Pure."""
 
-from collections.abc import Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 
 from django.conf import settings
 
 from credits.models import Pack, Plan
-from credits.money import format_money, format_percent
+from credits.money import format_card_money, format_money, format_percent
 from credits.presenters.balance import format_credits
 
 
@@ -14,8 +15,54 @@ def format_price(cents: int) -> str:
     return format_money(cents, settings.CURRENCY)
 
 
+def format_card_price(cents: int) -> str:
+    return format_card_money(cents, settings.CURRENCY)
+
+
 def plan_price(plan: Plan) -> str:
-    return f"{format_price(plan.price_cents)} per month"
+    return f"{format_card_price(plan.price_cents)} per month"
+
+
+@dataclass(frozen=True)
+class CardPrice:
+    """A price on a card, in a form in which plans and packs compare."""
+
+    amount: str
+    unit: str
+    per_thousand: str
+    # In percent of the highest price per 1,000 credits, or nothing.
+    saving: str
+
+
+def highest_rate(items: Iterable[Plan | Pack]) -> Decimal:
+    """Return the highest price of 1,000 credits, in cents. Savings are compared with it."""
+    return max(map(_rate, items), default=Decimal(0))
+
+
+def card_price(item: Plan | Pack, highest: Decimal) -> CardPrice:
+    rate = _rate(item)
+    saved = int((1 - rate / highest) * 100) if rate and highest else 0
+    return CardPrice(
+        amount=format_card_price(item.price_cents),
+        unit="per month" if isinstance(item, Plan) else "paid once",
+        per_thousand=f"{format_card_price(_to_cents(rate))} per 1,000 credits",
+        saving=f"Save {saved}%" if saved > 0 else "",
+    )
+
+
+def savings_note(highest: Decimal) -> str:
+    """Say what the savings are compared with."""
+    price = format_card_price(_to_cents(highest))
+    return f"Savings are compared with our highest price, {price} per 1,000 credits."
+
+
+def _rate(item: Plan | Pack) -> Decimal:
+    credits = item.monthly_credits if isinstance(item, Plan) else item.credits
+    return Decimal(item.price_cents) * 1000 / credits
+
+
+def _to_cents(rate: Decimal) -> int:
+    return int(rate.quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def plan_credits(plan: Plan) -> str:

@@ -16,6 +16,7 @@ from django.urls import URLPattern, path, reverse
 from accounts.models import User
 from accounts.staff.own_accounts import own_account_refusal
 from accounts.staff.request import StaffRequest, staff_request
+from credits.staff.previews import Preview
 
 Row = TypeVar("Row", bound=Model)
 # As Django types a form's cleaned data.
@@ -31,7 +32,7 @@ class StaffAction(Generic[Row]):
     slug: str
     label: str
     permission: str
-    form: type[Form]
+    form: Callable[..., Form]
     # Shown above the form.
     description: str
     # Returns a message that says what happened.
@@ -42,6 +43,11 @@ class StaffAction(Generic[Row]):
     refusal: Callable[[Row, User], str] = lambda _object, _user: ""
     # Whether the page shows that reason in place of the button.
     shows_refusal: bool = True
+    # What the action will change. Shown with the form, or after it if the input decides.
+    preview: Callable[[Row, FormData, StaffRequest], Preview] = lambda *_: Preview()
+    initial: Callable[[Row], FormData] = lambda _: {}
+    # Whether the action depends on the input, so a second page shows its preview to confirm it.
+    is_confirmed: bool = False
 
 
 class StaffActionsAdmin(admin.ModelAdmin[Row]):
@@ -108,21 +114,45 @@ class StaffActionsAdmin(admin.ModelAdmin[Row]):
         if refusal := _refusal(action, obj, request.user):
             messages.error(request, refusal)
             return redirect(self._change_url(object_id))
-        form = action.form(request.POST or None)
-        if form.is_valid():
-            try:
-                messages.success(request, action.run(obj, form.cleaned_data, request))
-            except StaffActionRefused as error:
-                messages.error(request, str(error))
-            return redirect(self._change_url(object_id))
+        form = action.form(request.POST or None, initial=action.initial(obj))
+        if not form.is_valid():
+            preview = None if action.is_confirmed else action.preview(obj, {}, request)
+            return self._render_action(request, action, obj, form, preview)
+        preview = action.preview(obj, form.cleaned_data, request)
+        if action.is_confirmed and request.POST.get("preview") != preview.digest:
+            if "preview" in request.POST:
+                messages.warning(request, "The numbers have changed. Check them, then confirm.")
+            for field in form.fields.values():
+                field.widget = field.hidden_widget()
+            return self._render_action(request, action, obj, form, preview)
+        return self._run(request, action, obj, form)
+
+    def _run(
+        self, request: StaffRequest, action: StaffAction[Row], obj: Row, form: Form
+    ) -> HttpResponse:
+        try:
+            messages.success(request, action.run(obj, form.cleaned_data, request))
+        except StaffActionRefused as error:
+            messages.error(request, str(error))
+        return redirect(self._change_url(str(obj.pk)))
+
+    def _render_action(
+        self,
+        request: StaffRequest,
+        action: StaffAction[Row],
+        obj: Row,
+        form: Form,
+        preview: Preview | None,
+    ) -> HttpResponse:
         context = {
             **self.admin_site.each_context(request),
             "title": f"{action.label}: {obj}",
             "action": action,
             "form": form,
+            "preview": preview,
             "opts": self.opts,
             "object": obj,
-            "page": self._change_url(object_id),
+            "page": self._change_url(str(obj.pk)),
         }
         return render(request, "admin/credits/action.html", context)
 

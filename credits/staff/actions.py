@@ -1,25 +1,23 @@
-"""Staff actions on accounts, orders, and grants.
+"""Staff actions on accounts and grants.
 
 Each action calls one service, and returns a message that says what happened.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 
 from django.conf import settings
 
-from accounts import audit
 from accounts import services as accounts
 from accounts.models import Account
 from accounts.staff.request import StaffRequest
 from credits import services
-from credits.forms import AmountForm, ConfirmForm, PlanForm, ReasonForm
-from credits.models import Order, StaffGrant, Wallet
-from credits.orders import fulfillment, placement, refunds
-from credits.payments import PaymentUnavailable, get_payment_method, sync_with_provider
-from credits.plans import changes, offers
-from credits.staff import grants
+from credits.forms import AmountForm, ConfirmForm, PlanForm, SuspensionForm
+from credits.models import StaffGrant
+from credits.plans import changes
+from credits.staff import grants, previews
 from credits.staff.action_admin import FormData, StaffAction, StaffActionRefused
+from credits.staff.order_actions import try_sync
+from credits.staff.previews import Change, Preview
 from credits.wallet.charges import format_count
 
 ALREADY_SENT = "This form was already submitted. Nothing was done twice."
@@ -34,12 +32,12 @@ def _grant(account: Account, data: FormData, request: StaffRequest) -> str:
             f"Requested {format_count(grant.amount)}. Ask a colleague to confirm the grant under "
             "Staff grants."
         )
-    return f"Granted {format_count(grant.amount)}. {_describe_balance(account)}"
+    return f"Granted {format_count(grant.amount)}. {previews.describe_balance(account)}"
 
 
 def _confirm(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
     _decide(grants.confirm_grant, grant, request)
-    return f"Granted {format_count(grant.amount)}. {_describe_balance(grant.account)}"
+    return f"Granted {format_count(grant.amount)}. {previews.describe_balance(grant.account)}"
 
 
 def _reject(grant: StaffGrant, data: FormData, request: StaffRequest) -> str:
@@ -62,14 +60,7 @@ def _decide(decide: Callable[..., None], grant: StaffGrant, request: StaffReques
 def _deduct(account: Account, data: FormData, request: StaffRequest) -> str:
     if not services.deduct(account=account, actor=request.user, ip=request.ip, **data):
         raise StaffActionRefused(ALREADY_SENT)
-    return f"Deducted {format_count(data['amount'])}. {_describe_balance(account)}"
-
-
-def _describe_balance(account: Account) -> str:
-    wallet = Wallet.objects.get(account=account)
-    held = f", {wallet.held:,} are held" if wallet.held else ""
-    debt = f", the debt {wallet.debt:,}" if wallet.debt else ""
-    return f"The balance is {wallet.balance:,}{held}{debt}."
+    return f"Deducted {format_count(data['amount'])}. {previews.describe_balance(account)}"
 
 
 def _change_plan(account: Account, data: FormData, request: StaffRequest) -> str:
@@ -80,12 +71,13 @@ def _change_plan(account: Account, data: FormData, request: StaffRequest) -> str
         )
     except changes.PlanRefused as error:
         raise StaffActionRefused(str(error)) from error
-    _try_sync(account)
+    try_sync(account)
     return f"The plan is now {plan}. No credits were granted."
 
 
 def _suspend(account: Account, data: FormData, request: StaffRequest) -> str:
-    accounts.suspend_account(account=account, actor=request.user, ip=request.ip)
+    reason = data["reason"]
+    accounts.suspend_account(account=account, actor=request.user, reason=reason, ip=request.ip)
     return "Suspended the account. Its API keys now return 403."
 
 
@@ -94,48 +86,33 @@ def _lift(account: Account, data: FormData, request: StaffRequest) -> str:
     return "Lifted the suspension. The account's API keys work again."
 
 
-def _mark_paid(order: Order, data: FormData, request: StaffRequest) -> str:
-    if not fulfillment.fulfill_order(order=order, actor=request.user, ip=request.ip):
-        raise StaffActionRefused(f"{order.number} is already paid. Nothing was granted again.")
-    balance = _describe_balance(order.account)
-    return f"Marked {order.number} paid. Granted {format_count(order.credits)}. {balance}"
+def _preview_grant(account: Account, data: FormData, request: StaffRequest) -> Preview:
+    total = StaffGrant.objects.granted_alone(request.user) + data["amount"]
+    if total > settings.STAFF_GRANT_LIMIT:
+        note = "A second person has to confirm the grant. The balance changes then."
+        return previews.preview_addition(account, data["amount"], note)
+    return previews.preview_addition(account, data["amount"])
 
 
-def _refund(order: Order, data: FormData, request: StaffRequest) -> str:
-    reason = data["reason"]
-    try:
-        refunds.require_refundable(order)
-    except offers.OrderRefused as error:
-        raise StaffActionRefused(str(error)) from error
-    # The provider's event may arrive before this request continues. Records the staff user first.
-    audit.record(
-        order.account, request.user, "order.refund_asked", f"{order}: {reason}", request.ip
-    )
-    try:
-        get_payment_method(order).refund(order)
-    except PaymentUnavailable as error:
-        raise StaffActionRefused(str(error)) from error
-    refunds.refund_order(order=order, reason=reason, actor=request.user, ip=request.ip)
-    _try_sync(order.account)
-    return f"Refunded {order.number}. {_describe_balance(order.account)}"
+def _preview_state(account: Account, data: FormData, request: StaffRequest) -> Preview:
+    before, after = "Open", "Suspended"
+    if account.suspended_at is not None:
+        before, after = after, before
+    return Preview((Change("Account", before, after),))
 
 
-def _cancel(order: Order, data: FormData, request: StaffRequest) -> str:
-    if not placement.cancel_order(order=order, actor=request.user, ip=request.ip):
-        raise StaffActionRefused(f"{order.number} is no longer waiting for payment.")
-    with suppress(PaymentUnavailable):
-        get_payment_method(order).withdraw(order)
-    return f"Canceled {order.number}."
+def _preview_confirmation(grant: StaffGrant, data: FormData, request: StaffRequest) -> Preview:
+    reason = f"Reason: {grant.reason}"
+    return previews.preview_addition(grant.account, grant.amount, reason)
+
+
+def _preview_nothing(grant: StaffGrant, data: FormData, request: StaffRequest) -> Preview:
+    balance = f"{grant.account.wallet.balance:,}"
+    return Preview((Change("Balance", balance, balance),))
 
 
 def _is_pending(grant: StaffGrant) -> bool:
     return grant.is_pending
-
-
-def _try_sync(account: Account) -> None:
-    # The daily job syncs again if the provider is unavailable.
-    with suppress(PaymentUnavailable):
-        sync_with_provider(account)
 
 
 ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
@@ -148,6 +125,8 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         f"{settings.STAFF_GRANT_LIMIT:,} credits in 24 hours, across all accounts, a second person "
         "has to confirm.",
         _grant,
+        preview=_preview_grant,
+        is_confirmed=True,
     ),
     StaffAction(
         "take-back",
@@ -158,6 +137,8 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "lists in progress, newest first. The rest becomes a debt, which new credits pay off "
         "first.",
         _deduct,
+        preview=lambda account, data, _: previews.preview_deduction(account, data["amount"]),
+        is_confirmed=True,
     ),
     StaffAction(
         "change-plan",
@@ -167,15 +148,18 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Starts a month of the plan today, and ends the current one. No credits are granted: use "
         "Grant for those. The plan renews with an order, like any other.",
         _change_plan,
+        preview=lambda account, data, _: previews.preview_plan(account, data["plan"]),
+        is_confirmed=True,
     ),
     StaffAction(
         "suspend",
         "Suspend",
         "accounts.suspend_account",
-        ConfirmForm,
+        SuspensionForm,
         "Its API keys return 403 from the next request on, until you lift the suspension.",
         _suspend,
         lambda account: account.suspended_at is None and account.is_open,
+        preview=_preview_state,
     ),
     StaffAction(
         "lift",
@@ -185,36 +169,7 @@ ACCOUNT_ACTIONS: tuple[StaffAction[Account], ...] = (
         "Its API keys work again from the next request on.",
         _lift,
         lambda account: account.suspended_at is not None,
-    ),
-)
-ORDER_ACTIONS: tuple[StaffAction[Order], ...] = (
-    StaffAction(
-        "mark-paid",
-        "Mark paid",
-        "credits.mark_paid_order",
-        ConfirmForm,
-        "Confirms that the payment arrived. Grants the credits immediately, and emails a receipt.",
-        _mark_paid,
-        lambda order: order.state in (Order.State.PENDING, Order.State.CANCELLED),
-    ),
-    StaffAction(
-        "refund",
-        "Refund",
-        "credits.refund_order",
-        ReasonForm,
-        "Refunds the whole order. Card payments are returned automatically; return a bank transfer "
-        "yourself. The credits are deducted, and spent ones become a debt. A plan ends.",
-        _refund,
-        lambda order: order.is_paid and order.total_cents > 0,
-    ),
-    StaffAction(
-        "cancel",
-        "Cancel order",
-        "credits.mark_paid_order",
-        ConfirmForm,
-        "The customer no longer has to pay. A renewal is ordered again unless the plan changes.",
-        _cancel,
-        lambda order: order.is_pending,
+        preview=_preview_state,
     ),
 )
 GRANT_ACTIONS: tuple[StaffAction[StaffGrant], ...] = (
@@ -227,6 +182,7 @@ GRANT_ACTIONS: tuple[StaffAction[StaffGrant], ...] = (
         _confirm,
         _is_pending,
         grants.refusal_to_confirm,
+        preview=_preview_confirmation,
     ),
     StaffAction(
         "reject",
@@ -237,6 +193,7 @@ GRANT_ACTIONS: tuple[StaffAction[StaffGrant], ...] = (
         _reject,
         _is_pending,
         grants.refusal_to_reject,
+        preview=_preview_nothing,
     ),
     StaffAction(
         "withdraw",
@@ -248,5 +205,6 @@ GRANT_ACTIONS: tuple[StaffAction[StaffGrant], ...] = (
         _is_pending,
         grants.refusal_to_withdraw,
         shows_refusal=False,
+        preview=_preview_nothing,
     ),
 )

@@ -11,6 +11,8 @@ from accounts.staff.panels import (
 )
 from credits.models import Hold, Order
 
+# The fields of a list's search box that find an account.
+ACCOUNT_SEARCH_FIELDS = ("account__name", "account__public_id", "account__memberships__user__email")
 # The invoice number with or without its prefix.
 _INVOICE = re.compile(r"(?:INV-?)?([0-9]{1,9})", re.IGNORECASE | re.ASCII)
 

@@ -6,7 +6,7 @@ from django import template
 
 from credits.models import Plan, Subscription
 from credits.orders.quotes import Quote
-from credits.presenters import checkout, orders, plans, prices
+from credits.presenters import checkout, invoice, orders, plans, prices
 from credits.presenters.checkout import OrderTerms
 from credits.presenters.plans import Change, PlanCard
 
@@ -16,7 +16,9 @@ register.filter(prices.plan_credits)
 register.filter(prices.limit_after_purchase)
 register.filter(orders.order_badge)
 register.filter(orders.due_date)
+register.filter(invoice.buyer_lines)
 register.simple_tag(plans.describe_plan_change)
+register.simple_tag(prices.card_price)
 
 
 @register.simple_tag
@@ -38,4 +40,5 @@ def order_terms(quote: Quote, current_limit: int) -> OrderTerms:
         limits=(quote.requests_per_minute, current_limit),
         method=quote.method,
         begins_on=quote.period.start if quote.period else None,
+        tax=quote.tax,
     )

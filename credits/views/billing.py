@@ -3,6 +3,7 @@
 import re
 from datetime import date
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpResponse
@@ -11,13 +12,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from accounts import audit
+from accounts.models import Account
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from credits.automatic_top_ups.rules import look_up_costs
 from credits.forms import ThresholdForm
-from credits.models import Subscription, Wallet
+from credits.models import AutomaticTopUp, SavedCard, Subscription, Wallet
 from credits.plans import sign_up_credits, subscriptions
 from credits.plans.upcoming import upcoming_change
+from credits.presenters.automatic_top_up import BillingRow, card_row, top_up_row
 from credits.presenters.balance import balance_warning, forecast, held_note, summarize_month
 from credits.presenters.plans import included_credits, next_dates
 from credits.wallet import statement
@@ -82,7 +86,7 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
     threshold = {"threshold": wallet.low_balance_threshold}
     change = upcoming_change(subscription, coverage)
     is_due = subscriptions.current_status(subscription, coverage).is_due
-    context = {
+    context: dict[str, object] = {
         "wallet": wallet,
         "warning": balance_warning(wallet),
         "forecast": forecast(wallet.balance, wallet.days_left),
@@ -92,7 +96,21 @@ def _render_billing(request: AccountRequest, form: ThresholdForm | None = None) 
         "next_dates": next_dates(subscription, change, is_due=is_due),
         "domain_without_credits": sign_up_credits.domain_without_credits(account),
         "lines": month.lines[:MAX_LINES],
-        "waiting": account.orders.pending(),
+        # Those that automatic top-up is paying need nothing from the customer.
+        "waiting": account.orders.pending().filter(paying_top_up=None),
         "form": form or ThresholdForm(wallet.usual_threshold, initial=threshold),
     }
+    if settings.STRIPE_SECRET_KEY:
+        is_returning = request.GET.get("card") == "saved"
+        context["payment_rows"] = _payment_rows(account, is_returning=is_returning)
     return render(request, "credits/show_billing.html", context)
+
+
+def _payment_rows(account: Account, *, is_returning: bool) -> list[BillingRow]:
+    card = SavedCard.objects.filter(account=account).first()
+    top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
+    costs = look_up_costs(top_up) if top_up is not None and top_up.is_on else None
+    return [
+        card_row(card, is_returning=is_returning),
+        top_up_row(top_up, costs, has_card=card is not None),
+    ]

@@ -11,9 +11,11 @@ from accounts.roles import TeamPermission
 from credits.forms import ConfirmForm, OrderForm
 from credits.models import Pack, Plan
 from credits.orders import placement, quotes
+from credits.orders.buyers import last_buyer
 from credits.payments import PaymentUnavailable, sync_with_provider
 from credits.plans import changes, subscriptions, upcoming
 from credits.plans.offers import OrderRefused
+from credits.presenters.prices import highest_rate, savings_note
 from credits.views.orders import redirect_to_payment
 
 
@@ -24,6 +26,7 @@ def choose_pack(request: AccountRequest) -> HttpResponse:
         "packs": Pack.objects.offered(),
         "wallet": request.account.wallet,
         "limit": request.account.request_limit,
+        **_comparison(),
     }
     return render(request, "credits/choose_pack.html", context)
 
@@ -46,6 +49,7 @@ def choose_plan(request: AccountRequest) -> HttpResponse:
         "coming": upcoming.upcoming_change(subscription, coverage),
         "is_due": subscriptions.current_status(subscription, coverage).is_due,
         "waiting": request.account.orders.pending().for_plans(),
+        **_comparison(),
     }
     return render(request, "credits/choose_plan.html", context)
 
@@ -76,6 +80,12 @@ def choose_later_plan(request: AccountRequest, plan_code: str) -> HttpResponse:
     return render(request, "credits/choose_later_plan.html", context)
 
 
+def _comparison() -> dict[str, object]:
+    """Return what the cards of plans and packs compare their prices with."""
+    highest = highest_rate([*Plan.objects.offered(), *Pack.objects.offered()])
+    return {"highest_rate": highest, "savings_note": savings_note(highest) if highest else ""}
+
+
 def _schedule_plan(request: AccountRequest, plan: Plan) -> None:
     account, previous = request.account, request.account.subscription.plan
     try:
@@ -104,13 +114,13 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
     except OrderRefused as error:
         messages.error(request, str(error))
         return redirect("credits:choose-plan")
-    form = OrderForm(quote, placement.last_buyer(request.account), request.POST or None)
+    form = OrderForm(quote, last_buyer(request.account), request.POST or None)
     if not form.is_valid():
-        context = {"quote": quote, "form": form}
+        context = {"quote": form.quote, "form": form}
         return render(request, "credits/place_order.html", context)
     try:
         order = placement.place_order(
-            quote=quote,
+            quote=form.quote,
             buyer=form.buyer(),
             actor=request.user,
             form_token=form.cleaned_data["form_token"],
@@ -120,6 +130,6 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
         # Shows the page again, with a new quote if that is the reason.
         messages.error(request, str(error))
         return redirect(request.path)
-    for old_order in quote.replaced:
+    for old_order in form.quote.replaced:
         messages.info(request, f"Canceled {old_order}. This order replaces it.")
     return redirect_to_payment(request, order)

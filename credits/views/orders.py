@@ -1,5 +1,6 @@
 """Orders and invoices of an account."""
 
+import logging
 from contextlib import suppress
 
 from django.contrib import messages
@@ -11,13 +12,18 @@ from django.views.decorators.http import require_safe
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
+from credits.invoice_files import invoice_response
+from credits.invoices.rendering import RenderingFailed
 from credits.models import Order
 from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_payment_method
-from credits.presenters.orders import invoice_stamp, order_outcome, payment_page_action
+from credits.presenters.invoice import describe_invoice, order_tax
+from credits.presenters.orders import order_outcome, payment_page_action
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
+
+logger = logging.getLogger(__name__)
 
 
 @require_safe
@@ -37,6 +43,7 @@ def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
         "order": order,
         "outcome": order_outcome(order),
         "payment_page_action": payment_page_action(order),
+        "tax": order_tax(order),
     }
     return render(request, "credits/show_order.html", context)
 
@@ -48,8 +55,22 @@ def show_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     if order.invoice_number is None:
         messages.info(request, "You'll get the invoice once the order is paid.")
         return redirect("credits:show-order", order_id=order.public_id)
-    context = {"order": order, "stamp": invoice_stamp(order)}
+    context = {"order": order, "invoice": describe_invoice(order)}
     return render(request, "credits/show_invoice.html", context)
+
+
+@require_safe
+@require_permission(TeamPermission.BUY)
+def download_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
+    order = _get_order(request, order_id)
+    if order.invoice_number is None:
+        return redirect("credits:show-invoice", order_id=order.public_id)
+    try:
+        return invoice_response(order)
+    except RenderingFailed:
+        logger.exception("The invoice of %s was not rendered", order.public_id)
+        messages.error(request, "The PDF couldn't be created. Print this page instead.")
+        return redirect("credits:show-invoice", order_id=order.public_id)
 
 
 @redirect_get_to(PAGE)

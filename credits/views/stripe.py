@@ -15,6 +15,7 @@ def receive_event(request: HttpRequest) -> HttpResponse:
     if not settings.STRIPE_SECRET_KEY:
         raise Http404
     from credits.payments import stripe_events
+    from credits.payments.stripe_payloads import EventTooEarly
 
     try:
         stripe_events.receive_event(request.body, request.headers.get("Stripe-Signature", ""))
@@ -24,6 +25,6 @@ def receive_event(request: HttpRequest) -> HttpResponse:
         )
     except stripe_events.InvalidEvent:
         return HttpResponse("The body is not an event.", status=400, content_type="text/plain")
-    except (stripe_events.EventTooEarly, PaymentUnavailable):
+    except (EventTooEarly, PaymentUnavailable):
         return HttpResponse("Retry later.", status=503, content_type="text/plain")
     return HttpResponse(status=200)

@@ -22,6 +22,7 @@ from apikeys.models import ApiKey
 from credits import emails
 from credits.latency import BUCKETS, bucket_for
 from credits.models import UseHour, Wallet
+from credits.wallet import key_limits
 from runtime.database.raw_sql import BulkInsert, Row
 from runtime.metrics.client import DURATION_BUCKETS, Counter, Histogram
 
@@ -84,7 +85,8 @@ _path = cache(reverse)
 def charge_account(charge: Charge) -> int:
     """Charge one request and return the balance left.
 
-    Raises InsufficientCredits, which rolls back the transaction, if the balance is too low.
+    Raises InsufficientCredits or KeyCreditLimitReached, which roll back the transaction, if the
+    balance or the limit of the key is too low.
     """
     (balance,) = charge_all([charge])
     if balance is None:
@@ -99,10 +101,15 @@ def charge_all(charges: Sequence[Charge]) -> list[int | None]:
 
     An account is charged for all of its requests or for none: if its balance doesn't cover their
     sum, the result is None for each of them. Queues low-balance and zero-balance emails.
+
+    Raise KeyCreditLimitReached, which rolls back the transaction, if the limit of a key doesn't
+    cover its charges.
     """
-    started = time.perf_counter()
+    started, month = time.perf_counter(), key_limits.current_month()
     paid = Wallet.objects.charge_all(_costs_by_account(charges))
-    record_usage(charge for charge in charges if charge.account.pk in paid)
+    paid_charges = [charge for charge in charges if charge.account.pk in paid]
+    record_usage(paid_charges)
+    key_limits.enforce(_costs_by_limited_key(paid_charges), month)
     final_balances = {account: balance for account, (balance, _) in paid.items()}
     balances = _balances_after(charges, final_balances)
     for charge, balance in zip(charges, balances, strict=True):
@@ -120,7 +127,8 @@ def charge_and_insert(
     """Charge many API requests, record their usage, and insert `records`, in one statement.
 
     The fast path of `charge_all`. The result is None for accounts with too few credits, and for
-    those that have to take the slow path: see WalletQuerySet.charge_and_insert.
+    those that have to take the slow path: see WalletQuerySet.charge_and_insert. Keys with a credit
+    limit always take the slow path.
     """
     started = time.perf_counter()
     inserts = [*UseHour.objects.bulk_inserts(_usage_rows(charges)), *records]
@@ -154,6 +162,14 @@ def _costs_by_account(charges: Iterable[Charge]) -> dict[int, int]:
     costs: dict[int, int] = defaultdict(int)
     for charge in charges:
         costs[charge.account.pk] += charge.cost
+    return costs
+
+
+def _costs_by_limited_key(charges: Iterable[Charge]) -> dict[ApiKey, int]:
+    costs: dict[ApiKey, int] = defaultdict(int)
+    for charge in charges:
+        if charge.key is not None and charge.key.credits_per_month is not None:
+            costs[charge.key] += charge.cost
     return costs
 
 

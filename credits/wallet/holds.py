@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from accounts.models import Account
+from apikeys.models import ApiKey
 from credits.models import Hold, Wallet
 from credits.wallet.charges import (
     Charge,
@@ -20,6 +21,7 @@ from credits.wallet.charges import (
     queue_balance_email,
     record_usage,
 )
+from credits.wallet.key_limits import check_hold
 
 
 class HoldEnded(Exception):
@@ -27,10 +29,13 @@ class HoldEnded(Exception):
 
 
 @transaction.atomic
-def hold_credits(*, account: Account, amount: int, source: str, reason: str) -> Hold:
+def hold_credits(
+    *, account: Account, amount: int, source: str, reason: str, key: ApiKey | None = None
+) -> Hold:
     """Hold credits for work, or return the hold that this work has.
 
-    Raise InsufficientCredits if the balance is too low. Queues the emails that a charge queues.
+    Raise InsufficientCredits if the balance is too low, and KeyCreditLimitReached if the key's
+    limit is. Queues the emails that a charge queues.
     """
     wallet = _lock_wallet(account)
     existing = Hold.objects.filter(account=account, source=source).first()
@@ -38,11 +43,18 @@ def hold_credits(*, account: Account, amount: int, source: str, reason: str) -> 
         return existing
     if wallet.balance < amount:
         raise insufficient_credits(required=amount, balance=wallet.balance, held=wallet.held)
+    if key is not None:
+        check_hold(key, amount)
     wallet.hold(amount)
     wallet.save(update_fields=["balance", "held"])
     queue_balance_email(account, amount, wallet.balance, wallet.threshold)
     return Hold.objects.create(
-        account=account, source=source, reason=reason[:300], amount=amount, remaining=amount
+        account=account,
+        key=key,
+        source=source,
+        reason=reason[:300],
+        amount=amount,
+        remaining=amount,
     )
 
 

@@ -12,8 +12,7 @@ import psutil
 import pytest
 
 from tests.servers.client import ClientResponse, HttpCaller, wait_until_ready
-from tests.servers.postgres import postgres
-from tests.servers.product import Product, product
+from tests.servers.product import Product, migrated_postgres, product
 from tests.servers.relay import Relay, relay
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
@@ -25,7 +24,7 @@ DELAY = 0.2
 
 @contextmanager
 def product_behind_a_relay(folder: Path) -> Iterator[tuple[Product, Relay]]:
-    with postgres() as url:
+    with migrated_postgres() as url:
         (socket_folder,) = parse_qs(urlsplit(url).query)["host"]
         with relay(f"{socket_folder}/.s.PGSQL.5432") as between:
             database = f"postgres://postgres@127.0.0.1:{between.port}/postgres"

@@ -16,13 +16,15 @@ import accounts.staff.hooks
 import apikeys.hooks
 import config.hooks
 import runtime.jobs.daily
+import runtime.jobs.rounds
+import runtime.mail.attachments
 from runtime.hooks import Hook
 
 pytestmark = pytest.mark.anywhere
 
 MODULES = (
     *(accounts.engine, accounts.hooks, accounts.staff.hooks),
-    *(apikeys.hooks, runtime.jobs.daily),
+    *(apikeys.hooks, runtime.jobs.daily, runtime.jobs.rounds, runtime.mail.attachments),
 )
 HOOKS: dict[str, Hook[Any]] = {
     value.setting: value

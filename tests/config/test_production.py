@@ -84,6 +84,13 @@ def test_unsafe_value_stops_the_start_and_is_reported_without_the_value(
         assert value not in ended.stderr
 
 
+def test_tax_rate_needs_the_sellers_country() -> None:
+    ended = run("manage.py", "check", environment={**ENVIRONMENT, "TAX_RATE": "0.19"})
+    assert ended.returncode == 1
+    assert "- SELLER_COUNTRY must be set while TAX_RATE is above 0" in ended.stderr
+    assert ended.stderr.count("\n  - ") == 1
+
+
 def test_all_missing_settings_are_reported_together() -> None:
     ended = run("manage.py", "check", environment={"ENVIRONMENT": "production"})
     assert ended.stderr.count("\n  - ") >= 10

@@ -3,7 +3,7 @@
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan
 from credits.orders import fulfillment, placement
-from credits.orders.placement import Buyer
+from credits.orders.buyers import Buyer
 from credits.orders.quotes import quote
 from credits.plans import changes
 from credits.wallet.charges import Charge, charge_account
@@ -27,7 +27,8 @@ def place_order(shop: Account, item: Pack | str) -> Order:
 def order_form(account: Account, item: Pack | str) -> dict[str, str]:
     """Return the form of an order's page, which carries the terms that the page shows."""
     terms = quote(account, plan(item) if isinstance(item, str) else item).terms
-    return {"name": "The Shop Ltd", "form_token": "a" * 32, "terms": terms}
+    fields = {"name": "The Shop Ltd", "country": "US"}
+    return {**fields, "form_token": "a" * 32, "terms": terms}
 
 
 def pay(order: Order) -> None:

@@ -7,8 +7,9 @@ from django.utils import timezone
 
 from accounts.models import Account, User
 from credits.models import Plan, Subscription, Wallet
+from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import Buyer, place_order
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.plans.changes import schedule_plan
 from tests.credits.time_travel import on

@@ -13,8 +13,9 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from apikeys.services import create_key
 from credits.models import Order, Pack, Plan, Wallet
+from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import Buyer, place_order
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
 from credits.services import deduct, grant

@@ -9,8 +9,9 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from accounts.roles import Role
 from credits.models import InvoiceCounter, Order, Pack, Plan, Wallet
+from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import MAX_PENDING_ORDERS, Buyer, cancel_order, place_order
+from credits.orders.placement import MAX_PENDING_ORDERS, cancel_order, place_order
 from credits.orders.quotes import quote
 from credits.orders.refunds import refund_order
 from credits.plans.offers import OrderRefused

@@ -11,6 +11,7 @@ from pytest_django import Settings
 from accounts.models import Account, User
 from credits.models import Order, Pack, Plan, Subscription, Wallet
 from credits.orders import placement, quotes
+from credits.orders.buyers import Buyer
 from credits.payments import get_payment_method
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, FakeStripe, fake_stripe, sign
 
@@ -32,12 +33,13 @@ def stripe(running: FakeStripe, settings: Settings) -> Iterator[FakeStripe]:
     running.cancelled.clear()
     running.expired.clear()
     running.refunds.clear()
+    running.reset_cards()
     yield running
     running.is_down = False
 
 
 def place_order(account: Account, item: Pack | Plan) -> Order:
-    buyer = placement.Buyer("The Shop Ltd")
+    buyer = Buyer("The Shop Ltd")
     order = placement.place_order(
         quote=quotes.quote(account, item), buyer=buyer, actor=User.objects.earliest("pk")
     )

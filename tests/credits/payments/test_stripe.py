@@ -10,6 +10,7 @@ from django.test import Client
 from accounts.models import Account, User
 from credits.models import Order, Pack
 from credits.orders import fulfillment, placement, quotes, refunds
+from credits.orders.buyers import Buyer
 from credits.payments import PaymentUnavailable, get_payment_method, stripe_events
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, charge_account
@@ -239,7 +240,7 @@ def test_refund_by_staff_goes_through_stripe_and_is_recorded_once(
     stripe: FakeStripe, account: Account, pack: Pack, staff: User
 ) -> None:
     order = buy(stripe, account, pack)
-    get_payment_method(order).refund(order)
+    get_payment_method(order).refund(order, order.total_cents)
     refunds.refund_order(order=order, actor=staff, reason="By mistake")
     assert stripe.refunds == [{"payment_intent": order.provider_payment, "amount": "500"}]
     send_event(stripe.refund(stripe.find_session(order.public_id), 500))
@@ -251,7 +252,7 @@ def test_order_stays_pending_while_stripe_is_down(
 ) -> None:
     stripe.is_down = True
     order = placement.place_order(
-        quote=quotes.quote(account, pack), buyer=placement.Buyer("Shop"), actor=owner
+        quote=quotes.quote(account, pack), buyer=Buyer("Shop"), actor=owner
     )
     with pytest.raises(PaymentUnavailable, match="nothing was charged"):
         get_payment_method(order).begin(order)
@@ -297,7 +298,7 @@ def test_order_cancelled_while_its_page_opens_leaves_no_open_page(
     stripe: FakeStripe, account: Account, pack: Pack, owner: User
 ) -> None:
     order = placement.place_order(
-        quote=quotes.quote(account, pack), buyer=placement.Buyer("Shop"), actor=owner
+        quote=quotes.quote(account, pack), buyer=Buyer("Shop"), actor=owner
     )
     stale = Order.objects.get(pk=order.pk)
     get_payment_method(order).begin(order)
@@ -338,7 +339,7 @@ def test_order_marked_paid_by_staff_is_not_refunded_at_stripe(
 ) -> None:
     order = place_order(account, pack)
     fulfillment.fulfill_order(order=order, actor=staff)
-    get_payment_method(order).refund(order)
+    get_payment_method(order).refund(order, order.total_cents)
     assert not stripe.refunds
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from credits.models import Pack, Plan
 from credits.presenters.prices import (
+    card_price,
+    highest_rate,
     limit_after_purchase,
     pack_prices,
     plan_credits,
@@ -19,9 +21,32 @@ GROWTH = Plan(code="growth", name="Growth", price_cents=1_900, monthly_credits=5
 
 
 def test_free_plan_is_topped_up_and_paid_plans_add_credits() -> None:
-    assert (plan_price(FREE), plan_price(GROWTH)) == ("$0.00 per month", "$19.00 per month")
+    assert (plan_price(FREE), plan_price(GROWTH)) == ("$0 per month", "$19 per month")
     assert plan_credits(FREE) == "Topped up to 100 credits each month"
     assert plan_credits(GROWTH) == "5,000 credits each month"
+
+
+@pytest.mark.parametrize(
+    ("cents", "credits", "rate", "saving"),
+    [
+        (1_500, 5_000, "$3", "Save 40%"),
+        (59_000, 500_000, "$1.18", "Save 76%"),
+        (500, 1_000, "$5", ""),
+        (1_000, 16_000, "$0.63", "Save 87%"),
+        (499, 1_000, "$4.99", ""),
+    ],
+)
+def test_price_per_thousand_is_rounded_and_the_saving_is_not_exaggerated(
+    cents: int, credits: int, rate: str, saving: str
+) -> None:
+    price = card_price(Pack(credits=credits, price_cents=cents), highest_rate(PACKS))
+    assert (price.per_thousand, price.saving) == (f"{rate} per 1,000 credits", saving)
+
+
+def test_free_plan_saves_nothing() -> None:
+    price = card_price(FREE, highest_rate(PACKS))
+    assert (price.amount, price.unit, price.saving) == ("$0", "per month", "")
+    assert card_price(FREE, highest_rate([FREE])).saving == ""
 
 
 def test_item_raises_the_limit_or_leaves_it() -> None:

@@ -1,5 +1,6 @@
 """Staff actions on credits and orders: permissions, idempotency, and audit log."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,10 +9,12 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, User
 from credits.models import LedgerEntry, Order, Pack, Plan, Wallet
+from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import Buyer, place_order
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from tests.conftest import make_user, signed_in
+from tests.support.staff_forms import post_confirmed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -35,11 +38,6 @@ def support(db: None) -> Client:
 
 
 @pytest.fixture
-def superuser(staff: User) -> Client:
-    return signed_in(staff)
-
-
-@pytest.fixture
 def order(account: Account, owner: User, pack: Pack) -> Order:
     return place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
 
@@ -49,7 +47,8 @@ def admin_url(obj: Account | Order, slug: str = "change") -> str:
 
 
 def run_action(client: Client, obj: Account | Order, slug: str, **form: Any) -> str:
-    response = client.post(admin_url(obj, slug), {"form_token": TOKEN, **form}, follow=True)
+    fields = {"form_token": TOKEN, **form}
+    response = post_confirmed(client, admin_url(obj, slug), fields, follow=True)
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
@@ -104,7 +103,7 @@ def test_support_suspends_and_finance_does_not(
 ) -> None:
     assert finance.post(admin_url(account, "suspend")).status_code == 403
     assert "Suspended the account. Its API keys now return 403." in run_action(
-        support, account, "suspend"
+        support, account, "suspend", reason="A disputed payment"
     )
     account.refresh_from_db()
     assert account.suspended_at
@@ -125,8 +124,8 @@ def test_invoice_is_marked_paid_and_refunded(
     page = run_action(finance, order, "mark-paid")
     assert "Marked INV-000001 paid. Granted 1,000 credits. The balance is 1,100." in page
     assert "isn&#x27;t possible: INV-000001" in run_action(finance, order, "mark-paid")
-    assert "Refunded INV-000001. The balance is 100." in run_action(
-        finance, order, "refund", reason="Asked for it"
+    assert "Refunded INV-000001: $5.00. The balance is 100." in run_action(
+        finance, order, "refund", amount="5.00", reason="Asked for it"
     )
     assert "isn&#x27;t possible: INV-000001" in run_action(finance, order, "refund", reason="Again")
     actions = account.audit_entries.filter(action__startswith="order.").order_by("pk")
@@ -188,7 +187,10 @@ def test_plan_edited_in_the_admin_updates_its_accounts_immediately(
 @pytest.mark.parametrize(
     "change",
     [
-        *({"price_cents": price} for price in ("-1", "0", "1.5", "ten", str(2**63), "100000001")),
+        *(
+            {"price_cents": price}
+            for price in ("-1", "0", "1.555", "ten", "NaN", str(2**63), "1000000.01")
+        ),
         *({"monthly_credits": "0"}, {"requests_per_minute": "0"}, {"name": ""}),
         *({"list_addresses": "0"}, {"list_addresses": "10000001"}, {"list_bytes": "1073741825"}),
         *({"code": "free"}, {"code": "Free"}, {"code": "a b"}, {"name": "STARTER"}),
@@ -233,10 +235,12 @@ def test_staff_must_refund_an_upgrade_before_its_month(
         if _pay_all(account)
     )
     _pay_all(account)
-    page = run_action(finance, base, "refund", reason="By mistake")
+    page = run_action(finance, base, "refund", amount="5", reason="By mistake")
     assert f"Refund {upgrade.number} first" in page
-    assert "Refunded INV-" in run_action(finance, upgrade, "refund", reason="First")
-    assert "Refunded INV-" in run_action(finance, base, "refund", reason="Then")
+    for bought, reason in ((upgrade, "First"), (base, "Then")):
+        amount = str(Decimal(bought.total_cents) / 100)
+        page = run_action(finance, bought, "refund", amount=amount, reason=reason)
+        assert "Refunded INV-" in page
     assert balance(account) == 100
 
 

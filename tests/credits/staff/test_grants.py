@@ -21,6 +21,7 @@ from credits.staff import grants
 from credits.wallet.books import find_discrepancies
 from tests.conftest import make_user, signed_in
 from tests.support.fresh_database import run_concurrently
+from tests.support.staff_forms import post_confirmed
 
 LIMIT = 1_000
 State = StaffGrant.State
@@ -70,7 +71,7 @@ def submit(client: Client, grant: StaffGrant, slug: str) -> str:
 def submit_grant(client: Client, account: Account, amount: int) -> str:
     form = {"form_token": "a" * 32, "amount": str(amount), "reason": "Sorry"}
     path = f"/admin/accounts/account/{account.pk}/grant/"
-    return " ".join(client.post(path, form, follow=True).content.decode().split())
+    return " ".join(post_confirmed(client, path, form, follow=True).content.decode().split())
 
 
 @pytest.mark.django_db

@@ -22,6 +22,7 @@ from apikeys.services import create_key
 from credits import services
 from credits.models import Hold, LedgerEntry, Order, Pack, Plan, UseHour, Wallet
 from credits.orders import fulfillment, placement, quotes, refunds
+from credits.orders.buyers import Buyer
 from credits.orders.daily_jobs import renew_subscriptions
 from credits.plans import changes, offers
 from credits.wallet import holds
@@ -226,7 +227,7 @@ class BooksMachine(RuleBasedStateMachine):
         return Caller(self.account, self.key, "req_any")
 
     def _order(self, item: Any) -> None:
-        buyer = placement.Buyer("The Shop Ltd")
+        buyer = Buyer("The Shop Ltd")
         placement.place_order(quote=quotes.quote(self.account, item), buyer=buyer, actor=self.user)
 
     def _any_order(self, index: int) -> Order:

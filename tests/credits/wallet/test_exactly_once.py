@@ -11,8 +11,7 @@ import pytest
 from tests.servers.books import assert_books_agree, fetch_number
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key, manage
-from tests.servers.postgres import postgres
-from tests.servers.product import Product, product
+from tests.servers.product import Product, migrated_postgres, product
 from tests.servers.raw_http import send_and_disconnect
 
 pytestmark = [pytest.mark.process, pytest.mark.proof]
@@ -29,7 +28,10 @@ def site(
         with product(folder, WEB_WORKERS=workers) as running:
             yield running
         return
-    with postgres() as url, product(folder, WEB_WORKERS=workers, DATABASE_URL=url) as running:
+    with (
+        migrated_postgres() as url,
+        product(folder, WEB_WORKERS=workers, DATABASE_URL=url) as running,
+    ):
         yield running
 
 

@@ -14,6 +14,7 @@ from accounts.services import close_account
 from apikeys.models import ApiKey
 from credits.models import Hold, Pack, UseHour, Wallet
 from credits.orders import fulfillment, placement, quotes, refunds
+from credits.orders.buyers import Buyer
 from credits.orders.daily_jobs import renew_subscriptions
 from credits.services import deduct, grant
 from credits.wallet.books import find_discrepancies
@@ -23,6 +24,7 @@ from credits.wallet.statement import monthly_statement
 from runtime.mail.outbox import Mail
 from tests.conftest import signed_in
 from tests.support.api_client import ApiClient
+from tests.support.staff_forms import post_confirmed
 
 pytestmark = pytest.mark.django_db
 
@@ -124,7 +126,7 @@ def test_refund_of_an_order_cancels_holds_before_it_makes_a_debt(
     account: Account, owner: User, pack: Pack
 ) -> None:
     order = placement.place_order(
-        quote=quotes.quote(account, pack), buyer=placement.Buyer("The Shop Ltd"), actor=owner
+        quote=quotes.quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner
     )
     fulfillment.fulfill_order(order=order)
     hold(account, 1_100)
@@ -217,7 +219,7 @@ def test_staff_read_what_a_deduction_canceled(account: Account, staff: User) -> 
     hold(account, 60, "2")
     path = f"/admin/accounts/account/{account.pk}/take-back/"
     form = {"amount": "11", "reason": "Granted in error", "form_token": "a" * 32}
-    page = signed_in(staff).post(path, form, follow=True).content.decode()
+    page = post_confirmed(signed_in(staff), path, form, follow=True).content.decode()
     assert "The balance is 59, 30 are held." in page
 
 

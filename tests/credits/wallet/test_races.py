@@ -17,7 +17,7 @@ from apikeys.services import create_key
 from credits import services
 from credits.models import Hold, LedgerEntry, Order, Pack, Plan, Wallet
 from credits.orders import fulfillment, placement, quotes, refunds
-from credits.orders.placement import Buyer
+from credits.orders.buyers import Buyer
 from credits.payments import get_payment_method
 from credits.wallet.books import find_discrepancies
 from credits.wallet.charges import Charge, InsufficientCredits
@@ -28,14 +28,14 @@ from tests.credits.customers import order_form
 from tests.servers.stripe import SECRET_KEY, WEBHOOK_SECRET, fake_stripe, sign
 from tests.support.api_client import ApiClient
 from tests.support.fresh_database import run_concurrently
-from validation.models import LogEntry
-from validation.request_log.writer import Caller
-from validation.settlement import (
+from validation.charging.settlement import (
     Validation,
     ValidationResponse,
     _process_account_queue,
     charge_and_record,
 )
+from validation.models import LogEntry
+from validation.request_log.writer import Caller
 
 pytestmark = pytest.mark.usefixtures("fresh_database")
 
@@ -178,6 +178,19 @@ def test_refund_recorded_10_times_deducts_once(shop: Account, buyer: User) -> No
     )
     assert Counter(refunded) == {True: 1, False: 9}
     assert get_wallet(shop).balance == 0
+    assert not list(find_discrepancies())
+
+
+def test_partial_refund_submitted_10_times_is_made_once(shop: Account, buyer: User) -> None:
+    order = place_order(shop, buyer, Pack.objects.earliest("credits"))
+    fulfillment.fulfill_order(order=order)
+    order.refresh_from_db()
+    copies = [Order.objects.get(pk=order.pk) for _ in range(10)]
+    refunded = run_concurrently(
+        10, lambda n: refunds.refund_part(order=copies[n], cents=100, actor=buyer, reason="Twice")
+    )
+    assert Counter(refunded) == {True: 1, False: 9}
+    assert get_wallet(shop).balance == 800
     assert not list(find_discrepancies())
 
 

@@ -1,0 +1,78 @@
+"""The form of automatic top-up."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from accounts.models import Account
+from credits.automatic_top_ups.rules import offered_price
+from credits.automatic_top_ups.services import Limits
+from credits.models import AutomaticTopUp, Pack
+from credits.models.automatic_top_ups import MIN_THRESHOLD
+from credits.models.catalog import MAX_CENTS, MAX_CREDITS
+from credits.money import format_money
+
+
+class PackField(forms.ModelChoiceField[Pack]):
+    """Offers packs with the price that the account pays."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        super().__init__(
+            Pack.objects.offered(), empty_label=None, label="Buy", help_text="Tax is included."
+        )
+
+    def label_from_instance(self, pack: Pack) -> str:
+        cents = offered_price(self.account, pack)
+        return f"{pack} for {format_money(cents, settings.CURRENCY)}" if cents else str(pack)
+
+
+class AutomaticTopUpForm(forms.Form):
+    threshold = forms.IntegerField(
+        min_value=MIN_THRESHOLD,
+        max_value=MAX_CREDITS,
+        label="When the balance falls below",
+        help_text=f"Credits, at least {MIN_THRESHOLD}.",
+        widget=forms.NumberInput({"inputmode": "numeric"}),
+    )
+    cap = forms.DecimalField(
+        min_value=Decimal("0.01"),
+        max_value=Decimal(MAX_CENTS) / 100,
+        decimal_places=2,
+        widget=forms.NumberInput({"inputmode": "decimal", "step": "0.01"}),
+    )
+
+    def __init__(
+        self, account: Account, top_up: AutomaticTopUp | None, data: Mapping[str, object] | None
+    ) -> None:
+        super().__init__(data, initial=_initial(top_up))
+        self.account = account
+        self.fields["pack"] = PackField(account)
+        self.order_fields(["threshold", "pack", "cap"])
+        cap = self.fields["cap"]
+        cap.label = f"Spend at most ({settings.CURRENCY})"
+        cap.help_text = (
+            "Per calendar month (UTC), tax included. Automatic top-up never charges more."
+        )
+
+    def clean(self) -> None:
+        super().clean()
+        pack, cap = self.cleaned_data.get("pack"), self.cleaned_data.get("cap")
+        cents = offered_price(self.account, pack) if pack else None
+        if cap is not None and cents is not None and cap * 100 < cents:
+            price = format_money(cents, settings.CURRENCY)
+            raise ValidationError({"cap": f"The pack costs {price}. Enter at least that much."})
+
+    def limits(self) -> Limits:
+        data = self.cleaned_data
+        return Limits(data["threshold"], data["pack"], int(data["cap"] * 100))
+
+
+def _initial(top_up: AutomaticTopUp | None) -> dict[str, object]:
+    if top_up is None:
+        return {}
+    cap = Decimal(top_up.cap_cents) / 100 if top_up.currency == settings.CURRENCY else None
+    return {"threshold": top_up.threshold, "pack": top_up.pack, "cap": cap}

@@ -1,0 +1,106 @@
+"""Switch automatic top-up on and off. Each change is an entry in the audit log."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from credits import emails
+from credits.models import AutomaticOrder, AutomaticTopUp, Order, Pack, SavedCard
+from credits.money import format_money
+from credits.plans import subscriptions
+
+Off = AutomaticTopUp.Off
+
+# Columns of settings that nothing has gone wrong with.
+_FRESH = {"paused_for": "", "failures": 0}
+
+
+class SettingsRefused(Exception):
+    """Raised if automatic top-up can't be switched on. The text is shown to the user."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the customer chooses."""
+
+    threshold: int
+    pack: Pack
+    cap_cents: int
+
+    def describe(self, currency: str) -> str:
+        return (
+            f"{self.pack} when the balance falls below {self.threshold:,}, "
+            f"at most {format_money(self.cap_cents, currency)} per month"
+        )
+
+
+@transaction.atomic
+def switch_on(*, account: Account, limits: Limits, actor: User, ip: str | None = None) -> None:
+    """Switch automatic top-up on with these limits, or change them.
+
+    The time of the last order stays, so that switching it off and on places none sooner.
+    """
+    subscription = subscriptions.lock_subscription(account)
+    if not subscription.account.is_open:
+        raise SettingsRefused("This account is closed. Reopen it to buy credits.")
+    if not SavedCard.objects.filter(account=account).exists():
+        raise SettingsRefused("Save a card first. Automatic top-up pays with it.")
+    was_on = AutomaticTopUp.objects.filter(account=account, is_on=True).exists()
+    AutomaticTopUp.objects.update_or_create(
+        account=account,
+        defaults={
+            "is_on": True,
+            "threshold": limits.threshold,
+            "pack": limits.pack,
+            "cap_cents": limits.cap_cents,
+            "currency": settings.CURRENCY,
+            "off_for": "",
+            "off_at": None,
+            **_FRESH,
+            "next_attempt_at": timezone.now(),
+        },
+    )
+    action = "top_up.changed" if was_on else "top_up.switched_on"
+    audit.record(account, actor, action, limits.describe(settings.CURRENCY), ip)
+
+
+@transaction.atomic
+def switch_off(
+    *,
+    account: Account,
+    reason: AutomaticTopUp.Off,
+    actor: User | None = None,
+    ip: str | None = None,
+) -> bool:
+    """Switch automatic top-up off. Returns False if it is off already.
+
+    The background worker gives up an order that it hasn't paid yet.
+    """
+    subscriptions.lock_subscription(account)
+    is_on = AutomaticTopUp.objects.filter(account=account, is_on=True)
+    if not is_on.update(is_on=False, off_for=reason, off_at=timezone.now(), paused_for=""):
+        return False
+    audit.record(account, actor, "top_up.switched_off", reason.label, ip)
+    return True
+
+
+def switch_off_closed_account(*, account: Account, actor: User) -> None:
+    """Switch automatic top-up off when its account is closed. A hook."""
+    switch_off(account=account, reason=Off.CLOSED, actor=actor)
+
+
+@transaction.atomic
+def switch_off_after_return(*, order: Order, reason: AutomaticTopUp.Off) -> None:
+    """Switch automatic top-up off after the refund or dispute of one of its orders."""
+    is_automatic = AutomaticOrder.objects.filter(order=order).exists()
+    if is_automatic and switch_off(account=order.account, reason=reason):
+        emails.queue_top_up_off(order=order, reason=reason.label)
+
+
+def resume(account: Account) -> None:
+    """Try again now, because the account has another card."""
+    AutomaticTopUp.objects.filter(account=account).update(**_FRESH, next_attempt_at=timezone.now())

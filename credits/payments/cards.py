@@ -1,0 +1,92 @@
+"""The card that an account has saved: agree, save, replace, remove.
+
+Changes reach the provider after the commit, or with the daily job if it was unavailable.
+"""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import Account, User
+from credits.automatic_top_ups.services import resume
+from credits.models import CardToDetach, SavedCard
+from credits.payments import try_sync
+from credits.plans import subscriptions
+
+if TYPE_CHECKING:
+    from credits.payments.stripe_cards import NewCard
+
+# Shown on the page that saves a card, and stored in the audit log with the member who agreed.
+CONSENT = (
+    "You agree that we save this card at Stripe and charge it without asking you each time: for "
+    "automatic top-ups that you switch on, and for renewals of your plan. You can remove the card "
+    "at any time."
+)
+
+
+def record_consent(*, account: Account, actor: User, ip: str | None = None) -> None:
+    audit.record(account, actor, "card.agreed", CONSENT, ip)
+
+
+@transaction.atomic
+def save_card(*, account: Account, new: "NewCard", provider_subscription: str = "") -> None:
+    """Save a card in place of the former one. Safe to repeat.
+
+    `provider_subscription`: the one that the provider renews with this card already.
+    """
+    subscription = subscriptions.lock_subscription(account)
+    former = SavedCard.objects.filter(account=account).first()
+    if former is not None and former.provider_card == new.provider_card:
+        return
+    if not subscription.account.is_open:
+        _detach(account, new.provider_card)
+        return
+    if former is not None:
+        _detach(account, former.provider_card)
+    # A card that is saved again must not be detached by a request from before.
+    CardToDetach.objects.filter(provider_card=new.provider_card).delete()
+    values = {
+        **asdict(new),
+        "saved_at": timezone.now(),
+        # Nothing to renew, or renewed with this card.
+        "pays_renewals": subscription.provider_subscription in ("", provider_subscription),
+    }
+    card, _ = SavedCard.objects.update_or_create(account=account, defaults=values)
+    audit.record(account, None, "card.saved", str(card))
+    resume(account)
+
+
+@transaction.atomic
+def remove_card(*, account: Account, actor: User | None, ip: str | None = None) -> bool:
+    """Remove the card, here and at the provider. Returns False if there is none."""
+    subscriptions.lock_subscription(account)
+    card = SavedCard.objects.filter(account=account).first()
+    if card is None:
+        return False
+    _detach(account, card.provider_card)
+    card.delete()
+    audit.record(account, actor, "card.removed", str(card), ip)
+    return True
+
+
+def forget_card(*, account: Account) -> None:
+    """Remove the card of an account that is erased. A hook."""
+    remove_card(account=account, actor=None)
+
+
+@transaction.atomic
+def forget_detached_card(provider_card: str) -> None:
+    """Remove a card that was detached at the provider."""
+    card = SavedCard.objects.filter(provider_card=provider_card or "none").first()
+    if card is not None:
+        subscriptions.lock_subscription(card.account)
+        SavedCard.objects.filter(pk=card.pk, provider_card=provider_card).delete()
+        audit.record(card.account, None, "card.removed", str(card))
+
+
+def _detach(account: Account, provider_card: str) -> None:
+    CardToDetach.objects.get_or_create(provider_card=provider_card, defaults={"account": account})
+    transaction.on_commit(lambda: try_sync(account))

@@ -1,0 +1,107 @@
+"""Handle Stripe's events about saved cards, and about payments by card that fail."""
+
+import logging
+from contextlib import suppress
+
+from django.utils import timezone
+
+from accounts import audit
+from credits import emails
+from credits.automatic_top_ups import orders
+from credits.models import Order, SavedCard
+from credits.payments import PaymentUnavailable, cards
+from credits.payments.automatic_orders import record_payment
+from credits.payments.stripe_cards import (
+    NewCard,
+    fetch_card_of_setup,
+    fetch_card_of_subscription,
+)
+from credits.payments.stripe_off_session import AUTOMATIC, DECLINED
+from credits.payments.stripe_payloads import (
+    Payload,
+    find_account,
+    find_order,
+    get_int,
+    get_object,
+    get_text,
+)
+
+logger = logging.getLogger(__name__)
+
+
+def fetch_card(session: Payload) -> NewCard | None:
+    """Ask Stripe for the card that a session of ours has saved.
+
+    A plan is fulfilled even if Stripe doesn't respond: its card is just not shown.
+    """
+    mode, setup = get_text(session, "mode"), get_text(session, "setup_intent")
+    subscription = get_text(session, "subscription")
+    if find_account(session) is None:
+        return None
+    if mode == "setup" and setup:
+        return fetch_card_of_setup(setup)
+    if mode == "subscription" and subscription and session.get("payment_status") == "paid":
+        with suppress(PaymentUnavailable):
+            return fetch_card_of_subscription(subscription)
+    return None
+
+
+def on_card_entered(session: Payload) -> None:
+    """Save the card of a session, which `fetch_card` has put into it."""
+    account, card = find_account(session), session.get("card")
+    if account is not None and card is not None:
+        subscription = get_text(session, "subscription")
+        cards.save_card(account=account, new=card, provider_subscription=subscription)
+
+
+def on_card_updated(method: Payload) -> None:
+    """Store a new expiry date, which banks report for a replaced card."""
+    card = SavedCard.objects.filter(provider_card=get_text(method, "id") or "none").first()
+    details = get_object(method, "card")
+    month, year = get_int(details, "exp_month"), get_int(details, "exp_year")
+    last_four = get_text(details, "last4")
+    if card is None or not (month and year and len(last_four) == 4):
+        return
+    if month <= 12 and year < 10_000:
+        card.expires_month, card.expires_year, card.last_four = month, year, last_four
+        card.save(update_fields=["expires_month", "expires_year", "last_four"])
+
+
+def on_card_detached(method: Payload) -> None:
+    cards.forget_detached_card(get_text(method, "id"))
+
+
+def on_payment_succeeded(intent: Payload) -> None:
+    """Fulfill an order that was paid with the saved card. Checkout reports its own payments."""
+    order, intent_id = find_order(intent), get_text(intent, "id")
+    if order is None or not intent_id or not _is_automatic(intent, order):
+        return
+    paid = (get_int(intent, "amount_received"), get_text(intent, "currency").upper())
+    if paid != (order.total_cents, order.currency):
+        logger.error("Stripe: payment doesn't match order %s: %s", order.public_id, paid)
+        return
+    record_payment(order, intent_id)
+    order.refresh_from_db()
+    if order.provider_payment != intent_id:
+        logger.error("Stripe: order %s was paid twice, in %s", order.public_id, intent_id)
+        audit.record(order.account, None, "order.paid_twice", f"{order}: {intent_id}")
+
+
+def on_payment_failed(intent: Payload) -> None:
+    """Email a link to pay, once per order."""
+    order = find_order(intent)
+    if order is None or not order.is_pending:
+        return
+    if _is_automatic(intent, order):
+        error = get_object(intent, "last_payment_error")
+        orders.record_failed(order, get_text(error, "code") or DECLINED)
+        return
+    first = Order.objects.pending().filter(pk=order.pk, payment_failed_at=None)
+    if first.update(payment_failed_at=timezone.now()):
+        audit.record(order.account, None, "order.payment_failed", str(order))
+        emails.queue_order_payment_failed(order=order)
+
+
+def _is_automatic(intent: Payload, order: Order) -> bool:
+    is_marked = bool(get_text(get_object(intent, "metadata"), AUTOMATIC))
+    return is_marked and hasattr(order, "automatic")

@@ -1,0 +1,125 @@
+"""Saved cards at Stripe: the page that saves one, what Stripe says about it, and its removal."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import stripe
+
+from accounts.emails import link
+from accounts.models import Account
+from credits.models import CardToDetach, SavedCard, Subscription
+from credits.payments.stripe_client import get_client, handle_stripe_errors
+
+
+@dataclass(frozen=True)
+class NewCard:
+    """A card that a customer has entered at Stripe."""
+
+    provider_card: str
+    provider_customer: str
+    brand: str
+    last_four: str
+    expires_month: int
+    expires_year: int
+
+
+@handle_stripe_errors
+def open_card_page(account: Account) -> str:
+    """Return the URL of a Checkout page that saves a card without a payment."""
+    session = get_client().v1.checkout.sessions.create(
+        {
+            "mode": "setup",
+            "customer": _find_or_create_customer(account),
+            "payment_method_types": ["card"],
+            "client_reference_id": account.public_id,
+            "metadata": {"account": account.public_id},
+            "success_url": f"{link('credits:show-billing')}?card=saved",
+            "cancel_url": link("credits:show-billing"),
+        }
+    )
+    return str(session.url)
+
+
+@handle_stripe_errors
+def fetch_card_of_setup(setup: str) -> NewCard | None:
+    """Ask Stripe for the card that a setup saved."""
+    params = {"expand": ["payment_method"]}
+    intent = get_client().v1.setup_intents.retrieve(setup, params)
+    return _read_card(intent.payment_method)
+
+
+@handle_stripe_errors
+def fetch_card_of_subscription(subscription: str) -> NewCard | None:
+    """Ask Stripe for the card that renews a plan."""
+    params = {"expand": ["default_payment_method"]}
+    found = get_client().v1.subscriptions.retrieve(subscription, params)
+    return _read_card(getattr(found, "default_payment_method", None))
+
+
+@handle_stripe_errors
+def sync_cards(account: Account) -> None:
+    """Detach cards that were removed or replaced, and renew the plan with the saved one."""
+    for card in CardToDetach.objects.filter(account=account):
+        # Raised if the card is detached already.
+        with suppress(stripe.InvalidRequestError):
+            get_client().v1.payment_methods.detach(card.provider_card)
+        card.delete()
+    saved = SavedCard.objects.filter(account=account, pays_renewals=False).first()
+    if saved is not None:
+        _renew_with(saved)
+
+
+def _renew_with(card: SavedCard) -> None:
+    subscription = Subscription.objects.get(account=card.account)
+    if subscription.renews_automatically:
+        # Raised if the card was detached or the subscription has ended: its event says so.
+        with suppress(stripe.InvalidRequestError):
+            get_client().v1.subscriptions.update(
+                subscription.provider_subscription, {"default_payment_method": card.provider_card}
+            )
+    # No lock is held: by now the account may have another card.
+    same_card = SavedCard.objects.filter(pk=card.pk, provider_card=card.provider_card)
+    same_card.update(pays_renewals=True)
+
+
+def _find_or_create_customer(account: Account) -> str:
+    """Return the account's customer at Stripe. Concurrent requests create only one."""
+    subscriptions = Subscription.objects.filter(account=account)
+    if not subscriptions.exclude(provider_customer="").exists():
+        created = get_client().v1.customers.create(
+            {"metadata": {"account": account.public_id}},
+            {"idempotency_key": f"customer-{account.public_id}"},
+        )
+        subscriptions.filter(provider_customer="").update(provider_customer=created.id)
+    return subscriptions.get().provider_customer
+
+
+def _read_card(method: Any) -> NewCard | None:
+    """Return None for payment methods that aren't cards."""
+    card = getattr(method, "card", None)
+    customer = getattr(method, "customer", None)
+    if card is None or not customer:
+        return None
+    return NewCard(
+        provider_card=str(method.id),
+        provider_customer=str(customer),
+        brand=_name_brand(str(card.brand)),
+        last_four=str(card.last4)[:4],
+        expires_month=int(card.exp_month),
+        expires_year=int(card.exp_year),
+    )
+
+
+_BRANDS = {
+    "amex": "American Express",
+    "diners": "Diners Club",
+    "jcb": "JCB",
+    "mastercard": "Mastercard",
+    "unionpay": "UnionPay",
+    "visa": "Visa",
+}
+
+
+def _name_brand(code: str) -> str:
+    return _BRANDS.get(code, "Card" if code == "unknown" else code.replace("_", " ").title()[:30])

@@ -1,0 +1,45 @@
+"""The client for Stripe's API, and its errors."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import stripe
+from django.conf import settings
+
+from credits.payments import PaymentUnavailable
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT_SECONDS = 10
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def handle_stripe_errors(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Turn errors of Stripe's library into PaymentUnavailable, and log them."""
+
+    @wraps(function)
+    def wrapper(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except stripe.StripeError as error:
+            # The error's text may contain customer data: logs only its type and request id.
+            logger.warning("Stripe request failed: %s %s", type(error).__name__, error.request_id)
+            raise PaymentUnavailable(
+                "The payment service isn't responding, and nothing was charged. Try again in a "
+                "minute."
+            ) from None
+
+    return wrapper
+
+
+def get_client() -> Any:
+    return stripe.StripeClient(
+        settings.STRIPE_SECRET_KEY,
+        base_addresses={"api": settings.STRIPE_API_URL},
+        max_network_retries=1,
+        http_client=stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
+    )

@@ -1,0 +1,121 @@
+"""Say what an order's invoice or receipt contains, the same on its page and in its PDF. Pure."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from django.conf import settings
+
+from accounts.date_display import date_format
+from credits.countries import COUNTRIES
+from credits.invoices.text import InvoiceText, Lines, Row
+from credits.models import Order
+from credits.money import MINUS, format_money, format_percent
+from credits.orders.tax import has_vat_ids
+from credits.presenters.orders import invoice_stamp
+
+
+def describe_invoice(order: Order) -> InvoiceText:
+    return InvoiceText(
+        title="Receipt" if order.was_paid_by_card else "Invoice",
+        number=order.number,
+        created_on=(order.invoiced_on or order.placed_at.date()).isoformat(),
+        seller=_seller(order),
+        buyer=buyer_lines(order),
+        facts=tuple(_facts(order)),
+        # The day of the payment is among the facts.
+        stamp="" if order.is_paid and not order.refunded_cents else invoice_stamp(order),
+        description=order.description,
+        period=_period(order),
+        credits=f"{order.credits:,}",
+        net=_money(order, order.net_cents),
+        sums=_sums(order),
+        total=("Total", _money(order, order.total_cents)),
+        refunds=_refunds(order),
+        payment=_payment(order),
+    )
+
+
+def tax_label(rate: Decimal, reason: str) -> str:
+    """Return the label of the tax, or nothing where there is no tax to speak of."""
+    if not (rate or reason):
+        return ""
+    return f"Tax, {format_percent(rate)} · {reason}" if reason else f"Tax, {format_percent(rate)}"
+
+
+def order_tax(order: Order) -> str:
+    """Say how much of an order's total is tax, and why there is none, or nothing."""
+    label = tax_label(order.tax_rate, order.tax_reason)
+    if not label:
+        return ""
+    net, tax = _money(order, order.net_cents), _money(order, order.tax_cents)
+    return f"{net} net, {tax} tax ({label.removeprefix('Tax, ')})"
+
+
+def buyer_lines(order: Order) -> Lines:
+    """Return the buyer's name, address, country, and VAT ID as they were at the time."""
+    number = "VAT ID" if has_vat_ids(order.buyer_country) else "Tax number"
+    return _lines(
+        order.buyer_name,
+        *order.buyer_address.splitlines(),
+        COUNTRIES.get(order.buyer_country, order.buyer_country),
+        f"{number} {order.buyer_tax_id}" if order.buyer_tax_id else "",
+    )
+
+
+def _seller(order: Order) -> Lines:
+    tax_id = f"Tax number {order.seller_tax_id}" if order.seller_tax_id else ""
+    address = order.seller_address.splitlines()
+    return _lines(order.seller_name, *address, tax_id, settings.SUPPORT_EMAIL)
+
+
+def _facts(order: Order) -> Iterable[Row]:
+    yield "Number", order.number
+    if order.invoiced_on:
+        yield "Date", date_format(order.invoiced_on)
+    if order.is_pending:
+        yield "Due", date_format(order.due_on)
+    elif order.paid_at:
+        yield "Paid on", date_format(order.paid_at)
+
+
+def _sums(order: Order) -> tuple[Row, ...]:
+    label = tax_label(order.tax_rate, order.tax_reason)
+    if not label:
+        return ()
+    subtotal = ("Subtotal", _money(order, order.net_cents))
+    return subtotal, (label, _money(order, order.tax_cents))
+
+
+def _period(order: Order) -> str:
+    """Return the period, unless the description has it already."""
+    if not (order.period_start and order.last_day) or order.kind == Order.Kind.RENEWAL:
+        return ""
+    return f"{date_format(order.period_start)} to {date_format(order.last_day)}"
+
+
+def _refunds(order: Order) -> tuple[Row, ...]:
+    if not order.refunded_cents:
+        return ()
+    label = f"Refunded on {date_format(order.refunded_at)}" if order.refunded_at else "Refunded"
+    return (
+        (label, MINUS + _money(order, order.refunded_cents)),
+        ("Total after refunds", _money(order, order.total_cents - order.refunded_cents)),
+    )
+
+
+def _payment(order: Order) -> Lines:
+    if order.is_pending and order.payment_details:
+        return _lines(
+            f"Please transfer {_money(order, order.total_cents)} by {date_format(order.due_on)} "
+            f"with the reference {order.number}:",
+            *order.payment_details.splitlines(),
+        )
+    return ("Paid by card.",) if order.was_paid_by_card else ()
+
+
+def _money(order: Order, cents: int) -> str:
+    return format_money(cents, order.currency)
+
+
+def _lines(*lines: str) -> Lines:
+    return tuple(line.strip() for line in lines if line.strip())

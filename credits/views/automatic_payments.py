@@ -1,0 +1,111 @@
+"""The saved card and automatic top-up. Without Stripe's keys there is neither."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.permissions import redirect_get_to, require_permission
+from accounts.request import AccountRequest
+from accounts.roles import TeamPermission
+from credits.automatic_top_ups import services
+from credits.automatic_top_ups.forms import AutomaticTopUpForm
+from credits.forms import ConfirmForm
+from credits.models import AutomaticTopUp, SavedCard
+from credits.payments import PaymentUnavailable, cards, open_card_page
+from credits.presenters.automatic_top_up import consequences_of_removal
+
+BILLING = "credits:show-billing"
+
+View = Callable[[AccountRequest], HttpResponse]
+
+
+def require_card_payments(view: View) -> View:
+    @wraps(view)
+    def guarded(request: AccountRequest) -> HttpResponse:
+        if not settings.STRIPE_SECRET_KEY:
+            raise Http404
+        return view(request)
+
+    return guarded
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@require_permission(TeamPermission.BUY)
+@require_card_payments
+def save_card(request: AccountRequest) -> HttpResponse:
+    """Ask for consent. The response to the form links to Stripe, where the card is entered.
+
+    Browsers refuse to follow a form's redirect to another site (form-action).
+    """
+    account, page_url = request.account, ""
+    form = ConfirmForm(request.POST or None)
+    if form.is_valid():
+        try:
+            page_url = open_card_page(account)
+        except PaymentUnavailable as error:
+            messages.error(request, str(error))
+        else:
+            cards.record_consent(account=account, actor=request.user, ip=request.ip)
+    card = SavedCard.objects.filter(account=account).first()
+    context = {"form": form, "card": card, "consent": cards.CONSENT, "page_url": page_url}
+    return render(request, "credits/save_card.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@require_permission(TeamPermission.BUY)
+@require_card_payments
+def remove_card(request: AccountRequest) -> HttpResponse:
+    account = request.account
+    card = SavedCard.objects.filter(account=account).first()
+    if card is None:
+        messages.info(request, "No card is saved.")
+        return redirect(BILLING)
+    form = ConfirmForm(request.POST or None)
+    if form.is_valid():
+        cards.remove_card(account=account, actor=request.user, ip=request.ip)
+        messages.success(request, f"Removed {card}.")
+        return redirect(BILLING)
+    top_up = AutomaticTopUp.objects.filter(account=account).first()
+    consequences = consequences_of_removal(account.subscription, top_up)
+    context = {"form": form, "card": card, "consequences": consequences}
+    return render(request, "credits/remove_card.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@require_permission(TeamPermission.BUY)
+@require_card_payments
+def edit_automatic_top_up(request: AccountRequest) -> HttpResponse:
+    account = request.account
+    card = SavedCard.objects.filter(account=account).first()
+    if card is None:
+        messages.info(request, "Save a card first. Automatic top-up pays with it.")
+        return redirect("credits:save-card")
+    top_up = AutomaticTopUp.objects.select_related("pack").filter(account=account).first()
+    form = AutomaticTopUpForm(account, top_up, request.POST or None)
+    if form.is_valid():
+        try:
+            services.switch_on(
+                account=account, limits=form.limits(), actor=request.user, ip=request.ip
+            )
+        except services.SettingsRefused as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, "Automatic top-up is on.")
+        return redirect(BILLING)
+    context = {"form": form, "card": card, "is_on": top_up is not None and top_up.is_on}
+    return render(request, "credits/edit_automatic_top_up.html", context)
+
+
+@redirect_get_to(BILLING)
+@require_permission(TeamPermission.BUY)
+@require_card_payments
+def switch_off_automatic_top_up(request: AccountRequest) -> HttpResponse:
+    reason = AutomaticTopUp.Off.MEMBER
+    services.switch_off(account=request.account, reason=reason, actor=request.user, ip=request.ip)
+    messages.success(request, "Automatic top-up is off.")
+    return redirect(BILLING)

@@ -1,0 +1,187 @@
+"""Automatic top-up is switched on, changed, and switched off under Billing."""
+
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from accounts.roles import Role
+from credits.export import export_billing
+from credits.models import AutomaticTopUp, Pack
+from tests.conftest import make_member, signed_in
+from tests.credits.automatic_top_ups.helpers import (
+    get_top_up,
+    give_card,
+    run_worker,
+    run_worker_later,
+    set_balance,
+    switch_on_top_up,
+)
+from tests.servers.stripe import FakeStripe
+
+pytestmark = pytest.mark.django_db
+
+PAGE, OFF = "/credits/automatic-top-up/", "/credits/automatic-top-up/off/"
+
+
+def form(item: Pack, **changes: object) -> dict[str, object]:
+    return {"threshold": "500", "pack": item.pk, "cap": "15.00", **changes}
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.BILLING])
+def test_members_who_may_buy_switch_it_on_and_off(
+    stripe: FakeStripe, account: Account, pack: Pack, role: Role
+) -> None:
+    give_card(stripe, account)
+    browser = signed_in(make_member(account, role))
+    page = browser.post(PAGE, form(pack), follow=True).content.decode()
+    assert "Automatic top-up is on." in page
+    assert "Buys 1,000 credits for $5.00 when the balance falls below 500" in page
+    top_up = get_top_up(account)
+    assert (top_up.is_on, top_up.threshold, top_up.cap_cents, top_up.currency) == (
+        *(True, 500, 1_500),
+        "USD",
+    )
+    browser.post(OFF)
+    assert not get_top_up(account).is_on
+    entries = account.audit_entries.order_by("-pk")[:2]
+    assert [entry.action for entry in entries] == ["top_up.switched_off", "top_up.switched_on"]
+    assert entries[1].target == (
+        "1,000 credits when the balance falls below 500, at most $15.00 per month"
+    )
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
+def test_other_members_may_not_change_it(
+    stripe: FakeStripe, account: Account, pack: Pack, role: Role
+) -> None:
+    give_card(stripe, account)
+    browser = signed_in(make_member(account, role))
+    assert browser.post(PAGE, form(pack)).status_code == 403
+    assert browser.post(OFF).status_code == 403
+    assert not AutomaticTopUp.objects.exists()
+
+
+def test_change_is_recorded(stripe: FakeStripe, account: Account, owner: User, pack: Pack) -> None:
+    give_card(stripe, account)
+    switch_on_top_up(account)
+    signed_in(owner).post(PAGE, form(pack, threshold="700"))
+    entry = account.audit_entries.latest("pk")
+    assert (entry.action, entry.actor) == ("top_up.changed", owner)
+    assert get_top_up(account).threshold == 700
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"threshold": "9"}, "greater than or equal to 10"),
+        ({"threshold": ""}, "This field is required"),
+        ({"cap": ""}, "This field is required"),
+        ({"cap": "4.99"}, "The pack costs $5.00. Enter at least that much."),
+        ({"cap": "-5"}, "greater than or equal to 0.01"),
+        ({"cap": "15.001"}, "no more than 2 decimal places"),
+        ({"cap": "NaN"}, "Enter a number"),
+        ({"pack": "0"}, "Select a valid choice"),
+    ],
+)
+def test_invalid_settings_are_refused(
+    stripe: FakeStripe,
+    account: Account,
+    owner: User,
+    pack: Pack,
+    changes: dict[str, object],
+    error: str,
+) -> None:
+    give_card(stripe, account)
+    page = signed_in(owner).post(PAGE, form(pack, **changes)).content.decode()
+    assert error in page
+    assert not AutomaticTopUp.objects.exists()
+
+
+def test_prices_and_cap_include_tax(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack, settings: Settings
+) -> None:
+    settings.TAX_RATE = Decimal("0.2")
+    give_card(stripe, account)
+    browser = signed_in(owner)
+    assert "1,000 credits for $6.00" in browser.get(PAGE).content.decode()
+    assert "The pack costs $6.00." in browser.post(PAGE, form(pack, cap="5.99")).content.decode()
+
+
+def test_withdrawn_pack_is_not_offered(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    give_card(stripe, account)
+    Pack.objects.filter(pk=pack.pk).update(is_offered=False)
+    browser = signed_in(owner)
+    assert "1,000 credits for" not in browser.get(PAGE).content.decode()
+    assert "Select a valid choice" in browser.post(PAGE, form(pack)).content.decode()
+
+
+def test_page_without_a_card_asks_for_one(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    response = signed_in(owner).get(PAGE, follow=True)
+    assert response.redirect_chain == [("/credits/card/", 302)]
+    assert "Save a card first." in response.content.decode()
+
+
+def test_billing_shows_what_was_spent(stripe: FakeStripe, account: Account, owner: User) -> None:
+    give_card(stripe, account)
+    switch_on_top_up(account)
+    run_worker()
+    page = signed_in(owner).get("/credits/").content.decode()
+    assert "at most $15.00 per month. $5.00 used in" in page
+
+
+def test_billing_says_why_it_is_paused(stripe: FakeStripe, account: Account, owner: User) -> None:
+    give_card(stripe, account)
+    switch_on_top_up(account, cap_cents=500)
+    run_worker()
+    set_balance(account, 0)
+    page = signed_in(owner).get("/credits/").content.decode()
+    assert "Another pack would exceed your monthly cap." in page
+
+
+def test_staff_see_settings_and_attempts(stripe: FakeStripe, account: Account, staff: User) -> None:
+    give_card(stripe, account)
+    switch_on_top_up(account)
+    stripe.decline = "expired_card"
+    run_worker()
+    page = signed_in(staff).get(reverse("admin:show-usage", args=[account.public_id]))
+    text = page.content.decode()
+    for part in ("Automatic top-up", "Visa ending in 4242", "$15.00", "Failed: expired_card"):
+        assert part in text
+
+
+def test_export_contains_card_and_settings(stripe: FakeStripe, account: Account) -> None:
+    give_card(stripe, account)
+    switch_on_top_up(account)
+    billing = export_billing(account=account)
+    assert billing["saved_card"] == {
+        "brand": "Visa",
+        "last_four": "4242",
+        "expires": "08/2030",
+    }
+    assert billing["automatic_top_up"] == {
+        "is_on": True,
+        "threshold": 500,
+        "pack_credits": 1_000,
+        "cap_cents": 1_500,
+        "currency": "USD",
+    }
+
+
+def test_order_that_is_being_paid_is_not_listed_as_unpaid(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    give_card(stripe, account)
+    switch_on_top_up(account)
+    stripe.is_down = True
+    run_worker()
+    assert "Unpaid orders" not in signed_in(owner).get("/credits/").content.decode()
+    stripe.is_down, stripe.decline = False, "card_declined"
+    run_worker_later()
+    assert "Unpaid orders" in signed_in(owner).get("/credits/").content.decode()

@@ -1,0 +1,301 @@
+"""The background worker buys a pack when the balance is low, and reports how that went."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Account, User
+from credits.models import AutomaticTopUp, Order, Pack, SavedCard
+from credits.orders import placement
+from credits.orders.quotes import quote
+from credits.payments import PaymentUnavailable, get_payment_method
+from credits.wallet.books import find_discrepancies
+from runtime.models import Mail
+from tests.credits.automatic_top_ups.helpers import (
+    CREDITS,
+    PRICE,
+    audited,
+    get_balance,
+    get_top_up,
+    give_card,
+    last_order,
+    order_states,
+    run_worker,
+    run_worker_later,
+    set_balance,
+    subjects,
+    switch_on_top_up,
+)
+from tests.credits.customers import use_credits
+from tests.credits.payments.stripe_helpers import send_event
+from tests.servers.stripe import FakeStripe
+
+pytestmark = pytest.mark.django_db
+
+
+def test_low_balance_buys_the_pack_with_the_saved_card(stripe: FakeStripe, shop: Account) -> None:
+    run_worker()
+    order = last_order(shop)
+    assert (order.state, order.method, order.total_cents) == ("paid", "stripe", PRICE)
+    assert (order.invoice_number, order.placed_by) == (1, "automatic top-up")
+    assert get_balance(shop) == 100 + CREDITS
+    (charged,) = stripe.charged
+    intent = stripe.intents[charged]
+    assert (order.provider_payment, intent["amount"], intent["currency"]) == (charged, PRICE, "usd")
+    assert intent["payment_method"] == SavedCard.objects.get(account=shop).provider_card
+    assert subjects() == ["Receipt INV-000001: automatic top-up of 1,000 credits, $5.00"]
+    assert audited(shop)[-2:] == ["order.placed", "order.paid"]
+    assert get_top_up(shop).open_order is None
+    assert not list(find_discrepancies())
+
+
+def test_balance_at_the_threshold_buys_nothing(stripe: FakeStripe, shop: Account) -> None:
+    set_balance(shop, 500)
+    run_worker()
+    assert order_states(shop) == []
+    set_balance(shop, 499)
+    run_worker()
+    assert order_states(shop) == ["paid"]
+
+
+def test_charge_that_crosses_the_threshold_is_followed_by_an_order(
+    stripe: FakeStripe, account: Account
+) -> None:
+    give_card(stripe, account)
+    switch_on_top_up(account, threshold=60)
+    run_worker()
+    assert order_states(account) == []
+    use_credits(account, 41)
+    run_worker()
+    assert get_balance(account) == 59 + CREDITS
+
+
+def test_next_order_waits_for_ten_minutes(stripe: FakeStripe, shop: Account) -> None:
+    run_worker()
+    set_balance(shop, 0)
+    run_worker()
+    run_worker_later(minutes=9)
+    assert order_states(shop) == ["paid"]
+    run_worker_later(minutes=2)
+    assert order_states(shop) == ["paid", "paid"]
+
+
+def test_switching_off_and_on_places_no_order_sooner(stripe: FakeStripe, shop: Account) -> None:
+    run_worker()
+    set_balance(shop, 0)
+    switch_on_top_up(shop)
+    run_worker()
+    assert order_states(shop) == ["paid"]
+
+
+@pytest.mark.parametrize("column", ["suspended_at", "closed_at"])
+def test_suspended_or_closed_account_buys_nothing(
+    stripe: FakeStripe, shop: Account, column: str
+) -> None:
+    Account.objects.filter(pk=shop.pk).update(**{column: timezone.now()})
+    run_worker()
+    assert order_states(shop) == []
+
+
+def test_switched_off_top_up_buys_nothing(stripe: FakeStripe, shop: Account) -> None:
+    AutomaticTopUp.objects.update(is_on=False)
+    run_worker()
+    assert order_states(shop) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("card_declined", "Your saved card was declined for $5.00."),
+        ("authentication_required", "Your bank asks you to confirm the payment of $5.00."),
+    ],
+)
+def test_declined_card_is_reported_with_a_link_to_pay(
+    stripe: FakeStripe, shop: Account, code: str, sentence: str
+) -> None:
+    stripe.decline = code
+    run_worker()
+    order = last_order(shop)
+    assert (order.state, get_balance(shop), stripe.charged) == ("pending", 100, [])
+    assert (order.automatic.outcome, order.automatic.failure) == ("failed", code)
+    email = Mail.objects.get()
+    assert email.subject == "Automatic top-up failed: 1,000 credits"
+    assert sentence in email.text
+    assert f"/credits/orders/{order.public_id}/" in email.text
+    assert "order.payment_failed" in audited(shop)
+
+
+def test_order_of_a_declined_card_can_be_paid_on_checkout(
+    stripe: FakeStripe, shop: Account
+) -> None:
+    stripe.decline = "authentication_required"
+    run_worker()
+    order = last_order(shop)
+    get_payment_method(order).begin(order)
+    assert send_event(stripe.pay(stripe.find_session(order.public_id))) == 200
+    assert get_balance(shop) == 100 + CREDITS
+    assert subjects()[-1] == "Receipt INV-000001: 1,000 credits, $5.00"
+
+
+def test_second_failure_in_a_row_switches_off(stripe: FakeStripe, shop: Account) -> None:
+    stripe.decline = "card_declined"
+    run_worker()
+    assert get_top_up(shop).is_on
+    run_worker_later()
+    top_up = get_top_up(shop)
+    assert (top_up.is_on, top_up.off_for) == (False, "failures")
+    # The second order replaces the first, so that only one of them is ever paid.
+    assert order_states(shop) == ["cancelled", "pending"]
+    assert audited(shop)[-1] == "top_up.switched_off"
+    run_worker_later()
+    assert len(order_states(shop)) == 2
+
+
+def test_success_forgives_an_earlier_failure(stripe: FakeStripe, shop: Account) -> None:
+    for decline in ("card_declined", "", "card_declined"):
+        stripe.decline = decline
+        set_balance(shop, 0)
+        run_worker_later()
+    assert get_top_up(shop).is_on
+    assert get_top_up(shop).failures == 1
+
+
+def test_next_order_waits_while_the_failed_one_is_paid_on_checkout(
+    stripe: FakeStripe, shop: Account
+) -> None:
+    stripe.decline = "card_declined"
+    run_worker()
+    order = last_order(shop)
+    get_payment_method(order).begin(order)
+    paid = stripe.pay(stripe.find_session(order.public_id))
+    stripe.decline = ""
+    run_worker_later()
+    assert order_states(shop) == ["pending"]
+    assert stripe.charged == []
+    send_event(paid)
+    run_worker_later()
+    assert order_states(shop) == ["paid"]
+
+
+def test_payment_page_of_a_failed_order_closes_before_the_next_order(
+    stripe: FakeStripe, shop: Account
+) -> None:
+    stripe.decline = "card_declined"
+    run_worker()
+    failed = last_order(shop)
+    get_payment_method(failed).begin(failed)
+    stripe.decline = ""
+    run_worker_later()
+    assert stripe.open_sessions(failed.public_id) == []
+    assert order_states(shop) == ["cancelled", "paid"]
+
+
+def test_order_that_is_being_paid_has_no_payment_page(stripe: FakeStripe, shop: Account) -> None:
+    stripe.lost = {"confirm"}
+    run_worker()
+    order = last_order(shop)
+    with pytest.raises(PaymentUnavailable, match="with your saved card"):
+        get_payment_method(order).begin(order)
+
+
+def test_unavailable_provider_delays_the_order_and_is_no_failure(
+    stripe: FakeStripe, shop: Account
+) -> None:
+    stripe.is_down = True
+    run_worker()
+    assert (order_states(shop), subjects()) == (["pending"], [])
+    stripe.is_down = False
+    run_worker()
+    assert order_states(shop) == ["pending"]
+    run_worker_later(minutes=1)
+    assert (order_states(shop), len(stripe.charged)) == (["paid"], 1)
+
+
+def test_order_is_given_up_if_the_balance_recovers_before_it_is_paid(
+    stripe: FakeStripe, shop: Account
+) -> None:
+    stripe.is_down = True
+    run_worker()
+    stripe.is_down = False
+    set_balance(shop, 2_000)
+    run_worker_later(minutes=1)
+    assert (order_states(shop), stripe.charged) == (["cancelled"], [])
+    assert last_order(shop).automatic.outcome == "abandoned"
+
+
+@pytest.mark.parametrize("action", ["create", "confirm"])
+def test_lost_response_charges_once(stripe: FakeStripe, shop: Account, action: str) -> None:
+    stripe.lost = {action}
+    run_worker()
+    assert order_states(shop) == ["pending"]
+    stripe.lost = set()
+    run_worker_later(minutes=1)
+    assert (order_states(shop), len(stripe.charged)) == (["paid"], 1)
+    assert get_balance(shop) == 100 + CREDITS
+
+
+def test_confirmed_payment_counts_although_top_up_was_switched_off_since(
+    stripe: FakeStripe, shop: Account
+) -> None:
+    stripe.lost = {"confirm"}
+    run_worker()
+    AutomaticTopUp.objects.update(is_on=False)
+    stripe.lost = set()
+    run_worker_later(minutes=1)
+    assert (order_states(shop), get_balance(shop)) == (["paid"], 100 + CREDITS)
+
+
+def test_unconfirmed_payment_is_canceled_after_switching_off(
+    stripe: FakeStripe, shop: Account
+) -> None:
+    order, intent = place_without_confirming(stripe, shop)
+    AutomaticTopUp.objects.update(is_on=False)
+    run_worker_later(minutes=1)
+    order.refresh_from_db()
+    assert (order.state, stripe.intents[intent]["status"]) == ("cancelled", "canceled")
+
+
+def place_without_confirming(stripe: FakeStripe, shop: Account) -> tuple[Order, str]:
+    """Place an order whose payment is created and stored, as if the worker died after that."""
+    stripe.is_down = True
+    run_worker()
+    stripe.is_down = False
+    automatic = last_order(shop).automatic
+    intent = stripe.handle(
+        "POST",
+        "/v1/payment_intents",
+        {"amount": "500", "currency": "usd", "payment_method": automatic.provider_card}
+        | {"customer": "cus_shop"},
+    )["id"]
+    automatic.provider_intent = intent
+    automatic.save()
+    return automatic.order, intent
+
+
+def test_order_canceled_by_a_member_is_not_charged(stripe: FakeStripe, shop: Account) -> None:
+    order, intent = place_without_confirming(stripe, shop)
+    placement.cancel_order(order=order)
+    run_worker_later(minutes=1)
+    assert (stripe.charged, stripe.intents[intent]["status"]) == ([], "canceled")
+
+
+def test_card_detached_at_the_provider_is_a_failure(stripe: FakeStripe, shop: Account) -> None:
+    stripe.cards[SavedCard.objects.get().provider_card]["customer"] = None
+    run_worker()
+    assert last_order(shop).automatic.outcome == "failed"
+
+
+def test_one_account_that_fails_does_not_stop_the_others(
+    stripe: FakeStripe, shop: Account, stranger: User, pack: Pack
+) -> None:
+    other = stranger.memberships.get().account
+    give_card(stripe, other)
+    switch_on_top_up(other)
+    AutomaticTopUp.objects.filter(account=shop).update(
+        # As after a repair of the database by hand: the order has no row of its own.
+        open_order=placement.place_automatic_order(quote=quote(shop, pack)),
+        next_attempt_at=timezone.now() - timedelta(minutes=1),
+    )
+    run_worker()
+    assert (order_states(shop), order_states(other)) == (["pending"], ["paid"])

@@ -1,0 +1,190 @@
+"""Orders of buyers in several countries: quotes, the form, renewals, and card payments."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from credits.models import Order, Pack, Plan
+from credits.orders.buyers import Buyer, last_buyer
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import place_order, place_renewal
+from credits.orders.quotes import QuoteChanged, price_with_tax, quote, quote_renewal
+from credits.plans import subscriptions
+from credits.plans.periods import Period, month_starting
+from tests.conftest import signed_in
+from tests.credits.customers import order_form, subscribe
+
+pytestmark = pytest.mark.django_db
+
+GERMAN = Buyer("Laden GmbH", "Beispielweg 1", "DE136695976", "DE")
+FRENCH = Buyer("Boutique SARL", "1 rue du Port", "FR40303265045", "FR")
+AMERICAN = Buyer("Shop Inc", country="US")
+
+
+@pytest.fixture(autouse=True)
+def german_seller(settings: Settings) -> None:
+    settings.TAX_RATE, settings.SELLER_COUNTRY = "0.19", "DE"
+
+
+def terms_of(order: Order) -> tuple[int, int, str]:
+    return order.net_cents, order.tax_cents, order.tax_reason
+
+
+def place(account: Account, owner: User, item: Pack | Plan, buyer: Buyer) -> Order:
+    return place_order(quote=quote(account, item, buyer), buyer=buyer, actor=owner)
+
+
+@pytest.mark.parametrize(
+    ("buyer", "terms"),
+    [
+        (GERMAN, (500, 95, "")),
+        (FRENCH, (500, 0, "Reverse charge")),
+        (Buyer("Boutique", country="FR"), (500, 95, "")),
+        (AMERICAN, (500, 0, "Outside the scope of tax in Germany")),
+    ],
+)
+def test_order_has_the_tax_of_its_buyer(
+    account: Account, owner: User, pack: Pack, buyer: Buyer, terms: tuple[int, int, str]
+) -> None:
+    order = place(account, owner, pack, buyer)
+    assert terms_of(order) == terms
+    assert order.buyer_country == buyer.country
+
+
+def test_quote_without_a_form_is_for_the_buyer_of_the_last_order(
+    account: Account, owner: User, pack: Pack
+) -> None:
+    assert quote(account, pack).amount.total_cents == 595
+    place(account, owner, pack, FRENCH)
+    again = quote(account, pack)
+    assert (again.amount.total_cents, again.tax.reason) == (500, "Reverse charge")
+    assert last_buyer(account) == FRENCH
+
+
+def test_order_for_another_country_than_the_quote_is_refused(
+    account: Account, owner: User, pack: Pack
+) -> None:
+    shown = quote(account, pack, FRENCH)
+    with pytest.raises(QuoteChanged):
+        place_order(quote=shown, buyer=GERMAN, actor=owner)
+    assert not account.orders.exists()
+
+
+def test_orders_keep_their_tax_when_the_settings_change(
+    account: Account, owner: User, pack: Pack, settings: Settings
+) -> None:
+    order = place(account, owner, pack, FRENCH)
+    settings.SELLER_COUNTRY = "FR"
+    order.refresh_from_db()
+    assert terms_of(order) == (500, 0, "Reverse charge")
+
+
+@pytest.fixture
+def month(account: Account) -> Period:
+    subscribe(account, "starter", day="2026-11-01")
+    subscription = subscriptions.lock_subscription(account)
+    assert subscription.covered_until
+    return month_starting(subscription.covered_until, subscription.started_on)
+
+
+def test_renewal_of_an_account_without_a_country_has_the_usual_tax(
+    account: Account, plans: dict[str, Plan], month: Period
+) -> None:
+    subscription = subscriptions.lock_subscription(account)
+    order = place_renewal(subscription=subscription, plan=plans["starter"], month=month)
+    assert terms_of(order) == (1_500, 285, "")
+
+
+def test_renewal_has_the_tax_of_the_last_buyer(
+    account: Account, owner: User, pack: Pack, plans: dict[str, Plan], month: Period
+) -> None:
+    place(account, owner, pack, FRENCH)
+    subscription = subscriptions.lock_subscription(account)
+    order = place_renewal(subscription=subscription, plan=plans["starter"], month=month)
+    assert terms_of(order) == (1_500, 0, "Reverse charge")
+    assert price_with_tax(account, plans["starter"]) == 1_500
+
+
+def test_renewal_that_was_charged_at_the_old_price_keeps_the_old_tax(
+    account: Account, owner: User, pack: Pack, plans: dict[str, Plan], month: Period
+) -> None:
+    place(account, owner, pack, FRENCH)
+    renewal = quote_renewal(account, plans["starter"], month, paid_cents=1_785)
+    assert (renewal.amount.net_cents, renewal.amount.tax_cents) == (1_500, 285)
+    assert renewal.tax.reason == ""
+
+
+def test_upgrade_has_the_tax_of_its_buyer(
+    account: Account, owner: User, plans: dict[str, Plan]
+) -> None:
+    fulfill_order(order=place(account, owner, plans["starter"], AMERICAN))
+    upgrade = quote(account, plans["growth"])
+    assert (upgrade.kind, upgrade.amount.total_cents) == ("upgrade", 8_400)
+    assert upgrade.tax.reason == "Outside the scope of tax in Germany"
+
+
+def text(response: Any) -> str:
+    assert response.status_code == 200, response
+    return " ".join(response.content.decode().split())
+
+
+def shown_terms(page: str) -> str:
+    found = re.search(r'name="terms" value="([^"]+)"', page)
+    assert found
+    return found[1]
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    return signed_in(owner)
+
+
+def test_country_that_changes_the_tax_shows_the_new_total_instead_of_ordering(
+    browser: Client, account: Account, pack: Pack
+) -> None:
+    path = f"/credits/packs/{pack.public_id}/"
+    form = {**order_form(account, pack), "country": "FR", "tax_id": "40303265045", "address": "Rue"}
+    page = text(browser.post(path, form))
+    assert "Your country or VAT ID changes the tax. Review the new total" in page
+    assert "Tax, 0% · Reverse charge" in page
+    assert 'value="FR" selected' in page
+    assert "Rue</textarea>" in page
+    assert not account.orders.exists()
+    browser.post(path, {**form, "terms": shown_terms(page)})
+    order = account.orders.get()
+    assert terms_of(order) == (500, 0, "Reverse charge")
+    assert order.buyer_tax_id == "FR40303265045"
+    assert 'value="FR" selected' in text(browser.get(path))
+
+
+def test_wrong_vat_id_is_an_error_that_keeps_the_input(
+    browser: Client, account: Account, pack: Pack
+) -> None:
+    form = {**order_form(account, pack), "country": "FR", "tax_id": "DE136695976", "address": "Rue"}
+    page = text(browser.post(f"/credits/packs/{pack.public_id}/", form))
+    assert "This isn&#x27;t a valid VAT ID of France. Correct it, or leave it empty." in page
+    assert 'value="DE136695976"' in page
+    assert "Rue</textarea>" in page
+    assert not account.orders.exists()
+
+
+@pytest.mark.parametrize("country", ["", "XX", "de", "XI"])
+def test_order_needs_a_known_country(
+    browser: Client, account: Account, pack: Pack, country: str
+) -> None:
+    form = {**order_form(account, pack), "country": country}
+    assert "errorlist" in text(browser.post(f"/credits/packs/{pack.public_id}/", form))
+    assert not account.orders.exists()
+
+
+def test_tax_number_outside_the_european_union_is_not_checked(
+    browser: Client, account: Account, owner: User, pack: Pack
+) -> None:
+    place(account, owner, pack, AMERICAN)
+    form = {**order_form(account, pack), "country": "US", "tax_id": "12-3456789"}
+    browser.post(f"/credits/packs/{pack.public_id}/", form)
+    assert last_buyer(account).tax_id == "12-3456789"

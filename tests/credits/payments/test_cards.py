@@ -1,0 +1,221 @@
+"""Cards are saved on a page of Stripe, with consent, and removed here and there."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import TestCase
+from django.utils import timezone
+
+from accounts.models import Account, User
+from accounts.retention import erase_account
+from accounts.roles import Role
+from accounts.services import close_account
+from credits.models import CardToDetach, SavedCard
+from credits.payments import open_card_page, sync_all_with_provider
+from credits.payments.cards import CONSENT, remove_card
+from tests.conftest import make_member, signed_in
+from tests.credits.payments.stripe_helpers import (
+    PlansByCode,
+    get_subscription,
+    place_order,
+    running,
+    send_event,
+    stripe,
+    subscribe,
+)
+from tests.servers.stripe import FakeStripe, StripeObject
+
+pytestmark = pytest.mark.django_db
+
+__all__ = ["running", "stripe"]
+
+PAGE = "/credits/card/"
+FORM = {"form_token": "a" * 32}
+
+
+def enter_card(stripe: FakeStripe, account: Account) -> StripeObject:
+    """Enter a card on the page that saves one, and return the event that reports it."""
+    open_card_page(account)
+    return stripe.pay(stripe.find_session(account.public_id))
+
+
+def save_card(stripe: FakeStripe, account: Account) -> SavedCard:
+    assert send_event(enter_card(stripe, account)) == 200
+    return SavedCard.objects.get(account=account)
+
+
+def test_consent_is_shown_and_recorded_before_the_page_opens(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    browser = signed_in(owner)
+    assert CONSENT in browser.get(PAGE).content.decode()
+    page = browser.post(PAGE, FORM).content.decode()
+    session = stripe.find_session(account.public_id)
+    assert (session["mode"], session["payment_method_types"]) == ("setup", ["card"])
+    assert session["url"] in page
+    entry = account.audit_entries.latest("pk")
+    assert (entry.action, entry.actor, entry.target) == ("card.agreed", owner, CONSENT)
+
+
+def test_consent_fits_its_audit_entry() -> None:
+    assert len(CONSENT) <= 300
+
+
+def test_nothing_is_recorded_if_the_page_did_not_open(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    stripe.is_down = True
+    page = signed_in(owner).post(PAGE, FORM).content.decode()
+    assert "isn&#x27;t responding" in page
+    assert not account.audit_entries.filter(action="card.agreed").exists()
+
+
+def test_event_saves_the_card(stripe: FakeStripe, account: Account) -> None:
+    event = enter_card(stripe, account)
+    assert [send_event(event), send_event({**event, "id": "evt_replayed"})] == [200, 200]
+    card = SavedCard.objects.get(account=account)
+    assert (str(card), card.expires) == ("Visa ending in 4242", "08/2030")
+    assert card.provider_customer == get_subscription(account).provider_customer
+    assert account.audit_entries.filter(action="card.saved").count() == 1
+
+
+def test_event_is_retried_until_stripe_describes_the_card(
+    stripe: FakeStripe, account: Account
+) -> None:
+    event = enter_card(stripe, account)
+    stripe.is_down = True
+    assert send_event(event) == 503
+    stripe.is_down = False
+    assert send_event(event) == 200
+    assert SavedCard.objects.filter(account=account).exists()
+
+
+def test_account_has_one_customer_at_stripe(stripe: FakeStripe, account: Account) -> None:
+    pages = {open_card_page(account), open_card_page(account)}
+    customers = {
+        session["customer"] for session in stripe.sessions.values() if session["url"] in pages
+    }
+    assert (len(pages), customers) == (2, {get_subscription(account).provider_customer})
+
+
+def test_second_card_replaces_the_first_at_stripe_too(stripe: FakeStripe, account: Account) -> None:
+    first = save_card(stripe, account)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        second = save_card(stripe, account)
+    assert second.provider_card != first.provider_card
+    assert stripe.detached == [first.provider_card]
+    assert not CardToDetach.objects.exists()
+
+
+def test_removed_card_is_detached_at_stripe(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    card = save_card(stripe, account)
+    browser = signed_in(owner)
+    assert "Remove card?" in browser.get("/credits/card/remove/").content.decode()
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        browser.post("/credits/card/remove/", FORM)
+    assert not SavedCard.objects.exists()
+    assert stripe.detached == [card.provider_card]
+    entry = account.audit_entries.latest("pk")
+    assert (entry.action, entry.target) == ("card.removed", "Visa ending in 4242")
+
+
+def test_daily_job_detaches_a_card_that_was_removed_while_stripe_was_down(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    card = save_card(stripe, account)
+    stripe.is_down = True
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert remove_card(account=account, actor=owner)
+    assert stripe.detached == []
+    stripe.is_down = False
+    sync_all_with_provider()
+    sync_all_with_provider()
+    assert stripe.detached == [card.provider_card]
+
+
+def test_plan_renews_with_the_card_that_replaces_its_own(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
+) -> None:
+    subscription = subscribe(stripe, account, plans["starter"])
+    first = SavedCard.objects.get(account=account)
+    assert first.provider_card == stripe.subscriptions[subscription]["default_payment_method"]["id"]
+    second = save_card(stripe, account)
+    assert stripe.subscriptions[subscription]["asked"] == {
+        "default_payment_method": second.provider_card
+    }
+    second.refresh_from_db()
+    assert second.pays_renewals
+
+
+def test_new_expiry_date_is_stored(stripe: FakeStripe, account: Account) -> None:
+    card = save_card(stripe, account)
+    details = {"exp_month": 1, "exp_year": 2034, "last4": "1881"}
+    method = {"id": card.provider_card, "card": details}
+    assert send_event(stripe.event("payment_method.automatically_updated", method)) == 200
+    card.refresh_from_db()
+    assert (card.last_four, card.expires) == ("1881", "01/2034")
+
+
+def test_card_detached_in_stripes_dashboard_is_removed(
+    stripe: FakeStripe, account: Account
+) -> None:
+    card = save_card(stripe, account)
+    assert send_event(stripe.event("payment_method.detached", {"id": card.provider_card})) == 200
+    assert not SavedCard.objects.exists()
+
+
+def test_card_entered_after_the_account_was_closed_is_detached(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    event = enter_card(stripe, account)
+    close_account(account=account, actor=owner)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert send_event(event) == 200
+    assert not SavedCard.objects.exists()
+    assert len(stripe.detached) == 1
+
+
+def test_card_is_detached_when_a_closed_account_is_erased(
+    stripe: FakeStripe, account: Account, owner: User
+) -> None:
+    card = save_card(stripe, account)
+    close_account(account=account, actor=owner)
+    assert SavedCard.objects.exists()
+    long_ago = timezone.now() - timedelta(days=400)
+    Account.objects.filter(pk=account.pk).update(closed_at=long_ago)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        erase_account(account=account)
+    assert not SavedCard.objects.exists()
+    assert stripe.detached == [card.provider_card]
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
+def test_members_who_may_not_buy_do_not_see_the_card(
+    stripe: FakeStripe, account: Account, role: Role
+) -> None:
+    save_card(stripe, account)
+    browser = signed_in(make_member(account, role))
+    assert "4242" not in browser.get("/credits/").content.decode()
+    assert browser.get(PAGE).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["card/", "card/remove/", "automatic-top-up/"])
+def test_pages_do_not_exist_without_stripe(owner: User, path: str) -> None:
+    browser = signed_in(owner)
+    assert browser.get(f"/credits/{path}").status_code == 404
+    assert "Card payments" not in browser.get("/credits/").content.decode()
+
+
+def test_plan_that_was_paid_twice_renews_with_the_last_card(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
+) -> None:
+    """The second subscription is canceled, so the first one has to use its card."""
+    session = stripe.find_session(place_order(account, plans["starter"]).public_id)
+    send_event(stripe.pay(session))
+    first = get_subscription(account).provider_subscription
+    send_event(stripe.pay({**session}))
+    card = SavedCard.objects.get(account=account)
+    assert get_subscription(account).provider_subscription == first
+    assert stripe.subscriptions[first]["asked"] == {"default_payment_method": card.provider_card}

@@ -1,0 +1,149 @@
+"""Invoices as files: downloads for customers and staff, and attachments of emails."""
+
+import pytest
+from django.core import mail
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from accounts.roles import Role
+from credits.models import Order, Pack, Plan
+from credits.orders.buyers import Buyer
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import cancel_order, place_order
+from credits.orders.quotes import quote
+from credits.orders.refunds import refund_order
+from credits.presenters.invoice import describe_invoice
+from runtime.mail.outbox import send_due
+from runtime.models import Mail
+from tests.conftest import make_member, signed_in
+from tests.support.pages import browser_for, mark_second_factor_used
+from tests.support.pdf_text import pdf_text
+
+pytestmark = pytest.mark.django_db
+
+SHOP = Buyer("Łódź Sp. z o.o.", "ul. Przykładowa 1", "PL5260001246", "PL")
+
+
+@pytest.fixture
+def order(account: Account, owner: User, pack: Pack) -> Order:
+    return place_order(quote=quote(account, pack, SHOP), buyer=SHOP, actor=owner)
+
+
+def pdf_path(order: Order) -> str:
+    return f"/credits/orders/{order.public_id}/invoice.pdf"
+
+
+def test_invoice_is_downloaded_as_a_pdf(owner: User, order: Order) -> None:
+    response = signed_in(owner).get(pdf_path(order))
+    assert response.headers["Content-Type"] == "application/pdf"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="INV-000001.pdf"'
+    text = pdf_text(response.content)
+    for line in ("Invoice", "Łódź Sp. z o.o.", "Poland", "VAT ID PL5260001246", "$5.00"):
+        assert line in text
+
+
+def test_order_page_links_to_the_pdf(owner: User, order: Order) -> None:
+    page = signed_in(owner).get(f"/credits/orders/{order.public_id}/").content.decode()
+    assert f'href="{pdf_path(order)}"' in page
+
+
+@pytest.mark.parametrize("role", [Role.DEVELOPER, Role.VIEWER])
+def test_pdf_is_for_members_who_can_buy(account: Account, order: Order, role: Role) -> None:
+    assert signed_in(make_member(account, role)).get(pdf_path(order)).status_code == 403
+
+
+def test_pdf_of_another_account_does_not_exist(stranger: User, order: Order) -> None:
+    assert signed_in(stranger).get(pdf_path(order)).status_code == 404
+
+
+def test_order_without_a_number_has_no_pdf(
+    account: Account, owner: User, pack: Pack, settings: Settings
+) -> None:
+    settings.STRIPE_SECRET_KEY = "sk_test"
+    order = place_order(quote=quote(account, pack), buyer=SHOP, actor=owner)
+    response = signed_in(owner).get(pdf_path(order))
+    assert response.headers["Location"] == f"/credits/orders/{order.public_id}/invoice/"
+
+
+def test_staff_open_the_pdf_from_the_orders_page(staff: User, order: Order) -> None:
+    browser = browser_for(staff)
+    mark_second_factor_used(browser, staff)
+    page = f"/admin/credits/order/{order.pk}/"
+    assert f'href="{page}invoice.pdf"' in browser.get(f"{page}change/").content.decode()
+    assert browser.get(f"{page}invoice.pdf").content.startswith(b"%PDF-")
+
+
+def send_last_email() -> mail.EmailMessage:
+    Mail.objects.exclude(pk=Mail.objects.latest("pk").pk).delete()
+    send_due()
+    (message,) = mail.outbox
+    return message
+
+
+def test_invoice_is_attached_to_its_email(order: Order) -> None:
+    ((name, content, content_type),) = send_last_email().attachments
+    assert (name, content_type) == ("INV-000001.pdf", "application/pdf")
+    assert "Łódź Sp. z o.o." in pdf_text(content)
+
+
+def test_receipt_of_a_card_payment_is_attached(order: Order) -> None:
+    fulfill_order(order=order, provider_payment="pi_1")
+    ((_, content, _),) = send_last_email().attachments
+    text = pdf_text(content)
+    assert "Receipt" in text
+    assert "Paid by card." in text
+
+
+def test_email_is_sent_without_an_invoice_that_cannot_be_made(
+    order: Order, caplog: pytest.LogCaptureFixture
+) -> None:
+    Mail.objects.update(attachment="ord_that_never_was")
+    message = send_last_email()
+    assert message.attachments == []
+    assert "is sent without ord_that_never_was" in caplog.text
+
+
+def test_invoice_says_how_the_order_ended(account: Account, owner: User, order: Order) -> None:
+    assert (facts(order)[-1], facts(paid(order))[-1]) == ("Due", "Paid on")
+    refund_order(order=order, cents=100)
+    order.refresh_from_db()
+    refunds = describe_invoice(order).refunds
+    assert refunds == (("Refunded", "\N{MINUS SIGN}$1.00"), ("Total after refunds", "$4.00"))
+    assert "$1.00 was refunded." in describe_invoice(order).stamp
+
+
+def facts(order: Order) -> list[str]:
+    return [label for label, _ in describe_invoice(order).facts]
+
+
+def paid(order: Order) -> Order:
+    fulfill_order(order=order)
+    order.refresh_from_db()
+    return order
+
+
+def test_canceled_order_asks_for_no_payment(owner: User, order: Order) -> None:
+    cancel_order(order=order, actor=owner)
+    order.refresh_from_db()
+    invoice = describe_invoice(order)
+    assert invoice.payment == ()
+    assert invoice.stamp.startswith("Canceled on")
+
+
+def test_tax_line_names_its_reason(
+    account: Account, owner: User, plans: dict[str, Plan], settings: Settings
+) -> None:
+    settings.TAX_RATE, settings.SELLER_COUNTRY = "0.19", "DE"
+    order = place_order(quote=quote(account, plans["starter"], SHOP), buyer=SHOP, actor=owner)
+    assert describe_invoice(order).sums == (
+        ("Subtotal", "$15.00"),
+        ("Tax, 0% · Reverse charge", "$0.00"),
+    )
+    page = signed_in(owner).get(f"/credits/orders/{order.public_id}/").content.decode()
+    assert "$15.00 net, $0.00 tax (0% · Reverse charge)" in page
+
+
+def test_invoice_without_a_tax_rate_has_no_tax_line(order: Order) -> None:
+    assert describe_invoice(order).sums == ()
+    assert Client().get(pdf_path(order)).status_code == 302
