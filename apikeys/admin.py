@@ -23,6 +23,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     )
     search_help_text = "Name, key_…, first or last four characters, account or a member's email"
     exclude = ("digest", "form_token")
+    readonly_fields = ("credits_used",)
     actions = ("revoke",)
 
     @admin.display
@@ -30,6 +31,11 @@ class ApiKeyAdmin(ReadOnlyAdmin):
         if key.is_revoked:
             return "Revoked"
         return "Expired" if key.is_expired else "Active"
+
+    @admin.display(description="Credits of this month")
+    def credits_used(self, key: ApiKey) -> str:
+        use = services.find_credit_use([key]).get(key.pk)
+        return use.summary if use else "No limit"
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("apikeys.revoke_apikey")

@@ -6,7 +6,9 @@ from accounts.emails import link, queue_email
 from accounts.models import User
 from accounts.names import format_for_email
 from accounts.roles import Role
+from apikeys.credit_limits import CreditUse
 from apikeys.models import ApiKey
+from runtime.mail.rendering import EmailRow
 
 NOTIFIED_ROLES = (Role.OWNER, Role.ADMIN)
 
@@ -21,7 +23,8 @@ def queue_key_changed(*, key: ApiKey, actor: User | None) -> None:
 
 def queue_key_rotated(*, key: ApiKey, replacement: ApiKey, actor: User | None) -> None:
     sentence = describe_old_key(key)
-    _queue("apikeys/mails/key_rotated", key, actor, replacement=replacement, sentence=sentence)
+    rows = [*_key_rows(key)[:1], EmailRow("New key", replacement.display)]
+    _queue("apikeys/mails/key_rotated", key, actor, rows=rows, sentence=sentence)
 
 
 def queue_key_revoked(*, key: ApiKey, actor: User | None) -> None:
@@ -32,10 +35,18 @@ def queue_key_expires(*, key: ApiKey) -> None:
     _queue("apikeys/mails/key_expires", key, None, sentence=describe_need(key))
 
 
+def queue_key_limit_reached(*, key: ApiKey, use: CreditUse) -> None:
+    page = link("apikeys:change-key", key_id=key.public_id)
+    _queue("apikeys/mails/key_limit_reached", key, None, sentence=describe_use(use), link=page)
+
+
 def describe_access(key: ApiKey) -> str:
     networks = ", ".join(key.allowed_networks)
     where = f"only from {networks}" if networks else "from anywhere"
-    return f"It can now be used {where}, for {key.request_limit:,} requests per minute."
+    limits = f"{key.request_limit:,} requests per minute"
+    if key.credits_per_month:
+        limits += f" and {key.credits_per_month:,} credits per month"
+    return f"It can now be used {where}, for {limits}."
 
 
 def describe_old_key(key: ApiKey) -> str:
@@ -55,16 +66,27 @@ def describe_need(key: ApiKey) -> str:
     return f"{advice}: both keys work while you update your servers."
 
 
+def describe_use(use: CreditUse) -> str:
+    """Say that a key's credits are used up, and until when its requests are refused."""
+    reset = f"{use.resets_on:%B} {use.resets_on.day}"
+    return f"{use.amount}. Requests that cost credits are refused until {reset} (UTC)."
+
+
 def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> None:
     context = {
         "key": key,
         "account": key.account,
         "actor": _actor_name(actor, key),
+        "rows": _key_rows(key),
         "link": link("apikeys:show-keys"),
         **extra,
     }
     for email in _recipients(key):
         queue_email(email, template, context)
+
+
+def _key_rows(key: ApiKey) -> list[EmailRow]:
+    return [EmailRow("Name", format_for_email(key.name)), EmailRow("Key", key.display)]
 
 
 def _actor_name(actor: User | None, key: ApiKey) -> str:

@@ -80,6 +80,15 @@ SAMPLE_DETAILS: dict[str, Mapping[str, object]] = {
     "part_conflict": {"part": 3},
     "too_many_lists": {"limit": 20},
     "insufficient_credits": {"required": 1, "balance": 0, "top_up_url": "…", "upgrade_url": "…"},
+    "key_credit_limit_reached": {
+        "required": 1,
+        "limit": 5_000,
+        "used": 5_000,
+        "held": 0,
+        "remaining": 0,
+        "resets_at": "2026-12-01T00:00:00Z",
+        "key_url": "…",
+    },
     "rate_limit_exceeded": {
         "limit": 60,
         "window": 60,

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.forms import OneTimeForm
 from accounts.models import Account
+from apikeys.credit_limits import MAX_CREDITS_PER_MONTH
 from apikeys.models import ApiKey
 from apikeys.services import GRACE_PERIODS
 
@@ -34,6 +35,14 @@ class KeySettingsForm(forms.Form):
     )
     requests_per_minute = forms.IntegerField(
         required=False, min_value=1, label="Requests per minute (optional)"
+    )
+
+    credits_per_month = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_CREDITS_PER_MONTH,
+        label="Credits per month (optional)",
+        help_text="The most this key can use in a calendar month (UTC). Leave empty for no limit.",
     )
 
     def __init__(self, account: Account, *args: Any, **kwargs: Any) -> None:

@@ -1,7 +1,9 @@
-"""What the layers above do after a response of the API."""
+"""What the layers above do for keys: after a response of the API, and to find a key's use."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from apikeys.credit_limits import CreditUse
 from apikeys.models import ApiKey
 from apikeys.request import ApiHttpRequest
 from runtime.hooks import Hook
@@ -13,4 +15,10 @@ class ApiResponded(Protocol):
     ) -> None: ...
 
 
+class FindCreditUse(Protocol):
+    def __call__(self, *, keys: Sequence[ApiKey]) -> dict[int, CreditUse]:
+        """Return this month's use of the keys that have a limit, by primary key."""
+
+
 on_api_response = Hook[ApiResponded]("ON_API_RESPONSE")
+key_credit_use = Hook[FindCreditUse]("KEY_CREDIT_USE")

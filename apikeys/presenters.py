@@ -1,16 +1,19 @@
-"""Say on the page of the keys what limits each one, and since when it no longer works. Pure."""
+"""Say on the pages of the keys what limits each one, and since when it no longer works. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.template.defaultfilters import pluralize
 
+from apikeys.credit_limits import CreditUse
 from apikeys.models import ApiKey
 
 
 @dataclass(frozen=True)
 class ActiveKeyRow:
     key: ApiKey
+    # Of this month, if the key has a credit limit.
+    use: CreditUse | None = None
 
     @property
     def restrictions(self) -> list[str]:

@@ -121,6 +121,19 @@ REFUSALS: dict[str, Refusal] = {
         "Buy credits or upgrade your plan in the dashboard. `details` has the links. Sandbox "
         "addresses and replayed requests still work at a balance of 0.",
     ),
+    "key_credit_limit_reached": Refusal(
+        402,
+        "billing_error",
+        "This API key has used the credits that it may use in a month. Raise its limit under "
+        "Settings → API Keys.",
+        "The key has a limit of credits per calendar month (UTC), and this request could cost more "
+        "than what is left of it. Credits held for lists that the key created count as used. "
+        "`details` has the limit, what is left, and when the limit resets. If the balance doesn't "
+        "cover the request either, the code is `insufficient_credits`.",
+        "Raise or remove the limit on the key's page (`details.key_url`), or wait until "
+        "`details.resets_at`. A smaller batch may still fit. Sandbox addresses and replayed "
+        "requests still work.",
+    ),
     "ip_not_allowed": _forbidden(
         "This API key is not allowed from your network. You can change its allowed networks in "
         "the dashboard.",

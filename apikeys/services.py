@@ -4,6 +4,7 @@ Each function writes the change, its audit entry and its emails in one transacti
 add a key lock the account first, so that concurrent calls can't exceed the maximum.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -12,9 +13,13 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from apikeys import emails
+from apikeys.credit_limits import CreditUse
+from apikeys.hooks import key_credit_use
 from apikeys.models import EXPIRY_NOTICE, MAX_ACTIVE_KEYS, ApiKey, KeyChangeRefused, TooManyKeys
 
 GRACE_PERIODS = (timedelta(0), timedelta(hours=1), timedelta(hours=24), timedelta(days=7))
+# What the form of an existing key changes.
+CHANGEABLE = ("name", "allowed_networks", "requests_per_minute", "credits_per_month")
 
 
 class FormAlreadyUsed(Exception):
@@ -52,6 +57,7 @@ def create_key(
     expires_at: datetime | None = None,
     allowed_networks: list[str] | None = None,
     requests_per_minute: int | None = None,
+    credits_per_month: int | None = None,
     form_token: str | None = None,
     ip: str | None = None,
 ) -> tuple[ApiKey, str]:
@@ -64,9 +70,11 @@ def create_key(
         expires_at=expires_at,
         allowed_networks=allowed_networks or [],
         requests_per_minute=requests_per_minute,
+        credits_per_month=credits_per_month,
         form_token=form_token,
     )
-    audit.record(account, actor, "key.created", str(key), ip)
+    limit = f", {_describe_limit(credits_per_month)}" if credits_per_month else ""
+    audit.record(account, actor, "key.created", f"{key}{limit}", ip)
     emails.queue_key_created(key=key, actor=actor)
     return key, secret
 
@@ -78,6 +86,7 @@ def change_key(
     name: str,
     allowed_networks: list[str],
     requests_per_minute: int | None,
+    credits_per_month: int | None,
     actor: User,
     ip: str | None = None,
 ) -> None:
@@ -88,10 +97,13 @@ def change_key(
     key.name = name
     key.allowed_networks = allowed_networks
     key.requests_per_minute = requests_per_minute
-    key.save(update_fields=["name", "allowed_networks", "requests_per_minute"])
+    if credits_per_month != key.credits_per_month:
+        key.credits_per_month, key.limit_announced_at = credits_per_month, None
+    key.save(update_fields=[*CHANGEABLE, "limit_announced_at"])
     networks = ", ".join(allowed_networks) or "anywhere"
     limit = requests_per_minute or "the account's"
-    target = f"{before}: {name}, from {networks}, limit {limit}"
+    credit_limit = _describe_limit(credits_per_month)
+    target = f"{before}: {name}, from {networks}, limit {limit}, {credit_limit}"
     audit.record(key.account, actor, "key.changed", target, ip)
     emails.queue_key_changed(key=key, actor=actor)
 
@@ -128,6 +140,12 @@ def revoke_key(*, key: ApiKey, actor: User | None, ip: str | None = None) -> boo
     audit.record(key.account, actor, "key.revoked", str(key), ip)
     emails.queue_key_revoked(key=key, actor=actor)
     return True
+
+
+def find_credit_use(keys: Sequence[ApiKey]) -> dict[int, CreditUse]:
+    """Return this month's use of the keys that have a limit, by primary key."""
+    (find_use,) = key_credit_use
+    return find_use(keys=keys)
 
 
 def send_expiry_notices() -> None:
@@ -174,10 +192,15 @@ def export_keys(*, account: Account) -> dict[str, object]:
                 "revoked_at": key.revoked_at,
                 "allowed_networks": key.allowed_networks,
                 "requests_per_minute": key.requests_per_minute,
+                "credits_per_month": key.credits_per_month,
             }
             for key in account.api_keys.select_related("created_by")
         ]
     }
+
+
+def _describe_limit(credits_per_month: int | None) -> str:
+    return f"{credits_per_month:,} credits per month" if credits_per_month else "no credit limit"
 
 
 def _lock_open_account(account: Account) -> None:

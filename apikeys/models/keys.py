@@ -4,7 +4,7 @@ from ipaddress import ip_address, ip_network
 from typing import TypedDict, Unpack
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import DatabaseError, models
 from django.db.models import Q
 from django.utils import timezone
@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import Account, User
 from accounts.names import validate_name
 from apikeys import crypto
+from apikeys.credit_limits import MAX_CREDITS_PER_MONTH
 from runtime.ids import random_id
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,9 @@ class KeyFields(TypedDict, total=False):
     expires_at: datetime | None
     allowed_networks: list[str]
     requests_per_minute: int | None
+    credits_per_month: int | None
+    limit_announced_at: datetime | None
+    origin_id: int | None
     form_token: str | None
 
 
@@ -102,8 +106,25 @@ class ApiKey(models.Model):
     requests_per_minute = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
+    # In a calendar month (UTC). The limit counts what all keys of the same origin use.
+    credits_per_month = models.PositiveBigIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_CREDITS_PER_MONTH)],
+    )
+    # When an email said that the limit is reached. Null again once the limit has changed.
+    limit_announced_at = models.DateTimeField(null=True, editable=False)
     replaced_by = models.ForeignKey(
         "self", null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
+    # The first of the keys that were rotated into this one. Null: this one was never rotated.
+    origin = models.ForeignKey(
+        "self",
+        null=True,
+        editable=False,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
     )
     # Identifies the form that created the key, so that a resubmission creates no second one.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
@@ -118,6 +139,10 @@ class ApiKey(models.Model):
             models.CheckConstraint(
                 condition=Q(requests_per_minute=None) | Q(requests_per_minute__gte=1),
                 name="key_rate_is_positive",
+            ),
+            models.CheckConstraint(
+                condition=Q(credits_per_month=None) | Q(credits_per_month__gte=1),
+                name="key_credit_limit_is_positive",
             ),
             models.CheckConstraint(condition=~Q(name=""), name="key_has_a_name"),
         ]
@@ -201,6 +226,9 @@ class ApiKey(models.Model):
             name=self.name,
             allowed_networks=self.allowed_networks,
             requests_per_minute=self.requests_per_minute,
+            credits_per_month=self.credits_per_month,
+            limit_announced_at=self.limit_announced_at,
+            origin_id=self.origin_id or self.pk,
             expires_at=now + lifetime if lifetime else None,
             created_by=created_by,
             form_token=form_token,

@@ -24,9 +24,10 @@ MAX_INACTIVE_SHOWN = 20
 def show_keys(request: AccountRequest) -> HttpResponse:
     keys = request.account.api_keys.select_related("created_by", "replaced_by", "account")
     active = list(keys.active())
+    uses = services.find_credit_use(active)
     inactive = keys.exclude(pk__in=[key.pk for key in active])[:MAX_INACTIVE_SHOWN]
     context = {
-        "active": [ActiveKeyRow(key) for key in active],
+        "active": [ActiveKeyRow(key, uses.get(key.pk)) for key in active],
         "inactive": [InactiveKeyRow(key) for key in inactive],
         "shown_inactive": MAX_INACTIVE_SHOWN,
         "max_keys": MAX_ACTIVE_KEYS,
@@ -69,6 +70,7 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
         "name": key.name,
         "allowed_networks": "\n".join(key.allowed_networks),
         "requests_per_minute": key.requests_per_minute,
+        "credits_per_month": key.credits_per_month,
     }
     form = KeySettingsForm(request.account, request.POST or None, initial=initial)
     if form.is_valid():
@@ -79,7 +81,8 @@ def change_key(request: AccountRequest, key_id: str) -> HttpResponse:
         else:
             messages.success(request, f"Saved {key.name}. Changes apply from the next request.")
             return redirect(PAGE)
-    context = {"form": form, "key": key, "row": ActiveKeyRow(key)}
+    row = ActiveKeyRow(key, services.find_credit_use([key]).get(key.pk))
+    context = {"form": form, "key": key, "row": row}
     return render(request, "apikeys/change_key.html", context)
 
 

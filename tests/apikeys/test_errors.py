@@ -20,6 +20,7 @@ STATUSES = {
     "api_key_revoked": 401,
     "api_key_expired": 401,
     "insufficient_credits": 402,
+    "key_credit_limit_reached": 402,
     "ip_not_allowed": 403,
     "account_suspended": 403,
     "https_required": 403,

@@ -119,6 +119,10 @@ def test_form_sets_the_settings_of_the_key(client: Client) -> None:
         ({"requests_per_minute": "0"}, "greater than or equal to 1"),
         ({"requests_per_minute": "-1"}, "greater than or equal to 1"),
         ({"requests_per_minute": "1.5"}, "Enter a whole number"),
+        ({"credits_per_month": "0"}, "greater than or equal to 1"),
+        ({"credits_per_month": "-5"}, "greater than or equal to 1"),
+        ({"credits_per_month": "1000000001"}, "less than or equal to 1000000000"),
+        ({"credits_per_month": "many"}, "Enter a whole number"),
         ({"expires_at": "7"}, "Select a valid choice"),
     ],
 )

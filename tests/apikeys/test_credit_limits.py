@@ -1,0 +1,152 @@
+"""The credit limit of a key: what its pages, its export and the audit log say about it."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account, AuditEntry, User
+from accounts.roles import Role
+from apikeys import services
+from apikeys.credit_limits import CreditUse
+from apikeys.emails import describe_access
+from apikeys.models import ApiKey
+from credits.wallet.charges import Charge, charge_account
+from runtime.models import Mail
+from tests.conftest import make_member, signed_in
+from tests.credits.time_travel import on
+from tests.support.api_client import ApiClient
+
+NOVEMBER = date(2026, 11, 1)
+
+
+def charge(key: ApiKey, cost: int) -> None:
+    charge_account(Charge(key.account, key, "risky", cost, 5, validations=cost))
+
+
+class TestDescriptions:
+    def test_use_and_reset_are_one_sentence(self) -> None:
+        use = CreditUse(limit=5_000, charged=1_240, held=0, month=NOVEMBER)
+        assert use.summary == (
+            "1,240 of 5,000 credits used in November; resets on December 1 (UTC)"
+        )
+        assert (use.used, use.remaining, use.percent) == (1_240, 3_760, 24)
+
+    def test_held_credits_are_named(self) -> None:
+        use = CreditUse(limit=5_000, charged=1_000, held=240, month=NOVEMBER)
+        assert use.amount == (
+            "1,240 of 5,000 credits used in November (240 of them held for lists)"
+        )
+
+    def test_limit_of_one_credit_is_singular(self) -> None:
+        assert CreditUse(1, 0, 0, NOVEMBER).amount == "0 of 1 credit used in November"
+
+    def test_use_above_a_lowered_limit_is_full(self) -> None:
+        use = CreditUse(limit=10, charged=25, held=0, month=NOVEMBER)
+        assert (use.remaining, use.percent) == (0, 100)
+
+    def test_year_ends_in_january(self) -> None:
+        use = CreditUse(limit=10, charged=0, held=0, month=date(2026, 12, 1))
+        assert use.reset == "resets on January 1 (UTC)"
+
+    def test_email_about_a_change_names_the_limit(self) -> None:
+        key = ApiKey(account=Account(requests_per_minute=60), credits_per_month=5_000)
+        assert describe_access(key) == (
+            "It can now be used from anywhere, for 60 requests per minute and 5,000 credits per "
+            "month."
+        )
+
+
+@pytest.mark.django_db
+class TestPages:
+    @pytest.fixture
+    def client(self, owner: User) -> Client:
+        return signed_in(owner)
+
+    def change(self, client: Client, key: ApiKey, credits_per_month: str, **fields: Any) -> str:
+        sent = {"name": key.name, "credits_per_month": credits_per_month, **fields}
+        path = f"/apikeys/{key.public_id}/change/"
+        return client.post(path, sent, follow=True).content.decode()
+
+    def test_new_key_gets_the_limit_of_the_form(self, client: Client) -> None:
+        form = client.get("/apikeys/create/").context["form"]
+        assert "The most this key can use in a calendar month" in str(form)
+        sent = {
+            "name": "Job",
+            "form_token": form["form_token"].value(),
+            "credits_per_month": "5000",
+        }
+        client.post("/apikeys/create/", sent)
+        assert ApiKey.objects.get().credits_per_month == 5_000
+        entry = AuditEntry.objects.get(action="key.created")
+        assert entry.target.endswith(", 5,000 credits per month")
+
+    def test_pages_show_the_use_of_a_limited_key(self, client: Client, key: ApiKey) -> None:
+        with on("2026-11-25"):
+            self.change(signed_in(User.objects.get()), key, "50")
+            charge(key, 12)
+            client = signed_in(User.objects.get())
+            listed = client.get("/apikeys/").content.decode()
+            page = client.get(f"/apikeys/{key.public_id}/change/").content.decode()
+        assert "12 of 50 credits used in November" in listed
+        assert 'value="24"' in listed
+        assert "12 of 50 credits used in November; resets on December 1 (UTC)." in page
+        assert 'name="credits_per_month" value="50"' in page
+
+    def test_pages_of_a_key_without_a_limit_show_no_meter(
+        self, client: Client, key: ApiKey
+    ) -> None:
+        charge(key, 12)
+        for path in ("/apikeys/", f"/apikeys/{key.public_id}/change/"):
+            assert "<progress" not in client.get(path).content.decode()
+
+    def test_empty_field_removes_the_limit(self, client: Client, key: ApiKey) -> None:
+        self.change(client, key, "50")
+        assert AuditEntry.objects.latest("pk").target.endswith(", 50 credits per month")
+        assert "and 50 credits per month" in Mail.objects.latest("pk").text
+        self.change(client, key, "")
+        assert AuditEntry.objects.latest("pk").target.endswith(", no credit limit")
+        key.refresh_from_db()
+        assert key.credits_per_month is None
+
+    @pytest.mark.parametrize("role", Role)
+    def test_roles_that_manage_keys_change_the_limit(
+        self, account: Account, key: ApiKey, role: Role
+    ) -> None:
+        self.change(signed_in(make_member(account, role)), key, "50")
+        key.refresh_from_db()
+        may_change = role in {Role.OWNER, Role.ADMIN, Role.DEVELOPER}
+        assert key.credits_per_month == (50 if may_change else None)
+
+    def test_list_of_keys_reads_all_uses_in_one_query(
+        self, client: Client, account: Account, owner: User, django_assert_max_num_queries: Any
+    ) -> None:
+        for number in range(10):
+            name = f"Key {number}"
+            services.create_key(account=account, name=name, actor=owner, credits_per_month=9)
+        with django_assert_max_num_queries(12):
+            page = client.get("/apikeys/").content.decode()
+        assert page.count("0 of 9 credits used") == 10
+
+    def test_export_has_the_limit(self, client: Client, account: Account, key: ApiKey) -> None:
+        self.change(client, key, "50")
+        exported: Any = services.export_keys(account=account)["api_keys"]
+        assert [each["credits_per_month"] for each in exported] == [50]
+
+    def test_rotation_keeps_the_limit(self, key: ApiKey, owner: User) -> None:
+        ApiKey.objects.update(credits_per_month=50)
+        new, secret = services.rotate_key(key=key, grace=timedelta(0), actor=owner)
+        assert (new.credits_per_month, new.origin_id) == (50, key.pk)
+        newest, _ = services.rotate_key(key=new, grace=timedelta(0), actor=owner)
+        assert newest.origin_id == key.pk
+        assert ApiClient(secret).get("/v1/me").status_code == 401
+
+    def test_staff_see_limit_and_use_of_a_key(self, key: ApiKey, staff: User) -> None:
+        path = f"/admin/apikeys/apikey/{key.pk}/change/"
+        assert "No limit" in signed_in(staff).get(path).content.decode()
+        with on("2026-11-25"):
+            ApiKey.objects.update(credits_per_month=50)
+            charge(key, 12)
+            page = signed_in(staff).get(path).content.decode()
+        assert "12 of 50 credits used in November; resets on December 1 (UTC)" in page
