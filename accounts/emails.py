@@ -1,23 +1,19 @@
-"""Queue account emails, one function per email, in the caller's transaction.
+"""Queue account emails, one function per email, in the caller's transaction."""
 
-Subject and text are templates. The HTML part is generated from the text, so the two never differ.
-"""
-
-import re
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.formats import date_format
 
 from accounts.date_display import DEFAULT_DISPLAY, use_date_display
 from accounts.models import Account, Invitation, User
 from accounts.names import is_plain_address, quoted_name
 from accounts.roles import ROLE_DESCRIPTIONS, Role
 from runtime.mail import outbox
+from runtime.mail.rendering import EmailRow, render_email
 from runtime.models import RecipientLimit
-from runtime.unicode import show_invisible
 
 # Anyone can send these to any address, so runtime/mail/recipient_limits.py limits them.
 RATE_LIMITED_TEMPLATES = {
@@ -29,7 +25,6 @@ RATE_LIMITED_TEMPLATES = {
     "account/email/unknown_account",
     "accounts/mails/invitation",
 }
-_CODE = re.compile(r"[A-Z0-9]{3,4}-[A-Z0-9]{3,4}")
 
 
 def link(view: str, **arguments: Any) -> str:
@@ -65,6 +60,14 @@ def queue_account_closed(*, account: Account, to: str) -> None:
     queue_email(to, "accounts/mails/account_closed", {"account": account})
 
 
+def queue_second_factor_required(
+    *, account: Account, actor: User, to: str, has_factor: bool
+) -> None:
+    context = {"account": account, "actor": actor.display_name(), "has_factor": has_factor}
+    context["link"] = link("accounts:add-required-factor")
+    queue_email(to, "accounts/mails/second_factor_required", context)
+
+
 def queue_second_factor_removed(*, to: str, kind: str) -> None:
     queue_email(to, "accounts/mails/second_factor_removed", {"kind": kind})
 
@@ -76,12 +79,36 @@ def queue_sign_in_email(
 
     `is_known`: the recipient has signed in before in the browser that requested the email.
     """
+    context = {
+        **context,
+        "rows": _attempt_rows(context),
+        "sign_in_url": link("account_login"),
+        "reset_url": link("account_reset_password"),
+    }
     return queue_email(to, template, context, is_known=is_known)
 
 
+def _attempt_rows(context: dict[str, Any]) -> list[EmailRow]:
+    """Say when and from where a sign-in was changed. allauth adds this to its notices only."""
+    if "timestamp" not in context:
+        return []
+    time = date_format(context["timestamp"], "DATETIME_FORMAT")
+    return [EmailRow("Time", f"{time} UTC"), EmailRow("IP address", str(context["ip"]))]
+
+
 @transaction.atomic
-def queue_email(to: str, template: str, context: dict[str, Any], *, is_known: bool = False) -> bool:
-    """Queue the email, or return False if the recipient's limit dropped it."""
+def queue_email(
+    to: str,
+    template: str,
+    context: dict[str, Any],
+    *,
+    is_known: bool = False,
+    attachment: str = "",
+) -> bool:
+    """Queue the email, or return False if the recipient's limit dropped it.
+
+    `attachment` is what runtime/mail/attachments.py makes a file of when the email is sent.
+    """
     kind = template.rpartition("/")[2]
     is_limited = template in RATE_LIMITED_TEMPLATES and not is_known
     if is_limited and not RecipientLimit.objects.consume(to, kind):
@@ -89,19 +116,8 @@ def queue_email(to: str, template: str, context: dict[str, Any], *, is_known: bo
     context = {**context, "base_url": settings.BASE_URL, "support_email": settings.SUPPORT_EMAIL}
     # Times in emails are in UTC, also if a request of a user with another time zone sends them.
     with use_date_display(DEFAULT_DISPLAY):
-        subject = show_invisible(render_to_string(f"{template}_subject.txt", context))
-        text = show_invisible(render_to_string(f"{template}_message.txt", context).strip()) + "\n"
-    html = render_to_string("mails/layout.html", {"paragraphs": _paragraphs(text)})
-    outbox.queue_mail(to=to, subject=subject, text=text, html=html)
+        email = render_email(template, context)
+    outbox.queue_mail(
+        to=to, subject=email.subject, text=email.text, html=email.html, attachment=attachment
+    )
     return True
-
-
-def _paragraphs(text: str) -> list[tuple[str, str]]:
-    """Split the text into paragraphs, each with its kind: `link`, `code`, or `words`."""
-    return [(_paragraph_kind(part), part) for part in re.split(r"\n\s*\n", text.strip())]
-
-
-def _paragraph_kind(paragraph: str) -> str:
-    if paragraph.startswith(("https://", "http://")) and not re.search(r"\s", paragraph):
-        return "link"
-    return "code" if _CODE.fullmatch(paragraph) else "words"

@@ -86,6 +86,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     # Null: the operator created this user, who never agreed to the terms on these pages.
     terms_version = models.DateField(null=True, editable=False)
     terms_agreed_at = models.DateTimeField(null=True, editable=False)
+    # Null: the password is still the one that this user was created with.
+    password_changed_at = models.DateTimeField(null=True, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -164,6 +166,8 @@ class Account(models.Model):
     # Identifies the content of the account's own domains: `validation` sets a random number with
     # each change. Null: there are none.
     domains_version = models.BigIntegerField(null=True, editable=False)
+    # Since then, members without a second factor must set one up to open the account's pages.
+    second_factor_required_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects = AccountQuerySet.as_manager()
 
@@ -186,6 +190,10 @@ class Account(models.Model):
     @property
     def is_open(self) -> bool:
         return self.closed_at is None
+
+    @property
+    def requires_second_factor(self) -> bool:
+        return self.second_factor_required_at is not None
 
     @property
     def request_limit(self) -> int:

@@ -16,6 +16,10 @@ class SiteRequest(IdentifiedRequest):
     memberships: "list[Membership]"
     # Loaded from the database already, unlike `user`. Error pages use it.
     signed_in_user: "User | None"
+    # The account requires a second factor that this member doesn't have.
+    must_add_factor: bool
+    # The page to open once the required factor is set up, or nothing.
+    continue_to: str
 
 
 class AccountRequest(SiteRequest):

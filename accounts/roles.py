@@ -20,6 +20,7 @@ class TeamPermission(StrEnum):
     CLOSE_ACCOUNT = "close_account"
     VIEW_AUDIT_LOG = "view_audit_log"
     MANAGE_TEAM = "manage_team"
+    REQUIRE_SECOND_FACTOR = "require_second_factor"
     MANAGE_KEYS = "manage_keys"
     MANAGE_DATA = "manage_data"
     MANAGE_DOMAINS = "manage_domains"
@@ -35,6 +36,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     # The audit log shows when and from where each member signed in.
     TeamPermission.VIEW_AUDIT_LOG: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
+    TeamPermission.REQUIRE_SECOND_FACTOR: frozenset({Role.OWNER}),
     TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
     # Request log retention, and erasure of addresses from the request log.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),

@@ -106,9 +106,12 @@ def change_log_days(
 
 
 @transaction.atomic
-def suspend_account(*, account: Account, actor: User, ip: str | None = None) -> None:
+def suspend_account(
+    *, account: Account, actor: User, reason: str = "", ip: str | None = None
+) -> None:
+    """Suspend the account. The audit log, which its owners and admins read, has the reason."""
     if Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=timezone.now()):
-        audit.record(account, actor, "account.suspended", account.name, ip)
+        audit.record(account, actor, "account.suspended", reason or account.name, ip)
 
 
 @transaction.atomic
@@ -160,6 +163,7 @@ def export_account(*, account: Account, actor: User, ip: str | None = None) -> d
             "created_at": account.created_at,
             "requests_per_minute": account.request_limit,
             "log_days": account.log_retention_days,
+            "requires_second_factor": account.requires_second_factor,
         },
         "members": [_export_member(m) for m in account.memberships.select_related("user")],
         "invitations": list(

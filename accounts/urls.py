@@ -14,7 +14,9 @@ urlpatterns = [
     path("account/open/", profile.open_account, name="open-account"),
     path("account/switch/", profile.switch_account, name="switch-account"),
     path("security/", security.show_security, name="show-security"),
+    path("security/required/", security.add_required_factor, name="add-required-factor"),
     path("team/", team.show_team, name="show-team"),
+    path("team/second-factor/", team.require_second_factor, name="require-second-factor"),
     path("team/invite/", team.invite_member, name="invite-member"),
     path(
         "team/invitations/<public_id:invitation_id>/withdraw/",

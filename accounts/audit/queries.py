@@ -49,6 +49,15 @@ def audit_page(
     return pagination.paginate(entries, query.conditions, before, scan_limit=SCAN_LIMIT)
 
 
+def suspension_reason(account: "Account") -> str:
+    """Return why staff suspended the account, in words for its members."""
+    if account.suspended_at is None:
+        return ""
+    entry = account.audit_entries.filter(action="account.suspended").order_by("-pk").first()
+    # Without a reason, the entry has the account's name.
+    return entry.target if entry and entry.target != account.name else ""
+
+
 def export(
     *,
     account: "Account",

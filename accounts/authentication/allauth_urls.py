@@ -16,6 +16,7 @@ from django.urls import URLPattern, URLResolver
 
 from accounts.authentication.known_browsers import remember_browser
 from accounts.authentication.second_factor.proof import factor_required
+from accounts.authentication.second_factor.requirement import keep_required_factor
 from accounts.request import SiteRequest
 
 View = Callable[..., HttpResponseBase]
@@ -47,6 +48,8 @@ FACTOR_VIEWS = {
     "mfa_download_recovery_codes": False,
     "mfa_generate_recovery_codes": False,
 }
+# These remove a factor.
+REMOVAL_VIEWS = {"mfa_deactivate_totp", "mfa_remove_webauthn"}
 
 
 def _atomic_post(view: View) -> View:
@@ -89,6 +92,8 @@ def _wrap_views(patterns: list[URLPattern | URLResolver]) -> list[URLPattern | U
         if pattern.name in FACTOR_VIEWS:
             decorator = factor_required(recovery_codes=FACTOR_VIEWS[pattern.name])
             pattern.callback = decorator(pattern.callback)
+        if pattern.name in REMOVAL_VIEWS:
+            pattern.callback = keep_required_factor(pattern.callback)
     return patterns
 
 

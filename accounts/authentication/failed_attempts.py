@@ -39,6 +39,7 @@ def save_password(*, user: User, action: str, ip: str | None) -> None:
 
     The caller has hashed the password: hashing is slow and must not hold a transaction open.
     """
+    user.password_changed_at = timezone.now()
     user.save()
     record_for_user(user, user, action, "", ip)
 

@@ -1,12 +1,15 @@
 """Rows of the security page: how the user signs in, and the state of each way. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.urls import reverse
 
+from accounts.date_display import date_format
 from accounts.presenters.elements import Badge
 
 FEW_RECOVERY_CODES = 3
+PASSKEY_TEXT = "Your fingerprint, face, or security key instead of a password and code."
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,8 @@ class SecurityRow:
     badge: Badge | None = None
     # Whether the link is the page's suggestion.
     is_suggested: bool = False
+    # A past time with which the description ends.
+    moment: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,9 @@ class SignInState:
     unused_codes: int | None
     passkeys: int
     sessions: int
+    joined_at: datetime
+    # None: not since the user joined.
+    password_changed_at: datetime | None = None
 
     @property
     def has_second_factor(self) -> bool:
@@ -41,13 +49,24 @@ def security_intro(email: str, state: SignInState) -> str:
     return intro
 
 
-def security_rows(state: SignInState) -> list[SecurityRow]:
-    password = SecurityRow(
-        "Password", "At least 10 characters.", "Change", reverse("account_change_password")
+def required_factor_lead(account_name: str) -> str:
+    return (
+        f"{account_name} requires a second factor for all members. Set up one of these, and then "
+        "continue where you wanted to go. API keys keep working."
     )
+
+
+def second_factor_rows(*, passkeys_work: bool) -> list[SecurityRow]:
+    """Return the ways to set up a first factor."""
+    app = replace(_app_row(has_app=False), badge=None)
+    passkey = SecurityRow("Passkey", PASSKEY_TEXT, "Add", reverse("mfa_add_webauthn"))
+    return [app, passkey] if passkeys_work else [app]
+
+
+def security_rows(state: SignInState) -> list[SecurityRow]:
     passkeys = SecurityRow(
         "Passkeys",
-        "Your fingerprint, face, or security key instead of a password and code.",
+        PASSKEY_TEXT,
         "Manage",
         reverse("mfa_list_webauthn"),
         Badge(str(state.passkeys)),
@@ -60,7 +79,15 @@ def security_rows(state: SignInState) -> list[SecurityRow]:
         Badge(str(state.sessions)),
     )
     codes = [] if state.unused_codes is None else [_recovery_codes_row(state.unused_codes)]
-    return [password, _app_row(has_app=state.has_app), *codes, passkeys, sessions]
+    return [_password_row(state), _app_row(has_app=state.has_app), *codes, passkeys, sessions]
+
+
+def _password_row(state: SignInState) -> SecurityRow:
+    title, action, url = "Password", "Change", reverse("account_change_password")
+    if state.password_changed_at is not None:
+        return SecurityRow(title, "Changed", action, url, moment=state.password_changed_at)
+    joined = date_format(state.joined_at, "DATE_FORMAT")
+    return SecurityRow(title, f"Not changed since you joined on {joined}.", action, url)
 
 
 def _app_row(*, has_app: bool) -> SecurityRow:

@@ -3,9 +3,19 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from accounts.models import Account, Invitation, Membership
-from accounts.presenters.elements import PageHead
+from accounts.models import Account, Invitation, Membership, User
+from accounts.presenters.elements import Badge, PageHead
 from accounts.roles import Role
+
+FACTOR_OPTIONAL = (
+    "You can require all members to have an authenticator app or a passkey. Members without one "
+    "then can't open this account's pages until they set it up. We'll email the members. API keys "
+    "keep working."
+)
+FACTOR_REQUIRED = (
+    "All members must have an authenticator app or a passkey. Members without one can't open this "
+    "account's pages until they set it up. API keys keep working."
+)
 
 
 @dataclass(frozen=True)
@@ -13,6 +23,7 @@ class MemberRow:
     membership: Membership
     is_viewer: bool
     may_change_role: bool
+    has_no_factor: bool = False
 
     @property
     def removal_label(self) -> str:
@@ -23,14 +34,21 @@ class MemberRow:
 
 
 def member_rows(
-    members: Iterable[Membership], viewer: Membership, assignable_roles: Collection[Role]
+    members: Iterable[Membership],
+    viewer: Membership,
+    assignable_roles: Collection[Role],
+    without_factor: Collection[User] = (),
 ) -> list[MemberRow]:
-    """Return the rows of the team as one member sees them, who may assign some of the roles."""
+    """Return the rows of the team as one member sees them, who may assign some of the roles.
+
+    `without_factor`: the users to mark, for viewers who may know who has a second factor.
+    """
     return [
         MemberRow(
             member,
             is_viewer=member.pk == viewer.pk,
             may_change_role=member.role in assignable_roles,
+            has_no_factor=member.user in without_factor,
         )
         for member in members
     ]
@@ -57,6 +75,53 @@ def invitation_lead(invitation: Invitation) -> str:
     """Return the words before the role: `Olive invited you to join`."""
     inviter = invitation.invited_by
     return f"{inviter.display_name()} invited you to join" if inviter else "You're invited to join"
+
+
+def invitation_requirement(invitation: Invitation, *, has_factor: bool) -> str:
+    """Return what an invited user reads about a required second factor, or nothing."""
+    if not invitation.account.requires_second_factor:
+        return ""
+    what = "This account requires a second factor: an authenticator app or a passkey."
+    if has_factor:
+        return f"{what} You already have one."
+    # Someone who isn't signed in yet may have one.
+    return f"{what} If you don't have one yet, you'll set it up next."
+
+
+@dataclass(frozen=True)
+class FactorSetting:
+    """The setting that requires a second factor, as an owner sees it."""
+
+    badge: Badge
+    description: str
+    # Which members have a second factor.
+    members: str
+    # The button, and the value it sends.
+    action: str
+    value: str
+    # Why the button is disabled, or nothing.
+    refusal: str = ""
+
+
+def factor_setting(
+    *, is_required: bool, members: int, without_factor: int, viewer_has_factor: bool
+) -> FactorSetting:
+    missing = _missing_factors(members, without_factor)
+    if is_required:
+        on = Badge("On", "deliverable", "check")
+        return FactorSetting(on, FACTOR_REQUIRED, missing, "Make it optional", "no")
+    refusal = "" if viewer_has_factor else "To require it of others, set up your own first."
+    off = Badge("Off")
+    return FactorSetting(off, FACTOR_OPTIONAL, missing, "Require a second factor", "yes", refusal)
+
+
+def _missing_factors(members: int, without_factor: int) -> str:
+    if members == 1:
+        return "You don't have one yet." if without_factor else "You have one."
+    if not without_factor:
+        return f"All {members} members have one."
+    verb = "don't" if without_factor > 1 else "doesn't"
+    return f"{without_factor} of {members} members {verb} have one yet."
 
 
 def open_account_head(current: Account | None) -> PageHead:

@@ -1,6 +1,6 @@
 """Accounts, members, and invitations in the admin."""
 
-from typing import TYPE_CHECKING, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -8,10 +8,12 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import audit, services
+from accounts.audit.queries import suspension_reason
 from accounts.models import Account, Membership
 from accounts.staff.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.readable import drop_empty
 from accounts.staff.request import StaffRequest, staff_request
 
 if TYPE_CHECKING:
@@ -61,13 +63,24 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         "public_id",
         "created_at",
         "suspended_at",
+        "suspension_reason",
         "closed_at",
         "erased_at",
         "requests_per_minute",
         "log_days",
+        "second_factor_required_at",
     )
     inlines: ClassVar[tuple[type[ReadOnlyInline], ...]] = (MemberInline,)
-    actions = ("suspend", "lift_suspension", "reopen")
+    # A suspension needs a reason, which the account's own page asks for.
+    actions = ("lift_suspension", "reopen")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[Any]:
+        names = super().get_readonly_fields(request, obj)
+        return drop_empty(self, obj, names) if obj else list(names)
+
+    @admin.display(description="reason of the suspension")
+    def suspension_reason(self, account: Account) -> str:
+        return suspension_reason(account)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
         return super().get_queryset(request).annotate(member_count=Count("memberships"))
@@ -106,13 +119,6 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         if account.closed_at:
             return "Closed"
         return "Suspended" if account.suspended_at else "Open"
-
-    @admin.action(description="Suspend: API keys get a 403", permissions=["suspend"])
-    def suspend(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:
-        accounts = exclude_own_accounts(self, request, accounts, "pk")
-        for account in accounts:
-            services.suspend_account(account=account, actor=request.user, ip=request.ip)
-        self.message_user(request, f"Suspended: {_names(accounts)}.")
 
     @admin.action(description="Lift suspension", permissions=["suspend"])
     def lift_suspension(self, request: StaffRequest, accounts: QuerySet[Account]) -> None:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Count, Min, Q
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.staff.panels import (
     MAX_ROWS,
@@ -42,7 +43,7 @@ def _last_done(lease: Lease) -> Fact:
     if lease.done_for is not None and lease.done_for == now.date():
         return Fact("Last completed", Cell("Today", tone="good"))
     next_due = midnight(lease.done_for + timedelta(days=1) if lease.done_for else now.date())
-    last_day = f"{lease.done_for:%d %b %Y}" if lease.done_for else "Never"
+    last_day = date_format(lease.done_for) if lease.done_for else "Never"
     if now < next_due + DAILY_JOBS_DUE_AFTER:
         return Fact("Last completed", Cell(last_day))
     return Fact("Last completed", Cell(f"{last_day}, overdue", tone="bad"), _daily_jobs_advice())

@@ -4,11 +4,32 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
+from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
+from accounts.staff.readable import drop_empty, group_numbers
+
 
 class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        return group_numbers(self.model, super().get_list_display(request))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None:
+            return fieldsets
+        return [
+            (
+                title,
+                {
+                    **options,
+                    "fields": group_numbers(self.model, drop_empty(self, obj, options["fields"])),
+                },
+            )
+            for title, options in fieldsets
+        ]
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -28,6 +49,13 @@ class ReadOnlyInline(admin.TabularInline[Any, Any]):
     extra = 0
     can_delete = False
     show_change_link = True
+    template = "admin/fragments/rows.html"
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[Any]:
+        return group_numbers(self.model, super().get_fields(request, obj))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[Any]:
+        return self.get_fields(request, obj)
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

@@ -1,8 +1,14 @@
-"""Format the text of emails."""
+"""Parts of emails. Each renders for both parts of the email, text and HTML."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from runtime.mail.rendering import TEXT_LAYOUT, EmailRow, format_rows, wrap_paragraphs
 
 register = template.Library()
 
@@ -16,3 +22,40 @@ def one_line(text: str) -> str:
     Templates break long lines, but in an email every line break is visible.
     """
     return _LINE_BREAK.sub(" ", text.strip())
+
+
+@register.filter(is_safe=True)
+def email_paragraphs(html: str) -> SafeString:
+    return wrap_paragraphs(html)
+
+
+@register.simple_tag(takes_context=True)
+def email_button(context: dict[str, Any], url: str, label: str) -> str:
+    """Show the email's button, with its URL below. An email has one at most."""
+    return _render(context, "button", f"{label}:\n{url}", url=url, label=label)
+
+
+@register.simple_tag(takes_context=True)
+def email_link(context: dict[str, Any], url: str, label: str) -> str:
+    """Show a link that is less important than the button."""
+    return _render(context, "link", f"{label}:\n{url}", url=url, label=label)
+
+
+@register.simple_tag(takes_context=True)
+def email_table(context: dict[str, Any], rows: Sequence[EmailRow]) -> str:
+    """Show a table with a label and a value in each row."""
+    return _render(context, "table", format_rows(rows), rows=rows)
+
+
+@register.simple_tag(takes_context=True)
+def email_code(context: dict[str, Any], code: str) -> str:
+    """Show a code that is entered on a page."""
+    return _render(context, "code", code, code=code)
+
+
+def _render(context: dict[str, Any], part: str, text: str, **values: object) -> str:
+    """Return the text, or the part's HTML without the blank lines that separate paragraphs."""
+    if context["email_layout"] == TEXT_LAYOUT:
+        return mark_safe(text)  # noqa: S308 - the text part isn't escaped
+    html = render_to_string(f"mails/{part}.html", values)
+    return mark_safe(re.sub(r"\n\s*", "\n", html).strip())  # noqa: S308 - of our own template

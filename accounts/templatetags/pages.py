@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timeuntil
 
+from accounts.audit.queries import suspension_reason
 from accounts.authentication.browsers import describe_browser
 from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.date_display import PATTERNS, DateFormat, current_zone, date_format, exact_time
@@ -23,6 +24,7 @@ register = template.Library()
 register.filter("in_email", format_for_email)
 register.filter(quoted_name)
 register.filter(exact_time)
+register.simple_tag(suspension_reason)
 
 ICONS = "vendor/lucide/icons.svg"
 
@@ -112,7 +114,10 @@ def browser(user_agent: str) -> str:
 @register.simple_tag(takes_context=True)
 def may(context: dict[str, Any], permission: str) -> bool:
     """Return whether the role has a permission: `{% may "manage_team" as may_manage %}`."""
-    membership = getattr(context.get("request"), "membership", None)
+    request = context.get("request")
+    membership = getattr(request, "membership", None)
+    if getattr(request, "must_add_factor", False):
+        return False
     return membership is not None and membership.has_permission(TeamPermission(permission))
 
 

@@ -10,9 +10,10 @@ from django.views.decorators.http import require_http_methods
 
 from accounts import team
 from accounts.authentication.forms import INVITATION_SESSION_KEY
+from accounts.authentication.second_factor.factors import has_second_factor
 from accounts.middleware import CURRENT_ACCOUNT_SESSION_KEY
 from accounts.models import Invitation
-from accounts.presenters.team import invitation_lead
+from accounts.presenters.team import invitation_lead, invitation_requirement
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role
 
@@ -29,8 +30,10 @@ def accept_invitation(request: AccountRequest, token: str) -> HttpResponse:
         return _accept(request, invitation)
     if not request.user.is_authenticated:
         _expect_sign_up(request, invitation)
+    has_factor = request.user.is_authenticated and has_second_factor(request.user)
     context = {
         "invitation": invitation,
+        "requirement": invitation_requirement(invitation, has_factor=has_factor),
         "lead": invitation_lead(invitation),
         "is_invited": is_invited,
         "description": ROLE_DESCRIPTIONS[Role(invitation.role)],

@@ -6,11 +6,19 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
-from accounts.presenters.security import SignInState, security_intro, security_rows
+from accounts.presenters.security import (
+    SignInState,
+    required_factor_lead,
+    second_factor_rows,
+    security_intro,
+    security_rows,
+)
+from accounts.request import SiteRequest
+from runtime.http.client_ip import is_address
 
 
 @require_safe
@@ -25,9 +33,24 @@ def show_security(request: HttpRequest) -> HttpResponse:
         unused_codes=len(codes.wrap().get_unused_codes()) if codes else None,
         passkeys=authenticators.filter(type=types.WEBAUTHN).count(),
         sessions=len(UserSession.objects.purge_and_list(user)),
+        joined_at=user.date_joined,
+        password_changed_at=user.password_changed_at,
     )
     context = {"intro": security_intro(user.email, state), "rows": security_rows(state)}
     return render(request, "accounts/show_security.html", context)
+
+
+@require_safe
+def add_required_factor(request: SiteRequest) -> HttpResponse:
+    """Explain that the account requires a second factor. RequiredFactorMiddleware leads here."""
+    if request.membership is None or not request.must_add_factor:
+        return redirect("validation:show-overview")
+    context = {
+        "lead": required_factor_lead(request.membership.account.name),
+        "methods": second_factor_rows(passkeys_work=not is_address(request.get_host())),
+        "others": [other for other in request.memberships if other.pk != request.membership.pk],
+    }
+    return render(request, "accounts/add_required_factor.html", context)
 
 
 @login_not_required

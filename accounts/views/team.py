@@ -6,11 +6,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import team
-from accounts.authentication.second_factor.proof import require_factor
+from accounts.authentication.second_factor.factors import users_with_second_factor
+from accounts.authentication.second_factor.proof import factor_required, require_factor
+from accounts.authentication.second_factor.requirement import change_requirement
 from accounts.forms import InviteForm, RoleForm
-from accounts.models import Membership
+from accounts.models import Membership, User
 from accounts.permissions import redirect_get_to, require_permission
-from accounts.presenters.team import describe_removal, member_rows
+from accounts.presenters.team import (
+    FactorSetting,
+    describe_removal,
+    factor_setting,
+    member_rows,
+)
 from accounts.request import AccountRequest
 from accounts.roles import ROLE_DESCRIPTIONS, Role, TeamPermission, roles_assignable_by
 
@@ -99,12 +106,38 @@ def remove_member(request: AccountRequest, membership_id: str) -> HttpResponse:
     return redirect(PAGE)
 
 
+@redirect_get_to(PAGE)
+@require_permission(TeamPermission.REQUIRE_SECOND_FACTOR)
+@factor_required(back_to=PAGE)
+def require_second_factor(request: AccountRequest) -> HttpResponse:
+    """Require a second factor for all members, or make it optional again."""
+    is_required = request.POST.get("required") == "yes"
+    try:
+        change_requirement(
+            account=request.account, is_required=is_required, actor=request.user, ip=request.ip
+        )
+    except team.TeamError as error:
+        messages.error(request, str(error))
+    else:
+        name = request.account.name
+        now = f"{name} now requires a second factor for all members."
+        messages.success(
+            request, now if is_required else f"A second factor is now optional in {name}."
+        )
+    return redirect(PAGE)
+
+
 def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
     assignable_roles = roles_assignable_by(Role(request.membership.role))
     form.limit_choices(assignable_roles)
-    members = request.account.memberships.select_related("user")
+    members = list(request.account.memberships.select_related("user"))
+    users = {member.user for member in members}
+    without_factor: set[User] = set()
+    if request.membership.has_permission(TeamPermission.REQUIRE_SECOND_FACTOR):
+        without_factor = users - users_with_second_factor(users)
     context = {
-        "members": member_rows(members, request.membership, assignable_roles),
+        "members": member_rows(members, request.membership, assignable_roles, without_factor),
+        "factor_setting": _factor_setting(request, len(users), without_factor),
         "invitations": request.account.invitations.pending(),
         "form": form,
         "may_manage": request.membership.has_permission(TeamPermission.MANAGE_TEAM),
@@ -112,6 +145,19 @@ def _team_page(request: AccountRequest, form: InviteForm) -> HttpResponse:
         "descriptions": [(role.label, text) for role, text in ROLE_DESCRIPTIONS.items()],
     }
     return render(request, "accounts/show_team.html", context)
+
+
+def _factor_setting(
+    request: AccountRequest, members: int, without_factor: set[User]
+) -> FactorSetting | None:
+    if not request.membership.has_permission(TeamPermission.REQUIRE_SECOND_FACTOR):
+        return None
+    return factor_setting(
+        is_required=request.account.requires_second_factor,
+        members=members,
+        without_factor=len(without_factor),
+        viewer_has_factor=request.user not in without_factor,
+    )
 
 
 def _get_member(request: AccountRequest, membership_id: str) -> Membership:

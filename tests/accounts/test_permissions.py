@@ -1,6 +1,6 @@
 """Every page in the URL table: with every role, as a member of another account, and signed out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
@@ -17,7 +17,8 @@ from accounts.roles import ROLES_BY_PERMISSION, Role, TeamPermission
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.placement import Buyer, place_order
+from credits.orders.buyers import Buyer
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in
@@ -39,6 +40,7 @@ PUBLIC = {
     "credits:receive-stripe-event",
 }
 WITHOUT_ACCOUNT = {
+    "accounts:add-required-factor",
     "accounts:agree-to-terms",
     "accounts:open-account",
     "accounts:edit-profile",
@@ -48,6 +50,7 @@ WITHOUT_ACCOUNT = {
 # Pages of one object that accept no POST.
 READ_ONLY = {
     "apikeys:show-created",
+    "credits:download-invoice",
     "credits:show-order",
     "credits:show-invoice",
     "validation:download-list",
@@ -87,22 +90,25 @@ REQUIRED = {
 }
 
 
+# What the URLs contain, of a member of an account.
+IDS: dict[str, Callable[[User, Account], object]] = {
+    "membership_id": lambda user, account: user.memberships.get(account=account).public_id,
+    "invitation_id": lambda _, account: Invitation.objects.get(account=account).public_id,
+    "key_id": lambda _, account: ApiKey.objects.get(account=account).public_id,
+    "order_id": lambda _, account: account.orders.get().public_id,
+    "pack_id": lambda _, account: Pack.objects.earliest("credits").public_id,
+    "plan_code": lambda *_: "starter",
+    "list_id": lambda _, account: account.lists.get().public_id,
+    "result_id": lambda *_: f"val_{'0' * 26}",
+    "request_id": lambda *_: "req_00000000000000000000",
+    "number": lambda *_: 1,
+    "moment": lambda _, account: to_microseconds(LogEntry.objects.get(account=account).at),
+}
+
+
 def url_for(name: str, user: User, account: Account) -> str:
-    ids = {
-        "membership_id": user.memberships.get(account=account).public_id,
-        "invitation_id": Invitation.objects.get(account=account).public_id,
-        "key_id": ApiKey.objects.get(account=account).public_id,
-        "order_id": account.orders.get().public_id,
-        "pack_id": Pack.objects.earliest("credits").public_id,
-        "plan_code": "starter",
-        "list_id": account.lists.get().public_id,
-        "result_id": f"val_{'0' * 26}",
-        "request_id": "req_00000000000000000000",
-        "number": 1,
-        "moment": to_microseconds(LogEntry.objects.get(account=account).at),
-    }
-    parameters = PAGES[name].pattern.converters
-    return reverse(name, kwargs={parameter: ids[parameter] for parameter in parameters})
+    names = PAGES[name].pattern.converters
+    return reverse(name, kwargs={each: IDS[each](user, account) for each in names})
 
 
 def visit(client: Client, name: str, path: str) -> Any:

@@ -1,5 +1,7 @@
 """Name second factors, find out whether a user has one, and encrypt their secrets."""
 
+from collections.abc import Iterable
+
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from django.db import transaction
@@ -19,6 +21,13 @@ _NAMES = {
 
 def has_second_factor(user: User) -> bool:
     return bool(is_mfa_enabled(user, types=FACTORS))
+
+
+def users_with_second_factor(users: Iterable[User]) -> set[User]:
+    """Return those users who have a second factor, with one query for all."""
+    factors = Authenticator.objects.filter(user__in=users, type__in=FACTORS)
+    having = set(factors.values_list("user_id", flat=True))
+    return {user for user in users if user.pk in having}
 
 
 def is_first_factor(factor: Authenticator) -> bool:

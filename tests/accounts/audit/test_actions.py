@@ -16,9 +16,10 @@ ROOT = Path(__file__).resolve().parents[3]
 SUBJECTS = {code.partition(".")[0] for code in ACTIONS} - {"credits"}
 ACTION_CODE = re.compile(rf"(?:{'|'.join(SUBJECTS)})\.[a-z_]+")
 NAMES_OF_FILES = {"domains.json"}
-# Not performed by a form: events of the payment service, and views by staff.
+# Not performed by a form: events of the payment service, automatic top-up, and views by staff.
 WITHOUT_FORM = {
-    *("order.paid_twice", "order.odd_payment", "account.looked_at_by_staff"),
+    *("order.paid_twice", "order.odd_payment", "order.payment_failed", "card.saved"),
+    *("top_up.paused", "account.looked_at_by_staff"),
 }
 
 

@@ -41,9 +41,11 @@ REQUIRE_FACTOR = {
     *("mfa_activate_totp", "mfa_deactivate_totp"),
     *("mfa_add_webauthn", "mfa_edit_webauthn", "mfa_remove_webauthn"),
     *("mfa_view_recovery_codes", "mfa_download_recovery_codes", "mfa_generate_recovery_codes"),
-    *("accounts:close-account", "accounts:export-account"),
+    *("accounts:close-account", "accounts:export-account", "accounts:require-second-factor"),
     *("apikeys:create-key", "apikeys:rotate-key"),
 }
+# A GET redirects to the page that has the form.
+FORMS_OF_OTHER_PAGES = {"accounts:export-account", "accounts:require-second-factor"}
 # A recovery code must not reveal or replace the others.
 REFUSE_RECOVERY_CODES = {
     *("mfa_view_recovery_codes", "mfa_download_recovery_codes", "mfa_generate_recovery_codes"),
@@ -61,6 +63,8 @@ EXEMPT = {
     *("apikeys:change-key", "apikeys:revoke-key"),
     *("credits:change-threshold", "credits:order-pack", "credits:order-plan"),
     *("credits:choose-later-plan", "credits:cancel-order", "credits:receive-stripe-event"),
+    *("credits:save-card", "credits:remove-card"),
+    *("credits:edit-automatic-top-up", "credits:switch-off-automatic-top-up"),
     *("validation:change-log-days", "validation:erase-address", "validation:export-requests"),
     *("validation:create-list", "validation:choose-column", "validation:start-list"),
     *("validation:pause-list", "validation:resume-list", "validation:cancel-list"),
@@ -122,7 +126,7 @@ def test_sensitive_page_requires_the_factor_in_a_password_session(
     name: str, browser: Client, owner: User, account: Account
 ) -> None:
     path = page_url(name, owner, account)
-    if name != "accounts:export-account":
+    if name not in FORMS_OF_OTHER_PAGES:
         assert redirects_to_proof(browser.get(path))
     assert redirects_to_proof(browser.post(path))
 

@@ -1,14 +1,20 @@
 """The rows of the security page."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from accounts.presenters.elements import Badge
 from accounts.presenters.security import (
     SecurityRow,
     SignInState,
+    required_factor_lead,
+    second_factor_rows,
     security_intro,
     security_rows,
 )
+
+JOINED = datetime(2026, 11, 3, tzinfo=UTC)
 
 
 def state(
@@ -17,8 +23,9 @@ def state(
     unused_codes: int | None = None,
     passkeys: int = 0,
     sessions: int = 1,
+    password_changed_at: datetime | None = None,
 ) -> SignInState:
-    return SignInState(has_app, unused_codes, passkeys, sessions)
+    return SignInState(has_app, unused_codes, passkeys, sessions, JOINED, password_changed_at)
 
 
 def rows(shown: SignInState) -> dict[str, SecurityRow]:
@@ -54,3 +61,18 @@ def test_passkeys_and_sessions_are_counted() -> None:
     shown = rows(state(passkeys=2, sessions=4))
     assert shown["Passkeys"].badge == Badge("2")
     assert shown["Sessions"].badge == Badge("4")
+
+
+def test_password_row_says_when_it_was_changed() -> None:
+    unchanged = rows(state())["Password"]
+    assert unchanged.description == "Not changed since you joined on 3 Nov 2026."
+    assert unchanged.moment is None
+    changed = rows(state(password_changed_at=JOINED))["Password"]
+    assert (changed.description, changed.moment) == ("Changed", JOINED)
+
+
+def test_required_factor_is_an_app_or_a_passkey_where_passkeys_work() -> None:
+    assert required_factor_lead("The Shop").startswith("The Shop requires a second factor")
+    both, app = (second_factor_rows(passkeys_work=works) for works in (True, False))
+    assert [row.title for row in both] == ["Authenticator app", "Passkey"]
+    assert [row.title for row in app] == ["Authenticator app"]

@@ -1,17 +1,22 @@
 """What the team page, invitations, and pages about membership say."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from accounts.models import Account, Invitation, Membership, User
 from accounts.presenters.team import (
     describe_removal,
+    factor_setting,
     invitation_lead,
+    invitation_requirement,
     member_rows,
     open_account_head,
 )
 from accounts.roles import Role, roles_assignable_by
 
 SHOP = Account(name="The Shop")
+STRICT_SHOP = Account(name="The Shop", second_factor_required_at=datetime(2026, 11, 3, tzinfo=UTC))
 OLIVE = User(email="olive@shop.example", name="Olive")
 OWNER = Membership(pk=1, account=SHOP, user=OLIVE, role=Role.OWNER)
 ADMIN = Membership(pk=2, account=SHOP, user=User(email="ada@shop.example"), role=Role.ADMIN)
@@ -52,3 +57,48 @@ def test_first_and_further_accounts_are_introduced_differently() -> None:
     assert open_account_head(None).title == "Open an account"
     assert "ask a colleague for an invitation" in open_account_head(None).intro
     assert open_account_head(SHOP).title == "Open another account"
+
+
+def test_invitation_says_that_a_second_factor_is_required() -> None:
+    assert invitation_requirement(Invitation(account=SHOP), has_factor=False) == ""
+    strict = Invitation(account=STRICT_SHOP)
+    assert invitation_requirement(strict, has_factor=False).endswith("you'll set it up next.")
+    assert invitation_requirement(strict, has_factor=True).endswith("You already have one.")
+
+
+def test_owner_can_require_a_second_factor_once_they_have_one() -> None:
+    without = factor_setting(
+        is_required=False, members=1, without_factor=1, viewer_has_factor=False
+    )
+    assert (without.action, without.value) == ("Require a second factor", "yes")
+    assert without.refusal == "To require it of others, set up your own first."
+    having = factor_setting(is_required=False, members=1, without_factor=0, viewer_has_factor=True)
+    assert (having.badge.text, having.refusal) == ("Off", "")
+    required = factor_setting(is_required=True, members=1, without_factor=0, viewer_has_factor=True)
+    assert (required.badge.text, required.action, required.value) == (
+        "On",
+        "Make it optional",
+        "no",
+    )
+
+
+@pytest.mark.parametrize(
+    ("members", "without_factor", "text"),
+    [
+        (1, 1, "You don't have one yet."),
+        (1, 0, "You have one."),
+        (5, 0, "All 5 members have one."),
+        (5, 1, "1 of 5 members doesn't have one yet."),
+        (5, 2, "2 of 5 members don't have one yet."),
+    ],
+)
+def test_owner_reads_how_many_members_have_no_second_factor(
+    members: int, without_factor: int, text: str
+) -> None:
+    shown = factor_setting(
+        is_required=True,
+        members=members,
+        without_factor=without_factor,
+        viewer_has_factor=without_factor < members,
+    )
+    assert shown.members == text

@@ -139,7 +139,8 @@ def test_account_is_found_by_name_id_and_member_address(
 
 def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None:
     client = client_in_group("Support")
-    run_admin_action(client, account, "suspend")
+    form = {"form_token": "a" * 32, "reason": "A disputed payment"}
+    client.post(f"/admin/accounts/account/{account.pk}/suspend/", form)
     account.refresh_from_db()
     assert account.suspended_at
     run_admin_action(client, account, "lift_suspension")
@@ -152,7 +153,8 @@ def test_support_can_view_suspend_and_lift_suspensions(account: Account) -> None
 def test_finance_can_view_but_not_suspend(account: Account) -> None:
     client = client_in_group("Finance")
     assert client.get("/admin/accounts/account/").status_code == 200
-    run_admin_action(client, account, "suspend")
+    form = {"form_token": "a" * 32, "reason": "A disputed payment"}
+    client.post(f"/admin/accounts/account/{account.pk}/suspend/", form)
     account.refresh_from_db()
     assert account.suspended_at is None
 

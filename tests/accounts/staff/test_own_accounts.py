@@ -7,6 +7,7 @@ from django.test import Client
 
 from accounts.models import Account, AuditEntry, Membership, User
 from accounts.roles import Role
+from accounts.services import suspend_account
 from credits.models import Wallet
 from tests.conftest import signed_in
 from tests.site.actions import staff as staff_actions
@@ -92,17 +93,20 @@ def test_bulk_action_skips_only_the_own_account(scene: Scene, stranger: User) ->
     join(scene.account, scene.staff)
     other = Account.objects.get(memberships__user=stranger)
     selected = [str(scene.account.pk), str(other.pk)]
-    form = {"action": "suspend", "_selected_action": selected}
+    for account in (scene.account, other):
+        suspend_account(account=account, actor=stranger)
+    form = {"action": "lift_suspension", "_selected_action": selected}
     page = scene.staff_browser.post("/admin/accounts/account/", form, follow=True).content.decode()
-    assert "Suspended: Elsewhere." in page
+    assert "Suspension lifted: Elsewhere." in page
     assert REFUSAL in page
-    assert Account.objects.get(suspended_at=None) == scene.account
+    assert Account.objects.exclude(suspended_at=None).get() == scene.account
 
 
 def test_former_member_can_act_on_the_account_again(scene: Scene) -> None:
     join(scene.account, scene.staff)
     scene.staff.memberships.all().delete()
     path = f"/admin/accounts/account/{scene.account.pk}/suspend/"
-    scene.staff_browser.post(path, {"form_token": "a" * 32})
+    form = {"form_token": "a" * 32, "reason": "A disputed payment"}
+    scene.staff_browser.post(path, form)
     scene.account.refresh_from_db()
     assert scene.account.suspended_at

@@ -13,7 +13,8 @@ from accounts.staff import panels
 from apikeys import crypto
 from apikeys.models import ApiKey
 from credits.models import Order, Pack
-from credits.orders.placement import Buyer, place_order
+from credits.orders.buyers import Buyer
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.wallet.holds import hold_credits
 from tests.accounts.staff.staff_pages import client_in_group, remove_group_permission, visible_text

@@ -11,7 +11,8 @@ from django.utils import timezone
 from accounts.models import Account, User
 from apikeys.models import ApiKey, RefusalHour
 from credits.models import Pack
-from credits.orders.placement import Buyer, place_order
+from credits.orders.buyers import Buyer
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.wallet.charges import Charge, charge_account
 from tests.accounts.staff.staff_pages import (

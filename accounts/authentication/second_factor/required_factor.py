@@ -1,0 +1,91 @@
+"""Lead members to the set-up of a second factor that their current account requires.
+
+This is the only place that enforces the requirement, for pages, forms, fragments and downloads
+alike: every view that requires sign-in is closed unless it is listed here. API keys don't get here.
+"""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+
+from accounts.authentication.second_factor.factors import has_second_factor
+from accounts.request import SiteRequest
+
+View = Callable[..., HttpResponseBase]
+
+PAGE = "accounts:add-required-factor"
+NEXT_SESSION_KEY = "after_required_factor"
+NOTHING_SAVED = "Nothing was saved. Set up a second factor, then send the form again."
+# Where the set-up ends. These pages offer to continue.
+_LAST_PAGES = {
+    "accounts:show-security",
+    "mfa_list_webauthn",
+    "mfa_view_recovery_codes",
+    "mfa_download_recovery_codes",
+}
+# They show nothing of the account: the set-up, and the ways to do without it.
+_OPEN_VIEWS = {
+    PAGE,
+    "mfa_activate_totp",
+    "mfa_add_webauthn",
+    "account_reauthenticate",
+    # An unconfirmed address prevents the set-up.
+    "account_email",
+    "account_email_verification_sent",
+    "account_logout",
+    "accounts:agree-to-terms",
+    "accounts:open-account",
+    "accounts:switch-account",
+}
+
+
+class RequiredFactorMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        request.continue_to = ""
+        account, user = request.account, request.signed_in_user
+        request.must_add_factor = bool(
+            account and account.requires_second_factor and user and not has_second_factor(user)
+        )
+        return self.get_response(request)
+
+    def process_view(
+        self, request: SiteRequest, view: View, args: object, kwargs: dict[str, str]
+    ) -> HttpResponse | None:
+        # Public pages and the admin, which checks its users itself.
+        match = request.resolver_match
+        if request.account is None or not match or not getattr(view, "login_required", True):
+            return None
+        name = match.view_name
+        if not request.must_add_factor:
+            _take_next_page(request, name)
+            return None
+        if name in _OPEN_VIEWS or _is_leaving(request, name, kwargs):
+            return None
+        _remember_page(request)
+        return redirect(PAGE)
+
+
+def _is_leaving(request: SiteRequest, name: str, arguments: dict[str, str]) -> bool:
+    own = request.membership and request.membership.public_id
+    return name == "accounts:remove-member" and arguments.get("membership_id") == own
+
+
+def _remember_page(request: SiteRequest) -> None:
+    """Remember a page that the user opened. What scripts fetch is no page."""
+    if request.method == "POST":
+        messages.info(request, NOTHING_SAVED)
+    elif request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate":
+        request.session[NEXT_SESSION_KEY] = request.get_full_path()
+
+
+def _take_next_page(request: SiteRequest, name: str) -> None:
+    """Offer to continue where the set-up interrupted the user, until they open any other page."""
+    if name in _LAST_PAGES:
+        request.continue_to = request.session.get(NEXT_SESSION_KEY, "")
+    elif name not in _OPEN_VIEWS:
+        request.session.pop(NEXT_SESSION_KEY, None)

@@ -1,0 +1,72 @@
+"""Admin pages group numbers, show money as money, and hide fields without a value."""
+
+import re
+
+import pytest
+
+from accounts.models import Account, User
+from accounts.services import suspend_account
+from credits.models import Order, Pack
+from credits.orders.buyers import Buyer
+from credits.orders.fulfillment import fulfill_order
+from credits.orders.placement import place_order
+from credits.orders.quotes import quote
+from tests.conftest import signed_in
+
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
+
+
+@pytest.fixture
+def order(account: Account, owner: User, db: None) -> Order:
+    pack = Pack.objects.get(credits=10_000)
+    order = place_order(quote=quote(account, pack), buyer=Buyer("The Shop Ltd"), actor=owner)
+    fulfill_order(order=order)
+    return order
+
+
+def open_page(staff: User, path: str) -> str:
+    response = signed_in(staff).get(path)
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+def test_order_page_shows_money_and_no_empty_fields(staff: User, order: Order) -> None:
+    page = open_page(staff, f"/admin/credits/order/{order.pk}/change/")
+    assert "$35.00" in page
+    assert "3500" not in page
+    assert "cents" not in page
+    values = re.findall(r'<div class="readonly">(.*?)</div>', page)
+    assert len(values) > 10
+    assert not {"-", "", "None"} & set(values)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/admin/credits/wallet/", "/admin/credits/ledgerentry/", "/admin/accounts/account/"],
+)
+def test_numbers_in_lists_are_grouped(staff: User, order: Order, path: str) -> None:
+    page = open_page(staff, path)
+    assert "10,000" in page or "10,100" in page
+    assert not re.search(r">[+-]?\d{5,}<", page)
+
+
+def test_account_page_groups_numbers_and_hides_what_never_happened(
+    staff: User, account: Account, order: Order
+) -> None:
+    page = open_page(staff, f"/admin/accounts/account/{account.pk}/change/")
+    assert "<p>10,100</p>" in page
+    assert "$35.00" in page
+    assert "Suspended:" not in page
+    assert "Reason of the suspension:" not in page
+
+
+def test_account_page_shows_why_it_is_suspended(staff: User, account: Account) -> None:
+    suspend_account(account=account, actor=staff, reason="A disputed payment")
+    page = open_page(staff, f"/admin/accounts/account/{account.pk}/change/")
+    assert "A disputed payment" in page
+
+
+def test_filters_are_above_the_list_and_the_search_has_a_label(staff: User, order: Order) -> None:
+    page = open_page(staff, "/admin/credits/order/")
+    assert '<nav id="changelist-filter" aria-label="Filters">' in page
+    assert '<label for="searchbar">Search</label>' in page
