@@ -8,6 +8,15 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// Escape closes the menu that has the focus, and returns the focus to the menu's button.
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && event.target.closest("details[data-menu][open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});
+
 // Enter in the passkey form must click its button, which asks the browser to create the passkey.
 document.addEventListener("submit", (event) => {
   const button = document.getElementById("mfa_webauthn_add");
