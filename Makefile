@@ -4,7 +4,7 @@ PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -rs
-# One worker more than cores: some always wait for a browser or a server.
+# One worker more than cores: some tests always wait for a browser or a server.
 WORKERS := -n 3
 
 export UV_PYTHON_DOWNLOADS := never
@@ -21,6 +21,7 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 	@exec $(BIN)/python -m config.server.supervisor
 
 # The tests on SQLite wait for browsers and processes; those on PostgreSQL compute in the meantime.
+# Each worker takes seconds to start, and those on PostgreSQL never wait, so two are enough there.
 test: .venv/.development browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
 	@$(MAKE) --no-print-directory -j 2 sqlite postgresql
 
@@ -56,6 +57,7 @@ lint: .venv/.development ## check format, lint, spelling, types, import layers, 
 types:
 	$(BIN)/mypy .
 
+# Collecting the tests compiles them, which otherwise each worker does. The types use the other core.
 style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -65,6 +67,7 @@ style:
 	$(BIN)/deptry .
 	$(BIN)/python -W error manage.py makemigrations --check --dry-run
 	$(BIN)/python -m tests.servers.production manage.py check --deploy --fail-level WARNING
+	$(BIN)/python -m pytest -qq --collect-only >/dev/null
 
 lock: .venv/bin/uv ## pin the newest versions that pyproject.toml allows, with hashes
 	$(BIN)/uv pip compile -q -U --universal --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
