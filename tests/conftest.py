@@ -1,11 +1,12 @@
 """Fixtures and helpers that all tests share: users, accounts, keys and clients."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.conf import settings
 from django.core.cache import cache
 from django.test import Client
 from django.test.utils import teardown_databases
@@ -15,6 +16,7 @@ from pytest_django import DjangoDbBlocker
 from accounts.models import Account, Membership, User
 from accounts.roles import Role
 from accounts.services import open_account, run_email_confirmed_hooks
+from apikeys.crypto import digest
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from apikeys.throttling import limits
@@ -26,7 +28,7 @@ from tests.support.database_template import create_test_database
 from tests.support.fresh_database import fresh_database
 from tests.support.log_records import LogCapture, capture_logs
 from tests.support.pages import browser_for
-from tests.support.xdist_groups import GroupScheduler
+from tests.support.xdist_groups import GroupScheduler, is_long
 from validation.lookup_limits import exhausted_lookups
 
 __all__ = ["fresh_database"]
@@ -40,14 +42,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupSchedul
     return GroupScheduler(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that use no database as `anywhere`, before `-m` selects."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Mark tests without a database as `anywhere` before `-m` selects; put long ones first."""
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         uses_database = fixtures & {"db", "fresh_database"} or item.get_closest_marker("django_db")
         if not uses_database:
             item.add_marker(pytest.mark.anywhere)
+    yield
+    # Sorting is stable: all others stay shuffled.
+    items.sort(key=lambda item: not is_long(item.nodeid))
 
 
 @pytest.hookimpl(trylast=True)
@@ -131,6 +136,12 @@ def owner_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Cop
         return CopiedRows(sign_up_owner)
 
 
+@pytest.fixture(scope="session")
+def owner_and_key_rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> CopiedRows:
+    with django_db_blocker.unblock():
+        return CopiedRows(lambda: create_owners_key(sign_up_owner()))
+
+
 def sign_up_owner() -> User:
     user = make_user("owner@shop.example", name="Olive Owner")
     open_account(user=user, name="The Shop")
@@ -138,11 +149,23 @@ def sign_up_owner() -> User:
     return user
 
 
+def create_owners_key(owner: User) -> str:
+    """Create a key, and return its secret."""
+    account = Account.objects.get(memberships__user=owner)
+    return create_key(account=account, name="The Shop's server", actor=owner)[1]
+
+
 @pytest.fixture
-def owner(db: None, owner_rows: CopiedRows) -> User:
-    if timezone.now().date() != owner_rows.day or User.objects.exists():
+def owner(
+    request: pytest.FixtureRequest,
+    db: None,
+    owner_rows: CopiedRows,
+    owner_and_key_rows: CopiedRows,
+) -> User:
+    rows = owner_and_key_rows if "secret" in request.fixturenames else owner_rows
+    if timezone.now().date() != rows.day or User.objects.exists():
         return sign_up_owner()
-    owner_rows.insert()
+    rows.insert()
     return User.objects.get()
 
 
@@ -152,9 +175,12 @@ def account(owner: User) -> Account:
 
 
 @pytest.fixture
-def secret(account: Account, owner: User) -> str:
+def secret(account: Account, owner: User, owner_and_key_rows: CopiedRows) -> str:
     """The secret of the owner's only API key."""
-    return create_key(account=account, name="The Shop's server", actor=owner)[1]
+    copied: str = owner_and_key_rows.created
+    if account.api_keys.filter(digest=digest(copied, settings.API_KEY_PEPPER)).exists():
+        return copied
+    return create_owners_key(owner)
 
 
 @pytest.fixture

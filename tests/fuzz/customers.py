@@ -22,6 +22,7 @@ from accounts.services import open_account, run_email_confirmed_hooks
 from apikeys.services import create_key
 from credits.models import LedgerEntry, Order, Pack, Subscription, Wallet
 from credits.orders import fulfillment, placement, quotes
+from credits.orders.buyers import Buyer
 from credits.wallet.books import find_discrepancies
 from runtime.dates import to_microseconds
 from tests.conftest import make_member, make_user, signed_in_by_form
@@ -52,7 +53,7 @@ def create_customer(name: str, host: str) -> Customer:
     for is_paid in (True, False):
         order = placement.place_order(
             quote=quotes.quote(account, Pack.objects.earliest("credits")),
-            buyer=placement.Buyer(f"{name} Ltd"),
+            buyer=Buyer(f"{name} Ltd"),
             actor=user,
         )
         if is_paid:

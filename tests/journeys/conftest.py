@@ -22,6 +22,9 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--no-first-run",
+    # Fewer processes for each window, which saves a sixth of the CPU time.
+    "--in-process-gpu",
+    "--renderer-process-limit=1",
 ]
 # The shell is Chromium without its window, and takes a third of the CPU time.
 PROGRAMS = ("chromium-headless-shell", "chromium")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 from tests.journeys.windows import HEIGHT, NARROW, WIDE
@@ -21,9 +21,17 @@ SMALL_TARGETS = """(elements, minimum) => elements
   .filter((element) => minimum > Math.ceil(Math.max(element.getBoundingClientRect().height,
     parseFloat(getComputedStyle(element, "::after").height) || 0)))
   .map((element) => `too small for a finger: ${element.outerHTML.slice(0, 150)}`)"""
-AXE = Axe()
-# Runs without injecting the script (half a megabyte) again, if the page has already loaded it.
-AXE_LOADED = Axe("typeof axe")
+# Resolves after the observer has got the shifts since the page was opened.
+LAYOUT_SHIFT = """new Promise((resolve) => {
+  let sum = 0;
+  const add = (list) => list.getEntries().forEach((entry) => { sum += entry.value; });
+  new PerformanceObserver(add).observe({type: "layout-shift", buffered: true});
+  setTimeout(() => resolve(sum), 50);
+})"""
+# Returns one line per violation: all results of axe are a hundred times as long.
+RUN_AXE = """options => axe.run(options).then(results => results.violations.flatMap(
+  ({id, nodes}) => nodes.map(({html, failureSummary}) =>
+    `${id}: ${html.slice(0, 120)} (${failureSummary})`)))"""
 
 
 def assert_no_findings(page: Page, widths: tuple[int, ...] = (WIDE, NARROW)) -> None:
@@ -50,6 +58,11 @@ def assert_skip_link_first(page: Page) -> None:
     reached: str = page.evaluate("document.activeElement.outerHTML")
     page.evaluate("document.activeElement.blur()")
     assert 'class="skip-link"' in reached, f"{page.url}: the first Tab reaches {reached[:100]}"
+
+
+def find_layout_shift(page: Page) -> float:
+    """Return how much of the page has moved since it was opened, without any input."""
+    return float(page.evaluate(LAYOUT_SHIFT))
 
 
 def find_horizontal_scrolling(page: Page, width: int) -> list[str]:
@@ -80,11 +93,8 @@ def _check_structure(page: Page) -> list[str]:
 
 
 def _run_axe(page: Page, **options: Any) -> list[str]:
-    axe = AXE_LOADED if page.evaluate("'axe' in window") else AXE
-    results = axe.run(page, options={"resultTypes": ["violations"], **options})
-    violations: list[dict[str, Any]] = results.response["violations"]
-    return [
-        f"{violation['id']}: {node['html'][:120]} ({node['failureSummary']})"
-        for violation in violations
-        for node in violation["nodes"]
-    ]
+    # Half a megabyte, which stays until the next page.
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    lines: list[str] = page.evaluate(RUN_AXE, {"resultTypes": ["violations"], **options})
+    return lines

@@ -33,6 +33,7 @@ def order_pack(page: Page, credits: str = "1,000") -> str:
 
 def place_order(page: Page) -> str:
     page.get_by_label("Name or company").fill("The Shop Ltd")
+    page.get_by_label("Country").select_option("US")
     page.locator("main form button").click()
     expect(page.get_by_role("heading", name="Details")).to_be_visible()
     match = re.search(r"/orders/(ord_\w+)/", page.url)

@@ -167,6 +167,25 @@ def test_on_a_phone_a_key_is_a_two_line_row_of_a_table(
     assert key + 8 < actions
 
 
+def test_key_with_a_credit_limit_is_refused_beyond_it_and_shows_its_use(
+    windows: Windows, site: Product, newcomer: Newcomer
+) -> None:
+    page = windows.open(newcomer)
+    caller = HttpCaller(site, create_key(page, "Nightly job"))
+    page.goto("/apikeys/")
+    page.get_by_role("link", name="Edit Nightly job").click()
+    page.get_by_label("Credits per month").fill("2")
+    page.get_by_role("button", name="Save changes").click()
+    assert [caller.validate("no address").status for _ in range(3)] == [200, 200, 402]
+    page.reload()
+    row = page.get_by_role("row").filter(has_text="Nightly job")
+    expect(row).to_contain_text("2 of 2 credits used in")
+    assert_no_findings(page)
+    row.get_by_role("link", name="Edit").click()
+    expect(page.get_by_text("2 of 2 credits used in")).to_contain_text("resets on")
+    assert_no_findings(page)
+
+
 def test_revoking_is_red_and_apart(windows: Windows, customer: Newcomer) -> None:
     page = windows.open(customer)
     create_key(page, "Short-lived")

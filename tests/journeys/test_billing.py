@@ -85,6 +85,7 @@ def test_without_javascript_a_double_click_places_one_order(
     page = windows.open(buyer, java_script_enabled=False)
     page.goto("/credits/packs/")
     page.get_by_role("button", name="Buy 10,000 credits").click()
+    page.get_by_label("Country").select_option("US")
     page.get_by_role("button", name="Place order").dblclick()
     expect(page.get_by_role("heading", name="Details")).to_be_visible()
     page.goto("/credits/orders/")
@@ -107,7 +108,7 @@ def test_low_and_empty_balance_send_emails(windows: Windows, site: Product) -> N
     for _ in range(12):
         assert caller.validate("no address").status == 200
     low = plain_text(site.wait_for_email(customer.email, "3 credits left"))
-    assert "We send this email once when it reaches 3." in low
+    assert "We send this email once when the balance reaches 3 credits." in low
     empty = plain_text(site.wait_for_email(customer.email, "No credits left"))
     assert f"{site.url}/credits/packs/" in empty
     page.reload()
@@ -176,3 +177,34 @@ def test_a_plan_and_its_upgrade_are_paid_by_card(
         assert caller.validate("no address").headers["X-RateLimit-Limit"] == limit
     (subscription,) = stripe.subscriptions.values()
     assert subscription["asked"]["items"][0]["price_data"]["unit_amount"] == "9900"
+
+
+@pytest.mark.proof
+def test_automatic_top_up_buys_a_pack_with_the_saved_card(
+    card_windows: Windows, shop: Product, stripe: FakeStripe
+) -> None:
+    customer = make_customer(shop, "automatic@shop.example", credits=0)
+    page = card_windows.open()
+    sign_in(page, customer.email, customer.password)
+    assert_heading(page, "Overview")
+    page.goto("/credits/card/")
+    expect(page.get_by_text("You agree that we save this card at Stripe")).to_be_visible()
+    page.get_by_role("button", name="Agree and continue").click()
+    page.get_by_role("button", name="Enter card on Stripe").click()
+    page.get_by_role("button", name="Pay now").click()
+    expect(page.get_by_text("Visa ending in 4242")).to_be_visible()
+    page.get_by_role("button", name="Set up").click()
+    page.get_by_label("When the balance falls below").fill("10")
+    page.get_by_label("Spend at most").fill("5")
+    assert_no_findings(page)
+    page.get_by_role("button", name="Switch on").click()
+    expect(page.get_by_text("Automatic top-up is on.")).to_be_visible()
+    shop.wait_for_email(customer.email, "automatic top-up of 1,000 credits")
+    page.reload()
+    expect(page.get_by_text("Another pack would exceed your monthly cap.")).to_be_visible()
+    assert_no_findings(page)
+    assert HttpCaller(shop, customer.secret).validate("no address").status == 200
+    page.get_by_role("button", name="Remove card").click()
+    page.get_by_role("button", name="Remove card").click()
+    expect(page.get_by_text("Removed Visa ending in 4242.")).to_be_visible()
+    assert len(stripe.detached) == 1

@@ -3,7 +3,11 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.journeys.findings import assert_no_findings, assert_skip_link_first
+from tests.journeys.findings import (
+    assert_no_findings,
+    assert_skip_link_first,
+    find_layout_shift,
+)
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.populated_account import PopulatedAccount, populate_account
 from tests.journeys.windows import Windows
@@ -130,6 +134,7 @@ def test_public_page_has_no_findings(
     visitor: Page, populated: PopulatedAccount, shared_windows: Windows, path: str
 ) -> None:
     visitor.goto(path.format(**populated.ids))
+    assert find_layout_shift(visitor) == 0
     assert_skip_link_first(visitor)
     assert_no_findings(visitor)
     assert not shared_windows.take_console_errors()
@@ -140,6 +145,7 @@ def test_member_page_has_no_findings(
     populated: PopulatedAccount, shared_windows: Windows, path: str
 ) -> None:
     populated.page.goto(path.format(**populated.ids))
+    assert find_layout_shift(populated.page) == 0
     assert_skip_link_first(populated.page)
     assert_no_findings(populated.page)
     assert not shared_windows.take_console_errors()
@@ -148,4 +154,5 @@ def test_member_page_has_no_findings(
 @pytest.mark.parametrize("path", EMPTY_PAGES)
 def test_empty_page_has_no_findings(new_customer: Page, path: str) -> None:
     new_customer.goto(path)
+    assert find_layout_shift(new_customer) == 0
     assert_no_findings(new_customer)

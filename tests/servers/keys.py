@@ -1,7 +1,9 @@
 """Accounts and keys of a running product, created with management commands."""
 
+import secrets
 import sqlite3
 import time
+from itertools import count
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
@@ -44,7 +46,8 @@ def make_window_end_in(seconds: int, site: Product, email: str) -> None:
     The second of the minute in which an account's windows end depends on its id.
     """
     second = (int(time.time()) + seconds) % 60
-    ids = (f"acc_{number:020}" for number in range(10_000))
+    # Another account may have got an id with the same second.
+    ids = (f"acc_{number:020}" for number in count(secrets.randbelow(10**18)))
     public_id = next(name for name in ids if crc32(name.encode()) % 60 == second)
     with sqlite3.connect(site.folder / "db.sqlite3", timeout=20) as database:
         database.execute(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Protocol
 from weakref import WeakSet
 
+from tests.servers.postgres import postgres_server
 from tests.servers.redis import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,6 +84,25 @@ def prepare_folder(folder: Path, *, on_sqlite: bool) -> None:
         shutil.copytree(_prepared() / "collected-static", folder / "collected-static")
     if on_sqlite and not (folder / "db.sqlite3").exists():
         shutil.copy(_prepared() / "db.sqlite3", folder)
+
+
+@contextmanager
+def migrated_postgres() -> Iterator[str]:
+    """Start a PostgreSQL server that an earlier start has left with tables; yield its URL."""
+    data = _prepared() / "postgres"
+    with (PREPARED / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not data.exists():
+            _create_postgres(data)
+    with postgres_server(data) as server:
+        yield server.url
+
+
+def _create_postgres(data: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=PREPARED) as folder, postgres_server() as server:
+        _create_tables({"DATA_DIR": folder, "DATABASE_URL": server.url})
+        server.stop_and_copy(Path(folder, "postgres"))
+        Path(folder, "postgres").rename(data)
 
 
 def _create_tables(environment: dict[str, str]) -> None:

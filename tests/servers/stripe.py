@@ -13,18 +13,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl
 
+from tests.servers.stripe_cards import CardDeclined, FakeCards, InvalidRequest
+
 SECRET_KEY = "sk_test_invented"
 WEBHOOK_SECRET = "whsec_invented"
 
 StripeObject = dict[str, Any]
+# The status and body of a response.
+Response = tuple[int, StripeObject]
 
 
-class InvalidRequest(Exception):
-    pass
-
-
-class FakeStripe:
+class FakeStripe(FakeCards):
     def __init__(self) -> None:
+        super().__init__()
         self._numbers = itertools.count(1)
         # By id, with the parameters the product sent.
         self.sessions: dict[str, StripeObject] = {}
@@ -34,7 +35,7 @@ class FakeStripe:
         self.cancelled: list[str] = []
         self.expired: list[str] = []
         # By Idempotency-Key.
-        self.idempotent_responses: dict[str, StripeObject] = {}
+        self.idempotent_responses: dict[str, Response] = {}
         # Seconds it takes to create a Checkout session.
         self.delay = 0.0
         self.is_down = False
@@ -72,7 +73,9 @@ class FakeStripe:
         return sessions[-1]
 
     def pay(self, session: StripeObject) -> StripeObject:
-        """Pay the session and return the event that reports it."""
+        """Pay the session, or enter the card it saves, and return the event that reports it."""
+        if session["mode"] == "setup":
+            return self.event("checkout.session.completed", self.set_up(session))
         paid = {
             **session,
             "payment_status": "paid",
@@ -86,6 +89,7 @@ class FakeStripe:
             self.subscriptions[paid["subscription"]] = {
                 "items": {"data": [item]},
                 "metadata": metadata,
+                "default_payment_method": self.new_card(paid["customer"]),
             }
             self.invoice_payments[paid["invoice"]] = self.new_id("pi")
         else:
@@ -143,7 +147,8 @@ class FakeStripe:
 
     def create_session(self, params: StripeObject) -> StripeObject:
         session_id = self.new_id("cs")
-        price = params["line_items"][0]["price_data"]
+        free = {"unit_amount": "0", "currency": ""}
+        price = params["line_items"][0]["price_data"] if "line_items" in params else free
         self.sessions[session_id] = {
             **params,
             "id": session_id,
@@ -165,6 +170,9 @@ class FakeStripe:
         ]
 
     def handle(self, method: str, path: str, params: StripeObject) -> StripeObject:
+        about_cards = self.handle_cards(method, path, params)
+        if about_cards is not None:
+            return about_cards
         kind, _, name = path.removeprefix("/v1/").partition("/")
         if (kind, name) == ("checkout", "sessions"):
             time.sleep(self.delay)
@@ -252,16 +260,24 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send_json(503, {"error": {"message": "Try later", "type": "api_error"}})
         if self.headers.get("Authorization") != f"Bearer {SECRET_KEY}":
             return self._send_json(401, {"error": {"message": "No such key", "type": "api_error"}})
-        if key is not None and key in self.stripe.idempotent_responses:
-            return self._send_json(200, self.stripe.idempotent_responses[key])
-        try:
+        if key is None or key not in self.stripe.idempotent_responses:
+            key = key or self.stripe.new_id("key")
             # A copy, because a replayed response must not reflect later changes.
-            response = dict(self.stripe.handle(self.command, path, params))
+            response: Response = json.loads(json.dumps(self._respond(path, params)))
+            self.stripe.idempotent_responses[key] = response
+        if self.stripe.loses(path):
+            self.close_connection = True
+            return None
+        return self._send_json(*self.stripe.idempotent_responses[key])
+
+    def _respond(self, path: str, params: StripeObject) -> Response:
+        try:
+            return 200, self.stripe.handle(self.command, path, params)
         except InvalidRequest as refusal:
-            error = {"type": "invalid_request_error", "message": str(refusal)}
-            return self._send_json(400, {"error": error})
-        self.stripe.idempotent_responses[key or self.stripe.new_id("key")] = response
-        return self._send_json(200, response)
+            return 400, {"error": {"type": "invalid_request_error", "message": str(refusal)}}
+        except CardDeclined as decline:
+            error = {"type": "card_error", "code": decline.code, "message": "Declined."}
+            return 402, {"error": {**error, "payment_intent": decline.intent}}
 
     def _show_payment_page(self, session: StripeObject) -> None:
         page = (

@@ -24,6 +24,7 @@ FORM = {
     "grace": "0",
     "form_token": "a" * 32,
     "buyer_name": "The Shop Ltd",
+    "country": "US",
     "buyer_address": "1 Street",
     "plan": "starter",
     "reason": "Because",

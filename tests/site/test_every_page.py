@@ -133,7 +133,8 @@ def assert_content_type(response: Any, label: str) -> None:
     if media_type.startswith("text/") or media_type.endswith(("+xml", "/xml")):
         assert charset.replace('"', "").strip() == "charset=utf-8", label
     else:
-        assert media_type in {"application/json", "application/vnd.oai.openapi+json"}, label
+        known = {"application/json", "application/pdf", "application/vnd.oai.openapi+json"}
+        assert media_type in known, label
 
 
 @pytest.mark.parametrize(

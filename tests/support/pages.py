@@ -31,7 +31,8 @@ from apikeys.actor import Actor
 from apikeys.rest.paths import is_api_path
 from apikeys.services import create_key
 from credits.models import Pack
-from credits.orders.placement import Buyer, place_order
+from credits.orders.buyers import Buyer
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from credits.wallet.holds import hold_credits
 from runtime.dates import to_microseconds

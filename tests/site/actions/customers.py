@@ -1,22 +1,27 @@
 """Actions of customers on our own pages."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from accounts import team
-from accounts.models import Invitation, User
+from accounts.models import Account, Invitation, User
 from accounts.roles import Role
 from credits.models import Pack
+from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
-from credits.orders.placement import Buyer, place_order
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from tests.conftest import make_member, make_user, signed_in_by_form
+from tests.credits.automatic_top_ups.helpers import give_card
 from tests.credits.customers import order_form, plan
 from tests.servers.stripe import sign
 from tests.site.actions.scene import TOKEN, ActionCase, Scene
+from tests.support.pages import mark_second_factor_used
+from tests.support.second_factors import add_authenticator_app
 from tests.validation.feedback.factory import make_result
 from tests.validation.lists.results_factory import make_list, make_ready_list, set_state
 from validation.models.list_states import State
@@ -65,6 +70,19 @@ def _leave_account(scene: Scene) -> Any:
     make_member(scene.account, Role.OWNER)
     membership_id = scene.owner.memberships.get().public_id
     return scene.send(scene.browser, "accounts:remove-member", membership_id)
+
+
+def _require_second_factor(value: str) -> Callable[[Scene], Any]:
+    def perform(scene: Scene) -> Any:
+        # Signs in, before there is a second factor.
+        browser = scene.browser
+        if value == "no":
+            Account.objects.update(second_factor_required_at=timezone.now())
+        add_authenticator_app(scene.owner)
+        mark_second_factor_used(browser, scene.owner)
+        return scene.send(browser, "accounts:require-second-factor", required=value)
+
+    return perform
 
 
 def _send_feedback(scene: Scene) -> Any:
@@ -116,6 +134,33 @@ def _pay_by_card(scene: Scene) -> Any:
     return scene.send_to(
         scene.browser, "/credits/stripe/", payload, content_type=content_type, headers=headers
     )
+
+
+def _save_card(scene: Scene) -> Any:
+    return scene.send(scene.browser, "credits:save-card", form_token=TOKEN)
+
+
+def _remove_card(scene: Scene) -> Any:
+    assert scene.stripe
+    give_card(scene.stripe, scene.account)
+    return scene.send(scene.browser, "credits:remove-card", form_token=TOKEN)
+
+
+def _switch_on_top_up(scene: Scene) -> Any:
+    assert scene.stripe
+    give_card(scene.stripe, scene.account)
+    form = {"threshold": 500, "pack": Pack.objects.earliest("credits").pk, "cap": "15.00"}
+    return scene.send(scene.browser, "credits:edit-automatic-top-up", **form)
+
+
+def _change_top_up(scene: Scene) -> Any:
+    _switch_on_top_up(scene)
+    return _switch_on_top_up(scene)
+
+
+def _switch_off_top_up(scene: Scene) -> Any:
+    _switch_on_top_up(scene)
+    return scene.send(scene.browser, "credits:switch-off-automatic-top-up")
 
 
 def _send_for_list(page: str, state: State, **form: Any) -> Any:
@@ -171,6 +216,16 @@ CASES = [
     ActionCase("accounts:change-role", "member.role_changed", _change_role),
     ActionCase("accounts:remove-member", "member.removed", _remove_member),
     ActionCase("accounts:remove-member", "member.left", _leave_account),
+    ActionCase(
+        "accounts:require-second-factor",
+        "team.second_factor_required",
+        _require_second_factor("yes"),
+    ),
+    ActionCase(
+        "accounts:require-second-factor",
+        "team.second_factor_optional",
+        _require_second_factor("no"),
+    ),
     ActionCase("accounts:agree-to-terms", "user.terms_agreed", _agree_to_terms),
     ActionCase("apikeys:create-key", "key.created", _create_key),
     ActionCase("apikeys:change-key", "key.changed", _send_for_key("apikeys:change-key", **KEY)),
@@ -194,6 +249,11 @@ CASES = [
         lambda scene: scene.send(scene.browser, "credits:cancel-order", scene.order.public_id),
     ),
     ActionCase("credits:receive-stripe-event", "order.paid", _pay_by_card, actor="anonymous"),
+    ActionCase("credits:save-card", "card.agreed", _save_card),
+    ActionCase("credits:remove-card", "card.removed", _remove_card),
+    ActionCase("credits:edit-automatic-top-up", "top_up.switched_on", _switch_on_top_up),
+    ActionCase("credits:edit-automatic-top-up", "top_up.changed", _change_top_up),
+    ActionCase("credits:switch-off-automatic-top-up", "top_up.switched_off", _switch_off_top_up),
     ActionCase(
         "validation:change-log-days",
         "account.log_days_changed",

@@ -15,10 +15,12 @@ from accounts.models import Account, AuditEntry, User
 from apikeys.models import ApiKey
 from apikeys.services import create_key
 from credits.models import Order, Pack
-from credits.orders.placement import Buyer, place_order
+from credits.orders.buyers import Buyer
+from credits.orders.placement import place_order
 from credits.orders.quotes import quote
 from tests.conftest import make_user, signed_in_by_form
 from tests.servers.stripe import FakeStripe
+from tests.support.staff_forms import post_confirmed
 
 TOKEN = "a" * 32
 
@@ -60,7 +62,7 @@ class Scene:
         """Send the form that performs the action. Entries written before it don't count."""
         self._forget_entries()
         with TestCase.captureOnCommitCallbacks(execute=True):
-            response = client.post(path, form, **extra)
+            response = post_confirmed(client, path, form, **extra)
         assert response.status_code in {200, 302}, response.content.decode()
         return response
 

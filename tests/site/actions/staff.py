@@ -25,7 +25,7 @@ NO_INLINES = {
     f"{prefix}-{count}_FORMS": "0" for prefix in INLINES for count in ("TOTAL", "INITIAL")
 }
 REASON = {"form_token": TOKEN, "reason": "A good reason"}
-PLAN = {"name": "Tiny", "code": "tiny", "price_cents": "100", "monthly_credits": "50"}
+PLAN = {"name": "Tiny", "code": "tiny", "price_cents": "1.00", "monthly_credits": "50"}
 LISTS = {"list_addresses": "500", "list_bytes": "9000"}
 LIMIT = {"requests_per_minute": "30", "is_offered": "on", "position": "9", **LISTS}
 
@@ -147,7 +147,7 @@ DOMAIN = {"domain": "burner.com", "kind": "deny", "reason": "Abuse"}
 ACCOUNT_PAGES = [
     ("grant", "credits.granted", _get_account, {**REASON, "amount": "5"}),
     ("take-back", "credits.taken_back", _get_account, {**REASON, "amount": "5"}),
-    ("suspend", "account.suspended", _get_account, {"form_token": TOKEN}),
+    ("suspend", "account.suspended", _get_account, REASON),
     ("lift", "account.suspension_lifted", _suspend_account, {"form_token": TOKEN}),
     (
         "change",
@@ -159,11 +159,10 @@ ACCOUNT_PAGES = [
 ORDER_PAGES = [
     ("mark-paid", "order.paid", lambda scene: scene.order, {"form_token": TOKEN}),
     ("cancel", "order.cancelled", lambda scene: scene.order, {"form_token": TOKEN}),
-    ("refund", "order.refunded", _pay_order, REASON),
-    ("refund", "order.refund_asked", _pay_order, REASON),
+    ("refund", "order.refunded", _pay_order, {**REASON, "amount": "1.50"}),
+    ("refund", "order.refund_asked", _pay_order, {**REASON, "amount": "1.50"}),
 ]
 ACCOUNT_BUTTONS = [
-    ("accounts_account", "suspend", "account.suspended", _get_account),
     ("accounts_account", "lift_suspension", "account.suspension_lifted", _suspend_account),
     ("accounts_account", "reopen", "account.reopened", _close_account),
     ("apikeys_apikey", "revoke", "key.revoked", lambda scene: scene.key),
@@ -187,13 +186,13 @@ SERVICE_PAGES = [
         "credits_pack_add",
         "pack.added_by_staff",
         (),
-        {"credits": "77", "price_cents": "100", **LIMIT},
+        {"credits": "77", "price_cents": "1.00", **LIMIT},
     ),
     (
         "credits_pack_change",
         "pack.changed_by_staff",
         (lambda scene: Pack.objects.earliest("credits"),),
-        {"credits": "1000", "price_cents": "501", "requests_per_minute": "300", **LISTS},
+        {"credits": "1000", "price_cents": "5.01", "requests_per_minute": "300", **LISTS},
     ),
     (
         "credits_staffgrant_confirm",

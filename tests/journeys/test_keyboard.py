@@ -1,0 +1,108 @@
+"""Using pages without a mouse: every control is reached, and shows that it has the focus."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.journeys.newcomers import Newcomer
+from tests.journeys.windows import NARROW, Windows
+
+PAGES = [
+    "/",
+    "/docs/",
+    "/validation/",
+    "/validation/requests/",
+    "/validation/playground/",
+    "/validation/lists/create/",
+    "/credits/",
+    "/apikeys/create/",
+    "/accounts/team/",
+    "/accounts/profile/",
+    "/accounts/security/",
+]
+# More than any of these pages has.
+MAX_STOPS = 150
+CONTROLS = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
+  .filter((element) => element.checkVisibility({visibilityProperty: true}))
+  .filter((element) => !element.disabled && element.tabIndex >= 0)
+  .map((element) => element.outerHTML.slice(0, 100))"""
+# The control with the focus, and whether it or its file button has a ring.
+FOCUSED = """(() => {
+  const element = document.activeElement;
+  if (element === document.body) return null;
+  const hasRing = (style) => style.boxShadow !== "none"
+    || (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0);
+  const pseudo = [null, "::after", "::file-selector-button"];
+  const ring = pseudo.some((name) => hasRing(getComputedStyle(element, name)));
+  return [element.outerHTML.slice(0, 100), ring];
+})()"""
+
+
+@pytest.fixture
+def page(windows: Windows, newcomer: Newcomer) -> Page:
+    return windows.open(newcomer)
+
+
+@pytest.mark.proof
+def test_tab_reaches_every_control_and_shows_it(page: Page) -> None:
+    for path in PAGES:
+        page.goto(path)
+        stops = walk(page)
+        missed = set(page.evaluate(CONTROLS)) - stops.keys()
+        # Of radio buttons of one group, Tab reaches the checked one.
+        assert not {control for control in missed if 'type="radio"' not in control}, path
+        assert not [control for control, has_ring in stops.items() if not has_ring], path
+
+
+def walk(page: Page) -> dict[str, bool]:
+    """Press Tab until the focus leaves the page. Return each control, and if it showed a ring.
+
+    A field for a date has several stops.
+    """
+    stops: dict[str, bool] = {}
+    for _ in range(MAX_STOPS):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        if focused is None:
+            return stops
+        control, has_ring = focused
+        stops[control] = stops.get(control, True) and has_ring
+    pytest.fail(f"Tab doesn't leave {page.url}.")
+
+
+def test_escape_closes_the_account_switcher_and_returns_the_focus(page: Page) -> None:
+    page.goto("/validation/")
+    switcher = page.locator(".app-side .switcher")
+    summary = switcher.locator("summary")
+    summary.press("Enter")
+    page.keyboard.press("Tab")
+    expect(switcher.get_by_role("button").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(summary).to_be_focused()
+    expect(switcher.get_by_role("link", name="Open another account")).to_be_hidden()
+
+
+def test_escape_closes_one_menu_after_the_other(page: Page) -> None:
+    page.set_viewport_size({"width": NARROW, "height": 800})
+    page.goto("/validation/")
+    menu = page.locator(".app-topbar > details")
+    menu.locator("> summary").press("Enter")
+    switcher = menu.locator(".switcher summary")
+    switcher.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(switcher).to_be_focused()
+    page.keyboard.press("Escape")
+    # The switcher's button has the focus, but its menu is closed already.
+    expect(menu.locator("> summary")).to_be_focused()
+    expect(switcher).to_be_hidden()
+
+
+def test_escape_closes_the_menu_of_the_docs(page: Page) -> None:
+    page.set_viewport_size({"width": NARROW, "height": 800})
+    page.goto("/docs/")
+    summary = page.locator(".docs-menu > summary")
+    summary.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(summary).to_be_focused()
+    expect(page.locator(".docs-menu").get_by_role("link").first).to_be_hidden()

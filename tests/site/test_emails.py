@@ -1,0 +1,120 @@
+"""Every email: one layout, one button at most, and the same facts in text and HTML."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from accounts.models import Account, User
+from runtime.mail.outbox import Mail
+from tests.servers.product import ROOT
+from tests.site.email_examples import Examples
+
+TEMPLATES = ROOT / "templates"
+SUFFIX = "_message.txt"
+EMAILS = sorted(
+    path.relative_to(TEMPLATES).as_posix().removesuffix(SUFFIX)
+    for folder in ("mails", "email")
+    for path in TEMPLATES.glob(f"*/{folder}/*{SUFFIX}")
+    if not path.name.startswith("base_")
+)
+# In text between tags, and in the text part.
+LEFTOVER = re.compile(r"\{\{|\}\}|\{%|%\}|None|&lt;|&amp;|</?\w+ ?[a-z]*=?>")
+UNGROUPED_NUMBER = re.compile(r"(?<![\w.:/#-])\d{5,}(?![\w-])")
+INVISIBLE = re.compile(r"<style>.*?</style>|<title>.*?</title>", re.DOTALL)
+LIGHT = {"#16181d", "#505866", "#4a42d8"}
+
+
+@pytest.fixture(params=EMAILS)
+def mail(request: pytest.FixtureRequest, owner: User, account: Account) -> Mail:
+    return Examples(owner, account).queue(request.param)
+
+
+def visible_text(html: str) -> str:
+    return unescape(re.sub(r"<[^>]*>", " ", INVISIBLE.sub("", html)))
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"[\w@.:/,$€-]+", text))
+
+
+def test_every_email_has_an_example(owner: User, account: Account) -> None:
+    assert sorted(Examples(owner, account).examples()) == EMAILS
+
+
+def test_every_email_has_a_subject_a_preheader_and_a_reason(mail: Mail) -> None:
+    assert mail.subject
+    preheader = re.search(r'<div style="display:none[^>]*>\s*(\S.*?)\s*&#8199;', mail.html, re.S)
+    assert preheader, mail.html
+    assert "You get this email because" in mail.text
+
+
+def test_layout_names_product_language_and_support(mail: Mail) -> None:
+    assert '<html lang="en">' in mail.html
+    assert '<meta name="color-scheme" content="light dark">' in mail.html
+    for text in (mail.text, visible_text(mail.html)):
+        assert "Email Validation" in text
+        assert "Questions? Email support@example.com" in text
+
+
+def test_email_loads_nothing(mail: Mail) -> None:
+    assert not re.search(r"<img|<link|<script|url\(|@import|src=", mail.html)
+
+
+def test_email_has_one_button_at_most_and_its_url_in_both_parts(mail: Mail) -> None:
+    buttons = re.findall(r'<a class="email-button" href="([^"]*)"', mail.html)
+    assert len(buttons) <= 1
+    for url in map(unescape, buttons):
+        assert f"\n{url}\n" in mail.text
+        assert url in visible_text(mail.html)
+
+
+def test_links_of_the_html_are_lines_of_the_text(mail: Mail) -> None:
+    links = set(map(unescape, re.findall(r'href="([^"]*)"', mail.html)))
+    lines = {line for line in mail.text.splitlines() if line.startswith("http")}
+    # The last line is the product's URL, which isn't linked in HTML.
+    assert lines == links | {mail.text.splitlines()[-1]}
+
+
+def test_text_and_html_state_the_same_facts(mail: Mail) -> None:
+    html = visible_text(mail.html) + " ".join(re.findall(r'href="([^"]*)"', mail.html))
+    missing = words_of(mail.text) - words_of(unescape(html))
+    # The text has a colon after the label of a link.
+    assert {word for word in missing if word.rstrip(":") not in html} == set()
+
+
+def test_no_template_syntax_or_escaping_is_left(mail: Mail) -> None:
+    for part in (mail.subject, mail.text, visible_text(mail.html)):
+        assert not LEFTOVER.search(part), part
+        assert "\n\n\n" not in mail.text
+
+
+def test_numbers_are_grouped(mail: Mail) -> None:
+    # The operator writes the payment details.
+    for part in (mail.subject, mail.text.replace(settings.INVOICE_PAYMENT_DETAILS, "")):
+        assert not UNGROUPED_NUMBER.search(part), part
+
+
+def test_text_on_dark_background_has_its_dark_color(mail: Mail) -> None:
+    """An element with a color of the light theme needs the class that changes it."""
+    for tag in re.findall(r"<[^>]*style=[^>]*>", mail.html):
+        color = re.search(r"(?<!-)color:(#\w{6})", tag)
+        if color and color[1] in LIGHT:
+            assert re.search(r'class="[^"]*email-(?:ink|muted|link|code)\b', tag), tag
+
+
+def test_amounts_of_the_text_part_are_aligned(owner: User, account: Account) -> None:
+    text = Examples(owner, account).queue("validation/mails/list_completed").text
+    rows = [line for line in text.splitlines() if re.fullmatch(r"\w+ +[\d,]+", line)]
+    assert len(rows) == 5
+    assert len({len(row) for row in rows}) == 1
+
+
+def test_layout_of_emails_is_the_only_one() -> None:
+    for template in EMAILS:
+        text = Path(TEMPLATES / f"{template}{SUFFIX}").read_text()
+        assert re.match(
+            r'\{% extends "[\w/]*(?:layout|base|base_notification|list_base)\.txt"', text
+        )
