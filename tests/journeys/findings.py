@@ -28,6 +28,8 @@ LAYOUT_SHIFT = """new Promise((resolve) => {
   new PerformanceObserver(add).observe({type: "layout-shift", buffered: true});
   setTimeout(() => resolve(sum), 50);
 })"""
+# Resolves after two frames, so that everything known by now is painted.
+PAINT = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # Returns one line per violation: all results of axe are a hundred times as long.
 RUN_AXE = """options => axe.run(options).then(results => results.violations.flatMap(
   ({id, nodes}) => nodes.map(({html, failureSummary}) =>

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.findings import find_layout_shift
+from tests.journeys.findings import PAINT, find_layout_shift
 from tests.journeys.newcomers import Newcomer
 from tests.journeys.windows import NARROW, WIDE, Windows
 
@@ -15,8 +15,6 @@ PUBLIC_PAGES = [
     *("/docs/", "/docs/api/", "/docs/api/lists/", "/docs/credits/"),
 ]
 MEMBER_PAGES = ["/validation/", "/validation/usage/", "/accounts/security/", "/credits/"]
-# Resolves after two frames, so that everything known by now is painted.
-PAINT = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # The width of a text that differs between both fonts.
 TEXT_WIDTH = """(() => {
   const text = document.createElement("span");
