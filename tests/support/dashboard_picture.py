@@ -1,14 +1,13 @@
 """Take the README's picture of the dashboard: `python -m tests.support.dashboard_picture`."""
 
 import random
-import shutil
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from playwright.sync_api import sync_playwright
 
-from tests.journeys.conftest import ARGUMENTS
+from tests.journeys.conftest import ARGUMENTS, find_chromium
 from tests.journeys.keys import create_key
 from tests.journeys.newcomers import sign_up
 from tests.journeys.windows import Windows
@@ -27,9 +26,7 @@ def take_picture() -> None:
         product(Path(folder) / "product", WEB_WORKERS="1") as site,
         sync_playwright() as playwright,
     ):
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=ARGUMENTS
-        )
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
         page = Windows(chromium, site.url).open(sign_up(site, OWNER))
         create_key(page, "Sign-up form")
         code = "from tests.support.dashboard_picture import fill_account; fill_account()"
