@@ -14,6 +14,19 @@ from accounts.roles import Role
 from runtime.unicode import validate_line
 
 
+class WholeNumberField(forms.IntegerField):
+    """Names both ends of the range, whichever rule a number breaks."""
+
+    def __init__(self, *, min_value: int, max_value: int, **kwargs: Any) -> None:
+        message = f"Enter a whole number from {min_value:,} to {max_value:,}."
+        super().__init__(
+            min_value=min_value,
+            max_value=max_value,
+            error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), message),
+            **kwargs,
+        )
+
+
 class OneTimeForm(forms.Form):
     """A form whose token identifies a second submission of the same page."""
 

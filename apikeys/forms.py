@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from accounts.forms import OneTimeForm
+from accounts.forms import OneTimeForm, WholeNumberField
 from accounts.models import Account
 from apikeys.credit_limits import MAX_CREDITS_PER_MONTH
 from apikeys.models import ApiKey
@@ -34,10 +34,12 @@ class KeySettingsForm(forms.Form):
         widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
     )
     requests_per_minute = forms.IntegerField(
-        required=False, min_value=1, label="Requests per minute (optional)"
+        required=False,
+        min_value=1,
+        label="Requests per minute (optional)",
+        error_messages={"min_value": "Enter at least 1, or leave this empty."},
     )
-
-    credits_per_month = forms.IntegerField(
+    credits_per_month = WholeNumberField(
         required=False,
         min_value=1,
         max_value=MAX_CREDITS_PER_MONTH,

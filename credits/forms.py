@@ -5,7 +5,7 @@ from decimal import Decimal
 from django import forms
 from django.core.exceptions import ValidationError
 
-from accounts.forms import OneTimeForm
+from accounts.forms import OneTimeForm, WholeNumberField
 from credits.countries import COUNTRIES
 from credits.models import Plan
 from credits.models.catalog import MAX_CREDITS
@@ -109,7 +109,7 @@ class OrderForm(OneTimeForm):
 
 
 class ThresholdForm(forms.Form):
-    threshold = forms.IntegerField(
+    threshold = WholeNumberField(
         required=False,
         min_value=0,
         max_value=MAX_CREDITS,
@@ -134,7 +134,7 @@ class ThresholdForm(forms.Form):
 class AmountForm(OneTimeForm):
     """For staff to grant or deduct credits."""
 
-    amount = forms.IntegerField(
+    amount = WholeNumberField(
         min_value=1, max_value=MAX_CREDITS, widget=forms.NumberInput({"inputmode": "numeric"})
     )
     reason = forms.CharField(

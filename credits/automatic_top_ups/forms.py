@@ -7,6 +7,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from accounts.forms import WholeNumberField
 from accounts.models import Account
 from credits.automatic_top_ups.rules import offered_price
 from credits.automatic_top_ups.services import Limits
@@ -31,7 +32,7 @@ class PackField(forms.ModelChoiceField[Pack]):
 
 
 class AutomaticTopUpForm(forms.Form):
-    threshold = forms.IntegerField(
+    threshold = WholeNumberField(
         min_value=MIN_THRESHOLD,
         max_value=MAX_CREDITS,
         label="When the balance falls below",

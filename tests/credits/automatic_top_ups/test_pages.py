@@ -76,7 +76,7 @@ def test_change_is_recorded(stripe: FakeStripe, account: Account, owner: User, p
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"threshold": "9"}, "greater than or equal to 10"),
+        ({"threshold": "9"}, "Enter a whole number from 10 to "),
         ({"threshold": ""}, "This field is required"),
         ({"cap": ""}, "This field is required"),
         ({"cap": "4.99"}, "The pack costs $5.00. Enter at least that much."),
