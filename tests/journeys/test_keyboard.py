@@ -9,6 +9,10 @@ from tests.journeys.windows import NARROW, Windows
 PAGES = [
     "/",
     "/docs/",
+    "/docs/validate/",
+    "/docs/errors/",
+    "/docs/api/validation/",
+    "/docs/api/lists/",
     "/validation/",
     "/validation/requests/",
     "/validation/playground/",
@@ -20,7 +24,7 @@ PAGES = [
     "/accounts/security/",
 ]
 # More than any of these pages has.
-MAX_STOPS = 150
+MAX_STOPS = 400
 CONTROLS = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
   .filter((element) => element.checkVisibility({visibilityProperty: true}))
   .filter((element) => !element.disabled && element.tabIndex >= 0)
