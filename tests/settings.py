@@ -10,6 +10,7 @@ os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="tests-")
 atexit.register(shutil.rmtree, os.environ["DATA_DIR"], ignore_errors=True)
 for name in (
     *("BASE_URL", "EMAIL_URL", "ENVIRONMENT", "PORT", "REDIS_URL", "TRUSTED_PROXIES"),
+    *("DATABASE_PASSWORD", "EMAIL_PASSWORD", "REDIS_PASSWORD"),
     *("LOG_FORMAT", "LOG_LEVEL", "METRICS_PORT"),
 ):
     os.environ.pop(name, None)

@@ -9,7 +9,7 @@ import django_stubs_ext
 
 from config.hooks import *  # noqa: F403
 from config.settings.billing import currency, seller_country
-from config.settings.caches import cache_settings
+from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
 from config.settings.databases import database_settings
 from config.settings.environment import Environment, get_origin
@@ -18,10 +18,12 @@ from config.settings.metrics import enable_metrics, metrics_address
 from config.settings.openapi import openapi_settings
 from config.settings.production_checks import require_production_settings
 from config.settings.rest_framework import *  # noqa: F403
+from config.settings.secrets import values_to_mask
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
 from config.settings.transport import transport_settings
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
+from runtime.logging.formatters import mask_values
 
 # Makes Django's generic classes subscriptable at runtime: ModelAdmin[Account].
 django_stubs_ext.monkeypatch()
@@ -163,12 +165,7 @@ DATABASES = {
     )
 }
 
-REDIS_URL = env.matching(
-    "REDIS_URL",
-    "",
-    r"rediss?://[^/:@]*(:[^/@]*@)?[\w.-]+(:[0-9]{1,5})?(/[0-9]*)?(\?.*)?|unix://.+",
-    "must be of the form redis://host:6379/0.",
-)
+REDIS_URL = redis_url(env)
 CACHES = cache_settings(REDIS_URL, DATA_DIR / "counters.sqlite3")
 RATELIMIT_USE_CACHE = "counters"
 
@@ -253,8 +250,9 @@ INVOICE_PAYMENT_DETAILS = env.text("INVOICE_PAYMENT_DETAILS", "Example Bank, acc
 STRIPE_SECRET_KEY = env.text("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = env.text("STRIPE_WEBHOOK_SECRET")
 STRIPE_API_URL = env.web_address("STRIPE_API_URL", "https://api.stripe.com")
-if bool(STRIPE_SECRET_KEY) != bool(STRIPE_WEBHOOK_SECRET):
-    env.report("STRIPE_SECRET_KEY", "and STRIPE_WEBHOOK_SECRET go together: set both or neither.")
+for name in env.missing("STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"):
+    if STRIPE_SECRET_KEY or STRIPE_WEBHOOK_SECRET:
+        env.report(name, "must be set: Stripe's two secrets go together.")
 # Credits that a staff user may grant in 24 hours without a second staff user's approval.
 STAFF_GRANT_LIMIT = env.integer("STAFF_GRANT_LIMIT", 100_000, minimum=0, maximum=1_000_000_000)
 # Accounts of one email domain, free providers aside, that get sign-up credits within 30 days.
@@ -290,6 +288,8 @@ if METRICS_ADDRESS is not None:
 # Returns whether a text contains an API key, with or without its prefix.
 API_KEY_DETECTOR = "apikeys.crypto.contains_secret"
 LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)
+mask_values(values_to_mask(env.values))
+DEFAULT_EXCEPTION_REPORTER_FILTER = "runtime.logging.debug_pages.MaskingFilter"
 
 # --- Validation: raises ImproperlyConfigured with all problems ------------------------------------
 

@@ -7,7 +7,12 @@ use the same store with counters that expire after an hour or a day.
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote, urlsplit
 
+from config.settings.environment import Environment
+
+FORMAT = "must be of the form redis://host:6379/0."
+_REDIS_URL = r"rediss?://([^/:@]*(:[^/@]*)?@)?[\w.-]+(:[0-9]{1,5})?(/[0-9]*)?(\?.*)?|unix://.+"
 # For pages and for counters.
 SQLITE_BACKENDS = ("runtime.cache.sqlite.SQLiteCache", "runtime.cache.sqlite.SQLiteCounters")
 REDIS_BACKENDS = ("runtime.cache.redis.FallbackRedisCache", "runtime.cache.redis.RedisCounters")
@@ -17,6 +22,18 @@ PAGES_TIMEOUT, COUNTERS_TIMEOUT = 1.0, 0.5
 COUNTERS_EXPIRE_SECONDS = 70
 HOURLY_COUNTERS_EXPIRE_SECONDS = 3_670
 DAILY_COUNTERS_EXPIRE_SECONDS = 86_470
+
+
+def redis_url(env: Environment) -> str:
+    """Return REDIS_URL, with REDIS_PASSWORD in it, or an empty string."""
+    url = env.matching("REDIS_URL", "", _REDIS_URL, FORMAT)
+    parts = urlsplit(url)
+    password = env.url_password("REDIS_PASSWORD", unquote(parts.password or ""))
+    if not url or not password:
+        return url
+    server = parts.netloc.rpartition("@")[2]
+    netloc = f"{parts.username or ''}:{quote(password, safe='')}@{server}"
+    return parts._replace(netloc=netloc).geturl()
 
 
 def cache_settings(redis_url: str, file: Path) -> dict[str, dict[str, Any]]:

@@ -33,6 +33,7 @@ def database_settings(env: Environment, default_file: Path, *, pool_size: int) -
     if parsed.get("NAME", ":memory:") != ":memory:" and url.startswith("sqlite://"):
         return _sqlite(parsed["NAME"], lock_timeout, max_idle=pool_size)
     if parsed.get("NAME") and url.startswith(("postgres://", "postgresql://")):
+        parsed["PASSWORD"] = env.url_password("DATABASE_PASSWORD", parsed["PASSWORD"])
         return _postgresql(parsed, pool_size)
     env.report("DATABASE_URL", FORMAT)
     return _sqlite(str(default_file), lock_timeout, max_idle=pool_size)

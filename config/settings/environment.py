@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config.settings.secrets import PASSWORDS, SECRETS, InvalidSecretFile, read_secret
+
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 _WEB_ADDRESS = re.compile(
@@ -29,12 +31,22 @@ class Environment:
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        self.values = values
+        self.values = dict(values)
         self.problems: list[str] = []
+        self._reported: set[str] = set()
+        self._from_files: set[str] = set()
+        for name in SECRETS:
+            self._read_file(name)
+        for name, url in PASSWORDS.items():
+            if self.is_set(name) and not self.is_set(url) and url not in self._reported:
+                self.report(name, f"is the password for {url}, which must be set too.")
 
     def report(self, name: str, sentence: str) -> None:
-        """Record a problem. The sentence follows the variable's name: "must be set."."""
-        self.problems.append(f"{name} {sentence}")
+        """Record a problem. The sentence follows the variable's name: "must be set.".
+
+        Only a variable's first problem is recorded: others may be its consequences.
+        """
+        self._report(name, f"{self._label(name)} {sentence}")
 
     def is_set(self, name: str) -> bool:
         return bool(self.values.get(name, "").strip())
@@ -44,6 +56,12 @@ class Environment:
 
     def text(self, name: str, default: str = "") -> str:
         return self.values.get(name, "").strip() or default
+
+    def url_password(self, name: str, in_url: str) -> str:
+        """Return the password for a URL: the variable's value, or the one that the URL contains."""
+        if in_url and self.is_set(name):
+            self.report(name, f"is set, and {PASSWORDS[name]} contains a password too: remove one.")
+        return self.text(name) or in_url
 
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
         value = self.text(name, default).lower()
@@ -163,6 +181,31 @@ class Environment:
         if self.problems:
             lines = "\n".join(f"  - {problem}" for problem in self.problems)
             raise ImproperlyConfigured(f"Fix these environment variables:\n{lines}")
+
+    def _read_file(self, name: str) -> None:
+        variable = f"{name}_FILE"
+        if not self.is_set(variable):
+            return
+        if self.is_set(name):
+            self.report(name, f"and {variable} are both set: remove one of them.")
+            return
+        try:
+            self.values[name] = read_secret(Path(self.text(variable)))
+        except InvalidSecretFile as error:
+            self._report(name, f"{variable} {error}")
+        else:
+            self._from_files.add(name)
+
+    def _report(self, name: str, problem: str) -> None:
+        if name not in self._reported:
+            self._reported.add(name)
+            self.problems.append(problem)
+
+    def _label(self, name: str) -> str:
+        """Say where the variable's value comes from, or can come from."""
+        if name in self._from_files:
+            return f"{name} (from {name}_FILE)"
+        return name if name not in SECRETS or self.is_set(name) else f"{name} or {name}_FILE"
 
     def _number(
         self, name: str, default: float, minimum: float, maximum: float, *, whole: bool

@@ -29,13 +29,16 @@ def mail_settings(env: Environment, folder: Path) -> dict[str, object]:
         env.report("EMAIL_URL", FORMAT)
         return _backend("dummy")
     default_port, starttls, tls = SCHEMES[url.scheme]
+    password = env.url_password("EMAIL_PASSWORD", unquote(url.password or ""))
+    if password and not url.username:
+        env.report("EMAIL_URL", "must contain the password's user: smtp+tls://user@host:587.")
     query = {name: values[-1].lower() in TRUE_WORDS for name, values in parse_qs(url.query).items()}
     return _backend(
         "smtp",
         EMAIL_HOST=host,
         EMAIL_PORT=port or default_port,
         EMAIL_HOST_USER=unquote(url.username or ""),
-        EMAIL_HOST_PASSWORD=unquote(url.password or ""),
+        EMAIL_HOST_PASSWORD=password,
         EMAIL_USE_TLS=query.get("tls", starttls) and not query.get("ssl", tls),
         EMAIL_USE_SSL=query.get("ssl", tls),
     )

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Collection
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +29,8 @@ _SECRETS = re.compile(
     r"(/accounts/(?:invitations|password/reset/key)/|(?i:svc.?live.?))[^/\s'\"\\]+"
     r"|[0-9A-Za-z]{38,}"
 )
+# The values of settings that are secrets. Settings set it with `mask_values`.
+_values = re.compile(r"(?!)")
 _UNPRINTABLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -74,13 +77,21 @@ class JsonFormatter(logging.Formatter):
         return orjson.dumps(fields).decode()
 
 
+def mask_values(values: Collection[str]) -> None:
+    """Mask these values from now on, for example a database's password."""
+    global _values  # noqa: PLW0603
+    # Where one value contains another, the longer one is masked as a whole.
+    longest_first = sorted(values, key=len, reverse=True)
+    _values = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+
+
 def mask_secrets(text: str) -> str:
-    return _SECRETS.sub(_mask, text)
+    return _SECRETS.sub(_mask, _values.sub("…", text))
 
 
 def redact(text: str) -> str:
     """Mask secrets and email addresses, escape control characters, and limit the length."""
-    text = _SECRETS.sub(_mask, text[: 10 * _MAX_MESSAGE_LENGTH])
+    text = mask_secrets(text[: 10 * _MAX_MESSAGE_LENGTH])
     if _AT.search(text):
         text = _WORD.sub(_mask_address, _QUOTED.sub('"…"', text))
     return _UNPRINTABLE.sub(_escape, text[:_MAX_MESSAGE_LENGTH])

@@ -163,7 +163,8 @@ def test_secret_that_cannot_be_stored_is_reported_with_its_file() -> None:
     env = environment()
     assert env.local_secret("SECRET_KEY", Path("/proc/sys/secrets")) == ""
     (problem,) = env.problems
-    assert problem.startswith("SECRET_KEY must be set, or stored in /proc/sys/secrets/SECRET_KEY: ")
+    place = "/proc/sys/secrets/SECRET_KEY"
+    assert problem.startswith(f"SECRET_KEY or SECRET_KEY_FILE must be set, or stored in {place}: ")
 
 
 @pytest.mark.process
@@ -207,6 +208,13 @@ def test_all_problems_are_reported_together() -> None:
     with pytest.raises(ImproperlyConfigured) as error:
         env.raise_problems()
     assert all(name in str(error.value) for name in ("PORT", "SCHEDULER", "LOG_LEVEL"))
+
+
+def test_only_the_first_problem_of_a_variable_is_reported() -> None:
+    env = environment()
+    env.report("BASE_URL", "must be a scheme and a host.")
+    env.report("BASE_URL", "must start with https://.")
+    assert env.problems == ["BASE_URL must be a scheme and a host."]
 
 
 def test_local_secret_is_generated_once_and_readable_only_by_its_owner(tmp_path: Path) -> None:

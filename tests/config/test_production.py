@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from config.settings.secrets import SECRETS
 from tests.servers.product import ROOT
 from tests.servers.production import ENVIRONMENT
 
@@ -54,7 +55,8 @@ def test_missing_setting_stops_the_start_and_is_reported(name: str) -> None:
     environment = {key: value for key, value in ENVIRONMENT.items() if key != name}
     ended = run("manage.py", "check", environment=environment)
     assert ended.returncode == 1
-    assert f"- {name} must" in ended.stderr
+    where = f"{name} or {name}_FILE" if name in SECRETS else name
+    assert f"- {where} must" in ended.stderr
     assert ended.stderr.count("\n  - ") == 1
     assert "Traceback" not in ended.stderr
 
@@ -99,7 +101,7 @@ def test_all_missing_settings_are_reported_together() -> None:
 def test_supervisor_reports_the_same_problems() -> None:
     ended = run("-m", "config.server.supervisor", environment={"ENVIRONMENT": "production"})
     assert ended.returncode == 1
-    assert "- SECRET_KEY must" in ended.stderr
+    assert "- SECRET_KEY or SECRET_KEY_FILE must" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

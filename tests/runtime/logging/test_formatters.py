@@ -50,6 +50,19 @@ def test_api_key_is_masked(formatter: logging.Formatter, template: str) -> None:
 
 
 @in_both_formats
+def test_values_of_secret_settings_are_masked(
+    formatter: logging.Formatter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formatters, "_values", formatters._values)
+    formatters.mask_values(["(word", "(word.)+longer"])
+    assert "login as …, then … failed" in line(
+        formatter, "login as (word, then (word.)+longer failed"
+    )
+    formatters.mask_values([])
+    assert "(word" in line(formatter, "login as (word failed")
+
+
+@in_both_formats
 @pytest.mark.parametrize(
     ("message", "masked"),
     [

@@ -1,0 +1,284 @@
+"""Secrets come from variables, or from files that other variables name."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from redis import Redis
+
+from config.settings.caches import redis_url
+from config.settings.databases import database_settings
+from config.settings.environment import Environment
+from config.settings.mail import mail_settings
+from config.settings.secrets import MAX_BYTES, SECRETS, values_to_mask
+from tests.servers.product import ROOT
+from tests.servers.production import ENVIRONMENT
+
+CONTENT = "a-secret-from-a-file"
+LOOKS_SECRET = re.compile(r"KEY|PEPPER|SECRET|PASSWORD|TOKEN|DSN|_URL")
+
+
+def environment(**values: str) -> Environment:
+    return Environment(values)
+
+
+def write(folder: Path, content: bytes) -> str:
+    file = folder / "file"
+    file.write_bytes(content)
+    return str(file)
+
+
+def problem_of(env: Environment) -> str:
+    (problem,) = env.problems
+    return problem
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_every_secret_can_come_from_a_file(name: str, tmp_path: Path) -> None:
+    # A password needs its URL.
+    urls = {"DATABASE_URL": "x", "REDIS_URL": "x", "EMAIL_URL": "x", name: ""}
+    env = environment(**{**urls, f"{name}_FILE": write(tmp_path, CONTENT.encode())})
+    assert (env.text(name), env.is_set(name), env.problems) == (CONTENT, True, [])
+
+
+def test_every_documented_secret_is_one_in_the_code() -> None:
+    table = (ROOT / "docs" / "configuration.md").read_text().partition("\n## ")[0]
+    rows = re.findall(r"^\| (`[A-Z].*?) \|", table, re.M)
+    names = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
+    assert len(names) > 40
+    looking_secret = {name for name in names if LOOKS_SECRET.search(name)}
+    assert looking_secret - {"BASE_URL", "STRIPE_API_URL"} == set(SECRETS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\n", b"\r\n", b"", b"\n\n"],
+    ids=["newline", "windows", "none", "several"],
+)
+def test_newline_at_the_end_of_a_file_is_no_part_of_the_secret(
+    content: bytes, tmp_path: Path
+) -> None:
+    env = environment(SECRET_KEY_FILE=write(tmp_path, CONTENT.encode() + content))
+    assert env.text("SECRET_KEY") == CONTENT
+    assert not env.problems
+
+
+def test_byte_order_mark_is_no_part_of_the_secret(tmp_path: Path) -> None:
+    content = f"{CONTENT}\r\n".encode("utf-8-sig")
+    env = environment(SECRET_KEY_FILE=write(tmp_path, content))
+    assert env.text("SECRET_KEY") == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "must name a file that isn't empty."),
+        (b" \n", "must name a file that isn't empty."),
+        (b"se\xffcret", "must name a file of UTF-8 text."),
+        (b"SECRET_KEY=secret\nPORT=1\n", "must name a file with one line of text, "),
+        (b"secret\0", "must name a file with one line of text, "),
+        (b"secret \n", "must name a file with one line of text, without spaces around it."),
+        (b"secret" * MAX_BYTES, "must name a file of at most 65536 bytes."),
+    ],
+    ids=["empty", "blank", "not UTF-8", "two lines", "NUL", "space", "large"],
+)
+def test_unusable_file_is_reported_without_its_content(
+    content: bytes, problem: str, tmp_path: Path
+) -> None:
+    env = environment(SECRET_KEY_FILE=write(tmp_path, content))
+    assert problem_of(env).startswith(f"SECRET_KEY_FILE {problem}")
+    assert "secret" not in problem_of(env)
+    assert not env.is_set("SECRET_KEY")
+
+
+def test_missing_file_is_reported_without_the_path_as_that_may_be_the_secret() -> None:
+    env = environment(SECRET_KEY_FILE="secret-in-the-wrong-variable")
+    assert problem_of(env) == (
+        "SECRET_KEY_FILE must name a file that can be read by this process's user, "
+        f"{os.getuid()}: No such file or directory."
+    )
+
+
+def test_folder_and_pipe_are_reported(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        env = environment(SECRET_KEY_FILE=str(path))
+        assert problem_of(env) == "SECRET_KEY_FILE must name a regular file."
+
+
+def test_variable_and_file_together_are_reported(tmp_path: Path) -> None:
+    file = write(tmp_path, CONTENT.encode())
+    env = environment(SECRET_KEY="secret", SECRET_KEY_FILE=file)
+    assert problem_of(env) == "SECRET_KEY and SECRET_KEY_FILE are both set: remove one of them."
+
+
+def test_empty_variable_counts_as_unset(tmp_path: Path) -> None:
+    file = write(tmp_path, CONTENT.encode())
+    assert environment(SECRET_KEY=" ", SECRET_KEY_FILE=file).text("SECRET_KEY") == CONTENT
+    assert environment(SECRET_KEY="secret", SECRET_KEY_FILE=" ").text("SECRET_KEY") == "secret"
+
+
+def test_problem_of_a_value_names_its_file(tmp_path: Path) -> None:
+    env = environment(EMAIL_URL_FILE=write(tmp_path, b"http://mail.example"))
+    mail_settings(env, Path("mail"))
+    assert problem_of(env).startswith("EMAIL_URL (from EMAIL_URL_FILE) must be of the form")
+
+
+def test_file_is_read_for_secrets_only(tmp_path: Path) -> None:
+    env = environment(SELLER_NAME_FILE=write(tmp_path, b"Example Ltd"))
+    assert not env.is_set("SELLER_NAME")
+
+
+@pytest.mark.parametrize("password", ["plain", "p@ss:w/rd%41 ?#"])
+def test_password_completes_a_url_without_one(password: str, tmp_path: Path) -> None:
+    file = write(tmp_path, f"{password}\n".encode())
+    env = environment(
+        DATABASE_URL="postgres://validation@db.example:5432/validation",
+        DATABASE_PASSWORD_FILE=file,
+        REDIS_URL="rediss://redis.example:6379/0",
+        REDIS_PASSWORD_FILE=file,
+        EMAIL_URL="smtp+tls://validation@mail.example",
+        EMAIL_PASSWORD_FILE=file,
+    )
+    database = database_settings(env, Path("db.sqlite3"), pool_size=0)
+    assert (database["USER"], database["PASSWORD"]) == ("validation", password)
+    assert mail_settings(env, Path("mail"))["EMAIL_HOST_PASSWORD"] == password
+    parsed = Redis.from_url(redis_url(env)).connection_pool.connection_kwargs
+    assert (parsed["host"], parsed["port"], parsed["db"]) == ("redis.example", 6379, 0)
+    assert parsed["password"] == password
+    assert not env.problems
+
+
+def test_redis_user_and_socket_take_a_password() -> None:
+    env = environment(REDIS_URL="redis://someone@redis.example", REDIS_PASSWORD="word")
+    assert redis_url(env) == "redis://someone:word@redis.example"
+    env = environment(REDIS_URL="unix:///run/redis.sock?db=1", REDIS_PASSWORD="word")
+    parts = urlsplit(redis_url(env))
+    assert (parts.password, parts.path, parts.query) == ("word", "/run/redis.sock", "db=1")
+    assert not env.problems
+
+
+def test_second_password_is_reported() -> None:
+    env = environment(DATABASE_URL="postgres://u:one@h/db", DATABASE_PASSWORD="two")
+    database_settings(env, Path("db.sqlite3"), pool_size=0)
+    assert problem_of(env).startswith("DATABASE_PASSWORD is set, and DATABASE_URL contains")
+
+
+def test_password_without_its_url_is_reported() -> None:
+    env = environment(REDIS_PASSWORD="secret")
+    assert problem_of(env) == "REDIS_PASSWORD is the password for REDIS_URL, which must be set too."
+
+
+def test_password_for_the_mail_server_needs_a_user() -> None:
+    env = environment(EMAIL_URL="smtp+tls://mail.example", EMAIL_PASSWORD="secret")
+    mail_settings(env, Path("mail"))
+    assert problem_of(env).startswith("EMAIL_URL must contain the password's user")
+
+
+def test_masked_values_are_the_secrets_and_the_passwords_of_urls() -> None:
+    values = {
+        "SECRET_KEY": "secret-key",
+        "DATABASE_URL": "postgres://u:p%40ssw0rd@h/db",
+        "REDIS_URL": "redis://redis.example",
+        "EMAIL_PASSWORD": "short",
+        "SELLER_NAME": "Example Validation Ltd",
+    }
+    assert values_to_mask(values) == {"secret-key", "p%40ssw0rd", "p@ssw0rd"}
+
+
+@pytest.mark.process
+class TestProduction:
+    """A production instance whose secrets are all files."""
+
+    @pytest.fixture
+    def from_files(self, tmp_path: Path) -> dict[str, str]:
+        """Return production's environment with each secret in a file."""
+        variables = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path / "data")}
+        for name, value in ENVIRONMENT.items():
+            if name in SECRETS:
+                (tmp_path / name).write_text(f"{value}\n")
+                variables[f"{name}_FILE"] = str(tmp_path / name)
+            else:
+                variables[name] = value
+        return variables
+
+    def run(self, *command: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *command],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def test_deploy_check_passes(self, from_files: dict[str, str]) -> None:
+        assert len([name for name in from_files if name.endswith("_FILE")]) == 5
+        ended = self.run("manage.py", "check", "--deploy", environment=from_files)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert "no issues" in ended.stdout
+
+    def test_each_broken_file_is_one_problem(self, from_files: dict[str, str]) -> None:
+        Path(from_files["SECRET_KEY_FILE"]).write_text("")
+        Path(from_files["DATABASE_URL_FILE"]).unlink()
+        Path(from_files["ADDRESS_HASH_KEY_FILE"]).write_text("weak")
+        ended = self.run("manage.py", "check", environment=from_files)
+        assert ended.returncode == 1
+        assert re.findall(r"^  - (\w+)", ended.stderr, re.M) == [
+            "SECRET_KEY_FILE",
+            "DATABASE_URL_FILE",
+            "ADDRESS_HASH_KEY",
+        ]
+        assert "weak" not in ended.stderr
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="Only root can become another user.")
+    def test_file_that_the_user_cannot_read_is_reported(self, tmp_path: Path) -> None:
+        """As in a container whose secrets belong to root."""
+        file = tmp_path / "secret"
+        file.write_text(CONTENT)
+        file.chmod(stat.S_IRUSR)
+        script = """
+import json, os, sys
+from config.settings.environment import Environment
+os.setuid(65534)
+print(json.dumps(Environment({"SECRET_KEY_FILE": sys.argv[1]}).problems))
+"""
+        ended = self.run("-c", script, str(file), environment={"PATH": os.environ["PATH"]})
+        (problem,) = json.loads(ended.stdout)
+        assert problem.endswith("this process's user, 65534: Permission denied.")
+
+    def test_secret_of_a_file_is_masked_in_logs_and_debug_pages(
+        self, from_files: dict[str, str]
+    ) -> None:
+        script = """
+import logging, os
+import django
+django.setup()
+from django.conf import settings
+from django.test import RequestFactory
+from django.views.debug import ExceptionReporter
+logging.getLogger("test").error("Key %s, mail %s", settings.SECRET_KEY, "validation:invented@h")
+settings.DEBUG = True
+request = RequestFactory().get("/")
+print(ExceptionReporter(request, None, None, None).get_traceback_html())
+"""
+        for url in ("REDIS_URL", "DATABASE_URL"):
+            file = Path(from_files["SECRET_KEY_FILE"]).with_name(url)
+            scheme = url.partition("_")[0].lower().replace("database", "postgres")
+            file.write_text(f"{scheme}://validation:invented-{scheme}@127.0.0.1:1/0\n")
+            from_files[f"{url}_FILE"] = str(file)
+        from_files["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        ended = self.run("-c", script, environment=from_files)
+        assert ended.returncode == 0, ended.stderr
+        assert '"Key …, mail ' in ended.stderr
+        assert "REDIS_URL" in ended.stdout
+        assert "SELLER_TAX_ID" in ended.stdout
+        for output in (ended.stdout, ended.stderr):
+            assert "invented-" not in output
+            assert "validation:invented" not in output
