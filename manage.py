@@ -5,11 +5,18 @@ import sys
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from runtime.management.commands.make_secrets import Command
+
 
 def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # Only the user who runs this may read the database, emails and secrets.
     os.umask(0o077)
+    if sys.argv[1:2] == ["make_secrets"]:
+        # It prints settings to start with, so it mustn't load any.
+        os.environ.pop("DJANGO_SETTINGS_MODULE", None)
+        Command().run_from_argv(sys.argv)
+        return
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         # Import the settings here to report invalid values without a traceback.
         import config.settings  # noqa: F401
