@@ -1,6 +1,7 @@
 """Serve `/metrics` for Prometheus: the totals of all processes on this machine.
 
-The background worker serves it, on a separate port that no customer request reaches.
+The background worker serves it, on a separate port that no customer request reaches. `manage.py
+serve_metrics` does where none runs, such as in a Kubernetes pod of web workers.
 """
 
 import platform
@@ -13,6 +14,7 @@ from socket import AF_INET, AF_INET6
 
 import django
 from django.conf import settings
+from django.core.management.base import CommandError
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
@@ -80,6 +82,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
         """Keep scrapes out of the access log."""
+
+
+def start_exporter(address: tuple[str, int]) -> None:
+    """Serve metrics in a thread, or raise CommandError with a message for the operator."""
+    settings.METRICS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        MetricsExporter(address, settings.METRICS_DIR).start()
+    except OSError as error:
+        host, port = address
+        raise CommandError(
+            f"Can't serve metrics on {host}, port {port}: {error.strerror}."
+        ) from error
 
 
 def delete_metric_files(folder: Path) -> None:

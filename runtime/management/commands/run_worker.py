@@ -8,7 +8,6 @@ import time
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError
 from django.db import Error as DatabaseError
 from django.db import close_old_connections
 
@@ -20,7 +19,7 @@ from runtime.jobs.rounds import run_round
 from runtime.logging.formatters import log_uncaught
 from runtime.mail.outbox import send_due
 from runtime.management.base import DatabaseCommand
-from runtime.metrics.exporter import MetricsExporter
+from runtime.metrics.exporter import start_exporter
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +41,9 @@ class Command(DatabaseCommand):
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.schedule_at = time.monotonic()
         log_uncaught()
-        _serve_metrics()
+        # The web server's main process can't serve them: it must not import Django.
+        if settings.METRICS_ADDRESS is not None:
+            start_exporter(settings.METRICS_ADDRESS)
         flusher = Flusher("background")
         while not self.stop.is_set():
             if not self._work():
@@ -68,20 +69,3 @@ class Command(DatabaseCommand):
             times_unavailable.labels("background").inc()
             logger.warning("Database unavailable, trying again: %s", error)
             return 0
-
-
-def _serve_metrics() -> None:
-    """Serve this machine's metrics, if they are on.
-
-    The web server's main process can't: it must not import Django (gunicorn_settings.py).
-    """
-    if settings.METRICS_ADDRESS is None:
-        return
-    settings.METRICS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        MetricsExporter(settings.METRICS_ADDRESS, settings.METRICS_DIR).start()
-    except OSError as error:
-        host, port = settings.METRICS_ADDRESS
-        raise CommandError(
-            f"Can't serve metrics on {host}, port {port}: {error.strerror}."
-        ) from error

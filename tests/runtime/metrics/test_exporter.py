@@ -193,6 +193,45 @@ def test_metrics_port_in_use_is_reported(site: Product, tmp_path: Path, port: in
     assert "build_info" in fetch(port)
 
 
+def test_command_serves_the_same_counts_where_no_background_worker_runs(
+    site: Product, port: int, tmp_path: Path
+) -> None:
+    other = free_port()
+    environment = {**site.process_environment, "METRICS_PORT": str(other)}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve_metrics"],
+            cwd=ROOT,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
+        assert eventually(lambda: _accepts_connections(other))
+        assert scrape(other)["processes", "web"] == scrape(port)["processes", "web"] == 2
+        process.terminate()
+        assert process.wait(timeout=20) == 0
+    assert (tmp_path / "log").read_text() == ""
+
+
+def test_command_needs_a_port(site: Product) -> None:
+    environment = {**site.process_environment, "METRICS_PORT": "off"}
+    process = subprocess.run(
+        [sys.executable, "manage.py", "serve_metrics"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 1
+    assert process.stderr == "CommandError: Set METRICS_PORT to the port to serve metrics on.\n"
+
+
+def _accepts_connections(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
 def test_background_worker_reports_waiting_emails(site: Product, port: int) -> None:
     def is_fresh(metrics: dict[tuple[str, ...], float]) -> bool:
         seen = metrics.get(("background_worker_seen_timestamp_seconds",), 0)
