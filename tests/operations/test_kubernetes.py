@@ -1,0 +1,315 @@
+"""The Kubernetes manifests are valid and agree, and production accepts their settings."""
+
+import os
+import re
+import secrets
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import kubernetes_validate
+import pytest
+import yaml
+from django.test import Client
+
+from config.server.form_limits import MAX_LARGER_FORM_BYTES
+from config.settings.secrets import SECRETS
+from tests.servers.product import ROOT
+from tests.servers.systemd import LISTS, WEB, WORKER, directives
+
+FOLDER = ROOT / "deploy" / "kubernetes"
+# The oldest has preStop's sleep. Schemas of newer versions are those of the newest one.
+VERSIONS = ("1.30", kubernetes_validate.latest_version())
+UNITS = {"web": WEB, "worker": WORKER, "lists": LISTS}
+SECRETS_FOLDER = "/run/secrets/email-validation"
+USER = 10001
+
+Manifest = dict[str, Any]
+
+
+@cache
+def manifests() -> list[Manifest]:
+    """Return all objects, those of the examples too."""
+    texts = [path.read_text() for path in sorted(FOLDER.glob("*.yaml*"))]
+    return [manifest for text in texts for manifest in yaml.safe_load_all(text)]
+
+
+def find(kind: str, name: str = "email-validation") -> Manifest:
+    (found,) = (m for m in manifests() if m["kind"] == kind and m["metadata"]["name"] == name)
+    return found
+
+
+def pods() -> dict[str, Manifest]:
+    """Return pod specifications by component."""
+    owners = [manifest for manifest in manifests() if manifest["kind"] in {"Deployment", "Job"}]
+    templates = [owner["spec"]["template"] for owner in owners]
+    component = "app.kubernetes.io/component"
+    specs: dict[str, Manifest] = {}
+    for template in templates:
+        specs[template["metadata"]["labels"][component]] = template["spec"]
+    return specs
+
+
+def containers() -> Iterator[tuple[str, Manifest]]:
+    for component, pod in pods().items():
+        for container in pod["containers"]:
+            yield component, container
+
+
+def settings() -> dict[str, str]:
+    data: dict[str, str] = find("ConfigMap")["data"]
+    return data
+
+
+def main_container(component: str) -> Manifest:
+    found: list[Manifest] = pods()[component]["containers"]
+    return next(container for container in found if container["name"] == component)
+
+
+def in_mebibytes(quantity: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)(Mi|Gi)", quantity).groups()  # type: ignore[union-attr]
+    return int(number) * {"Mi": 1, "Gi": 1024}[unit]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_manifests_are_valid(version: str) -> None:
+    assert len(manifests()) == 10
+    for manifest in manifests():
+        kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def test_folder_can_be_applied_as_a_whole_without_the_examples() -> None:
+    """`kubectl apply -f` reads .yaml files. Secret and Ingress have to be filled in first."""
+    applied = [
+        manifest["kind"]
+        for path in FOLDER.glob("*.yaml")
+        for manifest in yaml.safe_load_all(path.read_text())
+    ]
+    assert {"Secret", "Ingress"}.isdisjoint(applied)
+    assert len(applied) == 8
+
+
+def test_every_setting_is_documented() -> None:
+    documented = (ROOT / "docs" / "configuration.md").read_text()
+    for name in settings():
+        assert f"`{name.removesuffix('_FILE')}`" in documented, name
+    assert {name.removesuffix("_FILE") for name in settings() if name.endswith("_FILE")} < {
+        *SECRETS
+    }
+
+
+def test_each_file_is_a_key_of_the_secret_which_has_no_value() -> None:
+    data = find("Secret")["stringData"]
+    files = {value for name, value in settings().items() if name.endswith("_FILE")}
+    assert files == {f"{SECRETS_FOLDER}/{key}" for key in data}
+    assert set(data.values()) == {""}
+    optional = re.findall(
+        rf"# (\w+)_FILE: {SECRETS_FOLDER}/(\w+)", (FOLDER / "config.yaml").read_text()
+    )
+    assert len(optional) == 2
+    assert all(name == key and name in SECRETS for name, key in optional)
+
+
+@pytest.mark.process
+def test_production_accepts_the_settings(tmp_path: Path) -> None:
+    """As in a pod: the variables of the ConfigMap, and the Secret as files."""
+    for key in find("Secret")["stringData"]:
+        (tmp_path / key).write_text(secrets.token_urlsafe(48))
+    environment = {
+        name: value.replace(SECRETS_FOLDER, str(tmp_path)) for name, value in settings().items()
+    }
+    environment |= {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path / "data")}
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    ended = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_pods_meet_the_restricted_security_standard() -> None:
+    for component, pod in pods().items():
+        assert pod["securityContext"] == {
+            "runAsNonRoot": True,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "fsGroup": USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }, component
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["enableServiceLinks"] is False
+    for component, container in containers():
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }, component
+
+
+def test_containers_can_write_data_and_temporary_files_only() -> None:
+    for component, container in containers():
+        mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+        assert set(mounts) == {"/data", "/tmp", SECRETS_FOLDER}, component  # noqa: S108
+        assert mounts[SECRETS_FOLDER]["readOnly"]
+        volumes = {volume["name"]: volume for volume in pods()[component]["volumes"]}
+        secret = volumes[mounts[SECRETS_FOLDER]["name"]]["secret"]
+        assert secret["secretName"] == find("Secret")["metadata"]["name"]
+        # The group reads: the files belong to root, and to the pod's group.
+        assert secret["defaultMode"] == 0o440
+        assert all("emptyDir" in volumes[mounts[path]["name"]] for path in ("/data", "/tmp"))  # noqa: S108
+
+
+def test_all_containers_run_this_release_with_the_same_settings() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    for component, container in containers():
+        assert container["image"].endswith(f":{version}"), component
+        assert container["envFrom"] == [{"configMapRef": {"name": "email-validation"}}]
+    roles = {(component, *container["args"]) for component, container in containers()}
+    assert roles == {
+        ("web", "web"),
+        ("web", "serve_metrics"),
+        ("worker", "worker"),
+        ("lists", "lists"),
+        ("lists", "serve_metrics"),
+        ("migrate", "migrate"),
+    }
+
+
+@pytest.mark.skipif(not (ROOT / "Dockerfile").exists(), reason="There is no image to compare.")
+def test_manifests_agree_with_the_image() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    assert re.search(rf"^USER {USER}(:{USER})?$", dockerfile, re.M)
+    assert re.search(r"\bDATA_DIR=/data\b", dockerfile)
+    entry_point = (ROOT / "deploy" / "container" / "entrypoint").read_text()
+    for role in UNITS:
+        assert re.search(rf"^{role}\)$", entry_point, re.M)
+
+
+@pytest.mark.django_db
+def test_probes_request_paths_that_respond(client: Client) -> None:
+    container = main_container("web")
+    paths = {
+        name: container[f"{name}Probe"]["httpGet"]["path"]
+        for name in ("startup", "readiness", "liveness")
+    }
+    assert paths == {"startup": "/healthz", "readiness": "/readyz", "liveness": "/healthz"}
+    for path in paths.values():
+        assert client.get(path, headers={"host": "10.0.0.7"}).json()["status"] in {"ok", "degraded"}
+
+
+def test_ports_are_those_of_the_settings() -> None:
+    ports = {
+        (component, port["name"]): port["containerPort"]
+        for component, container in containers()
+        for port in container.get("ports", [])
+    }
+    metrics = int(settings()["METRICS_PORT"].rpartition(":")[2])
+    assert ports == {
+        ("web", "http"): int(settings()["PORT"]),
+        ("web", "metrics"): metrics,
+        ("worker", "metrics"): metrics,
+        ("lists", "metrics"): metrics,
+    }
+    for component in UNITS:
+        deployment = find("Deployment", f"email-validation-{component}")
+        annotations = deployment["spec"]["template"]["metadata"]["annotations"]
+        assert annotations["prometheus.io/port"] == str(metrics)
+
+
+def test_metrics_container_sees_the_processes_that_it_serves_metrics_of() -> None:
+    for component, pod in pods().items():
+        serves_others = any(c["args"] == ["serve_metrics"] for c in pod["containers"])
+        assert pod.get("shareProcessNamespace", False) == serves_others, component
+
+
+@pytest.mark.parametrize("component", UNITS)
+def test_pods_have_at_least_the_time_to_stop_that_units_have(component: str) -> None:
+    (seconds,) = directives(UNITS[component], "TimeoutStopSec")
+    pre_stop = main_container(component).get("lifecycle", {}).get("preStop", {})
+    delay = pre_stop.get("sleep", {}).get("seconds", 0)
+    assert pods()[component]["terminationGracePeriodSeconds"] >= int(seconds) + delay
+    assert delay == (10 if component == "web" else 0)
+
+
+def test_liveness_waits_longer_than_gunicorn_for_a_blocked_worker() -> None:
+    text = (ROOT / "config" / "server" / "gunicorn_settings.py").read_text()
+    (timeout,) = re.findall(r"^timeout = (\d+)$", text, re.M)
+    probe = main_container("web")["livenessProbe"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] > int(timeout)
+
+
+def test_memory_fits_the_measured_figures() -> None:
+    """docs/performance.md: a web worker, a list process, and reading a file."""
+    web = main_container("web")["resources"]
+    # gunicorn's main process, and the process that hashes passwords.
+    needed = int(settings()["WEB_WORKERS"]) * 120 + 18 + 60
+    assert needed <= in_mebibytes(web["requests"]["memory"]) < in_mebibytes(web["limits"]["memory"])
+    lists = main_container("lists")["resources"]
+    assert in_mebibytes(lists["requests"]["memory"]) >= 190
+    assert in_mebibytes(lists["limits"]["memory"]) >= 190 + 1024
+    assert not any("cpu" in c["resources"]["limits"] for _, c in containers())
+
+
+def test_temporary_files_of_large_lists_fit_and_take_no_memory() -> None:
+    for component in ("web", "lists"):
+        (tmp,) = (volume for volume in pods()[component]["volumes"] if volume["name"] == "tmp")
+        assert in_mebibytes(tmp["emptyDir"]["sizeLimit"]) >= 2 * 1024
+        assert "medium" not in tmp["emptyDir"]
+
+
+def test_selectors_find_their_pods() -> None:
+    name, component = "app.kubernetes.io/name", "app.kubernetes.io/component"
+    web = {name: "email-validation", component: "web"}
+    assert find("Service")["spec"]["selector"] == web
+    assert (
+        find("PodDisruptionBudget", "email-validation-web")["spec"]["selector"]["matchLabels"]
+        == web
+    )
+    assert find("NetworkPolicy")["spec"]["podSelector"]["matchLabels"].items() <= web.items()
+    for role in UNITS:
+        deployment = find("Deployment", f"email-validation-{role}")["spec"]
+        labels = deployment["template"]["metadata"]["labels"]
+        assert deployment["selector"]["matchLabels"] == labels
+        assert labels == {name: "email-validation", component: role}
+        (spread,) = deployment["template"]["spec"]["topologySpreadConstraints"]
+        assert spread["labelSelector"]["matchLabels"] == labels
+        # A new pod starts before an old one stops.
+        assert deployment["strategy"]["rollingUpdate"] == {"maxSurge": 1, "maxUnavailable": 0}
+
+
+def test_ingress_leads_to_the_service_and_lets_large_uploads_through() -> None:
+    ingress = find("Ingress")
+    host = settings()["ALLOWED_HOSTS"]
+    (rule,) = ingress["spec"]["rules"]
+    (path,) = rule["http"]["paths"]
+    backend = path["backend"]["service"]
+    assert (rule["host"], ingress["spec"]["tls"][0]["hosts"]) == (host, [host])
+    assert urlsplit(settings()["BASE_URL"]).hostname == host
+    assert backend["name"] == find("Service")["metadata"]["name"]
+    assert backend["port"]["name"] == find("Service")["spec"]["ports"][0]["name"]
+    assert settings()["TRUSTED_PROXIES"] == "1"
+    annotations = ingress["metadata"]["annotations"]
+    limit = int(annotations["nginx.org/client-max-body-size"].removesuffix("m"))
+    assert limit * 1024 * 1024 >= MAX_LARGER_FORM_BYTES
+
+
+def test_ports_of_all_servers_are_open_to_the_pods() -> None:
+    egress = find("NetworkPolicy")["spec"]["egress"]
+    ports = {rule["port"] for part in egress for rule in part["ports"]}
+    urls = [settings()[name] for name in ("DATABASE_URL", "REDIS_URL", "EMAIL_URL")]
+    assert {urlsplit(url).port for url in urls} | {53, 443} == ports
+
+
+def test_new_database_needs_the_option_that_the_manifest_names() -> None:
+    """The command in migrate.yaml's comment changes its arguments."""
+    text = (FOLDER / "migrate.yaml").read_text()
+    (pattern, replacement) = re.findall(r"sed 's/(.+?)/(.+?)/'", text)[0]
+    (changed,) = yaml.safe_load_all(re.sub(pattern, replacement, text))
+    (container,) = changed["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == ["migrate", "--new-database"]
+    help_text = (ROOT / "runtime" / "management" / "commands" / "migrate.py").read_text()
+    assert '"--new-database"' in help_text
