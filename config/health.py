@@ -2,7 +2,7 @@
 
 /healthz reports whether the process responds, /readyz whether it can do its work. Both need no
 known host, HTTPS, session or key, and no rate limit applies. As any client may poll them, results
-are cached for a moment, and responses contain only the state of each check.
+are cached for a moment, and responses contain only the state of each check, and the version.
 """
 
 import logging
@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable
 
+from django.conf import settings
 from django.db import connection
 from django.http import HttpResponse
 
@@ -106,10 +107,11 @@ class HealthMiddleware:
         states = check_health()
         is_ready = states["status"] != UNAVAILABLE
         self._log(states, is_ready=is_ready)
+        body = render({**states, "version": settings.VERSION})
         if is_ready:
-            return ApiResponse(render(states))
+            return ApiResponse(body)
         # Not an error response: monitoring reads the same fields with every status.
-        return ApiResponse(render(states), 503, {"Retry-After": str(RETRY_AFTER)})
+        return ApiResponse(body, 503, {"Retry-After": str(RETRY_AFTER)})
 
     def _log(self, states: dict[str, str], *, is_ready: bool) -> None:
         """Log changes of this worker's state."""

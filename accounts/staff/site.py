@@ -60,7 +60,8 @@ class StaffSite(admin.AdminSite):
         user = cast(User, request.user)
         panels = [build_panel(user=user) for build_panel in hooks.staff_panels]
         visible = [panel for panel in panels if panel is not None]
-        return super().index(request, {"panels": visible, **(extra_context or {})})
+        context = {"panels": visible, "version": settings.VERSION, **(extra_context or {})}
+        return super().index(request, context)
 
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and not self._needs_second_factor(request)

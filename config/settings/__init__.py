@@ -1,6 +1,7 @@
 """All settings. docs/configuration.md describes the environment variables that they read."""
 
 import os
+import tomllib
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -33,6 +34,7 @@ env = Environment(os.environ)
 # --- Instance -------------------------------------------------------------------------------------
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 DATA_DIR = env.folder("DATA_DIR", BASE_DIR / "var", outside=BASE_DIR)
 ENVIRONMENT = env.choice("ENVIRONMENT", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
@@ -229,7 +231,7 @@ PERMISSIONS_POLICY = PERMISSIONS_HEADER
 ANONYMOUS_REQUESTS_PER_MINUTE = env.integer(
     "ANONYMOUS_REQUESTS_PER_MINUTE", 60, minimum=1, maximum=1_000_000
 )
-SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL)
+SPECTACULAR_SETTINGS = openapi_settings(BASE_URL, SUPPORT_EMAIL, VERSION)
 DNS_RESOLVERS = env.resolvers("DNS_RESOLVERS")
 DNS_TIMEOUT = env.number("DNS_TIMEOUT", 3, minimum=0.1, maximum=30)
 # Domains, and DNS replies, that each worker caches. A domain with its reply takes about 2 KB.

@@ -3,11 +3,11 @@
 from typing import Any
 
 
-def openapi_settings(base_url: str, support_email: str) -> dict[str, Any]:
+def openapi_settings(base_url: str, support_email: str, version: str) -> dict[str, Any]:
     return {
         "TITLE": "Email Validation API",
         "DESCRIPTION": "Find out whether an email address can receive mail.",
-        "VERSION": "1",
+        "VERSION": version,
         "OAS_VERSION": "3.1.0",
         "SERVERS": [{"url": base_url}],
         "CONTACT": {"email": support_email},

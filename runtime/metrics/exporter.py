@@ -6,7 +6,6 @@ serve_metrics` does where none runs, such as in a Kubernetes pod of web workers.
 
 import platform
 import threading
-import tomllib
 from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,9 +29,8 @@ class BuildInfo:
     help_text = "Always 1; labels identify the running version."
 
     def collect(self) -> Iterable[Metric]:
-        project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
         info = GaugeMetricFamily(self.name, self.help_text, labels=("version", "python", "django"))
-        info.add_metric((project["version"], platform.python_version(), django.__version__), 1)
+        info.add_metric((settings.VERSION, platform.python_version(), django.__version__), 1)
         yield info
 
 

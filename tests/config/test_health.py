@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.conf import settings as loaded_settings
 from django.db import connection, connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -57,6 +58,7 @@ def states(balancer: Client, status: int = 200) -> dict[str, str]:
     response = balancer.get("/readyz")
     assert response.status_code == status, response.content
     document: dict[str, str] = response.json()
+    assert document.pop("version") == loaded_settings.VERSION
     assert list(document) == NAMES
     return document
 
@@ -73,7 +75,7 @@ def test_healthz_takes_no_queries(balancer: Client, fake_dns: FakeDns) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_health_response_contains_only_states(
+def test_health_response_contains_only_states_and_the_version(
     balancer: Client, fake_dns: FakeDns, path: str, settings: Settings
 ) -> None:
     settings.SECURE_SSL_REDIRECT = True
@@ -82,7 +84,8 @@ def test_health_response_contains_only_states(
     assert response.headers["Cache-Control"] == "no-store"
     assert response.headers["Content-Type"] == "application/json"
     assert not response.cookies
-    assert set(response.json().values()) == {"ok"}
+    version = {settings.VERSION} if path == "/readyz" else set()
+    assert set(response.json().values()) == {"ok", *version}
     assert not {"Server", "X-RateLimit-Limit", "Location"} & set(response.headers)
 
 
@@ -144,6 +147,7 @@ def test_unapplied_migrations_are_reported_until_they_are_applied(
         **dict.fromkeys(NAMES, "ok"),
         "status": "unavailable",
         "migrations": "unavailable",
+        "version": settings.VERSION,
     }
     settings.MIGRATION_MODULES = {}
     assert states(balancer)["migrations"] == "ok"

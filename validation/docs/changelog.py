@@ -26,6 +26,15 @@ class Entry:
 
 ENTRIES = (
     Entry(
+        "openapi-version",
+        date(2026, 11, 23),
+        "Docs",
+        "The release in openapi.json",
+        "`info.version` in `openapi.json` is the version of our software instead of `1`. The API's "
+        "version is still the `/v1` in its paths.",
+        _PAGES["show-versioning"],
+    ),
+    Entry(
         "required-second-factor",
         date(2026, 11, 23),
         "Dashboard",

@@ -53,6 +53,12 @@ def staff_client(staff: User) -> Client:
     return signed_in(staff)
 
 
+def test_front_page_shows_the_version(staff_client: Client, settings: Settings) -> None:
+    settings.VERSION = "2.7.18"
+    response = staff_client.get("/admin/")
+    assert '<p class="staff-version">Version 2.7.18</p>' in response.content.decode()
+
+
 @pytest.fixture
 def other(stranger: User) -> Account:
     return Account.objects.get(memberships__user=stranger)

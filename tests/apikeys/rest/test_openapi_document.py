@@ -1,6 +1,7 @@
 """The OpenAPI document is complete and clean, so that tools generate good clients from it."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.test import Client
 from jsonschema import Draft202012Validator
 
 from apikeys.errors import REFUSALS
+from tests.servers.product import ROOT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -42,6 +44,11 @@ def resolve(document: Any, reference: str) -> Any:
     for name in reference.removeprefix("#/").split("/"):
         found = found[name]
     return found
+
+
+def test_version_is_that_of_the_release(document: Any) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert document["info"]["version"] == project["version"]
 
 
 def test_document_has_no_notes_of_the_generator(document: Any) -> None:
