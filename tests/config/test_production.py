@@ -111,6 +111,20 @@ def test_seller_settings_are_optional_with_stripe() -> None:
     assert run("manage.py", "check", environment={**environment, **stripe}).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"),
+        ("STRIPE_WEBHOOK_SECRET", "STRIPE_SECRET_KEY"),
+    ],
+)
+def test_one_of_stripes_secrets_alone_is_reported(name: str, other: str) -> None:
+    ended = run("manage.py", "check", environment={**ENVIRONMENT, name: "invented"})
+    assert ended.returncode == 1
+    assert f"- {other} or {other}_FILE must be set: Stripe's two secrets go" in ended.stderr
+    assert ended.stderr.count("\n  - ") == 1
+
+
 def test_production_enables_every_safeguard() -> None:
     names = [
         "DEBUG",
