@@ -1,5 +1,7 @@
 """The changelog for customers: a page, and an Atom feed."""
 
+import importlib
+import pkgutil
 from xml.etree import ElementTree
 
 import pytest
@@ -8,7 +10,9 @@ from django.test import Client
 from django.utils.formats import date_format
 
 from tests.servers.product import ROOT
+from validation.docs import changelog
 from validation.docs.changelog import ENTRIES
+from validation.docs.changelog.entry import Entry
 from validation.docs.pages import PAGES, Page
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -33,6 +37,16 @@ def test_entries_are_dated_newest_first_and_have_unique_ids() -> None:
     assert days == sorted(days, reverse=True)
     assert len({entry.id for entry in ENTRIES}) == len(ENTRIES) > 10
     assert {entry.area for entry in ENTRIES} == {"API", "Dashboard", "Docs"}
+
+
+def test_each_entry_is_in_the_module_of_its_week() -> None:
+    found: list[Entry] = []
+    for module in pkgutil.iter_modules(changelog.__path__):
+        if module.name.startswith("week_"):
+            entries = importlib.import_module(f"{changelog.__name__}.{module.name}").ENTRIES
+            assert {f"{entry.day:week_%G_%V}" for entry in entries} == {module.name}
+            found += entries
+    assert len(found) == len(ENTRIES)
 
 
 def test_entries_are_for_customers() -> None:
