@@ -10,8 +10,8 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_safe
 
 from accounts.staff.read_only import ReadOnlyAdmin
-from credits.invoice_files import invoice_response
-from credits.invoices.rendering import RenderingFailed
+from accounts.staff.request import staff_request
+from credits.invoice_files import FileUnavailable, invoice_response
 from credits.models import Order
 from credits.money import format_money
 from credits.presenters.invoice import tax_label
@@ -57,9 +57,9 @@ class OrderAdmin(StaffActionsAdmin[Order], ReadOnlyAdmin):
         if not self.has_view_permission(request, order):
             raise PermissionDenied
         try:
-            return invoice_response(order)
-        except RenderingFailed as error:
-            self.message_user(request, f"The PDF couldn't be created: {error}", messages.ERROR)
+            return invoice_response(staff_request(request), order)
+        except FileUnavailable as error:
+            self.message_user(request, str(error), messages.ERROR)
             return redirect("admin:credits_order_change", object_id)
 
     @admin.display(ordering="net_cents")

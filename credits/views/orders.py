@@ -1,6 +1,5 @@
 """Orders and invoices of an account."""
 
-import logging
 from contextlib import suppress
 
 from django.contrib import messages
@@ -12,8 +11,7 @@ from django.views.decorators.http import require_safe
 from accounts.permissions import redirect_get_to, require_permission
 from accounts.request import AccountRequest
 from accounts.roles import TeamPermission
-from credits.invoice_files import invoice_response
-from credits.invoices.rendering import RenderingFailed
+from credits.invoice_files import FileUnavailable, invoice_response
 from credits.models import Order
 from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_payment_method
@@ -22,8 +20,6 @@ from credits.presenters.orders import order_outcome, payment_page_action
 
 PAGE = "credits:show-orders"
 ORDERS_PER_PAGE = 25
-
-logger = logging.getLogger(__name__)
 
 
 @require_safe
@@ -66,11 +62,10 @@ def download_invoice(request: AccountRequest, order_id: str) -> HttpResponse:
     if order.invoice_number is None:
         return redirect("credits:show-invoice", order_id=order.public_id)
     try:
-        return invoice_response(order)
-    except RenderingFailed:
-        logger.exception("The invoice of %s was not rendered", order.public_id)
-        messages.error(request, "The PDF couldn't be created. Print this page instead.")
-        return redirect("credits:show-invoice", order_id=order.public_id)
+        return invoice_response(request, order)
+    except FileUnavailable as error:
+        messages.error(request, f"{error} You can also print the invoice.")
+        return redirect("credits:show-order", order_id=order.public_id)
 
 
 @redirect_get_to(PAGE)

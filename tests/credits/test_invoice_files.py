@@ -7,6 +7,8 @@ from pytest_django import Settings
 
 from accounts.models import Account, User
 from accounts.roles import Role
+from credits.invoice_files import DOWNLOADS_PER_MINUTE
+from credits.invoices import rendering
 from credits.models import Order, Pack, Plan
 from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
@@ -72,6 +74,40 @@ def test_staff_open_the_pdf_from_the_orders_page(staff: User, order: Order) -> N
     page = f"/admin/credits/order/{order.pk}/"
     assert f'href="{page}invoice.pdf"' in browser.get(f"{page}change/").content.decode()
     assert browser.get(f"{page}invoice.pdf").content.startswith(b"%PDF-")
+
+
+def test_busy_renderer_leads_to_the_page_of_the_order(
+    owner: User, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rendering, "MAX_WAIT_SECONDS", 0.01)
+    with rendering._turn:
+        page = signed_in(owner).get(pdf_path(order), follow=True)
+    assert page.redirect_chain == [(f"/credits/orders/{order.public_id}/", 302)]
+    assert "Other PDF files are being created. Try again in a few" in page.content.decode()
+
+
+def test_failed_renderer_is_logged_and_leads_staff_to_the_order(
+    staff: User, order: Order, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rendering._draw.cache_clear()
+    monkeypatch.setattr(rendering, "_COMMAND", ("/nowhere/python",))
+    browser = browser_for(staff)
+    mark_second_factor_used(browser, staff)
+    page = browser.get(f"/admin/credits/order/{order.pk}/invoice.pdf", follow=True)
+    assert page.redirect_chain == [(f"/admin/credits/order/{order.pk}/change/", 302)]
+    assert "be created. Try again in a few minutes." in page.content.decode()
+    assert f"The invoice of {order.public_id} was not rendered" in caplog.text
+    assert "RenderingFailed: FileNotFoundError" in caplog.text
+
+
+def test_downloads_are_limited_per_user(account: Account, owner: User, order: Order) -> None:
+    browser = signed_in(owner)
+    for _ in range(DOWNLOADS_PER_MINUTE):
+        assert browser.get(pdf_path(order)).status_code == 200
+    page = browser.get(pdf_path(order), follow=True)
+    assert "You&#x27;ve downloaded many invoices. Wait a minute" in page.content.decode()
+    colleague = signed_in(make_member(account, Role.BILLING))
+    assert colleague.get(pdf_path(order)).status_code == 200
 
 
 def send_last_email() -> mail.EmailMessage:
