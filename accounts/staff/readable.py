@@ -11,7 +11,7 @@ from django.db.models import Field, IntegerField, Model
 # Django accepts functions among the names of fields; the types of its stubs don't.
 Name = str | Callable[..., Any]
 # What methods of admin classes return for nothing.
-_EMPTY: tuple[object, ...] = (None, "", "-", {}, [], b"")
+_EMPTY: tuple[object, ...] = (None, "", {}, [], b"")
 
 
 def group_numbers(model: type[Model], names: Iterable[Any]) -> list[Any]:
@@ -35,7 +35,7 @@ def _grouped(model: type[Model], name: Name) -> Name:
     @admin.display(description=str(field.verbose_name), ordering=column)
     def show(row: Model) -> str:
         value = getattr(row, column)
-        return "-" if value is None else f"{value:,}"
+        return "" if value is None else f"{value:,}"
 
     # Django makes the CSS class of the column from it.
     show.__name__ = column

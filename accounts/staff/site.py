@@ -36,6 +36,8 @@ class StaffSite(admin.AdminSite):
     index_title = "Staff dashboard"
     # It would take a quarter of the width from the columns. The index lists all tables.
     enable_nav_sidebar = False
+    # Most columns are often empty, and rows of dashes are harder to read.
+    empty_value_display = ""
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # All models are registered by now.

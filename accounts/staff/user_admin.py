@@ -1,6 +1,9 @@
 """Users, their email addresses, and their second factors in the admin."""
 
+from typing import Any
+
 from allauth.mfa.models import Authenticator
+from django.contrib.admin import RelatedFieldListFilter
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -13,6 +16,7 @@ from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import Membership, User
 from accounts.staff.form_diff import describe_changes
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
+from accounts.staff.readable import drop_empty
 from accounts.staff.request import staff_request
 
 
@@ -20,6 +24,12 @@ class MembershipInline(ReadOnlyInline):
     model = Membership
     fields = ("account", "role", "joined_at")
     readonly_fields = fields
+
+
+class GroupFilter(RelatedFieldListFilter):
+    """Offers the groups only: nearly all users are customers, who are in none."""
+
+    include_empty_choice = False
 
 
 STAFF_FIELDS = ("is_active", "is_staff", "is_superuser", "groups")
@@ -34,16 +44,19 @@ class UserAdmin(DjangoUserAdmin[User]):
     """
 
     list_display = ("email", "name", "is_active", "is_staff", "date_joined", "last_login")
-    list_filter = ("is_staff", "is_active", "groups", "date_joined")
+    list_filter = ("is_staff", "is_active", ("groups", GroupFilter), "date_joined")
     search_fields = ("email", "name")
     ordering = ("-date_joined",)
     inlines = (MembershipInline,)
     readonly_fields = ("email", *DATES)
-    fieldsets = (
-        (None, {"fields": ("email", "name")}),
-        ("Staff", {"fields": STAFF_FIELDS}),
-        ("Dates", {"fields": DATES}),
-    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
+        dates = drop_empty(self, obj, DATES) if obj else DATES
+        return (
+            (None, {"fields": ("email", "name")}),
+            ("Staff", {"fields": STAFF_FIELDS}),
+            ("Dates", {"fields": dates}),
+        )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -120,18 +120,18 @@ class FeedbackAdmin(StaffActionsAdmin[Feedback], ReadOnlyAdmin):
 
     @admin.display
     def comment(self, feedback: Feedback) -> str:
-        return feedback.text.comment or "-"
+        return feedback.text.comment
 
     @admin.display(description="Bounce message")
     def bounce(self, feedback: Feedback) -> str:
-        return feedback.text.bounce or "-"
+        return feedback.text.bounce
 
     @admin.display(description="Domain data")
     def listing(self, feedback: Feedback) -> str:
         """Link to the form that lists the domain, if the feedback is about that."""
         kind = _KINDS.get(feedback.expected)
         if kind is None or not feedback.domain:
-            return "-"
+            return ""
         query = {"domain": feedback.domain, "kind": kind, "reason": f"Feedback {feedback}"}
         url = reverse("admin:validation_listeddomain_add", query=query)
         return format_html('<a href="{}">List {} as {}</a>', url, feedback.domain, kind.label)

@@ -11,6 +11,7 @@ from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
+from tests.accounts.staff.staff_pages import visible_text
 from tests.conftest import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -58,6 +59,34 @@ def test_account_page_groups_numbers_and_hides_what_never_happened(
     assert "$35.00" in page
     assert "Suspended:" not in page
     assert "Reason of the suspension:" not in page
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/admin/apikeys/apikey/", "/admin/accounts/user/", "/admin/accounts/account/{}/change/"],
+)
+def test_empty_cells_are_empty(
+    staff: User, account: Account, order: Order, secret: str, path: str
+) -> None:
+    page = open_page(staff, path.format(account.pk))
+    cells = [visible_text(cell) for cell in re.findall(r"<td.*?</td>", page)]
+    assert "" in cells
+    assert not {"-", "\N{EN DASH}", "None"} & {*cells}
+
+
+def test_every_filter_of_a_list_has_a_name(staff: User) -> None:
+    page = open_page(staff, "/admin/accounts/user/")
+    filters = page.partition('id="changelist-filter"')[2].partition("</nav>")[0]
+    names = [visible_text(link) for link in re.findall(r"<a .*?</a>", filters)]
+    assert {"All", "Finance"} <= {*names}
+    assert "" not in names
+
+
+def test_user_page_has_no_dates_of_what_never_happened(staff: User, owner: User) -> None:
+    User.objects.filter(pk=owner.pk).update(last_login=None)
+    page = open_page(staff, f"/admin/accounts/user/{owner.pk}/change/")
+    assert "Date joined:" in page
+    assert "Last login:" not in page
 
 
 def test_account_page_shows_why_it_is_suspended(staff: User, account: Account) -> None:
