@@ -1,18 +1,32 @@
 """Staff groups in the admin. Every change of a group leaves an audit entry."""
 
+from typing import Any
+
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.models import Group
 from django.db import transaction
-from django.db.models import QuerySet
-from django.forms import ModelForm
+from django.db.models import ManyToManyField, QuerySet
+from django.forms import ModelForm, ModelMultipleChoiceField
 from django.http import HttpRequest
 
 from accounts import audit
+from accounts.staff.checkboxes import Checkboxes, PermissionsField
 from accounts.staff.form_diff import describe_changes
 from accounts.staff.request import staff_request
 
 
 class GroupAdmin(DjangoGroupAdmin):
+    filter_horizontal = ()
+
+    def formfield_for_manytomany(
+        self,
+        db_field: ManyToManyField[Any, Any],
+        request: HttpRequest | None = None,
+        **options: Any,
+    ) -> ModelMultipleChoiceField[Any] | None:
+        options |= {"widget": Checkboxes("permissions"), "form_class": PermissionsField}
+        return super().formfield_for_manytomany(db_field, request, **options)
+
     def save_model(
         self, request: HttpRequest, obj: Group, form: ModelForm[Group], change: bool
     ) -> None:

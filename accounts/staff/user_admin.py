@@ -7,13 +7,14 @@ from django.contrib.admin import RelatedFieldListFilter
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
-from django.forms import ModelForm
+from django.db.models import ManyToManyField, QuerySet
+from django.forms import ModelForm, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse
 
 from accounts import audit, emails
 from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import Membership, User
+from accounts.staff.checkboxes import Checkboxes
 from accounts.staff.form_diff import describe_changes
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 from accounts.staff.readable import drop_empty
@@ -49,6 +50,7 @@ class UserAdmin(DjangoUserAdmin[User]):
     ordering = ("-date_joined",)
     inlines = (MembershipInline,)
     readonly_fields = ("email", *DATES)
+    filter_horizontal = ()
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         dates = drop_empty(self, obj, DATES) if obj else DATES
@@ -57,6 +59,12 @@ class UserAdmin(DjangoUserAdmin[User]):
             ("Staff", {"fields": STAFF_FIELDS}),
             ("Dates", {"fields": dates}),
         )
+
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField[Any, Any], request: HttpRequest, **options: Any
+    ) -> ModelMultipleChoiceField[Any] | None:
+        options["widget"] = Checkboxes(str(db_field.verbose_name))
+        return super().formfield_for_manytomany(db_field, request, **options)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from django.db import models, transaction
 from django.db.models import Q, Sum
 
+from accounts.date_display import date_format
 from accounts.models import Account
 from apikeys.errors import REFUSALS
 from apikeys.models.keys import ApiKey
@@ -67,7 +68,8 @@ class RefusalHour(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.calls:,} {self.code} at {self.hour:%Y-%m-%d %H:00}"
+        hour = date_format(self.hour, "DATETIME_FORMAT")
+        return f"{self.calls:,} {self.code} at {hour}"
 
 
 def _sum_calls(condition: Q) -> Sum:

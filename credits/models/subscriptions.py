@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.date_display import date_format
 from accounts.models import Account
 from credits.models.catalog import FREE, Plan
 
@@ -78,7 +79,7 @@ class Subscription(models.Model):
     objects = SubscriptionQuerySet.as_manager()
 
     def __str__(self) -> str:
-        return f"{self.plan} since {self.started_on}"
+        return f"{self.plan} since {date_format(self.started_on)}"
 
     @property
     def renews_automatically(self) -> bool:

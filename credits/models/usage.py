@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q, Sum
 
+from accounts.date_display import date_format
 from accounts.models import Account
 from apikeys.models import ApiKey, build_increments, unique_by_key
 from credits.latency import BUCKETS
@@ -88,7 +89,8 @@ class UseHour(Use):
         ]
 
     def __str__(self) -> str:
-        return f"{self.calls:,} {self.verdict} at {self.hour:%Y-%m-%d %H:00}"
+        hour = date_format(self.hour, "DATETIME_FORMAT")
+        return f"{self.calls:,} {self.verdict} at {hour}"
 
 
 class UseDay(Use):
@@ -104,4 +106,4 @@ class UseDay(Use):
         indexes = [models.Index(fields=["account", "day"], name="use_day_by_account")]
 
     def __str__(self) -> str:
-        return f"{self.calls:,} {self.verdict} on {self.day:%Y-%m-%d}"
+        return f"{self.calls:,} {self.verdict} on {date_format(self.day)}"

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import Account, User
 from accounts.services import suspend_account
@@ -87,6 +88,14 @@ def test_user_page_has_no_dates_of_what_never_happened(staff: User, owner: User)
     page = open_page(staff, f"/admin/accounts/user/{owner.pk}/change/")
     assert "Date joined:" in page
     assert "Last login:" not in page
+
+
+@pytest.mark.parametrize("path", ["", "{}/change/"])
+def test_subscription_has_dates_like_the_rest(staff: User, account: Account, path: str) -> None:
+    today = timezone.now().date()
+    page = visible_text(open_page(staff, f"/admin/credits/subscription/{path.format(account.pk)}"))
+    assert f"{today:%-d %b %Y}" in page
+    assert f"{today:%Y-%m}" not in page
 
 
 def test_account_page_shows_why_it_is_suspended(staff: User, account: Account) -> None:
