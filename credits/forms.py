@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 
 from accounts.forms import OneTimeForm, WholeNumberField
 from credits.countries import COUNTRIES
-from credits.models import Plan
+from credits.models import CARD_CONSENT, Plan, SavedCard
 from credits.models.catalog import MAX_CREDITS
 from credits.orders.buyers import Buyer
 from credits.orders.quotes import Quote, QuoteChanged, quote
@@ -63,9 +63,18 @@ class OrderForm(OneTimeForm):
         widget=forms.TextInput({"autocomplete": "off"}),
     )
 
+    save_card = forms.BooleanField(
+        required=False, label="Save this card for automatic payments", help_text=CARD_CONSENT
+    )
+
     def __init__(self, quote: Quote, buyer: Buyer, data: Mapping[str, object] | None) -> None:
         self.quote = quote
         super().__init__(data, initial={**asdict(buyer), "terms": quote.terms})
+        card = SavedCard.objects.filter(account=quote.account).first()
+        if not quote.can_save_card:
+            del self.fields["save_card"]
+        elif card is not None:
+            self.fields["save_card"].label = f"Save this card instead of your {card}"
 
     def clean(self) -> None:
         """Quote for the details entered. Other terms than the posted ones are an error."""

@@ -1,5 +1,5 @@
 from credits.models.automatic_top_ups import AutomaticOrder, AutomaticTopUp
-from credits.models.cards import CardToDetach, SavedCard
+from credits.models.cards import CARD_CONSENT, CardToDetach, SavedCard
 from credits.models.catalog import Pack, Plan
 from credits.models.grants import StaffGrant
 from credits.models.holds import Hold
@@ -11,6 +11,7 @@ from credits.models.usage import UseDay, UseHour
 from credits.models.wallets import Wallet
 
 __all__ = [
+    "CARD_CONSENT",
     "AutomaticOrder",
     "AutomaticTopUp",
     "CardToDetach",

@@ -5,6 +5,13 @@ from django.utils import timezone
 
 from accounts.models import Account
 
+# Shown where a card can be saved, and stored in the audit log with the member who agreed.
+CARD_CONSENT = (
+    "You agree that we save this card at Stripe and charge it without asking you each time: for "
+    "automatic top-ups that you switch on, and for renewals of your plan. You can remove the card "
+    "at any time."
+)
+
 
 class SavedCard(models.Model):
     """The card that an account has saved, as the provider describes it."""

@@ -114,6 +114,8 @@ class Order(models.Model):
     # Token of the form that placed it, so that resubmitting the form places no second order.
     form_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001
 
+    # Whether a member has agreed that the card that pays for this order is saved.
+    saves_card = models.BooleanField(default=False, db_default=False)
     # Ids at the payment provider, and the URL of its payment page.
     provider_session = models.CharField(max_length=200, blank=True, editable=False)
     provider_payment = models.CharField(max_length=200, blank=True, db_index=True, editable=False)

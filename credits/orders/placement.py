@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from credits import emails
-from credits.models import Order, Pack, Plan, Subscription
+from credits.models import CARD_CONSENT, Order, Pack, Plan, Subscription
 from credits.orders.buyers import Buyer, last_buyer
 from credits.orders.quotes import Quote, quote_again, quote_renewal
 from credits.plans import subscriptions
@@ -37,11 +37,13 @@ def place_order(
     buyer: Buyer,
     actor: User,
     form_token: str | None = None,
+    saves_card: bool = False,
     ip: str | None = None,
 ) -> Order:
     """Place an order, or return the one that this form has already placed.
 
-    Raises QuoteChanged if the terms are no longer those of the quote.
+    Raises QuoteChanged if the terms are no longer those of the quote. `saves_card`: the actor has
+    agreed to CARD_CONSENT, for a pack that is paid by card.
     """
     account = quote.account
     subscription = subscriptions.lock_subscription(account)
@@ -61,6 +63,10 @@ def place_order(
         subscription.save(update_fields=["next_plan"])
     order = _create_order(current, subscription, buyer, actor.email, form_token)
     audit.record(account, actor, "order.placed", str(order), ip)
+    if saves_card and current.can_save_card:
+        order.saves_card = True
+        order.save(update_fields=["saves_card"])
+        audit.record(account, actor, "card.agreed", CARD_CONSENT, ip)
     return order
 
 

@@ -49,6 +49,11 @@ class Quote:
         item = f"{self.kind}: {self.credits}, {limit}, {net}, {self.method}, {days}"
         return f"{item}; {self.amount.tax_cents} {self.tax.reason}".strip()
 
+    @property
+    def can_save_card(self) -> bool:
+        """Return whether the customer is asked to save the card. That of a plan always is."""
+        return self.kind == Kind.PACK and self.method == Method.STRIPE
+
     def differs_in_tax(self, terms: str) -> bool:
         """Return whether these are the terms for another country or VAT id."""
         return terms != self.terms and terms.rpartition("; ")[0] == self.terms.rpartition("; ")[0]

@@ -12,23 +12,16 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import Account, User
 from credits.automatic_top_ups.services import resume
-from credits.models import CardToDetach, SavedCard
+from credits.models import CARD_CONSENT, CardToDetach, SavedCard
 from credits.payments import try_sync
 from credits.plans import subscriptions
 
 if TYPE_CHECKING:
     from credits.payments.stripe_cards import NewCard
 
-# Shown on the page that saves a card, and stored in the audit log with the member who agreed.
-CONSENT = (
-    "You agree that we save this card at Stripe and charge it without asking you each time: for "
-    "automatic top-ups that you switch on, and for renewals of your plan. You can remove the card "
-    "at any time."
-)
-
 
 def record_consent(*, account: Account, actor: User, ip: str | None = None) -> None:
-    audit.record(account, actor, "card.agreed", CONSENT, ip)
+    audit.record(account, actor, "card.agreed", CARD_CONSENT, ip)
 
 
 @transaction.atomic

@@ -15,6 +15,7 @@ from accounts.models import Account
 from credits.models import AutomaticTopUp, Order, ProviderCancellation, Subscription
 from credits.orders.quotes import price_with_tax
 from credits.payments import PaymentUnavailable
+from credits.payments.stripe_cards import find_or_create_customer
 from credits.payments.stripe_client import get_client, handle_stripe_errors
 
 Kind = Order.Kind
@@ -157,12 +158,22 @@ def _session_params(order: Order) -> dict[str, Any]:
         "cancel_url": order_url,
         "subscription_data" if renews else "payment_intent_data": {"metadata": metadata},
     }
+    if order.saves_card:
+        session["payment_method_types"] = ["card"]
+        session["payment_intent_data"]["setup_future_usage"] = "off_session"
+    return {**session, **_customer_params(order)}
+
+
+def _customer_params(order: Order) -> dict[str, Any]:
+    """Name the account's customer, if it has one, or if the card is to be saved for one."""
     customer = Subscription.objects.get(account=order.account).provider_customer
+    if order.saves_card:
+        customer = find_or_create_customer(order.account)
     if not customer:
-        return session
+        return {}
     # Offers the saved card. Without the filter, Checkout shows only cards that it saved itself.
     saved = {"allow_redisplay_filters": ["always", "limited", "unspecified"]}
-    return {**session, "customer": customer, "saved_payment_method_options": saved}
+    return {"customer": customer, "saved_payment_method_options": saved}
 
 
 def _one_time_price(order: Order) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from credits.payments import PaymentUnavailable, cards
 from credits.payments.automatic_orders import record_payment
 from credits.payments.stripe_cards import (
     NewCard,
+    fetch_card_of_payment,
     fetch_card_of_setup,
     fetch_card_of_subscription,
 )
@@ -32,17 +33,27 @@ logger = logging.getLogger(__name__)
 def fetch_card(session: Payload) -> NewCard | None:
     """Ask Stripe for the card that a session of ours has saved.
 
-    A plan is fulfilled even if Stripe doesn't respond: its card is just not shown.
+    An order is fulfilled even if Stripe doesn't respond: its card is just not shown.
     """
     mode, setup = get_text(session, "mode"), get_text(session, "setup_intent")
-    subscription = get_text(session, "subscription")
     if find_account(session) is None:
         return None
     if mode == "setup" and setup:
         return fetch_card_of_setup(setup)
-    if mode == "subscription" and subscription and session.get("payment_status") == "paid":
+    if session.get("payment_status") == "paid":
         with suppress(PaymentUnavailable):
-            return fetch_card_of_subscription(subscription)
+            return _fetch_card_that_paid(session, mode)
+    return None
+
+
+def _fetch_card_that_paid(session: Payload, mode: str) -> NewCard | None:
+    """Return the card that renews a plan, or that was saved with consent while paying."""
+    subscription, payment = get_text(session, "subscription"), get_text(session, "payment_intent")
+    if mode == "subscription" and subscription:
+        return fetch_card_of_subscription(subscription)
+    order = find_order(session)
+    if mode == "payment" and payment and order is not None and order.saves_card:
+        return fetch_card_of_payment(payment)
     return None
 
 

@@ -30,7 +30,7 @@ def open_card_page(account: Account) -> str:
     session = get_client().v1.checkout.sessions.create(
         {
             "mode": "setup",
-            "customer": _find_or_create_customer(account),
+            "customer": find_or_create_customer(account),
             "payment_method_types": ["card"],
             "client_reference_id": account.public_id,
             "metadata": {"account": account.public_id},
@@ -46,6 +46,14 @@ def fetch_card_of_setup(setup: str) -> NewCard | None:
     """Ask Stripe for the card that a setup saved."""
     params = {"expand": ["payment_method"]}
     intent = get_client().v1.setup_intents.retrieve(setup, params)
+    return _read_card(intent.payment_method)
+
+
+@handle_stripe_errors
+def fetch_card_of_payment(payment: str) -> NewCard | None:
+    """Ask Stripe for the card that paid, and that a member has agreed to save."""
+    params = {"expand": ["payment_method"]}
+    intent = get_client().v1.payment_intents.retrieve(payment, params)
     return _read_card(intent.payment_method)
 
 
@@ -83,7 +91,7 @@ def _renew_with(card: SavedCard) -> None:
     same_card.update(pays_renewals=True)
 
 
-def _find_or_create_customer(account: Account) -> str:
+def find_or_create_customer(account: Account) -> str:
     """Return the account's customer at Stripe. Concurrent requests create only one."""
     subscriptions = Subscription.objects.filter(account=account)
     if not subscriptions.exclude(provider_customer="").exists():

@@ -15,7 +15,7 @@ from accounts.roles import TeamPermission
 from credits.automatic_top_ups import services
 from credits.automatic_top_ups.forms import AutomaticTopUpForm
 from credits.forms import ConfirmForm
-from credits.models import AutomaticTopUp, SavedCard
+from credits.models import CARD_CONSENT, AutomaticTopUp, SavedCard
 from credits.payments import PaymentUnavailable, cards, open_card_page
 from credits.presenters.automatic_top_up import consequences_of_removal
 
@@ -52,7 +52,7 @@ def save_card(request: AccountRequest) -> HttpResponse:
         else:
             cards.record_consent(account=account, actor=request.user, ip=request.ip)
     card = SavedCard.objects.filter(account=account).first()
-    context = {"form": form, "card": card, "consent": cards.CONSENT, "page_url": page_url}
+    context = {"form": form, "card": card, "consent": CARD_CONSENT, "page_url": page_url}
     return render(request, "credits/save_card.html", context)
 
 

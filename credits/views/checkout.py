@@ -124,6 +124,7 @@ def _order(request: AccountRequest, item: Pack | Plan) -> HttpResponse:
             buyer=form.buyer(),
             actor=request.user,
             form_token=form.cleaned_data["form_token"],
+            saves_card=form.cleaned_data.get("save_card", False),
             ip=request.ip,
         )
     except OrderRefused as error:

@@ -93,7 +93,7 @@ class FakeStripe(FakeCards):
             }
             self.invoice_payments[paid["invoice"]] = self.new_id("pi")
         else:
-            paid["payment_intent"] = self.new_id("pi")
+            paid["payment_intent"] = self.pay_once(paid)
         self.sessions[session["id"]] = paid
         return self.event("checkout.session.completed", paid)
 
@@ -146,6 +146,7 @@ class FakeStripe(FakeCards):
     # --- API --------------------------------------------------------------------------------------
 
     def create_session(self, params: StripeObject) -> StripeObject:
+        self.check_session(params)
         session_id = self.new_id("cs")
         free = {"unit_amount": "0", "currency": ""}
         price = params["line_items"][0]["price_data"] if "line_items" in params else free

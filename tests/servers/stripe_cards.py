@@ -67,6 +67,26 @@ class FakeCards:
             "setup_intent": setup_id
         }
 
+    def check_session(self, params: StripeObject) -> None:
+        data = params.get("payment_intent_data", {})
+        if data.get("setup_future_usage") and not params.get("customer"):
+            raise InvalidRequest("A card is saved for a customer.")
+
+    def pay_once(self, session: StripeObject) -> str:
+        """Pay with a new card, which is saved if the session asks for it, and return the payment.
+
+        Cards that aren't saved belong to no customer.
+        """
+        intent_id = f"pi_once_{next(self._card_numbers):08}"
+        is_saved = session.get("payment_intent_data", {}).get("setup_future_usage")
+        card = self.new_card(session["customer"]) if is_saved else self.new_card("")
+        self.intents[intent_id] = {
+            "id": intent_id,
+            "object": "payment_intent",
+            "payment_method": card,
+        }
+        return intent_id
+
     def handle_cards(self, method: str, path: str, params: StripeObject) -> StripeObject | None:
         """Return None for a path that isn't about cards."""
         kind, _, rest = path.removeprefix("/v1/").partition("/")

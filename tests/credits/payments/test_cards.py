@@ -10,9 +10,9 @@ from accounts.models import Account, User
 from accounts.retention import erase_account
 from accounts.roles import Role
 from accounts.services import close_account
-from credits.models import CardToDetach, SavedCard
+from credits.models import CARD_CONSENT, CardToDetach, SavedCard
 from credits.payments import open_card_page, sync_all_with_provider
-from credits.payments.cards import CONSENT, remove_card
+from credits.payments.cards import remove_card
 from tests.conftest import make_member, signed_in
 from tests.credits.payments.stripe_helpers import (
     PlansByCode,
@@ -48,17 +48,17 @@ def test_consent_is_shown_and_recorded_before_the_page_opens(
     stripe: FakeStripe, account: Account, owner: User
 ) -> None:
     browser = signed_in(owner)
-    assert CONSENT in browser.get(PAGE).content.decode()
+    assert CARD_CONSENT in browser.get(PAGE).content.decode()
     page = browser.post(PAGE, FORM).content.decode()
     session = stripe.find_session(account.public_id)
     assert (session["mode"], session["payment_method_types"]) == ("setup", ["card"])
     assert session["url"] in page
     entry = account.audit_entries.latest("pk")
-    assert (entry.action, entry.actor, entry.target) == ("card.agreed", owner, CONSENT)
+    assert (entry.action, entry.actor, entry.target) == ("card.agreed", owner, CARD_CONSENT)
 
 
 def test_consent_fits_its_audit_entry() -> None:
-    assert len(CONSENT) <= 300
+    assert len(CARD_CONSENT) <= 300
 
 
 def test_nothing_is_recorded_if_the_page_did_not_open(

@@ -44,8 +44,8 @@ ENTRIES = (
         date(2026, 11, 23),
         "Dashboard",
         "Saved cards and automatic top-up",
-        "Save a card under Billing, and automatic top-up buys a pack when your balance falls below "
-        "a threshold, up to the monthly cap that you set.",
+        "Save a card under Billing or while you pay for a pack, and automatic top-up buys a pack "
+        "when your balance falls below a threshold, up to the monthly cap that you set.",
         DOCS["show-credits"],
     ),
     Entry(

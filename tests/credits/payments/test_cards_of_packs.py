@@ -1,0 +1,163 @@
+"""A card is saved while paying for a pack, if the member who orders it agrees."""
+
+import pytest
+from django.test import TestCase
+
+from accounts.models import Account, User
+from accounts.services import close_account
+from credits.forms import OrderForm
+from credits.models import CARD_CONSENT, Order, Pack, SavedCard
+from credits.orders.buyers import last_buyer
+from credits.orders.quotes import quote
+from tests.conftest import signed_in
+from tests.credits.customers import order_form
+from tests.credits.payments.stripe_helpers import (
+    PlansByCode,
+    balance_and_debt,
+    get_subscription,
+    running,
+    send_event,
+    stripe,
+)
+from tests.servers.stripe import FakeStripe, StripeObject
+
+pytestmark = pytest.mark.django_db
+
+__all__ = ["running", "stripe"]
+
+
+def order_pack(owner: User, account: Account, pack: Pack, **fields: str) -> Order:
+    form = order_form(account, pack) | fields
+    response = signed_in(owner).post(f"/credits/packs/{pack.public_id}/", form)
+    assert response.status_code == 302
+    return account.orders.latest("pk")
+
+
+def pay(stripe: FakeStripe, order: Order) -> StripeObject:
+    return stripe.pay(stripe.find_session(order.public_id))
+
+
+def test_checkbox_is_off_and_says_what_it_means(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
+    assert '<input type="checkbox" name="save_card"' in page
+    assert "checked" not in page.partition('name="save_card"')[2].partition(">")[0]
+    assert "Save this card for automatic payments" in page
+    assert CARD_CONSENT in page
+
+
+def test_card_is_saved_only_with_consent(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = order_pack(owner, account, pack)
+    session = stripe.find_session(order.public_id)
+    assert "setup_future_usage" not in session["payment_intent_data"]
+    assert send_event(pay(stripe, order)) == 200
+    assert balance_and_debt(account) == (1_100, 0)
+    assert not SavedCard.objects.exists()
+    assert not account.audit_entries.filter(action__startswith="card.").exists()
+
+
+def test_card_that_pays_for_a_pack_is_saved(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = order_pack(owner, account, pack, save_card="on")
+    entry = account.audit_entries.get(action="card.agreed")
+    assert (entry.actor, entry.target) == (owner, CARD_CONSENT)
+    session = stripe.find_session(order.public_id)
+    customer = get_subscription(account).provider_customer
+    assert customer
+    assert session["customer"] == customer
+    assert session["payment_method_types"] == ["card"]
+    assert session["payment_intent_data"]["setup_future_usage"] == "off_session"
+    assert session["payment_intent_data"]["metadata"] == {"order": order.public_id}
+
+    event = pay(stripe, order)
+    assert [send_event(event), send_event({**event, "id": "evt_replayed_once"})] == [200, 200]
+    card = SavedCard.objects.get(account=account)
+    assert (str(card), card.provider_customer) == ("Visa ending in 4242", customer)
+    assert account.audit_entries.filter(action="card.saved").count() == 1
+    assert balance_and_debt(account) == (1_100, 0)
+    page = signed_in(owner).get("/credits/").content.decode()
+    assert "Visa ending in 4242" in page
+
+
+def test_order_page_says_that_the_card_will_be_saved(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = order_pack(owner, account, pack, save_card="on")
+    page = signed_in(owner).get(f"/credits/orders/{order.public_id}/").content.decode()
+    assert "We'll save your card when you pay." in page
+
+
+def test_consent_is_recorded_once_for_a_form_that_is_sent_twice(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    for _ in range(2):
+        order_pack(owner, account, pack, save_card="on")
+    assert account.orders.count() == 1
+    assert account.audit_entries.filter(action="card.agreed").count() == 1
+
+
+def test_new_payment_page_of_the_order_saves_the_card_too(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    order = order_pack(owner, account, pack, save_card="on")
+    first = stripe.find_session(order.public_id)
+    stripe.sessions[first["id"]]["status"] = "expired"
+    signed_in(owner).post(f"/credits/orders/{order.public_id}/pay/")
+    second = stripe.find_session(order.public_id)
+    assert second["id"] != first["id"]
+    assert second["customer"] == first["customer"]
+    assert second["payment_intent_data"] == first["payment_intent_data"]
+
+
+def test_card_that_pays_for_the_next_pack_replaces_the_saved_one(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    send_event(pay(stripe, order_pack(owner, account, pack, save_card="on")))
+    former = SavedCard.objects.get(account=account)
+    page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
+    assert "Save this card instead of your Visa ending in 4242" in page
+    second = order_pack(owner, account, pack, save_card="on", form_token="b" * 32)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        send_event(pay(stripe, second))
+    assert SavedCard.objects.get(account=account).provider_card != former.provider_card
+    assert stripe.detached == [former.provider_card]
+
+
+def test_pack_is_granted_even_if_stripe_does_not_describe_the_card(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    event = pay(stripe, order_pack(owner, account, pack, save_card="on"))
+    stripe.is_down = True
+    assert send_event(event) == 200
+    assert balance_and_debt(account) == (1_100, 0)
+    assert not SavedCard.objects.exists()
+
+
+def test_card_of_a_pack_is_detached_if_the_account_was_closed_before(
+    stripe: FakeStripe, account: Account, owner: User, pack: Pack
+) -> None:
+    event = pay(stripe, order_pack(owner, account, pack, save_card="on"))
+    close_account(account=account, actor=owner)
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        assert send_event(event) == 200
+    assert not SavedCard.objects.exists()
+    assert len(stripe.detached) == 1
+
+
+def test_plan_asks_for_no_card_because_it_always_saves_one(
+    stripe: FakeStripe, account: Account, plans: PlansByCode
+) -> None:
+    form = OrderForm(quote(account, plans["starter"]), last_buyer(account), None)
+    assert "save_card" not in form.fields
+
+
+def test_pack_paid_by_invoice_saves_no_card(account: Account, owner: User, pack: Pack) -> None:
+    page = signed_in(owner).get(f"/credits/packs/{pack.public_id}/").content.decode()
+    assert "save_card" not in page
+    order = order_pack(owner, account, pack, save_card="on")
+    assert not order.saves_card
+    assert not account.audit_entries.filter(action="card.agreed").exists()
