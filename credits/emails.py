@@ -12,7 +12,7 @@ from accounts.emails import link, queue_email
 from accounts.models import Account
 from accounts.names import format_for_email
 from accounts.roles import Role
-from credits.models import AutomaticOrder, Order, Plan, Wallet
+from credits.models import AutomaticOrder, Order, Plan, Wallet, list_refunds
 from credits.money import format_money, format_percent
 from runtime.mail.rendering import EmailRow
 
@@ -144,8 +144,10 @@ def _order_names(order: Order) -> list[EmailRow]:
 
 def _refund_rows(order: Order, cents: int, credits: int) -> list[EmailRow]:
     rows = [*_order_names(order), _money_row("Paid", order.total_cents, order)]
-    if earlier := order.refunded_cents - cents:
-        rows.append(_money_row("Refunded before", earlier, order))
+    *earlier, _ = list_refunds(order)
+    for at, earlier_cents in earlier:
+        label = f"Refunded on {date_format(at)}" if at else "Earlier refunds"
+        rows.append(_money_row(label, earlier_cents, order))
     rows.append(EmailRow("Refunded now", format_money(cents, order.currency), "total"))
     if credits:
         rows.append(_credits_row("Credits deducted", credits))

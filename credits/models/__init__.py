@@ -5,6 +5,7 @@ from credits.models.grants import StaffGrant
 from credits.models.holds import Hold
 from credits.models.ledger import LedgerEntry
 from credits.models.orders import InvoiceCounter, Order, ProviderEvent
+from credits.models.refunds import Refund, list_refunds
 from credits.models.sign_up_places import SignUpPlace
 from credits.models.subscriptions import ProviderCancellation, Subscription
 from credits.models.usage import UseDay, UseHour
@@ -23,6 +24,7 @@ __all__ = [
     "Plan",
     "ProviderCancellation",
     "ProviderEvent",
+    "Refund",
     "SavedCard",
     "SignUpPlace",
     "StaffGrant",
@@ -30,4 +32,5 @@ __all__ = [
     "UseDay",
     "UseHour",
     "Wallet",
+    "list_refunds",
 ]

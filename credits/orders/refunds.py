@@ -6,7 +6,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import User
 from credits import emails, services
-from credits.models import LedgerEntry, Order, Plan, Subscription
+from credits.models import LedgerEntry, Order, Plan, Refund, Subscription
 from credits.plans import subscriptions
 from credits.plans.offers import OrderRefused
 
@@ -60,6 +60,7 @@ def refund_order(
     if cents == order.total_cents:
         order.state, order.refunded_at = State.REFUNDED, timezone.now()
     order.save()
+    Refund.objects.create(order=order, cents=cents - refunded_before)
     deducted = deduct_share(order, refunded_before, actor, reason) if was_paid else 0
     if order.state == State.REFUNDED:
         _end_refunded_plan(order, subscription)

@@ -1,4 +1,4 @@
-"""Say what an order's invoice or receipt contains, the same on its page and in its PDF. Pure."""
+"""Say what an order's invoice or receipt contains, the same on its page and in its PDF."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -8,7 +8,7 @@ from django.conf import settings
 from accounts.date_display import date_format
 from credits.countries import COUNTRIES
 from credits.invoices.text import InvoiceText, Lines, Row
-from credits.models import Order
+from credits.models import Order, list_refunds
 from credits.money import MINUS, format_money, format_percent
 from credits.orders.tax import has_vat_ids
 from credits.presenters.orders import invoice_stamp
@@ -30,7 +30,7 @@ def describe_invoice(order: Order) -> InvoiceText:
         net=_money(order, order.net_cents),
         sums=_sums(order),
         total=("Total", _money(order, order.total_cents)),
-        refunds=_refunds(order),
+        refunds=tuple(_refunds(order)),
         payment=_payment(order),
     )
 
@@ -93,14 +93,14 @@ def _period(order: Order) -> str:
     return f"{date_format(order.period_start)} to {date_format(order.last_day)}"
 
 
-def _refunds(order: Order) -> tuple[Row, ...]:
+def _refunds(order: Order) -> Iterable[Row]:
+    """Return a row for each refund, and the total after all of them."""
     if not order.refunded_cents:
-        return ()
-    label = f"Refunded on {date_format(order.refunded_at)}" if order.refunded_at else "Refunded"
-    return (
-        (label, MINUS + _money(order, order.refunded_cents)),
-        ("Total after refunds", _money(order, order.total_cents - order.refunded_cents)),
-    )
+        return
+    for at, cents in list_refunds(order):
+        label = f"Refunded on {date_format(at)}" if at else "Earlier refunds"
+        yield label, MINUS + _money(order, cents)
+    yield "Total after refunds", _money(order, order.total_cents - order.refunded_cents)
 
 
 def _payment(order: Order) -> Lines:

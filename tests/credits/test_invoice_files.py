@@ -1,7 +1,11 @@
 """Invoices as files: downloads for customers and staff, and attachments of emails."""
 
+import itertools
+import re
+
 import pytest
 from django.core import mail
+from django.db.models import F
 from django.test import Client
 from pytest_django import Settings
 
@@ -9,7 +13,9 @@ from accounts.models import Account, User
 from accounts.roles import Role
 from credits.invoice_files import DOWNLOADS_PER_MINUTE
 from credits.invoices import rendering
+from credits.invoices.drawing import draw
 from credits.models import Order, Pack, Plan
+from credits.models.refunds import MAX_LISTED
 from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import cancel_order, place_order
@@ -19,8 +25,9 @@ from credits.presenters.invoice import describe_invoice
 from runtime.mail.outbox import send_due
 from runtime.models import Mail
 from tests.conftest import make_member, signed_in
+from tests.credits.time_travel import on
 from tests.support.pages import browser_for, mark_second_factor_used
-from tests.support.pdf_text import pdf_text
+from tests.support.pdf_text import page_count, pdf_text
 
 pytestmark = pytest.mark.django_db
 
@@ -144,9 +151,46 @@ def test_invoice_says_how_the_order_ended(account: Account, owner: User, order: 
     assert (facts(order)[-1], facts(paid(order))[-1]) == ("Due", "Paid on")
     refund_order(order=order, cents=100)
     order.refresh_from_db()
-    refunds = describe_invoice(order).refunds
-    assert refunds == (("Refunded", "\N{MINUS SIGN}$1.00"), ("Total after refunds", "$4.00"))
     assert "$1.00 was refunded." in describe_invoice(order).stamp
+
+
+def test_invoice_has_a_row_for_each_refund(
+    account: Account, owner: User, pack: Pack, staff: User
+) -> None:
+    with on("2026-11-02"):
+        order = paid(place_order(quote=quote(account, pack, SHOP), buyer=SHOP, actor=owner))
+    with on("2026-11-10"):
+        refund_order(order=order, cents=100)
+    with on("2026-11-12"):
+        refund_order(order=order, cents=350, actor=staff, reason="Bought by mistake")
+    rows = (
+        ("Refunded on 10 Nov 2026", "\N{MINUS SIGN}$1.00"),
+        ("Refunded on 12 Nov 2026", "\N{MINUS SIGN}$2.50"),
+        ("Total after refunds", "$1.50"),
+    )
+    assert describe_invoice(order).refunds == rows
+    browser = signed_in(owner)
+    page = browser.get(f"/credits/orders/{order.public_id}/invoice/").content.decode()
+    pdf = pdf_text(browser.get(pdf_path(order)).content)
+    for text in itertools.chain(*rows):
+        assert text in page
+        assert text in pdf
+    email = Mail.objects.latest("pk").text
+    assert re.search(r"Refunded on 10 Nov 2026 +\$1\.00\nRefunded now +\$2\.50", email)
+
+
+def test_many_refunds_fit_on_the_page(order: Order) -> None:
+    paid(order)
+    for cents in range(10, 300, 10):
+        refund_order(order=order, cents=cents)
+    # Recorded by the former release.
+    Order.objects.filter(pk=order.pk).update(refunded_cents=F("refunded_cents") + 5)
+    order.refresh_from_db()
+    invoice = describe_invoice(order)
+    assert invoice.refunds[0] == ("Earlier refunds", "\N{MINUS SIGN}$2.15")
+    assert len(invoice.refunds) == 1 + MAX_LISTED + 1
+    assert invoice.refunds[-1] == ("Total after refunds", "$2.05")
+    assert page_count(draw(invoice)) == 1
 
 
 def facts(order: Order) -> list[str]:

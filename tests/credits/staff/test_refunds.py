@@ -1,5 +1,7 @@
 """Staff refund an order in full or in part, after a page that shows what will change."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -76,8 +78,7 @@ def test_refunds_by_amount_deduct_their_share_up_to_the_total(
     order.refresh_from_db()
     assert order.state == "refunded"
     text = Mail.objects.filter(subject__startswith="Refund of").latest("pk").text
-    assert "Refunded before   $10.00" in text
-    assert "Refunded now      $25.00" in text
+    assert re.search(r"Refunded on \d+ \w+ \d{4} +\$10\.00\nRefunded now +\$25\.00", text)
 
 
 def test_confirmation_sent_twice_refunds_once(browser: Client, order: Order) -> None:
