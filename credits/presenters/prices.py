@@ -10,6 +10,8 @@ from credits.models import Pack, Plan
 from credits.money import format_card_money, format_money, format_percent
 from credits.presenters.balance import format_credits
 
+NO_PAYMENT = "No payment details needed"
+
 
 def format_price(cents: int) -> str:
     return format_money(cents, settings.CURRENCY)
@@ -29,7 +31,8 @@ class CardPrice:
 
     amount: str
     unit: str
-    per_thousand: str
+    # What 1,000 credits cost, or why nothing is paid for them.
+    note: str
     # In percent of the highest price per 1,000 credits, or nothing.
     saving: str
 
@@ -45,7 +48,7 @@ def card_price(item: Plan | Pack, highest: Decimal) -> CardPrice:
     return CardPrice(
         amount=format_card_price(item.price_cents),
         unit="per month" if isinstance(item, Plan) else "paid once",
-        per_thousand=f"{format_card_price(_to_cents(rate))} per 1,000 credits",
+        note=f"{format_card_price(_to_cents(rate))} per 1,000 credits" if rate else NO_PAYMENT,
         saving=f"Save {saved}%" if saved > 0 else "",
     )
 

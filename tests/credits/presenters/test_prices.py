@@ -40,12 +40,13 @@ def test_price_per_thousand_is_rounded_and_the_saving_is_not_exaggerated(
     cents: int, credits: int, rate: str, saving: str
 ) -> None:
     price = card_price(Pack(credits=credits, price_cents=cents), highest_rate(PACKS))
-    assert (price.per_thousand, price.saving) == (f"{rate} per 1,000 credits", saving)
+    assert (price.note, price.saving) == (f"{rate} per 1,000 credits", saving)
 
 
-def test_free_plan_saves_nothing() -> None:
+def test_free_plan_saves_nothing_and_has_no_price_per_thousand() -> None:
     price = card_price(FREE, highest_rate(PACKS))
     assert (price.amount, price.unit, price.saving) == ("$0", "per month", "")
+    assert price.note == "No payment details needed"
     assert card_price(FREE, highest_rate([FREE])).saving == ""
 
 
