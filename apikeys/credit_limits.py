@@ -9,6 +9,8 @@ from runtime.dates import next_month
 
 # The highest limit that can be set.
 MAX_CREDITS_PER_MONTH = 1_000_000_000
+# An email says when as much of a limit is used.
+WARNING_PERCENT = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,11 @@ class CreditUse:
     def percent(self) -> int:
         """Return the used share of the limit, at most 100."""
         return min(100, 100 * self.used // self.limit)
+
+    def nears_limit(self, added: int) -> bool:
+        """Return whether the credits that were added last reach the percentage of the email."""
+        warned_at = -(-self.limit * WARNING_PERCENT // 100)
+        return self.used - added < warned_at <= self.used < self.limit
 
     @property
     def resets_on(self) -> date:

@@ -35,9 +35,13 @@ def queue_key_expires(*, key: ApiKey) -> None:
     _queue("apikeys/mails/key_expires", key, None, sentence=describe_need(key))
 
 
+def queue_key_limit_near(*, key: ApiKey, use: CreditUse) -> None:
+    sentence = f"{use.amount}. The limit {use.reset}."
+    _queue_limit("apikeys/mails/key_limit_near", key, sentence=sentence, percent=use.percent)
+
+
 def queue_key_limit_reached(*, key: ApiKey, use: CreditUse) -> None:
-    page = link("apikeys:change-key", key_id=key.public_id)
-    _queue("apikeys/mails/key_limit_reached", key, None, sentence=describe_use(use), link=page)
+    _queue_limit("apikeys/mails/key_limit_reached", key, sentence=describe_use(use))
 
 
 def describe_access(key: ApiKey) -> str:
@@ -70,6 +74,11 @@ def describe_use(use: CreditUse) -> str:
     """Say that a key's credits are used up, and until when its requests are refused."""
     reset = f"{use.resets_on:%B} {use.resets_on.day}"
     return f"{use.amount}. Requests that cost credits are refused until {reset} (UTC)."
+
+
+def _queue_limit(template: str, key: ApiKey, **extra: object) -> None:
+    page = link("apikeys:change-key", key_id=key.public_id)
+    _queue(template, key, None, link=page, **extra)
 
 
 def _queue(template: str, key: ApiKey, actor: User | None, **extra: object) -> None:

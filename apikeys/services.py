@@ -98,8 +98,9 @@ def change_key(
     key.allowed_networks = allowed_networks
     key.requests_per_minute = requests_per_minute
     if credits_per_month != key.credits_per_month:
-        key.credits_per_month, key.limit_announced_at = credits_per_month, None
-    key.save(update_fields=[*CHANGEABLE, "limit_announced_at"])
+        key.credits_per_month = credits_per_month
+        key.limit_announced_at = key.limit_warned_at = None
+    key.save(update_fields=[*CHANGEABLE, "limit_announced_at", "limit_warned_at"])
     networks = ", ".join(allowed_networks) or "anywhere"
     limit = requests_per_minute or "the account's"
     credit_limit = _describe_limit(credits_per_month)

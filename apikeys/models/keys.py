@@ -54,6 +54,7 @@ class KeyFields(TypedDict, total=False):
     requests_per_minute: int | None
     credits_per_month: int | None
     limit_announced_at: datetime | None
+    limit_warned_at: datetime | None
     origin_id: int | None
     form_token: str | None
 
@@ -114,6 +115,8 @@ class ApiKey(models.Model):
     )
     # When an email said that the limit is reached. Null again once the limit has changed.
     limit_announced_at = models.DateTimeField(null=True, editable=False)
+    # When an email said that most of the limit is used, in the same way.
+    limit_warned_at = models.DateTimeField(null=True, editable=False)
     replaced_by = models.ForeignKey(
         "self", null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
@@ -228,6 +231,7 @@ class ApiKey(models.Model):
             requests_per_minute=self.requests_per_minute,
             credits_per_month=self.credits_per_month,
             limit_announced_at=self.limit_announced_at,
+            limit_warned_at=self.limit_warned_at,
             origin_id=self.origin_id or self.pk,
             expires_at=now + lifetime if lifetime else None,
             created_by=created_by,

@@ -30,6 +30,7 @@ _DEFERRED = {
     "expiry_announced_at",
     "form_token",
     "limit_announced_at",
+    "limit_warned_at",
     "origin",
     "replaced_by",
 }

@@ -58,28 +58,29 @@ def refuse_unaffordable(key: ApiKey, price: int) -> CreditUse | None:
 def check_hold(key: ApiKey, amount: int) -> None:
     """Raise KeyCreditLimitReached if the key's limit doesn't cover a hold that is made next.
 
-    The caller has locked the wallet. Queues an email if the hold reaches the limit.
+    The caller has locked the wallet. Queues an email if the hold reaches or nears the limit.
     """
     use = refuse_unaffordable(key, amount)
-    if use is not None and use.remaining == amount:
-        _announce(key, replace(use, held=use.held + amount))
+    if use is not None:
+        _announce(key, replace(use, held=use.held + amount), amount)
 
 
 def enforce(costs: Mapping[ApiKey, int], month: date) -> None:
     """Raise KeyCreditLimitReached if costs that were just recorded exceed the limit of their key.
 
     The caller has locked the wallet, and rolls back if this raises. Queues an email if a key has
-    reached its limit. `month`: see `current_month`.
+    reached its limit or nears it. `month`: see `current_month`.
     """
     uses = _find_use(costs, month)
+    # Keys that replaced each other by rotation share their use.
+    total = sum(costs.values())
     for key, cost in costs.items():
         use = uses.get(key.pk)
         if use is None or not cost:
             continue
         if use.used > use.limit:
             raise limit_reached(key, replace(use, charged=use.charged - cost), required=cost)
-        if use.used == use.limit:
-            _announce(key, use)
+        _announce(key, use, total)
 
 
 def limit_reached(key: ApiKey, use: CreditUse, *, required: int) -> KeyCreditLimitReached:
@@ -99,17 +100,28 @@ def limit_reached(key: ApiKey, use: CreditUse, *, required: int) -> KeyCreditLim
     )
 
 
-def _announce(key: ApiKey, use: CreditUse) -> None:
-    """Queue the email, once a month unless the limit has changed. Refunds can reach it again.
+def _announce(key: ApiKey, use: CreditUse, added: int) -> None:
+    """Queue the email that these credits are due to: the limit is reached, or most of it is used.
 
-    Keys that share use and limit reach it together, so they share the email.
+    Each comes once a month unless the limit has changed, because refunds can reach it again. Keys
+    that share use and limit reach it together, so they share the email.
     """
+    now, is_reached = timezone.now(), use.used == use.limit
+    if not (is_reached or use.nears_limit(added)):
+        return
     origin = key.origin_id or key.pk
     keys = ApiKey.objects.filter(Q(pk=origin) | Q(origin=origin), account=key.account_id)
-    is_due = Q(limit_announced_at=None) | Q(limit_announced_at__lt=midnight(use.month))
-    due = keys.filter(is_due, credits_per_month=use.limit)
-    if due.update(limit_announced_at=timezone.now()):
-        emails.queue_key_limit_reached(key=key, use=use)
+    due = keys.filter(_is_due("limit_announced_at", use.month), credits_per_month=use.limit)
+    if is_reached:
+        if due.update(limit_announced_at=now):
+            emails.queue_key_limit_reached(key=key, use=use)
+    elif due.filter(_is_due("limit_warned_at", use.month)).update(limit_warned_at=now):
+        emails.queue_key_limit_near(key=key, use=use)
+
+
+def _is_due(announced_at: str, month: date) -> Q:
+    """Match keys for which this email wasn't queued in this month."""
+    return Q(**{announced_at: None}) | Q(**{f"{announced_at}__lt": midnight(month)})
 
 
 def _find_use(keys: Iterable[ApiKey], month: date) -> dict[int, CreditUse]:

@@ -171,6 +171,9 @@ class Examples:
             "apikeys/mails/key_expires": lambda: key_emails.queue_key_expires(
                 key=self._key(expires_at=MOMENT, last_used_at=MOMENT)
             ),
+            "apikeys/mails/key_limit_near": lambda: key_emails.queue_key_limit_near(
+                key=self._key(), use=CreditUse(5_000, 4_000, 0, MOMENT.date())
+            ),
             "apikeys/mails/key_limit_reached": self._reach_limit,
             "apikeys/mails/key_revoked": lambda: key_emails.queue_key_revoked(
                 key=self._key(), actor=self.owner

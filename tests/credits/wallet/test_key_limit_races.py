@@ -91,6 +91,13 @@ def test_rotated_keys_that_reach_their_limit_together_send_one_email() -> None:
     assert Mail.objects.filter(subject__startswith="Credit limit reached").count() == 1
 
 
+def test_rotated_keys_that_near_their_limit_together_send_one_email() -> None:
+    old = make_limited_key(10)
+    queue = [old, *[rotate(old)] * 8]
+    _process_account_queue(list(map(make_validation, queue)))
+    assert Mail.objects.filter(subject__startswith="90% of a credit limit used").count() == 1
+
+
 def test_queue_within_the_limit_is_charged_in_one_transaction() -> None:
     key = make_limited_key(5)
     outcomes = _process_account_queue([make_validation(key) for _ in range(3)])

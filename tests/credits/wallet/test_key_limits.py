@@ -74,6 +74,11 @@ def limit_emails() -> list[str]:
     return sorted(reached.values_list("to", flat=True))
 
 
+def warning_emails() -> list[str]:
+    warned = Mail.objects.filter(subject__contains="of a credit limit used")
+    return sorted(warned.values_list("to", flat=True))
+
+
 def test_calls_beyond_the_limit_are_402_and_say_when_it_resets(
     limited: ApiKey, caller: ApiClient, account: Account
 ) -> None:
@@ -290,6 +295,51 @@ def test_reached_limit_is_announced_once_a_month(
     assert "3 of 3 credits used in December (3 of them held for lists)." in text
     assert "Requests that cost credits are refused until January 1 (UTC)." in text
     assert f"/apikeys/{limited.public_id}/change/" in text
+
+
+def test_email_says_once_a_month_that_most_of_a_limit_is_used(
+    limited: ApiKey, owner: User, account: Account
+) -> None:
+    set_limit(limited, 10, owner)
+    with on("2026-11-25"):
+        charge(limited, 7)
+        assert warning_emails() == []
+        charge(limited, 2)
+        assert warning_emails() == [owner.email]
+        refund(Charge(account, limited, "risky", 2, 0), UseHour.objects.latest("hour").hour)
+        charge(limited, 1)
+        assert warning_emails() == [owner.email]
+    email = Mail.objects.filter(subject__contains="of a credit limit used").get()
+    assert email.subject == f"90% of a credit limit used in The Shop: {limited.name}"
+    text = " ".join(email.text.split())
+    assert "has used 90% of its monthly limit: 9 of 10 credits used in November." in text
+    assert "The limit resets on December 1 (UTC)." in text
+    assert f"/apikeys/{limited.public_id}/change/" in text
+    with on("2026-12-02"):
+        hold_credits(account=account, amount=8, source="list:1", reason="x", key=limited)
+        assert warning_emails() == [owner.email] * 2
+    assert limit_emails() == []
+
+
+def test_limit_that_is_reached_at_once_sends_no_warning(
+    limited: ApiKey, owner: User, account: Account
+) -> None:
+    set_limit(limited, 10, owner)
+    charge(limited, 10)
+    refund(Charge(account, limited, "risky", 5, 0), UseHour.objects.latest("hour").hour)
+    charge(limited, 4)
+    assert warning_emails() == []
+    assert limit_emails() == [owner.email]
+
+
+def test_rotated_keys_share_the_warning(limited: ApiKey, owner: User) -> None:
+    set_limit(limited, 10, owner)
+    charge(limited, 8)
+    replacement, _ = services.rotate_key(
+        key=ApiKey.objects.get(pk=limited.pk), grace=timedelta(days=1), actor=owner
+    )
+    charge(replacement, 1)
+    assert warning_emails() == [owner.email]
 
 
 def test_changed_limit_is_announced_again(limited: ApiKey, owner: User) -> None:

@@ -146,8 +146,8 @@ NOT_LIMITED = {
     # To members of an account, about events in it.
     *("account_closed", "member_removed", "second_factor_required"),
     *("key_changed", "key_created", "key_expires", "key_revoked", "key_rotated"),
-    *("key_limit_reached", "order_payment_failed", "top_up_failed", "top_up_off"),
-    *("top_up_paused", "top_up_receipt"),
+    *("key_limit_near", "key_limit_reached", "order_payment_failed", "top_up_failed"),
+    *("top_up_off", "top_up_paused", "top_up_receipt"),
     *("invoice", "low_balance", "payment_failed", "plan_ended", "receipt", "refund", "renewal"),
     *("feedback_answered", "list_completed", "list_failed", "zero_balance"),
 }

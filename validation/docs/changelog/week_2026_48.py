@@ -36,8 +36,8 @@ ENTRIES = (
         "API",
         "Monthly credit limits for API keys",
         "An API key can have a limit of credits per month. Beyond it, requests are refused with "
-        "402 `key_credit_limit_reached`, and we send an email when it is reached. Set it under "
-        "Settings → API Keys.",
+        "402 `key_credit_limit_reached`, and we send an email at 80% of the limit, and when it is "
+        "reached. Set it under Settings → API Keys.",
     ),
     Entry(
         "automatic-top-up",
