@@ -56,6 +56,14 @@ def test_every_documented_secret_is_one_in_the_code() -> None:
     assert looking_secret - {"BASE_URL", "STRIPE_API_URL"} == set(SECRETS)
 
 
+def test_docs_list_every_secret_that_can_come_from_a_file() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    items = re.findall(
+        r"^- (`.+)$", page.partition("## Secrets from files")[2].partition("\n## ")[0], re.M
+    )
+    assert sorted(re.findall(r"`(\w+)`", " ".join(items))) == sorted(SECRETS)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"\n", b"\r\n", b"", b"\n\n"],
