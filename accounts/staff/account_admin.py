@@ -78,6 +78,12 @@ class AccountAdmin(admin.ModelAdmin[Account]):
         names = super().get_readonly_fields(request, obj)
         return drop_empty(self, obj, names) if obj else list(names)
 
+    def get_fields(self, request: HttpRequest, obj: Account | None = None) -> list[Any]:
+        names = list(super().get_fields(request, obj))
+        if obj is None or self.has_change_permission(request, obj):
+            return names
+        return drop_empty(self, obj, names)
+
     @admin.display(description="reason of the suspension")
     def suspension_reason(self, account: Account) -> str:
         return suspension_reason(account)

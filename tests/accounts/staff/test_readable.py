@@ -12,7 +12,7 @@ from credits.orders.buyers import Buyer
 from credits.orders.fulfillment import fulfill_order
 from credits.orders.placement import place_order
 from credits.orders.quotes import quote
-from tests.accounts.staff.staff_pages import visible_text
+from tests.accounts.staff.staff_pages import client_in_group, visible_text
 from tests.conftest import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
@@ -88,6 +88,17 @@ def test_user_page_has_no_dates_of_what_never_happened(staff: User, owner: User)
     page = open_page(staff, f"/admin/accounts/user/{owner.pk}/change/")
     assert "Date joined:" in page
     assert "Last login:" not in page
+
+
+def test_account_page_of_a_colleague_who_cannot_change_it_has_no_empty_fields(
+    account: Account,
+) -> None:
+    path = f"/admin/accounts/account/{account.pk}/change/"
+    page = client_in_group("Finance").get(path).content.decode()
+    assert "View account" in page
+    values = re.findall(r'<div class="readonly">(.*?)</div>', page)
+    assert len(values) > 3
+    assert "" not in values
 
 
 @pytest.mark.parametrize("path", ["", "{}/change/"])
