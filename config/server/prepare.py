@@ -34,7 +34,8 @@ def prepare() -> None:
         call_command("migrate", verbosity=0, interactive=False, if_missing=True)
     except CommandError as error:
         sys.exit(str(error))
-    collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
+    if settings.COLLECT_STATIC:
+        collect_static(settings.STATIC_ROOT, settings.BASE_DIR)
     if settings.METRICS_ADDRESS is not None and not has_live_writer(settings.METRICS_DIR):
         delete_metric_files(settings.METRICS_DIR)
     # It imports models, which need Django to be set up.

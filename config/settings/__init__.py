@@ -198,7 +198,9 @@ MAIL_RETENTION_DAYS = 30
 # --- Static files ---------------------------------------------------------------------------------
 
 STATIC_URL = "static/"
-STATIC_ROOT = DATA_DIR / "collected-static"
+# A start collects the files, unless this is set: then a release already contains them.
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(DATA_DIR / "collected-static")))
+COLLECT_STATIC = not env.is_set("STATIC_ROOT")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # WhiteNoise adds the charset to other text types, but not to SVG.
 WHITENOISE_MIMETYPES = {".svg": "image/svg+xml; charset=utf-8"}

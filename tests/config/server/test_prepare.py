@@ -96,6 +96,16 @@ def test_files_collected_by_an_interrupted_start_are_collected_again(folder: Pat
     assert (collected / ".stamp").read_text() == static_fingerprint(ROOT)
 
 
+def test_start_leaves_files_alone_that_a_release_contains(folder: Path, tmp_path: Path) -> None:
+    static = tmp_path / "static"
+    shutil.move(folder / "collected-static", static)
+    (static / "favicon.svg").unlink()
+    (static / ".stamp").write_text("of another release")
+    prepare(folder, STATIC_ROOT=str(static))
+    assert not (static / "favicon.svg").exists()
+    assert not (folder / "collected-static").exists()
+
+
 @pytest.fixture
 def release(tmp_path: Path) -> Path:
     (tmp_path / "static").mkdir()
