@@ -25,6 +25,9 @@ WEB_SERVER = [*GUNICORN, "config.wsgi"]
 RELOAD_CHECK = [*GUNICORN, "--check-config", "config.wsgi"]
 BACKGROUND_WORKER = [sys.executable, "manage.py", "run_worker"]
 LIST_WORKER = [sys.executable, "manage.py", "run_lists"]
+# That of validation/management/commands/run_lists.py, from the first moment: to import the product
+# takes most of a second of CPU, during which the web workers get ready.
+LIST_NICENESS = 19
 RESTART_SECONDS = 1
 STOP_SECONDS = 15
 # More than the connections of a web worker in config/server/gunicorn_settings.py.
@@ -127,11 +130,13 @@ def can_reload() -> bool:
 
 
 def _start(command: list[str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(command, preexec_fn=_die_with_parent)  # noqa: PLW1509
+    niceness = LIST_NICENESS if command == LIST_WORKER else 0
+    return subprocess.Popen(command, preexec_fn=lambda: _set_up_child(niceness))  # noqa: PLW1509
 
 
-def _die_with_parent() -> None:
-    """Stop the child if the supervisor is killed. Only Linux supports this."""
+def _set_up_child(niceness: int) -> None:
+    """Set the priority, and on Linux, stop the child if the supervisor is killed."""
+    os.nice(niceness)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
