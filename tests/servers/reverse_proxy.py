@@ -50,7 +50,7 @@ class ReverseProxy:
         wait_for_port(self.port)
 
     def _settings(self, ports: tuple[int, ...], changed: dict[str, str]) -> str:
-        text = (ROOT / "deploy" / "nginx" / "nginx.conf").read_text()
+        text = self._read_shipped()
         text = re.sub(r"listen \[::\]:.*", "", text)
         text = text.replace("listen 443", f"listen 127.0.0.1:{self.port}")
         text = text.replace("listen 80", f"listen 127.0.0.1:{self.plain_port}")
@@ -75,6 +75,9 @@ class ReverseProxy:
         for unused in ("fastcgi", "uwsgi", "scgi"):
             temp_paths += f"\n    {unused}_temp_path {self.folder}/{unused};"
         return self._replace_paths(text.replace("http {", temp_paths, 1))
+
+    def _read_shipped(self) -> str:
+        return (ROOT / "deploy" / "nginx" / "nginx.conf").read_text()
 
     def _replace_paths(self, text: str) -> str:
         """Replace the product's folder here and in copies of the included files."""

@@ -14,6 +14,7 @@ TOP_LEVEL = {
     *(".ci", ".editorconfig", ".gitattributes", ".gitignore"),
     *("config", "validation", "credits", "apikeys", "accounts", "runtime"),
     *("templates", "static", "tests", "docs", "deploy"),
+    *("Dockerfile", ".dockerignore", "compose.yaml"),
 }
 # Written so that the patterns don't match this file.
 INDEX_HOSTS = ("p[y]pi\\.org", "python[h]osted", "registry\\.np[m]js", "deb\\.de[b]ian")

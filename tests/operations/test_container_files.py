@@ -1,0 +1,262 @@
+"""The Dockerfile, compose.yaml and what they start: valid, hardened, documented."""
+
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import get_commands
+
+from config.server import gunicorn_settings, supervisor
+from tests.servers.product import ROOT
+from tests.site.test_repository import tracked_files
+from validation.management.commands import run_lists
+
+pytestmark = pytest.mark.anywhere
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COMPOSE = ROOT / "compose.yaml"
+TEXT = COMPOSE.read_text()
+SERVICES: dict[str, Any] = yaml.safe_load(TEXT)["services"]
+ENTRY_POINT = ROOT / "deploy" / "container" / "entrypoint"
+HEALTH_CHECK = runpy.run_path(str(ROOT / "deploy" / "container" / "healthcheck.py"))
+# Variables of compose itself, which the product doesn't read.
+OF_COMPOSE = {"IMAGE", "PROXY_ADDRESS"}
+
+
+def run_tool(name: str, *arguments: object) -> None:
+    command = [str(Path(sys.executable).with_name(name)), *map(str, arguments)]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
+def instructions(name: str) -> list[str]:
+    """Return what follows the instruction in the last stage, with continued lines joined."""
+    last_stage = DOCKERFILE.replace("\\\n", "").rpartition("\nFROM ")[2]
+    return re.findall(rf"^{name} (.+)$", last_stage, re.M)
+
+
+def seconds(text: str) -> int:
+    return int(text[:-1]) * {"s": 1, "m": 60}[text[-1]]
+
+
+def test_dockerfile_passes_the_linter() -> None:
+    run_tool("hadolint", "Dockerfile")
+
+
+def test_compose_file_matches_the_schema() -> None:
+    run_tool("check-jsonschema", "--builtin-schema", "vendor.compose-spec", COMPOSE)
+
+
+@pytest.mark.parametrize("name", ["entrypoint", "proxy"])
+def test_entry_points_are_valid_and_executable(name: str) -> None:
+    file = ENTRY_POINT.with_name(name)
+    assert file.stat().st_mode & 0o111 == 0o111
+    subprocess.run(["sh", "-n", file], check=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "started"),
+    [
+        ([], "-m config.server.supervisor"),
+        (["serve"], "-m config.server.supervisor"),
+        (["web"], " ".join(supervisor.WEB_SERVER[1:])),
+        (["worker"], " ".join(supervisor.BACKGROUND_WORKER[1:])),
+        (["lists"], " ".join(supervisor.LIST_WORKER[1:])),
+        (["migrate", "--new-database"], "manage.py migrate --new-database"),
+        (
+            ["create_key", "a@b.example", "--name", "My key"],
+            "manage.py create_key a@b.example --name My key",
+        ),
+    ],
+)
+def test_each_role_starts_its_process(tmp_path: Path, arguments: list[str], started: str) -> None:
+    lines = run_entry_point(tmp_path, *arguments)
+    assert lines[-1] == started
+    # Only the web server's start migrates, and `serve` starts everything.
+    assert lines[:-1] == (["-m config.server.prepare"] if arguments == ["web"] else [])
+
+
+def run_entry_point(folder: Path, *arguments: str, **environment: str) -> list[str]:
+    """Run the entry point with a python that prints its arguments."""
+    (folder / "python").write_text('#!/bin/sh\necho "$*"\n')
+    (folder / "python").chmod(0o755)
+    text = ENTRY_POINT.read_text().replace("/srv/email-validation", str(ROOT))
+    process = subprocess.run(
+        ["sh", "-c", text, "entrypoint", *arguments],
+        env={"PATH": f"{folder}:/usr/bin:/bin", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return process.stdout.splitlines()
+
+
+def test_entry_point_listens_on_every_address_of_the_container(tmp_path: Path) -> None:
+    program = '#!/bin/sh\necho "$GUNICORN_CMD_ARGS" "$(umask)"\n'
+    text = ENTRY_POINT.read_text().replace("/srv/email-validation", str(ROOT))
+    (tmp_path / "python").write_text(program)
+    (tmp_path / "python").chmod(0o755)
+    for variables, printed in (
+        ({}, "--bind 0.0.0.0:8000 0077"),
+        ({"PORT": "9000"}, "--bind 0.0.0.0:9000 0077"),
+        ({"GUNICORN_CMD_ARGS": "--bind [::]:80"}, "--bind [::]:80 0077"),
+    ):
+        process = subprocess.run(
+            ["sh", "-c", text, "entrypoint"],
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin", **variables},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert process.stdout.strip() == printed
+
+
+def test_documented_roles_are_those_of_the_entry_point() -> None:
+    text = ENTRY_POINT.read_text()
+    documented = re.findall(r"^#   ([a-z]+) ", text, re.M)
+    assert (
+        documented == re.findall(r"^([a-z]+)\)$", text, re.M) == ["serve", "web", "worker", "lists"]
+    )
+    # A role must not hide a command.
+    assert not set(documented) & set(get_commands())
+
+
+@pytest.mark.parametrize(
+    ("command_line", "role"),
+    [
+        ("tini\0-s\0--\0{0}\0serve\0", "serve"),
+        ("tini\0-s\0--\0{0}\0", "serve"),
+        ("tini\0-s\0--\0{0}\0worker\0", "worker"),
+        ("tini\0-s\0--\0{0}\0create_key\0--name\0web\0", "create_key"),
+    ],
+)
+def test_health_check_knows_the_role(command_line: str, role: str) -> None:
+    assert HEALTH_CHECK["find_role"](command_line.format(HEALTH_CHECK["ENTRY_POINT"])) == role
+
+
+def test_image_runs_as_a_user_without_a_name_in_the_file() -> None:
+    assert instructions("USER") == ["10001:10001"]
+    assert instructions("VOLUME") == ["/data"]
+    assert instructions("CMD")[-1] == '["serve"]'
+    assert HEALTH_CHECK["ENTRY_POINT"] in instructions("ENTRYPOINT")[0]
+    assert instructions("STOPSIGNAL") == ["SIGTERM"]
+
+
+def test_image_has_the_version_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert f"\nARG VERSION={project['version']}\n" in DOCKERFILE
+
+
+def is_in_image(name: str) -> bool:
+    """Return whether .dockerignore lets the file into the build. The last match decides."""
+    allowed = True
+    for pattern in (ROOT / ".dockerignore").read_text().splitlines():
+        if not pattern or pattern.startswith("#"):
+            continue
+        path = pattern.lstrip("!").removeprefix("**/")
+        if pattern.startswith("**/"):
+            matches = fnmatch(Path(name).name, path) or f"/{path}/" in f"/{name}"
+        else:
+            matches = fnmatch(name, path) or name.startswith(f"{path}/")
+        if matches:
+            allowed = pattern.startswith("!")
+    return allowed
+
+
+def test_build_gets_the_product_and_nothing_else() -> None:
+    sent = {name for name in tracked_files() if is_in_image(name)}
+    folders = {name.split("/")[0] for name in sent if "/" in name}
+    packages = {"accounts", "apikeys", "config", "credits", "runtime", "validation"}
+    assert folders == packages | {"deploy", "static", "templates"}
+    assert {name for name in sent if "/" not in name} == {
+        *("manage.py", "pyproject.toml", "requirements.lock")
+    }
+    assert {name for name in sent if name.startswith("deploy/")} == {
+        *("deploy/container/entrypoint", "deploy/container/healthcheck.py"),
+        # What make_secrets prints.
+        "deploy/production.env.example",
+    }
+    for name in (".env", "production.env", ".git/config", "var/db.sqlite3", "secrets/SECRET_KEY"):
+        assert not is_in_image(name)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_service_is_hardened(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["restart"] == "unless-stopped"
+    assert seconds(service["stop_grace_period"]) >= 10
+    assert "privileged" not in service
+    # Only nginx starts as root, to read the certificate's key.
+    allowed = {"CHOWN", "NET_BIND_SERVICE", "SETGID", "SETUID"} if name == "proxy" else set()
+    assert set(service.get("cap_add", [])) == allowed
+    assert name in {"app", "proxy"} or service["user"] not in {"root", "0"}
+
+
+@pytest.mark.parametrize("name", sorted(set(SERVICES) - {"app"}))
+def test_images_of_others_are_official_and_pinned_to_a_major_version(name: str) -> None:
+    assert re.fullmatch(r"[a-z]+:\d+(-[a-z]+)?", SERVICES[name]["image"])
+    # The product's is in its Dockerfile.
+    assert SERVICES[name]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}
+
+
+def test_ports_are_published_on_loopback() -> None:
+    ports = [port for service in SERVICES.values() for port in service.get("ports", [])]
+    assert ports == [
+        "127.0.0.1:8000:8000",
+        "${PROXY_ADDRESS:-127.0.0.1}:80:80",
+        "${PROXY_ADDRESS:-127.0.0.1}:443:443",
+    ]
+
+
+def test_database_and_redis_are_on_a_network_without_a_route() -> None:
+    assert yaml.safe_load(TEXT)["networks"]["internal"] == {"internal": True}
+    assert SERVICES["postgres"]["networks"] == SERVICES["redis"]["networks"] == ["internal"]
+    assert "internal" not in SERVICES["proxy"]["networks"]
+
+
+def test_only_the_product_gets_all_secrets() -> None:
+    assert [name for name in SERVICES if "env_file" in SERVICES[name]] == ["app"]
+    given = {
+        *re.findall(r"\$\{([A-Z_]+)", str(SERVICES["postgres"])),
+        *re.findall(r"\$\{([A-Z_]+)", str(SERVICES["proxy"])),
+    }
+    assert given == {
+        *("DATABASE_PASSWORD", "BASE_URL", "SUPPORT_EMAIL", "ANONYMOUS_REQUESTS_PER_MINUTE"),
+        "PROXY_ADDRESS",
+    }
+
+
+def test_every_variable_is_documented() -> None:
+    reference = (ROOT / "docs" / "configuration.md").read_text()
+    names = {*re.findall(r"\$\{([A-Z_]+)", TEXT), *SERVICES["app"]["environment"]}
+    names |= set(re.findall(r"\b([A-Z]+_[A-Z_]+)=", " ".join(instructions("ENV"))))
+    names -= {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
+    assert len(names) > 8
+    assert [name for name in names if f"`{name}`" not in reference] == []
+
+
+def test_product_has_the_time_to_stop() -> None:
+    longest = gunicorn_settings.graceful_timeout + supervisor.STOP_SECONDS
+    assert seconds(SERVICES["app"]["stop_grace_period"]) > longest
+
+
+def test_supervisor_starts_list_processes_with_their_own_priority() -> None:
+    assert supervisor.LIST_NICENESS == run_lists.NICENESS
+
+
+def test_product_waits_for_its_servers_and_the_proxy_for_the_product() -> None:
+    assert SERVICES["app"]["depends_on"] == {
+        "postgres": {"condition": "service_healthy"},
+        "redis": {"condition": "service_healthy"},
+    }
+    assert SERVICES["proxy"]["depends_on"] == {"app": {"condition": "service_healthy"}}
