@@ -12,7 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx image buildah
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +37,11 @@ postgresql:
 proofs: .venv/.development browser nginx ## run slow tests: several processes, the reverse proxy, the look of every page
 	$(PYTEST) $(WORKERS) -m "proof and not fault"
 
-faults: .venv/.development nginx ## run the slowest tests: kills, outages, full disks, reloads, overload, backups and migrations under load
+faults: .venv/.development nginx buildah ## run the slowest tests: kills, outages, full disks, reloads, overload, backups, migrations under load, the image
 	$(PYTEST) $(WORKERS) -m fault
+
+image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
+	$(PYTEST) -s -m "" tests/operations/test_container_files.py tests/operations/test_image.py
 
 fuzz: .venv/.development ## run the product against random input for FUZZ_SECONDS (600) on two cores; PostgreSQL
 	$(BIN)/python -m tests.servers.postgres $(BIN)/python -m tests.fuzz
@@ -84,6 +87,12 @@ nginx: ## install nginx for the reverse proxy tests, if it is missing and apt ma
 	@command -v nginx >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 		&& echo "Installing nginx for the reverse proxy tests…" \
 		&& apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq nginx-light >/dev/null; } || true
+
+# bubblewrap starts what buildah builds, on a base that mmdebstrap makes.
+buildah: ## install buildah, mmdebstrap and bubblewrap for the image, if one is missing and apt may install it
+	@{ command -v buildah && command -v mmdebstrap && command -v bwrap; } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "Installing buildah, mmdebstrap and bubblewrap for the image…" && apt-get update -qq \
+		&& apt-get install -y -qq --no-install-recommends buildah mmdebstrap bubblewrap >/dev/null; } || true
 
 .venv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
