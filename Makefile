@@ -12,7 +12,7 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx image buildah
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx image buildah promtool
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ serve: .venv/.product ## set everything up and serve the product on http://127.0
 
 # The tests on SQLite wait for browsers and processes; those on PostgreSQL compute in the meantime.
 # Each worker takes seconds to start, and those on PostgreSQL never wait, so two are enough there.
-test: .venv/.development browser ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
+test: .venv/.development browser promtool ## set everything up and run every test: SQLite, PostgreSQL, Redis, browser
 	@$(MAKE) --no-print-directory -j 2 sqlite postgresql
 
 sqlite:
@@ -34,7 +34,7 @@ postgresql:
 		-m "not (proof or fault or journey or process or anywhere)" 2>&1); \
 		status=$$?; echo "PostgreSQL:$$output"; exit $$status
 
-proofs: .venv/.development browser nginx ## run slow tests: several processes, the reverse proxy, the look of every page
+proofs: .venv/.development browser nginx promtool ## run slow tests: several processes, the reverse proxy, the look of every page
 	$(PYTEST) $(WORKERS) -m "proof and not fault"
 
 faults: .venv/.development nginx buildah ## run the slowest tests: kills, outages, full disks, reloads, overload, backups, migrations under load, the image
@@ -93,6 +93,15 @@ buildah: ## install buildah, mmdebstrap and bubblewrap for the image, if one is 
 	@{ command -v buildah && command -v mmdebstrap && command -v bwrap; } >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 		&& echo "Installing buildah, mmdebstrap and bubblewrap for the image…" && apt-get update -qq \
 		&& apt-get install -y -qq --no-install-recommends buildah mmdebstrap bubblewrap >/dev/null; } || true
+
+# Only this program of Debian's package, which would also install the server, as a service.
+promtool: .venv/bin/uv ## download promtool for the tests of the alerts, if it is missing and apt has it
+	@command -v promtool >/dev/null || test -x $(BIN)/promtool || { command -v apt-get >/dev/null && cd $$(mktemp -d) \
+		&& echo "Downloading promtool for the tests of the alerts…" \
+		&& { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && apt-get download -qq prometheus 2>/dev/null \
+		&& dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool \
+		&& install promtool $(CURDIR)/$(BIN)/promtool && rm -r "$$PWD"; } \
+		|| echo "promtool is missing, so the alerts are not tested."
 
 .venv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -23,6 +23,7 @@ processes = Gauge(
     ("process",),
     multiprocess_mode="livesum",
 )
+starts = Counter("emailvalidation_process_starts", "Processes started, by role.", ("process",))
 memory = Gauge(
     "emailvalidation_process_memory_bytes",
     "Resident memory of all processes of a role.",
@@ -46,6 +47,7 @@ class Flusher:
     def __init__(self, role: str) -> None:
         """`role`: the value of the `process` label, such as "web" or "background"."""
         self._role = role
+        starts.labels(role).inc()
         self._cpu_seconds = 0.0
         # How many dropped records the metric includes, and how many the log reports.
         self._counted = self._reported = 0

@@ -21,16 +21,16 @@ RETRY_SECONDS = 900
 ran_at = Gauge(
     "emailvalidation_daily_job_run_timestamp_seconds",
     "When each daily job last ended, as a Unix timestamp.",
-    ("job",),
+    ("name",),
     multiprocess_mode="mostrecent",
 )
 durations = Gauge(
     "emailvalidation_daily_job_duration_seconds",
     "Duration of the last run of each daily job.",
-    ("job",),
+    ("name",),
     multiprocess_mode="mostrecent",
 )
-failures = Counter("emailvalidation_daily_job_failures", "Failed runs of daily jobs.", ("job",))
+failures = Counter("emailvalidation_daily_job_failures", "Failed runs of daily jobs.", ("name",))
 
 
 class DailyJob(Protocol):
@@ -50,16 +50,17 @@ def run_daily() -> None:
     failed = []
     for path in on_every_day.paths:
         # The metrics' label is the function's name, which stays the same when its module moves.
-        job = path.rpartition(".")[2]
+        # It isn't called `job`: Prometheus gives that name to the scrape job.
+        name = path.rpartition(".")[2]
         started = time.monotonic()
         try:
             on_every_day.load(path)()
         except Exception:
             logger.exception("Daily job %s failed", path)
             failed.append(path)
-            failures.labels(job).inc()
-        durations.labels(job).set(time.monotonic() - started)
-        ran_at.labels(job).set_to_current_time()
+            failures.labels(name).inc()
+        durations.labels(name).set(time.monotonic() - started)
+        ran_at.labels(name).set_to_current_time()
     if failed:
         raise DailyJobsFailed(f"These daily jobs failed: {', '.join(failed)}")
 

@@ -1,0 +1,118 @@
+"""deploy/grafana/dashboard.json: Grafana can import it, and it uses metrics that exist."""
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.servers.product import ROOT
+from tests.servers.promtool import promtool
+from tests.support.docs_metrics import load_all_metrics
+from tests.support.promql import labels_by_sample, mistakes, selectors
+
+DASHBOARD: dict[str, Any] = json.loads((ROOT / "deploy/grafana/dashboard.json").read_text())
+PANELS: list[dict[str, Any]] = DASHBOARD["panels"]
+GRAPHS = [panel for panel in PANELS if panel["type"] != "row"]
+VARIABLES = {
+    "$__rate_interval": "5m",
+    "$job": "email-validation",
+    "$instance": ".*",
+}
+
+
+def expressions() -> list[str]:
+    """Return the expressions of panels and annotations, with values for Grafana's variables."""
+    texts = [target["expr"] for panel in GRAPHS for target in panel["targets"]]
+    texts += [note["expr"] for note in DASHBOARD["annotations"]["list"] if "expr" in note]
+    for name, value in VARIABLES.items():
+        texts = [text.replace(name, value) for text in texts]
+    assert len(texts) > 60
+    assert "$" not in "".join(texts)
+    return texts
+
+
+def overlap(one: dict[str, int], other: dict[str, int]) -> bool:
+    return (
+        one["x"] < other["x"] + other["w"]
+        and other["x"] < one["x"] + one["w"]
+        and one["y"] < other["y"] + other["h"]
+        and other["y"] < one["y"] + one["h"]
+    )
+
+
+def test_each_panel_has_its_own_id_and_place() -> None:
+    identifiers = [panel["id"] for panel in PANELS]
+    assert len(set(identifiers)) == len(identifiers)
+    places = [panel["gridPos"] for panel in PANELS]
+    assert all(place["x"] + place["w"] <= 24 for place in places)
+    pairs = combinations(places, 2)
+    assert [pair for pair in pairs if overlap(*pair)] == []
+
+
+def test_panels_are_grouped_in_rows() -> None:
+    tops = sorted((panel["gridPos"]["y"], panel["type"] == "row") for panel in PANELS)
+    assert tops[0] == (0, True)
+    assert sum(is_row for _, is_row in tops) >= 8
+    assert {panel["type"] for panel in GRAPHS} == {"timeseries", "stat", "table"}
+
+
+def test_the_data_source_is_a_variable() -> None:
+    variables = {each["name"]: each for each in DASHBOARD["templating"]["list"]}
+    assert list(variables) == ["datasource", "job", "instance"]
+    assert variables["datasource"]["type"] == "datasource"
+    source = {"type": "prometheus", "uid": "${datasource}"}
+    used = [variables["job"], variables["instance"], *GRAPHS]
+    used += [target for panel in GRAPHS for target in panel["targets"]]
+    assert all(each["datasource"] == source for each in used)
+
+
+def test_the_dashboard_can_be_imported() -> None:
+    # Grafana gives it an id, and 38 is the schema of its version 10.0.
+    assert (DASHBOARD["id"], DASHBOARD["schemaVersion"]) == (None, 38)
+    assert DASHBOARD["uid"] == "email-validation"
+    requirements = {each["id"]: each["version"] for each in DASHBOARD["__requires"]}
+    assert requirements["grafana"] == "10.0.0"
+
+
+@pytest.mark.parametrize("panel", GRAPHS, ids=lambda panel: str(panel["title"]))
+def test_each_panel_has_a_unit_thresholds_and_legends(panel: dict[str, Any]) -> None:
+    defaults = panel["fieldConfig"]["defaults"]
+    assert defaults["unit"]
+    assert defaults["thresholds"]["steps"][0]["value"] is None
+    references = [target["refId"] for target in panel["targets"]]
+    assert len(set(references)) == len(references) > 0
+    if panel["type"] == "timeseries":
+        assert all(target["legendFormat"] for target in panel["targets"])
+
+
+def test_each_expression_uses_metrics_and_labels_that_exist() -> None:
+    known = labels_by_sample()
+    found = {text: [*mistakes(text, known)] for text in expressions()}
+    assert {text: lines for text, lines in found.items() if lines} == {}
+
+
+def test_each_expression_is_about_the_chosen_job_and_instances() -> None:
+    for text in expressions():
+        assert all({"job", "instance"} <= labels for _, labels in selectors(text)), text
+
+
+def test_each_metric_is_on_the_dashboard() -> None:
+    shown = {name for text in expressions() for name, _ in selectors(text)}
+    missing = [
+        metric.name
+        for metric in load_all_metrics()
+        if not any(name.startswith(metric.name) for name in shown)
+    ]
+    assert missing == []
+
+
+def test_promtool_accepts_each_expression(tmp_path: Path) -> None:
+    rules = [{"record": f"panel_{i}", "expr": text} for i, text in enumerate(expressions())]
+    file = tmp_path / "dashboard.yaml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
+    process = promtool("check", "rules", file)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert f"{len(rules)} rules found" in process.stdout
