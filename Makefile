@@ -12,10 +12,10 @@ export UV_PYTHON_DOWNLOADS := never
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx image buildah promtool
+.PHONY: help serve test sqlite postgresql proofs faults fuzz setup bench check lint types style lock browser nginx image buildah promtool pgbouncer
 
 help: ## list all targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 serve: .venv/.product ## set everything up and serve the product on http://127.0.0.1:$PORT (8000)
 	@exec $(BIN)/python -m config.server.supervisor
@@ -37,7 +37,7 @@ postgresql:
 proofs: .venv/.development browser nginx promtool ## run slow tests: several processes, the reverse proxy, the look of every page
 	$(PYTEST) $(WORKERS) -m "proof and not fault"
 
-faults: .venv/.development nginx buildah ## run the slowest tests: kills, outages, full disks, reloads, overload, backups, migrations under load, the image
+faults: .venv/.development nginx pgbouncer buildah ## run the slowest tests: kills, outages, full disks, reloads, overload, backups, migrations under load, the image
 	$(PYTEST) $(WORKERS) -m fault
 
 image: .venv/.development nginx buildah ## build the container image without Docker, run it, upgrade to it, print its size, memory and start time
@@ -102,6 +102,11 @@ promtool: .venv/bin/uv ## download promtool for the tests of the alerts, if it i
 		&& dpkg-deb --fsys-tarfile prometheus_*.deb | tar -xO ./usr/bin/promtool >promtool \
 		&& install promtool $(CURDIR)/$(BIN)/promtool && rm -r "$$PWD"; } \
 		|| echo "promtool is missing, so the alerts are not tested."
+
+pgbouncer: ## install PgBouncer for its tests, if it is missing and apt may install it
+	@command -v pgbouncer >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+		&& echo "Installing PgBouncer for its tests…" \
+		&& apt-get update -qq && RUNLEVEL=1 apt-get install -y -qq pgbouncer >/dev/null; } || true
 
 .venv/bin/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

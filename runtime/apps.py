@@ -1,6 +1,8 @@
 from django.apps import AppConfig
+from django.core import checks
 from django.urls import register_converter
 
+from runtime.database.postgresql.pooler import check_pgbouncer
 from runtime.http.url_converters import PublicId, RequestId, Token
 
 
@@ -9,6 +11,7 @@ class RuntimeConfig(AppConfig):
     verbose_name = "Background jobs and emails"
 
     def ready(self) -> None:
+        checks.register(check_pgbouncer, checks.Tags.database)
         # Django imports the apps' urls.py files after this.
         register_converter(PublicId, "public_id")
         register_converter(RequestId, "request_id")

@@ -12,7 +12,7 @@ from config.hooks import *  # noqa: F403
 from config.settings.billing import currency, seller_country
 from config.settings.caches import cache_settings, redis_url
 from config.settings.content_security_policy import DIRECTIVES, PERMISSIONS_HEADER
-from config.settings.databases import database_settings
+from config.settings.databases import database_settings, pgbouncer_settings
 from config.settings.environment import Environment, get_origin
 from config.settings.mail import mail_settings
 from config.settings.metrics import enable_metrics, metrics_address
@@ -161,11 +161,13 @@ WEB_THREADS = env.integer("WEB_THREADS", 16, minimum=1, maximum=512)
 # of connections. Other processes use one connection.
 SERVES_WEB = env.flag("SERVES_WEB", False)
 
-DATABASES = {
-    "default": database_settings(
-        env, DATA_DIR / "db.sqlite3", pool_size=WEB_THREADS if SERVES_WEB else 0
-    )
-}
+_POOL_SIZE = WEB_THREADS if SERVES_WEB else 0
+
+_DATABASE = database_settings(env, DATA_DIR / "db.sqlite3", pool_size=_POOL_SIZE)
+# Only web workers connect through PgBouncer. Other processes hold few connections, and some need a
+# session: migrate holds a lock in it, pg_dump changes its settings.
+PGBOUNCER = pgbouncer_settings(env, _DATABASE, pool_size=_POOL_SIZE)
+DATABASES = {"default": (SERVES_WEB and PGBOUNCER) or _DATABASE}
 
 REDIS_URL = redis_url(env)
 CACHES = cache_settings(REDIS_URL, DATA_DIR / "counters.sqlite3")

@@ -14,6 +14,8 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connection
 
+from runtime.database.postgresql.pooler import require_session
+
 
 def is_postgresql() -> bool:
     return connection.vendor == "postgresql"
@@ -26,6 +28,7 @@ def dump_name() -> str:
 
 def dump(copy: Path) -> None:
     if is_postgresql():
+        require_session(connection)
         _run("pg_dump", "--format=custom", "--compress=1", f"--file={copy}")
         return
     # Unlike a page-by-page copy, VACUUM INTO leaves deleted rows out.
@@ -41,6 +44,7 @@ def restore_folder() -> Path:
 def restore(copy: Path) -> None:
     """Load a dump, which may be moved, into a database that require_empty_database() accepts."""
     if is_postgresql():
+        require_session(connection)
         connection.close()
         # Without --dbname, pg_restore prints the dump.
         name = connection.get_connection_params()["dbname"]

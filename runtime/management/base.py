@@ -9,7 +9,7 @@ class ProductCommand(BaseCommand):
     """A command that starts without Django's system checks.
 
     They import the URL table with every view, which doubles the time to start. `manage.py check`
-    runs them, as do `make lint` and the deployment (docs/operations.md).
+    runs them, as do `make lint` and the deployment (docs/operations/).
     """
 
     requires_system_checks: list[str] = []

@@ -2,11 +2,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.settings.databases import database_settings
+from config.settings.databases import database_settings, pgbouncer_settings
 from config.settings.environment import Environment
 from config.settings.mail import mail_settings
 from tests.servers.product import ROOT
@@ -72,6 +73,69 @@ def test_invalid_database_url_is_reported_without_its_password(url: str) -> None
     database_settings(env, Path("db.sqlite3"), pool_size=0)
     assert env.problems[0].startswith("DATABASE_URL must be of the form")
     assert "u:p@" not in env.problems[0]
+
+
+PRIMARY = "postgres://u:p@db1,db2/validation"
+SQLITE_URL = "sqlite:////data/db.sqlite3"
+
+
+def test_with_several_hosts_the_one_that_accepts_writes_is_used() -> None:
+    def options(url: str) -> Any:
+        settings = database_settings(environment(DATABASE_URL=url), Path("db"), pool_size=0)
+        return settings["OPTIONS"]
+
+    assert options(PRIMARY)["target_session_attrs"] == "read-write"
+    assert options("postgres:///v?host=db1,db2")["target_session_attrs"] == "read-write"
+    assert options(f"{PRIMARY}?target_session_attrs=any")["target_session_attrs"] == "any"
+    assert "target_session_attrs" not in options("postgres://u:p@db1/validation")
+
+
+@pytest.mark.parametrize(
+    ("pgbouncer", "database", "problem"),
+    [
+        ("db1:6432", PRIMARY, "must be of the form"),
+        (SQLITE_URL, PRIMARY, "must be of the form"),
+        ("postgres://u:p@[h/v", PRIMARY, "must be of the form"),
+        ("postgres://u:p@127.0.0.1:6432/v", SQLITE_URL, "needs DATABASE_URL"),
+        ("postgres://u:p@127.0.0.1:6432/v", "", "needs DATABASE_URL"),
+    ],
+)
+def test_invalid_pgbouncer_url_is_reported_without_its_password(
+    pgbouncer: str, database: str, problem: str
+) -> None:
+    env = environment(PGBOUNCER_URL=pgbouncer, DATABASE_URL=database)
+    settings = database_settings(env, Path("db.sqlite3"), pool_size=0)
+    assert pgbouncer_settings(env, settings, pool_size=0) is None
+    assert env.problems[0].startswith(f"PGBOUNCER_URL {problem}")
+    assert "u:p@" not in env.problems[0]
+
+
+def test_password_of_pgbouncer_defaults_to_that_of_the_database() -> None:
+    env = environment(PGBOUNCER_URL="postgres://u@127.0.0.1:6432/v", DATABASE_URL=PRIMARY)
+    database = database_settings(env, Path("db.sqlite3"), pool_size=0)
+    pgbouncer = pgbouncer_settings(env, database, pool_size=0)
+    assert pgbouncer
+    assert pgbouncer["PASSWORD"] == "p"
+
+
+@pytest.mark.parametrize(("serves_web", "port"), [("on", 6432), ("off", 5432)])
+def test_only_web_workers_connect_through_pgbouncer(serves_web: str, port: int) -> None:
+    script = "import config.settings as s; d = s.DATABASES['default']; print(d['PORT'], d)"
+    process = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={
+            "PATH": os.environ["PATH"],
+            "SERVES_WEB": serves_web,
+            "DATABASE_URL": "postgres://u:p@db1:5432/validation",
+            "PGBOUNCER_URL": "postgres://u:p@127.0.0.1:6432/validation",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert process.stdout.startswith(f"{port} ")
+    assert ("'prepare_threshold': None" in process.stdout) == (serves_web == "on")
 
 
 def test_database_path_may_contain_special_characters() -> None:

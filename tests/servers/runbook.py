@@ -1,4 +1,4 @@
-"""Run the commands of docs/operations.md on a simulated machine.
+"""Run the commands of the handbook on a simulated machine.
 
 Paths and programs that need root are replaced by temporary folders, wrappers or no-ops.
 """
@@ -9,18 +9,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 from tests.servers.postgres import prepend_postgres_programs
 from tests.servers.product import ROOT
 
-PAGE = ROOT / "docs" / "operations.md"
+# The first page leads to the others.
+PAGES = [ROOT / "docs" / "operations.md", *sorted((ROOT / "docs" / "operations").glob("*.md"))]
 ECHO = f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n"
 SHELL_BLOCK = re.compile(r"^( *)```sh(?: run=([\w-]+))?\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 
 
 def blocks() -> list[tuple[str, str]]:
     """Return the name (or "") and the text of each shell block."""
-    return [(name, text) for _, name, text in SHELL_BLOCK.findall(PAGE.read_text())]
+    text = "\n".join(page.read_text() for page in PAGES)
+    return [(name, dedent(block)) for _, name, block in SHELL_BLOCK.findall(text)]
 
 
 class Machine:
@@ -36,9 +39,9 @@ class Machine:
         for name in ("etc", "backups", "bin"):
             (folder / name).mkdir(parents=True)
         self._programs = folder / "bin"
-        self._write_program("manage", self._replace_paths((ROOT / "deploy/manage").read_text()))
-        self._write_program("systemctl", "#!/bin/sh\n")
-        self._write_program("runuser", '#!/bin/sh\nshift 3\nexec "$@"\n')
+        self.write_program("manage", self._replace_paths((ROOT / "deploy/manage").read_text()))
+        self.write_program("systemctl", "#!/bin/sh\n")
+        self.write_program("runuser", '#!/bin/sh\nshift 3\nexec "$@"\n')
         lines = "".join(f"{name}={value}\n" for name, value in environment.items())
         (folder / "etc" / "production.env").write_text(lines)
         self.folder = folder
@@ -71,7 +74,7 @@ class Machine:
 
     def commands(self, name: str, **variables: str) -> list[list[str]]:
         """Return the arguments of each `manage` call in the block, without running it."""
-        self._write_program("manage", ECHO)
+        self.write_program("manage", ECHO)
         return [json.loads(line) for line in self.run(name, **variables).splitlines()]
 
     def _replace_paths(self, text: str) -> str:
@@ -79,7 +82,7 @@ class Machine:
             text = text.replace(path, replacement)
         return text
 
-    def _write_program(self, name: str, text: str) -> None:
+    def write_program(self, name: str, text: str) -> None:
         path = self._programs / name
         path.write_text(text)
         path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Django's migrate command, safe while the database serves requests: docs/operations.md.
+"""Django's migrate command, safe while the database serves requests: docs/operations/migrations.md.
 
 On PostgreSQL, a migration that doesn't get its table lock within MIGRATION_LOCK_TIMEOUT fails, so
 that requests don't queue behind it (runtime/database/postgresql/base.py). This command retries it.
@@ -19,13 +19,14 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from runtime.database.empty_database import empty_database_message, is_empty
 from runtime.database.missing_migrations import has_missing_migrations
+from runtime.database.postgresql.pooler import require_session
 
 MAX_ATTEMPTS, PAUSE_SECONDS = 60, 3
 # The key of the advisory lock: an arbitrary number.
 LOCK_ID = 5_083_229_314
 # The SQLSTATEs lock_not_available and deadlock_detected.
 IN_USE = ("55P03", "40P01")
-RETRYING = 'A table is in use; trying again. To find out why: docs/operations.md, "Migrations".'
+RETRYING = "A table is in use; trying again. To find out why: docs/operations/migrations.md."
 
 
 class Command(migrate.Command):
@@ -44,6 +45,13 @@ class Command(migrate.Command):
             action="store_true",
             help="read the migrations only if the database misses one, as each start does",
         )
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        connection = connections[options["database"]]
+        # Before the system checks, which connect as well.
+        if connection.vendor == "postgresql":
+            require_session(connection)
+        return super().execute(*args, **options)
 
     def handle(self, *args: Any, new_database: bool = False, **options: Any) -> None:
         connection = connections[options["database"]]
