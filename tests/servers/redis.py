@@ -24,8 +24,9 @@ def redis() -> Iterator[str]:
 
 
 @contextmanager
-def redis_server() -> Iterator[Redis]:
-    port = free_port()
+def redis_server(port: int = 0) -> Iterator[Redis]:
+    """Start a server on the port, or on a free one."""
+    port = port or free_port()
     with tempfile.TemporaryDirectory(prefix="redis-") as folder:
         command = [_program(), "--port", str(port), "--bind", "127.0.0.1", "--save", ""]
         with subprocess.Popen([*command, "--dir", folder], stdout=subprocess.DEVNULL) as process:
