@@ -1,4 +1,4 @@
-"""The incident commands of docs/operations.md, run as documented."""
+"""The incident commands of docs/operations/incidents.md, run as documented."""
 
 import os
 from pathlib import Path

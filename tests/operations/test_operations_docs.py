@@ -1,4 +1,4 @@
-"""docs/operations.md matches the code: everything it refers to exists."""
+"""The handbook, docs/operations.md and its chapters, matches the code: all it refers to exists."""
 
 import re
 import subprocess
@@ -7,17 +7,22 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.operations import test_incidents, test_runbook
+from tests.operations import test_incidents, test_runbook, test_three_machines
+from tests.servers import three_machines
 from tests.servers.product import ROOT
-from tests.servers.runbook import PAGE, blocks
+from tests.servers.runbook import PAGES, blocks
 
-TEXT = PAGE.read_text()
+TEXT = "\n".join(page.read_text() for page in PAGES)
+# They run the marked blocks.
+RUNNERS = (test_incidents, test_runbook, test_three_machines, three_machines)
 # Names that belong to a shell, systemd, SQL or the tests.
 NOT_OURS = {
     *("FILE", "REPOSITORY", "RELEASE", "BACKUPS", "ARCHIVE", "PGDATA", "BASE", "MOMENT"),
     *("REQUEST_ID", "PID", "KEY", "ACCOUNT", "STAFF", "MAILTO", "EMAIL", "NAME", "TEXT"),
     *("ADDRESS", "COMMAND", "PATH", "RELEASED", "SELECT", "ALTER", "DELETE", "NULL", "JSON"),
-    "CONCURRENTLY",
+    *("CONCURRENTLY", "NETWORK", "PRIMARY", "PASSWORD", "RENAME"),
+    # Variables of compose.yaml.
+    *("IMAGE", "PROXY_ADDRESS"),
 }
 # A setting has an underscore, or is alone in backticks, or precedes an equals sign.
 SETTING = re.compile(r"(?<![\w$<])[A-Z]{2,}(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?==|`)")
@@ -25,8 +30,10 @@ SETTING = re.compile(r"(?<![\w$<])[A-Z]{2,}(?:_[A-Z]+)+(?!\w)|(?<=`)[A-Z]{4,}(?=
 
 def test_every_documented_command_exists() -> None:
     commands = set(re.findall(r"\bmanage (?:--\S+ )?([a-z_]\w*)", TEXT))
+    in_containers = set(re.findall(r"compose run (?:--\S+ )*app ([a-z_]+)", TEXT))
     assert len(commands) > 12
-    assert commands <= {*get_commands(), "is"}
+    assert len(in_containers) > 3
+    assert commands | in_containers <= {*get_commands(), "is"}
 
 
 def test_every_documented_option_exists() -> None:
@@ -39,18 +46,31 @@ def test_every_documented_option_exists() -> None:
 def test_every_setting_is_in_the_configuration_reference() -> None:
     reference = (ROOT / "docs" / "configuration.md").read_text()
     for line in re.findall(r"`[^`\n]+`", TEXT):
-        for name in SETTING.findall(line):
+        for name in (found.removesuffix("_FILE") for found in SETTING.findall(line)):
             assert f"`{name}`" in reference or name in NOT_OURS, name
 
 
-def test_every_link_has_a_target() -> None:
-    titles = re.findall(r"^#+ (.+)$", TEXT, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
-    for target in re.findall(r"\]\(([^)]+)\)", TEXT):
-        if target.startswith("#"):
-            assert target[1:] in anchors, target
-        elif "://" not in target:
-            assert (PAGE.parent / target.partition("#")[0]).is_file(), target
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_has_a_target(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), target
+        if anchor:
+            assert anchor in anchors(file), target
+
+
+def test_every_page_is_linked_from_the_first() -> None:
+    first, *chapters = PAGES
+    for chapter in chapters:
+        assert f"(operations/{chapter.name})" in first.read_text(), chapter.name
 
 
 def test_every_block_is_valid_bash() -> None:
@@ -59,7 +79,7 @@ def test_every_block_is_valid_bash() -> None:
 
 
 def test_every_marked_block_is_run_by_a_test() -> None:
-    tests = "".join(Path(str(m.__file__)).read_text() for m in (test_incidents, test_runbook))
+    tests = "".join(Path(str(m.__file__)).read_text() for m in RUNNERS)
     names = [name for name, _ in blocks() if name]
     assert len(names) > 8
     assert [name for name in names if f'"{name}"' not in tests] == []

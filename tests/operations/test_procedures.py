@@ -1,4 +1,4 @@
-"""The procedures of docs/operations.md stop at a failing step, even without `set -e`."""
+"""The procedures of the handbook stop at a failing step, even without `set -e`."""
 
 import subprocess
 import sys
@@ -10,11 +10,21 @@ from tests.servers.runbook import blocks
 
 # Each procedure is identified by text that only its block contains.
 PROCEDURES = [
+    "docker build --tag email-validation .",
+    "docker compose run --rm app check --deploy",
+    "docker compose run --rm app create_account",
+    "docker compose build --pull",
+    "ALTER DATABASE validation RENAME",
+    "docker push",
+    "kubectl apply -f web.yaml -f worker.yaml -f lists.yaml -f ingress.yaml",
+    "kubectl replace",
+    "max_slot_wal_keep_size",
+    'pg_basebackup --pgdata "$PGDATA" --checkpoint=fast --write-recovery-conf',
     "apt-get install",
     "createuser --pwprompt",
     "manage check --deploy",
     "systemctl daemon-reload",
-    "git fetch --tags",
+    "manage collectstatic",
     "createdb --owner=validation --encoding=UTF8 --template=template0 restored",
     'manage back_up "$BACKUPS"',
     'mkdir -p "$DATA_DIR/old"',
@@ -23,9 +33,9 @@ PROCEDURES = [
     "password validation",
 ]
 PROGRAMS = (
-    *("apt-get", "cat", "cp", "curl", "editor", "git", "install", "make", "manage", "mkdir", "mv"),
-    *("nginx", "pg_basebackup", "pg_ctl", "psql", "runuser", "sed", "systemctl", "touch"),
-    "useradd",
+    *("apt-get", "cat", "cp", "curl", "docker", "editor", "git", "install", "kubectl", "make"),
+    *("manage", "mkdir", "mv", "nginx", "pg_basebackup", "pg_ctl", "psql", "python", "runuser"),
+    *("sed", "systemctl", "touch", "useradd"),
 )
 # Records each step, and fails at step FAILS_AT.
 RECORDER = f"""#!{sys.executable}
@@ -48,13 +58,14 @@ class Shell:
             (self.programs / name).chmod(0o755)
         for name in ("ls", "head"):
             (self.programs / name).symlink_to(f"/usr/bin/{name}")
-        for name in ("backups", "archive", "data"):
-            (folder / name).mkdir()
+        for name in ("backups", "archive", "data", "etc/email-validation"):
+            (folder / name).mkdir(parents=True)
         (folder / "backups" / "newest.backup").touch()
 
     def run(self, text: str, fails_at: int = 0) -> tuple[int, list[str]]:
         """Run the text; return its exit status and the steps it ran."""
         log = self.folder / f"log-{fails_at}"
+        text = text.replace(".venv/bin/python", "python").replace("/etc/", f"{self.folder}/etc/")
         for path in ("/srv/email-validation", "/var/backups/email-validation"):
             text = text.replace(path, str(self.folder / "backups"))
         folders = {"BACKUPS": "backups", "DATA_DIR": "data", "ARCHIVE": "archive", "PGDATA": "data"}

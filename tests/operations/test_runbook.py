@@ -1,4 +1,4 @@
-"""The backup and restore commands of docs/operations.md, on real databases under load."""
+"""The backup and restore commands of docs/operations/backups.md, on real databases under load."""
 
 import os
 import re
@@ -24,6 +24,8 @@ pytestmark = [pytest.mark.process, pytest.mark.fault, pytest.mark.timeout(300)]
 
 CREDITS = 100_000
 EMAIL = "restored@shop.example"
+# Runs the command of `docker compose exec --no-TTY postgres COMMAND…`, and nothing else.
+DOCKER = '#!/bin/sh\n[ "$2" = exec ] || exit 0\nshift 4\nexec "$@"\n'
 
 
 def back_up_under_load(site: Product, machine: Machine, name: str, **variables: str) -> str:
@@ -91,6 +93,22 @@ def test_postgresql_backup_under_load_can_be_restored(tmp_path: Path) -> None:
         (restored,) = re.findall("DATABASE_URL=(.+)", machine.settings)
         assert "/restored?" in restored
         with product(data, DATABASE_URL=restored, WEB_WORKERS="1") as site:
+            assert_serves_as_before(site, secret, used)
+
+
+def test_postgresql_backup_can_be_restored_with_containers(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with product_database() as (url, superuser):
+        machine = Machine(tmp_path / "machine", DATA_DIR=str(data), DATABASE_URL=url)
+        machine.write_program("docker", DOCKER)
+        with product(data, DATABASE_URL=url, WEB_WORKERS="1") as site:
+            secret = back_up_under_load(site, machine, "postgresql-backup")
+            used = fetch_number(site, "SELECT SUM(credits) FROM credits_usehour")
+        site.log.unlink()
+        # As PostgreSQL's image does.
+        machine.execute('psql -c "ALTER ROLE validation SUPERUSER"', superuser)
+        assert "agree" in machine.run("container-restore", **superuser)
+        with product(data, DATABASE_URL=url, WEB_WORKERS="1") as site:
             assert_serves_as_before(site, secret, used)
 
 

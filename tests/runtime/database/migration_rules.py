@@ -1,4 +1,4 @@
-"""Check that migrations don't break the previous release: docs/operations.md, "Migrations".
+"""Check that migrations don't break the previous release: docs/operations/migrations.md.
 
 Every operation that isn't known to be harmless is rejected, unless the migration's attribute
 `harmless_because` gives a reason.
