@@ -167,7 +167,7 @@ _DATABASE = database_settings(env, DATA_DIR / "db.sqlite3", pool_size=_POOL_SIZE
 # Only web workers connect through PgBouncer. Other processes hold few connections, and some need a
 # session: migrate holds a lock in it, pg_dump changes its settings.
 PGBOUNCER = pgbouncer_settings(env, _DATABASE, pool_size=_POOL_SIZE)
-DATABASES = {"default": (SERVES_WEB and PGBOUNCER) or _DATABASE}
+DATABASES = {"default": PGBOUNCER if PGBOUNCER and SERVES_WEB else _DATABASE}
 
 REDIS_URL = redis_url(env)
 CACHES = cache_settings(REDIS_URL, DATA_DIR / "counters.sqlite3")
