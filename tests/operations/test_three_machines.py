@@ -145,6 +145,22 @@ def test_standby_dies_and_calls_are_refused_until_commits_stop_waiting_for_it(
     print(f"standby: {len(calls.failures)} unanswered, gap {calls.longest_gap:.1f} s")
 
 
+def test_asynchronous_standby_loses_what_it_had_not_received(service: ThreeMachines) -> None:
+    with service.lossy_traffic("asynchronous@shop.example") as calls:
+        acknowledged_by_both = calls.results
+        service.primary.run("replication-asynchronous")
+        service.standby.kill()
+        calls.wait_for_more(100)
+        service.primary.kill()
+        service.standby.start()
+        service.fail_over()
+        calls.wait_for_more(100)
+        service.replicate()
+    lost = calls.results - calls.charged
+    assert len(lost) >= 90
+    assert acknowledged_by_both <= calls.charged
+
+
 def test_key_revoked_on_one_machine_is_refused_by_the_other(service: ThreeMachines) -> None:
     first, second = service.apps
     secret = make_key(first, "revoked@shop.example", 1000)

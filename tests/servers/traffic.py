@@ -26,6 +26,8 @@ class Traffic:
     # Calls without a key are sent once.
     sent_once: int = 0
     answered_once: set[str] = field(default_factory=set)
+    # The ids of the results that were charged, known after the end.
+    charged: set[str] = field(default_factory=set)
     failures: list[int] = field(default_factory=list)
     # When a call was answered, by time.monotonic().
     times: list[float] = field(default_factory=list)
