@@ -1,5 +1,7 @@
 """Build the validation engine of this process from the settings, and export its counters."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Protocol
 
@@ -17,8 +19,11 @@ from runtime.metrics.client import (
     before_each_flush,
     initialize,
 )
+from runtime.tracing import IS_ON as IS_TRACED
+from runtime.tracing import child_span
 from validation.engine.check import Engine
-from validation.engine.dns.resolver import Resolver
+from validation.engine.dns.budget import MessageBudget
+from validation.engine.dns.resolver import Lookup, Resolver
 from validation.engine.domain_data import StaffDomains
 
 _domain_lookups = Counter(
@@ -69,10 +74,22 @@ class ReadStaffDomains(Protocol):
 staff_domains = Hook[ReadStaffDomains]("STAFF_DOMAINS")
 
 
+class TracedResolver(Resolver):
+    """A resolver whose lookups have a span. Its class costs nothing while tracing is off."""
+
+    @contextmanager
+    def start_lookup(
+        self, find_owner: Callable[[str], str], deadline: float, budget: MessageBudget | None = None
+    ) -> Iterator[Lookup]:
+        with child_span("search DNS"), super().start_lookup(find_owner, deadline, budget) as lookup:
+            yield lookup
+
+
 @cache
 def get_engine() -> Engine:
     """Return the engine of this process. All threads share its DNS cache."""
-    resolver = Resolver(
+    resolver_class = TracedResolver if IS_TRACED else Resolver
+    resolver = resolver_class(
         settings.DNS_RESOLVERS,
         seconds=settings.DNS_TIMEOUT,
         cache_size=settings.DNS_CACHE_SIZE,

@@ -81,13 +81,13 @@ class ApiMiddleware:
             return self._refuse(request, ApiError("bad_request"))
         except UNAVAILABLE as error:
             times_unavailable.labels("api").inc()
-            logger.error("The database is unavailable", exc_info=error)
+            logger.error("The database is unavailable", exc_info=error, extra={"request": request})
             charged = None if isinstance(error, OutcomeUnknown) else False
             return self._refuse(request, unavailable(charged=charged))
         # Clients get the documented error; the application log gets the traceback's locations.
         except Exception as error:
             got_request_exception.send(sender=type(self), request=request)
-            logger.error("Uncaught exception", exc_info=error)
+            logger.error("Uncaught exception", exc_info=error, extra={"request": request})
             return self._refuse(request, ApiError("internal_error"))
         return response
 

@@ -79,6 +79,10 @@ def worker_exit(server: Any, worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
+    # Benchmarks run other applications, without health checks and metrics.
+    is_product = "config.wsgi" in sys.modules
+    if is_product:
+        _start_tracing()
     # Exclude the objects that exist by now: searching them for garbage would stop all requests
     # for a moment. Collect rarely, as most objects of a request are freed by reference counting,
     # but after few of them, because collecting 50,000 objects stops all requests for 10 ms.
@@ -86,8 +90,6 @@ def post_worker_init(worker: Any) -> None:
     gc.freeze()
     gc.set_threshold(5_000, 2, 50)
     gc.enable()
-    # Benchmarks run other applications, without health checks and metrics.
-    is_product = "config.wsgi" in sys.modules
     if is_product:
         from accounts.authentication.passwords import hash_queue
         from config.health import warm_up
@@ -105,6 +107,13 @@ def post_worker_init(worker: Any) -> None:
         worker.flusher.start()
     if worker.age == 1:
         print("  Ready. Ctrl-C stops it.\n", flush=True)
+
+
+def _start_tracing() -> None:
+    from runtime import tracing
+
+    if tracing.IS_ON:
+        tracing.start_exporting()
 
 
 def _refuse_empty_database() -> None:

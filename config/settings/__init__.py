@@ -22,6 +22,7 @@ from config.settings.rest_framework import *  # noqa: F403
 from config.settings.secrets import values_to_mask
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
+from config.settings.telemetry import sentry_dsn, trace_rate
 from config.settings.transport import transport_settings
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 from runtime.logging.formatters import mask_values
@@ -276,7 +277,7 @@ SUBPROCESSORS = [name for name in _subprocessors if name.lower() != "none"]
 _LEGAL = ("GOVERNING_LAW", "HOSTING", "SUBPROCESSORS")
 MISSING_LEGAL_SETTINGS = env.missing("SELLER_NAME", "SELLER_ADDRESS", "SELLER_TAX_ID", *_LEGAL)
 
-# --- Background jobs, logs and metrics ------------------------------------------------------------
+# --- Background jobs, logs, metrics, errors and traces --------------------------------------------
 
 SCHEDULER = env.flag("SCHEDULER", True)
 LIST_PROCESSES = env.integer("LIST_PROCESSES", 1, minimum=0, maximum=64)
@@ -293,9 +294,16 @@ if METRICS_ADDRESS is not None:
     enable_metrics(METRICS_DIR, SERVES_WEB)
 # Returns whether a text contains an API key, with or without its prefix.
 API_KEY_DETECTOR = "apikeys.crypto.contains_secret"
-LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT)
+SENTRY_DSN = sentry_dsn(env)
+_sentry = {"dsn": SENTRY_DSN, "release": VERSION, "environment": ENVIRONMENT}
+LOGGING = log_settings(LOG_LEVEL, LOG_FORMAT, _sentry if SENTRY_DSN else None)
 mask_values(values_to_mask(env.values))
 DEFAULT_EXCEPTION_REPORTER_FILTER = "runtime.logging.debug_pages.MaskingFilter"
+# The share of requests that web workers trace, or None.
+TRACE_RATE = trace_rate(env)
+TRACES_REQUESTS = SERVES_WEB and TRACE_RATE is not None
+if TRACES_REQUESTS:
+    MIDDLEWARE.insert(0, "config.tracing.TracingMiddleware")
 
 # --- Validation: raises ImproperlyConfigured with all problems ------------------------------------
 

@@ -1,12 +1,21 @@
 """Configure logging: one line per record, on standard error. Independent of Django."""
 
+from collections.abc import Mapping
 from typing import Any
 
 FORMATS = ("json", "text")
 LEVELS = ("debug", "info", "warning", "error")
 
 
-def log_settings(level: str, log_format: str) -> dict[str, Any]:
+def log_settings(
+    level: str, log_format: str, sentry: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the argument of dictConfig. `sentry`: arguments for error_tracking.create_handler."""
+    handlers: dict[str, dict[str, Any]] = {
+        "stderr": {"class": "runtime.logging.handler.StderrHandler", "formatter": log_format}
+    }
+    if sentry:
+        handlers["sentry"] = {"()": "runtime.logging.error_tracking.create_handler", **sentry}
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -19,10 +28,8 @@ def log_settings(level: str, log_format: str) -> dict[str, Any]:
             },
         },
         "filters": {"without path": {"()": "runtime.logging.formatters.WithoutPath"}},
-        "handlers": {
-            "stderr": {"class": "runtime.logging.handler.StderrHandler", "formatter": log_format}
-        },
-        "root": {"handlers": ["stderr"], "level": level},
+        "handlers": handlers,
+        "root": {"handlers": [*handlers], "level": level},
         "loggers": {
             # Removes Django's handlers, which would email errors to ADMINS.
             "django": {"handlers": [], "level": level, "propagate": True},

@@ -99,7 +99,7 @@ def test_each_alert_says_what_happened_and_what_to_do(alert: dict[str, Any]) -> 
 @pytest.mark.parametrize("alert", alerts(), ids=lambda alert: str(alert["alert"]))
 def test_each_alert_names_a_heading_of_the_handbook(alert: dict[str, Any]) -> None:
     page, _, anchor = alert["annotations"]["runbook"].partition("#")
-    assert page == "docs/operations.md"
+    assert page.startswith("docs/operations")
     assert anchor in anchors(ROOT / page)
 
 

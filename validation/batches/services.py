@@ -15,6 +15,7 @@ from credits.wallet.charges import InsufficientCredits
 from credits.wallet.key_limits import KeyCreditLimitReached
 from runtime.http import fairness
 from runtime.metrics.client import Counter
+from runtime.tracing import traced
 from validation.batches.settlement import Batch, charge_and_record_batch
 from validation.charging.settlement import Validation, ValidationResponse
 from validation.domain_data import account_domains
@@ -75,6 +76,7 @@ def validate_batch(
     return response
 
 
+@traced("check batch", lambda batch: {"emailvalidation.addresses": len(batch.emails)})
 def _check(caller: Caller, emails: Sequence[str]) -> Batch:
     started = time.perf_counter()
     distinct = list(dict.fromkeys(emails))

@@ -17,6 +17,7 @@ from credits.wallet.charges import (
 )
 from runtime.database.raw_sql import BulkInsert, OutcomeUnknown, atomic
 from runtime.http import fairness
+from runtime.tracing import traced
 from validation.batches.kinds import BatchResult, describe_results
 from validation.charging import lost_charges
 from validation.charging.settlement import Validation, ValidationResponse
@@ -51,6 +52,7 @@ class Batch:
         self.cost = sum(result.kind.cost for result in self.results)
 
 
+@traced("charge", lambda response: {"emailvalidation.credits": response.cost})
 def charge_and_record_batch(batch: Batch) -> ValidationResponse:
     """Commit the charge, the request-log rows and, with an Idempotency-Key, the replay.
 

@@ -25,6 +25,7 @@ from credits.wallet.charges import (
 from credits.wallet.key_limits import KeyCreditLimitReached
 from runtime.database.coalescing import Coalescer, WorkInterrupted
 from runtime.database.raw_sql import UNAVAILABLE, BulkInsert, OutcomeUnknown, atomic
+from runtime.tracing import traced
 from validation.charging import lost_charges
 from validation.engine.verdicts.finding import Finding
 from validation.ids import new_result_id
@@ -110,6 +111,7 @@ class Validation:
         return self._document
 
 
+@traced("charge", lambda response: {"emailvalidation.credits": response.cost})
 def charge_and_record(validation: Validation) -> ValidationResponse:
     """Commit the charge, the request-log row and, with an Idempotency-Key, the replay.
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -60,7 +61,7 @@ class Resolver:
 
     def start_lookup(
         self, find_owner: Callable[[str], str], deadline: float, budget: MessageBudget | None = None
-    ) -> "Lookup":
+    ) -> "AbstractContextManager[Lookup]":
         """Return a context manager for the queries of one lookup.
 
         `find_owner` returns the owner of a name, whose share of the cache holds the reply.

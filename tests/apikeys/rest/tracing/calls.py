@@ -27,7 +27,7 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(spans))
 
 
-# As in docs/operations.md.
+# The route is in the WSGI environ.
 def add_route(
     span: Span, environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]
 ) -> None:

@@ -1,0 +1,50 @@
+"""The span of a request. In the list of middleware only if tracing is on (runtime/tracing.py)."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse
+
+from accounts.request import SiteRequest
+from runtime.logging.access_log import METHODS
+from runtime.logging.routes import get_route
+from runtime.tracing import is_sampled, request_span
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+
+class TracingMiddleware:
+    """Trace requests with what the access log has, except ids of accounts and addresses."""
+
+    def __init__(self, get_response: Callable[[SiteRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: SiteRequest) -> HttpResponse:
+        if not is_sampled():
+            return self.get_response(request)
+        # Clients can send any text as the method. The name is OpenTelemetry's.
+        method = request.method if request.method in METHODS else "_OTHER"
+        with request_span(method) as span:
+            response = self.get_response(request)
+            _describe(span, method, request, response.status_code)
+            return response
+
+
+def _describe(span: "Span", method: str, request: SiteRequest, status: int) -> None:
+    from opentelemetry.trace import StatusCode
+
+    span.set_attribute("http.request.method", method)
+    span.set_attribute("http.response.status_code", status)
+    # Every log line of the request has this id.
+    span.set_attribute("emailvalidation.request_id", request.id)
+    if route := get_route(request.resolver_match):
+        span.set_attribute("http.route", route)
+        span.update_name(f"{method} {route}")
+    call = getattr(request, "call", None)
+    if call is not None and call.verdict:
+        span.set_attribute("emailvalidation.verdict", call.verdict)
+    if call is not None and call.refusal:
+        span.set_attribute("emailvalidation.code", call.refusal)
+    if status >= 500:
+        span.set_status(StatusCode.ERROR)
