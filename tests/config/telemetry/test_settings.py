@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 
 import pytest
@@ -78,6 +79,17 @@ def test_what_the_product_does_not_support_is_refused(name: str, value: str) -> 
     _, problems = traces(**{"OTEL_EXPORTER_OTLP_ENDPOINT": ENDPOINT, name: value})
     (problem,) = problems
     assert problem.startswith(f"{name} must be ")
+
+
+def test_optional_packages_are_pinned_for_the_command_in_the_handbook() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    assert set(extras) == {"sentry", "opentelemetry"}
+    command = "-r pyproject.toml --extra sentry --extra opentelemetry -c requirements-dev.lock"
+    assert command in (ROOT / "docs" / "operations.md").read_text()
+    pinned = (ROOT / "requirements-dev.lock").read_text()
+    for requirement in extras["sentry"] + extras["opentelemetry"]:
+        assert f"\n{requirement.partition('>')[0]}==" in pinned
 
 
 def test_functions_are_left_alone_while_tracing_is_off() -> None:
