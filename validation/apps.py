@@ -11,6 +11,6 @@ class ValidationConfig(AppConfig):
     def ready(self) -> None:
         register_converter(ResultId, "result_id")
         # Only here, because models can't be imported earlier.
-        from validation.request_log.partitions import create_after_migrations
+        from validation.partitions import create_after_migrations
 
         post_migrate.connect(create_after_migrations, sender=self)

@@ -21,7 +21,7 @@ from credits.latency import BUCKETS
 from credits.models import UseDay, UseHour
 from credits.services import grant
 from validation.models import LogEntry
-from validation.request_log import partitions
+from validation.partitions import LOG
 
 OTHERS, OTHERS_WITH_TOTALS, KEYS = 200, 50, 20
 DAYS_OF_LOG, DAYS_OF_REFUSALS, DAYS_OF_HOURS, DAYS_OF_TOTALS = 30, 90, 396, 5 * 365
@@ -167,13 +167,13 @@ def fill_log(data: BenchmarkData, first: int, last: int, rows: int) -> None:
 
 def _partition_by_day() -> None:
     """Create a partition for each day of the log, as if the table had been partitioned earlier."""
-    for partition in partitions.list_partitions():
+    for partition in LOG.list_partitions():
         if partition.is_first:
             with connection.cursor() as cursor:
                 cursor.execute(f"DROP TABLE {partition.name}")
     today = timezone.now().date()
     for age in range(-1, DAYS_OF_LOG + 1):
-        partitions.create_partition(today - timedelta(days=age))
+        LOG.create_partition(today - timedelta(days=age))
 
 
 @contextmanager

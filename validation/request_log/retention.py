@@ -9,7 +9,8 @@ from runtime.database.batches import delete_in_batches
 from validation.ids import BATCH_PREFIX, RESULT_PREFIX
 from validation.models import LogEntry, Replay, StoredResult
 from validation.models.log_entries import LogEntryQuerySet
-from validation.request_log import partitions
+from validation.models.stored_results import stored_since
+from validation.partitions import LOG, RESULTS
 
 
 def delete_old_replays() -> None:
@@ -17,6 +18,11 @@ def delete_old_replays() -> None:
 
 
 def delete_old_results() -> None:
+    """Delete expired results. On PostgreSQL, this drops the days that have expired completely.
+
+    Those of the current day are deleted one by one: few, if this runs soon after midnight.
+    """
+    RESULTS.drop_partitions(before=stored_since())
     for prefix in (RESULT_PREFIX, BATCH_PREFIX):
         delete_in_batches(StoredResult.objects.expired(prefix))
 
@@ -27,14 +33,22 @@ def delete_old_log_entries() -> None:
     On PostgreSQL, days are dropped once they are over completely.
     """
     before = timezone.now() - timedelta(days=settings.LOG_RETENTION_DAYS)
-    partitions.drop_partitions(before=before)
-    _delete_from_the_oldest(partitions.rows_to_delete_one_by_one(), before=before)
+    LOG.drop_partitions(before=before)
+    _delete_from_the_oldest(_rows_to_delete_one_by_one(), before=before)
     for account in Account.objects.exclude(log_since=None):
         old = LogEntry.objects.filter(account=account, at__lte=account.log_starts_at)
         # While their entries are there to find them.
         delete_in_batches(StoredResult.objects.of_requests(old))
         delete_in_batches(StoredResult.objects.of_batches_with(old))
         old.delete_in_batches()
+
+
+def _rows_to_delete_one_by_one() -> LogEntryQuerySet:
+    """Return the rows that no dropped day contains: on PostgreSQL, those of the first partition."""
+    if not LOG.is_partitioned():
+        return LogEntry.objects.all()
+    first = [partition.end for partition in LOG.list_partitions() if partition.is_first]
+    return LogEntry.objects.filter(at__lt=first[0]) if first else LogEntry.objects.none()
 
 
 def _delete_from_the_oldest(rows: LogEntryQuerySet, *, before: datetime) -> None:

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,18 @@ from tests.servers.keys import make_key, manage
 from tests.servers.postgres import postgres
 from tests.servers.product import Product, product
 from tests.servers.release import Release
-from tests.validation.request_log.plain_log import unpartition_log
+from tests.support.partitions import unpartition_log, unpartition_results
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
 TABLE = "validation_logentry"
+
+
+_FIRST_PARTITION = """
+SELECT inhrelid::regclass::text FROM pg_inherits
+WHERE inhparent = 'validation_storedresult'::regclass
+AND inhrelid::regclass::text LIKE 'validation_storedresult_until_%'
+"""
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +60,8 @@ def test_no_request_fails_while_a_migration_waits_for_its_table_lock(
         release.wait_for_output("A table is in use")
         database.commit()
         migrating.wait(timeout=60)
-        before = len(responses)
         # The old code keeps running with the new table.
-        while len(responses) < before + 50:
-            time.sleep(0.02)
+        wait_for_more(responses)
     assert migrating.returncode == 0, release.output()
     assert "later" in columns(database)
     assert {response.status for response in responses} == {200}
@@ -81,23 +86,52 @@ def test_index_build_does_not_block_requests_while_it_waits(
     assert {response.status for response in responses} == {200}
 
 
-def test_request_log_is_partitioned_while_requests_are_served(
-    site: Product, database: "psycopg.Connection[Any]"
+@pytest.mark.parametrize(
+    ("table", "unpartition", "partition"),
+    [
+        (TABLE, unpartition_log, "partition_log"),
+        ("validation_storedresult", unpartition_results, "partition_results"),
+    ],
+)
+def test_table_is_partitioned_while_requests_are_served(
+    table: str,
+    unpartition: Callable[[Any], None],
+    partition: str,
+    site: Product,
+    database: "psycopg.Connection[Any]",
 ) -> None:
     with calls(site) as responses:
-        unpartition_log(database)
+        unpartition(database)
         database.commit()
-        before = len(responses)
-        while len(responses) < before + 50:
-            time.sleep(0.02)
-        manage(site, "migrate")
-        before = len(responses)
+        wait_for_more(responses)
+        manage(site, "shell", "-c", f"import tests.support.partitions as t; t.{partition}()")
         # The workers' prepared statements find the new table.
-        while len(responses) < before + 50:
-            time.sleep(0.02)
+        wait_for_more(responses)
     assert {response.status for response in responses} == {200}
-    ((kind,),) = database.execute("SELECT relkind FROM pg_class WHERE relname = %s", [TABLE])
+    ((kind,),) = database.execute("SELECT relkind FROM pg_class WHERE relname = %s", [table])
     assert kind in ("p", b"p")
+    assert_books_agree(site, answered={response.document["id"] for response in responses})
+
+
+def test_day_of_results_is_dropped_while_requests_are_served(
+    site: Product, database: "psycopg.Connection[Any]"
+) -> None:
+    old = "validation_storedresult_20260101"
+    with calls(site) as responses:
+        ((first,),) = database.execute(_FIRST_PARTITION)
+        for statement in (
+            f"DROP TABLE {first}",
+            f"CREATE TABLE {old} PARTITION OF validation_storedresult "
+            "FOR VALUES FROM ('2026-01-01') TO ('2026-01-02')",
+            f"INSERT INTO {old} SELECT 'val_' || n, 1, repeat('x', 200), '2026-01-01' "  # noqa: S608
+            "FROM generate_series(1, 20000) AS n",
+        ):
+            database.execute(statement)
+        database.commit()
+        manage(site, "run_daily")
+        wait_for_more(responses)
+    assert {response.status for response in responses} == {200}
+    assert database.execute("SELECT to_regclass(%s)", [old]).fetchone() == (None,)
     assert_books_agree(site, answered={response.document["id"] for response in responses})
 
 
@@ -116,6 +150,12 @@ def test_concurrent_migrate_commands_wait_for_each_other(
     migrating.wait(timeout=60)
     assert migrating.returncode == 0, release.output()
     assert "last" in columns(database)
+
+
+def wait_for_more(responses: list[ClientResponse]) -> None:
+    before = len(responses)
+    while len(responses) < before + 50:
+        time.sleep(0.02)
 
 
 def columns(database: "psycopg.Connection[Any]") -> set[str]:

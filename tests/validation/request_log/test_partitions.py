@@ -1,20 +1,16 @@
 """On PostgreSQL the request log has a partition for each day."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection  # noqa: F401 - in the condition below
 from django.utils import timezone
 
 from accounts.models import Account
+from tests.support.partitions import days, days_from_today, drop_first_partition, partition_of
 from validation.models import LogEntry
-from validation.request_log.partitions import (
-    DEFAULT,
-    create_partition,
-    create_partitions,
-    list_partitions,
-)
+from validation.partitions import LOG
 from validation.request_log.retention import delete_old_log_entries
 
 pytestmark = [
@@ -22,11 +18,7 @@ pytestmark = [
     pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL only"),
 ]
 
-TODAY = timezone.now().date()
-
-
-def days_from_today(number: int) -> date:
-    return TODAY + timedelta(days=number)
+TODAY = days_from_today(0)
 
 
 def add_entry(account: Account, days: int, **fields: object) -> LogEntry:
@@ -34,28 +26,13 @@ def add_entry(account: Account, days: int, **fields: object) -> LogEntry:
     return LogEntry.objects.create(account=account, at=at, status=200, duration_ms=1, **fields)
 
 
-def partition_of(entry: LogEntry) -> str:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT tableoid::regclass::text FROM validation_logentry WHERE id = %s", [entry.pk]
-        )
-        return str(cursor.fetchone()[0])
-
-
-def days() -> set[date]:
-    return {partition.last_day for partition in list_partitions() if not partition.is_first}
-
-
 @pytest.fixture
 def no_first_partition(db: None) -> None:
-    """Drop the first partition, as 30 days after the table was partitioned."""
-    (first,) = [partition.name for partition in list_partitions() if partition.is_first]
-    with connection.cursor() as cursor:
-        cursor.execute(f"DROP TABLE {first}")
+    drop_first_partition(LOG)
 
 
 def test_partitions_exist_for_the_next_seven_days() -> None:
-    covered = list_partitions()
+    covered = LOG.list_partitions()
     for number in range(8):
         assert any(partition.covers(days_from_today(number)) for partition in covered)
 
@@ -63,7 +40,7 @@ def test_partitions_exist_for_the_next_seven_days() -> None:
 def test_rows_are_stored_in_the_partition_of_their_day(
     account: Account, no_first_partition: None
 ) -> None:
-    create_partitions()
+    LOG.create_partitions()
     assert partition_of(add_entry(account, 0)) == f"validation_logentry_{TODAY:%Y%m%d}"
     tomorrow = add_entry(account, 1)
     assert partition_of(tomorrow) == f"validation_logentry_{days_from_today(1):%Y%m%d}"
@@ -73,7 +50,7 @@ def test_row_of_a_day_without_a_partition_is_stored_and_found(
     account: Account, no_first_partition: None
 ) -> None:
     entry = add_entry(account, 0, request_id="req_1")
-    assert partition_of(entry) == DEFAULT
+    assert partition_of(entry) == LOG.default
     assert LogEntry.objects.retained_for(account).get(request_id="req_1") == entry
 
 
@@ -81,28 +58,28 @@ def test_day_whose_rows_are_in_the_default_partition_stays_there(
     account: Account, no_first_partition: None
 ) -> None:
     entry = add_entry(account, 0)
-    create_partitions()
-    assert partition_of(entry) == DEFAULT
-    assert partition_of(add_entry(account, 0)) == DEFAULT
-    assert days() == {days_from_today(number) for number in range(1, 8)}
+    LOG.create_partitions()
+    assert partition_of(entry) == LOG.default
+    assert partition_of(add_entry(account, 0)) == LOG.default
+    assert days(LOG) == {days_from_today(number) for number in range(1, 8)}
 
 
 def test_creating_partitions_twice_changes_nothing(no_first_partition: None) -> None:
-    create_partitions()
-    before = days()
-    create_partitions()
-    assert days() == before == {days_from_today(number) for number in range(8)}
+    LOG.create_partitions()
+    before = days(LOG)
+    LOG.create_partitions()
+    assert days(LOG) == before == {days_from_today(number) for number in range(8)}
 
 
 def test_days_that_ended_before_the_retention_are_dropped(
     account: Account, settings: Any, no_first_partition: None
 ) -> None:
     for age in range(7):
-        create_partition(days_from_today(-age))
+        LOG.create_partition(days_from_today(-age))
         add_entry(account, -age)
     settings.LOG_RETENTION_DAYS = 3
     delete_old_log_entries()
-    assert min(days()) == days_from_today(-3)
+    assert min(days(LOG)) == days_from_today(-3)
     ages = [(timezone.now() - entry.at).days for entry in LogEntry.objects.order_by("-at")]
     assert ages == [0, 1, 2, 3]
 
@@ -111,7 +88,7 @@ def test_old_rows_of_the_default_partition_are_deleted(
     account: Account, settings: Any, no_first_partition: None
 ) -> None:
     for age in (5, 4, 2):
-        assert partition_of(add_entry(account, -age)) == DEFAULT
+        assert partition_of(add_entry(account, -age)) == LOG.default
     settings.LOG_RETENTION_DAYS = 3
     delete_old_log_entries()
     assert LogEntry.objects.count() == 1
@@ -122,7 +99,7 @@ def test_ids_hidden_in_many_partitions_are_deleted_in_batches(
 ) -> None:
     monkeypatch.setattr("runtime.database.batches.BATCH_SIZE", 2)
     for age in range(5):
-        create_partition(days_from_today(-age))
+        LOG.create_partition(days_from_today(-age))
         add_entry(account, -age)
     old = LogEntry.objects.filter(at__lt=timezone.now() - timedelta(hours=12))
     assert old.delete_in_batches() == 4

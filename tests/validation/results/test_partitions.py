@@ -1,0 +1,168 @@
+"""On PostgreSQL the stored results have a partition for each day."""
+
+import re
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Account, User
+from accounts.services import change_log_days
+from tests.support.api_client import ApiClient
+from tests.support.partitions import days, days_from_today, drop_first_partition, partition_of
+from tests.validation.batches.test_stored_batches import are_stored, send
+from validation.erasure import erase_address
+from validation.ids import new_result_id
+from validation.models import StoredResult
+from validation.partitions import RESULTS
+from validation.request_log.retention import (
+    delete_old_log_entries,
+    delete_old_results,
+    delete_requests,
+)
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="PostgreSQL only"),
+]
+
+ADDRESS, BATCH = "no address", ["no address", "another"]
+DELETED_ROWS = """
+SELECT sum(n_tup_del) FROM pg_stat_xact_user_tables WHERE relname LIKE 'validation_storedresult%'
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_first_partition(db: None) -> None:
+    drop_first_partition(RESULTS)
+
+
+@pytest.fixture
+def all_days(no_first_partition: None) -> None:
+    RESULTS.create_partitions()
+    for age in range(1, 6):
+        RESULTS.create_partition(days_from_today(-age))
+
+
+def validate_ago(caller: ApiClient, age: timedelta) -> StoredResult:
+    with time_machine.travel(timezone.now() - age):
+        result_id = caller.validate(ADDRESS).json()["id"]
+    return StoredResult.objects.get(result_id=result_id)
+
+
+def deleted_rows() -> int:
+    """Return the number of rows that this transaction has deleted one by one."""
+    with connection.cursor() as cursor:
+        cursor.execute(DELETED_ROWS)
+        return int(cursor.fetchone()[0])
+
+
+@pytest.mark.usefixtures("all_days")
+def test_result_and_batch_are_stored_in_the_partition_of_their_day(caller: ApiClient) -> None:
+    yesterday = validate_ago(caller, timedelta(days=1))
+    send(caller, BATCH)
+    batch = StoredResult.objects.get(result_id__startswith="bat_")
+    assert partition_of(yesterday) == f"validation_storedresult_{days_from_today(-1):%Y%m%d}"
+    assert partition_of(batch) == f"validation_storedresult_{days_from_today(0):%Y%m%d}"
+
+
+@pytest.mark.usefixtures("all_days")
+def test_results_are_found_until_they_expire(caller: ApiClient) -> None:
+    now = timezone.now()
+    results = [*send(caller, BATCH), caller.validate(ADDRESS).json()]
+    with time_machine.travel(now + timedelta(hours=23, minutes=59)):
+        assert are_stored(caller, results) == [True, True, True]
+    with time_machine.travel(now + timedelta(hours=24, minutes=1)):
+        assert are_stored(caller, results) == [False, False, False]
+
+
+@pytest.mark.usefixtures("all_days")
+def test_partitions_have_one_index() -> None:
+    with connection.cursor() as cursor:
+        for partition in RESULTS.list_partitions():
+            indexes = connection.introspection.get_constraints(cursor, partition.name)
+            assert len([each for each in indexes.values() if each["index"]]) == 1
+
+
+@pytest.mark.usefixtures("all_days")
+def test_lookup_reads_the_index_of_the_days_since_the_result(account: Account) -> None:
+    result_id = new_result_id()
+    with CaptureQueriesContext(connection) as queries:
+        StoredResult.objects.find(account, result_id)
+    query = queries.captured_queries[0]["sql"]
+    with connection.cursor() as cursor:
+        # The tables are almost empty.
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {query}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    scanned = re.findall(r" on validation_storedresult_(\d{8}|default)\b", plan)
+    hour = timedelta(hours=1)
+    near = {timezone.now() - hour, timezone.now() + hour}
+    assert set(scanned) == {f"{each:%Y%m%d}" for each in near}, plan
+    assert "Seq Scan" not in plan
+    assert plan.count("Index Cond: ((result_id)::text =") == len(scanned), plan
+
+
+def test_result_of_a_day_without_a_partition_is_stored_and_found(caller: ApiClient) -> None:
+    result = caller.validate(ADDRESS).json()
+    stored = StoredResult.objects.get(result_id=result["id"])
+    assert partition_of(stored) == RESULTS.default
+    assert are_stored(caller, [result]) == [True]
+    RESULTS.create_partitions()
+    assert partition_of(stored) == RESULTS.default
+    assert days(RESULTS) == {days_from_today(number) for number in range(1, 8)}
+
+
+@pytest.mark.usefixtures("all_days")
+def test_expired_days_are_dropped_without_deleting_a_row(caller: ApiClient) -> None:
+    for age in (3, 2, 0):
+        validate_ago(caller, timedelta(days=age))
+    delete_old_results()
+    assert deleted_rows() == 0
+    assert min(days(RESULTS)) == days_from_today(-1)
+    assert StoredResult.objects.count() == 1
+
+
+@pytest.mark.usefixtures("all_days")
+def test_expired_results_of_the_last_day_are_deleted(caller: ApiClient, settings: Settings) -> None:
+    settings.RESULT_RETENTION_HOURS = 48
+    rows = [validate_ago(caller, timedelta(hours=hours)) for hours in (49, 47)]
+    delete_old_results()
+    assert list(StoredResult.objects.all()) == rows[1:]
+    assert days_from_today(-2) in days(RESULTS)
+
+
+def test_expired_results_of_the_default_partition_are_deleted(caller: ApiClient) -> None:
+    for age in (5, 2, 0):
+        assert partition_of(validate_ago(caller, timedelta(days=age))) == RESULTS.default
+    delete_old_results()
+    assert StoredResult.objects.count() == 1
+
+
+@pytest.mark.usefixtures("all_days")
+def test_results_of_several_days_are_erased(
+    caller: ApiClient, account: Account, owner: User
+) -> None:
+    for age in (1, 0):
+        validate_ago(caller, timedelta(days=age))
+    send(caller, BATCH)
+    erase_address(email=ADDRESS, account=account, actor=owner, ip=None)
+    batch = StoredResult.objects.get()
+    assert batch.result_id.startswith("bat_")
+    delete_requests(account=account)
+    assert not StoredResult.objects.exists()
+
+
+@pytest.mark.usefixtures("all_days")
+def test_results_of_an_account_with_a_shorter_retention_are_deleted(
+    caller: ApiClient, account: Account, owner: User
+) -> None:
+    for hours in (30, 1):
+        validate_ago(caller, timedelta(hours=hours))
+    change_log_days(account=account, days=0, actor=owner)
+    delete_old_log_entries()
+    assert not StoredResult.objects.exists()

@@ -1,0 +1,33 @@
+"""The tables with daily partitions on PostgreSQL: those that every metered call writes a row to."""
+
+import logging
+
+from django.db import IntegrityError, OperationalError
+
+from runtime.database.partitions import PartitionedTable
+from validation.models import LogEntry, StoredResult
+
+logger = logging.getLogger(__name__)
+
+LOG = PartitionedTable(LogEntry)
+RESULTS = PartitionedTable(StoredResult)
+
+
+def create_log_partitions() -> None:
+    """Daily job."""
+    LOG.create_partitions()
+
+
+def create_result_partitions() -> None:
+    """Daily job."""
+    RESULTS.create_partitions()
+
+
+def create_after_migrations(**signal: object) -> None:
+    """Create the partitions before the service starts, which a busy table doesn't prevent."""
+    for table in (LOG, RESULTS):
+        try:
+            table.create_partitions()
+        # The table is in use, or a call stored the day's first row in the default partition.
+        except (OperationalError, IntegrityError):
+            logger.warning("Partitions of %s not created; the daily job tries again.", table.name)
