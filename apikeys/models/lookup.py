@@ -66,7 +66,7 @@ class KeyLookup:
         return key
 
     def _find_all(self, searches: list[tuple[str, ...]]) -> list[ApiKey | None]:
-        digests = [digest for search in searches for digest in search]
+        digests = list(dict.fromkeys(digest for search in searches for digest in search))
         param = json.dumps(digests) if self._is_sqlite else ",".join(digests)
         keys = {key.digest: key for key in map(self._make_key, execute(self._statement, [param]))}
         return [next(filter(None, map(keys.get, search)), None) for search in searches]
@@ -89,11 +89,13 @@ class KeyLookup:
             columns += table.columns
             column = f"{table.name}.{relation.field.column}"
             joins += f" JOIN {table.name} ON {column} = {accounts.name}.id"
-        # psycopg takes longer to adapt a list than a joined string.
-        on_postgresql = "= ANY(string_to_array(%s, ','))"
-        matches = "IN (SELECT value FROM json_each(%s))" if self._is_sqlite else on_postgresql
-        condition = f"{keys.name}.digest {matches}"
-        return f"SELECT {', '.join(columns)} FROM {keys.name}{joins} WHERE {condition}"  # noqa: S608
+        select = f"SELECT {', '.join(columns)} FROM {keys.name}{joins} WHERE {keys.name}.digest"  # noqa: S608
+        if self._is_sqlite:
+            return f"{select} IN (SELECT value FROM json_each(%s))"  # noqa: S608
+        # For all digests together, PostgreSQL would read tables of a thousand rows from end to end,
+        # which takes ten times as long. psycopg takes longer to adapt a list than a joined string.
+        digests = "unnest(string_to_array(%s, ',')) AS wanted"
+        return f"SELECT found.* FROM {digests}, LATERAL ({select} = wanted LIMIT 1) AS found"  # noqa: S608
 
 
 class _JoinedTable(Generic[Instance]):
