@@ -49,7 +49,7 @@ fuzz: .venv/.development ## run the product against random input for FUZZ_SECOND
 setup: .venv/.development ## create .venv with all development tools
 
 bench: .venv/.development ## measure metered calls, starts, batches, lists and sign-ins: tables of docs/performance.md
-	$(BIN)/python -m tests.bench api one-caller cold-domains start batches lists sign-ins
+	$(BIN)/python -m tests.bench api one-caller results cold-domains start batches lists sign-ins
 
 check: lint test proofs ## run what CI runs: lint, test and proofs
 

@@ -1,8 +1,8 @@
 """Run benchmarks: `python -m tests.bench [SUBJECT…] [--write] [--rows NUMBER]`.
 
-The subjects are api, one-caller, cold-domains, start, batches, engine, lists, reverse-proxy, load,
-pages, sign-ins and web-worker; together they take about 27 minutes. `make bench` runs api,
-one-caller, cold-domains, start, batches, lists and sign-ins.
+The subjects are api, one-caller, results, cold-domains, start, batches, engine, lists,
+reverse-proxy, load, pages, sign-ins and web-worker; together they take about half an hour.
+`make bench` runs api, one-caller, results, cold-domains, start, batches, lists and sign-ins.
 
 `--rows 50000000` measures the pages with as many rows of the request log as a large service has, or
 the lists or cold domains with as many addresses.
@@ -32,6 +32,7 @@ from tests.bench import (
     one_caller,
     overload,
     pages,
+    results,
     reverse_proxy,
     sign_ins,
     start,
@@ -114,6 +115,16 @@ def report_one_caller() -> str:
         f"The median of {one_caller.ROUNDS} rounds (lowest to highest) of {api.WINDOW_SECONDS:g} "
         f"s for each measurement: one connection, one call after the other; {api.WORKERS} web "
         f"workers, data in {gettempdir()}; {_machine()}.",
+    )
+
+
+def report_results() -> str:
+    metrics = _run_in_process(results.measure)
+    return _format_report(
+        metrics,
+        f"The median of {results.ROUNDS} rounds (lowest to highest) of {api.WINDOW_SECONDS:g} s "
+        "for each measurement, of the product with `RESULT_RETENTION_HOURS` 24 and 0 in turns; "
+        f"web workers, PostgreSQL and Redis; {api.WORKERS} web workers; {_machine()}.",
     )
 
 
@@ -270,6 +281,7 @@ def report_pages(rows: int = 2_000_000) -> str:
 SUBJECTS = {
     "api": report_api,
     "one-caller": report_one_caller,
+    "results": report_results,
     "cold-domains": report_cold_domains,
     "start": report_start,
     "batches": report_batches,

@@ -97,10 +97,10 @@ def contenders() -> Iterator[Contenders]:
             product(Path(folder) / "shared", **environment, **stores) as on_postgres,
             product(Path(folder) / "embedded", **environment) as on_sqlite,
         ):
-            ours = _contender(on_postgres, postgres.pid, redis.pid)
+            ours = make_contender(on_postgres, postgres.pid, redis.pid)
             ours.postgres = postgres
             ours.stores = {"PostgreSQL": postgres.pid, "Redis": redis.pid}
-            yield {"empty": empty, "product": ours, "embedded": _contender(on_sqlite)}
+            yield {"empty": empty, "product": ours, "embedded": make_contender(on_sqlite)}
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _empty() -> Iterator[Contender]:
         yield Contender(server.address, [server.pid], {"empty": (EMPTY,)})
 
 
-def _contender(site: Product, *pids: int) -> Contender:
+def make_contender(site: Product, *pids: int) -> Contender:
     secrets = make_customers(site)
     paid, numbers = secrets["paid"], range(DOMAINS)
     requests = {
