@@ -123,7 +123,8 @@ def test_day_of_results_is_dropped_while_requests_are_served(
             f"DROP TABLE {first}",
             f"CREATE TABLE {old} PARTITION OF validation_storedresult "
             "FOR VALUES FROM ('2026-01-01') TO ('2026-01-02')",
-            f"INSERT INTO {old} SELECT 'val_' || n, 1, repeat('x', 200), '2026-01-01' "  # noqa: S608
+            f"INSERT INTO {old} (result_id, account_id, packed, at) "  # noqa: S608
+            "SELECT 'val_' || n, 1, repeat('x', 200), '2026-01-01' "
             "FROM generate_series(1, 20000) AS n",
         ):
             database.execute(statement)
