@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import transaction
+from pytest_django import DjangoDbBlocker
 
 from accounts.models import Account, User
 from runtime.mail.outbox import Mail
+from tests.conftest import sign_up_owner
 from tests.servers.product import ROOT
 from tests.site.email_examples import Examples
 
@@ -27,9 +30,30 @@ INVISIBLE = re.compile(r"<style>.*?</style>|<title>.*?</title>", re.DOTALL)
 LIGHT = {"#16181d", "#505866", "#4a42d8"}
 
 
+def queue_all(owner: User, account: Account) -> dict[str, Mail]:
+    return {template: _queue_alone(owner, account, template) for template in EMAILS}
+
+
+def _queue_alone(owner: User, account: Account, template: str) -> Mail:
+    """Queue an email for which none of the others has changed anything."""
+    with transaction.atomic():
+        mail = Examples(owner, account).queue(template)
+        transaction.set_rollback(True)
+    return mail
+
+
+@pytest.fixture(scope="module")
+def mails(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> dict[str, Mail]:
+    with django_db_blocker.unblock(), transaction.atomic():
+        owner = sign_up_owner()
+        mails = queue_all(owner, Account.objects.get(memberships__user=owner))
+        transaction.set_rollback(True)
+    return mails
+
+
 @pytest.fixture(params=EMAILS)
-def mail(request: pytest.FixtureRequest, owner: User, account: Account) -> Mail:
-    return Examples(owner, account).queue(request.param)
+def mail(request: pytest.FixtureRequest, mails: dict[str, Mail]) -> Mail:
+    return mails[request.param]
 
 
 def visible_text(html: str) -> str:
@@ -42,6 +66,14 @@ def words_of(text: str) -> set[str]:
 
 def test_every_email_has_an_example(owner: User, account: Account) -> None:
     assert sorted(Examples(owner, account).examples()) == EMAILS
+
+
+def test_every_email_is_stored_on_each_database(owner: User, account: Account) -> None:
+    """All other tests read the emails of one database."""
+    for template, mail in queue_all(owner, account).items():
+        assert mail.subject, template
+        assert mail.text, template
+        assert mail.html, template
 
 
 def test_every_email_has_a_subject_a_preheader_and_a_reason(mail: Mail) -> None:
