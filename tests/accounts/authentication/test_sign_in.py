@@ -14,7 +14,7 @@ from django.utils.http import int_to_base36
 
 from accounts.models import User
 from runtime.models import Mail
-from tests.conftest import PASSWORD, signed_in_by_form
+from tests.conftest import PASSWORD, signed_in, signed_in_by_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
@@ -59,14 +59,12 @@ def test_next_never_leaves_the_site(owner: User, target: str) -> None:
     responses = [
         Client().post(LOGIN, {**sign_in, "next": target}),
         Client().post(f"{LOGIN}?{urlencode({'next': target})}", sign_in),
-        signed_in_by_form(owner).get(LOGIN, {"next": target}),
-        signed_in_by_form(owner).get("/accounts/signup/", {"next": target}),
-        signed_in_by_form(owner).post("/accounts/reauthenticate/", {**proof, "next": target}),
-        signed_in_by_form(owner).post(
-            f"/accounts/reauthenticate/?{urlencode({'next': target})}", proof
-        ),
-        signed_in_by_form(owner).post("/accounts/logout/", {"next": target}),
-        signed_in_by_form(owner).post("/accounts/account/switch/", {"next": target}),
+        signed_in(owner).get(LOGIN, {"next": target}),
+        signed_in(owner).get("/accounts/signup/", {"next": target}),
+        signed_in(owner).post("/accounts/reauthenticate/", {**proof, "next": target}),
+        signed_in(owner).post(f"/accounts/reauthenticate/?{urlencode({'next': target})}", proof),
+        signed_in(owner).post("/accounts/logout/", {"next": target}),
+        signed_in(owner).post("/accounts/account/switch/", {"next": target}),
         Client().get("/admin/login/", {"next": target}, follow=True),
     ]
     for response in responses:
