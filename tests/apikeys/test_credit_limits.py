@@ -69,6 +69,7 @@ class TestPages:
         path = f"/apikeys/{key.public_id}/change/"
         return client.post(path, sent, follow=True).content.decode()
 
+    @pytest.mark.anywhere
     def test_new_key_gets_the_limit_of_the_form(self, client: Client) -> None:
         form = client.get("/apikeys/create/").context["form"]
         assert "The most this key can use in a calendar month" in str(form)
@@ -101,6 +102,7 @@ class TestPages:
         for path in ("/apikeys/", f"/apikeys/{key.public_id}/change/"):
             assert "<progress" not in client.get(path).content.decode()
 
+    @pytest.mark.anywhere
     def test_empty_field_removes_the_limit(self, client: Client, key: ApiKey) -> None:
         self.change(client, key, "50")
         assert AuditEntry.objects.latest("pk").target.endswith(", 50 credits per month")
@@ -129,11 +131,13 @@ class TestPages:
             page = client.get("/apikeys/").content.decode()
         assert page.count("0 of 9 credits used") == 10
 
+    @pytest.mark.anywhere
     def test_export_has_the_limit(self, client: Client, account: Account, key: ApiKey) -> None:
         self.change(client, key, "50")
         exported: Any = services.export_keys(account=account)["api_keys"]
         assert [each["credits_per_month"] for each in exported] == [50]
 
+    @pytest.mark.anywhere
     def test_rotation_keeps_the_limit(self, key: ApiKey, owner: User) -> None:
         ApiKey.objects.update(credits_per_month=50)
         new, secret = services.rotate_key(key=key, grace=timedelta(0), actor=owner)

@@ -29,7 +29,7 @@ from tests.credits.time_travel import on
 from tests.support.pages import browser_for, mark_second_factor_used
 from tests.support.pdf_text import page_count, pdf_text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 SHOP = Buyer("Łódź Sp. z o.o.", "ul. Przykładowa 1", "PL5260001246", "PL")
 

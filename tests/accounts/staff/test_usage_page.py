@@ -100,6 +100,7 @@ def test_unused_account_shows_empty_panels(stranger: User) -> None:
     assert "The request log has no requests of this account." in text
 
 
+@pytest.mark.anywhere
 def test_every_link_of_the_usage_page_works(busy: Account) -> None:
     client = client_in_group("Support")
     content = view_usage(client, busy).partition("<main")[2].partition("</main>")[0]
@@ -114,6 +115,7 @@ def test_requests_of_other_accounts_are_not_shown(busy: Account, stranger: User)
     assert "req_number" not in view_usage(client_in_group("Support"), other)
 
 
+@pytest.mark.anywhere
 def test_account_page_links_to_the_usage_page(busy: Account) -> None:
     page = (
         client_in_group("Support")
@@ -123,6 +125,7 @@ def test_account_page_links_to_the_usage_page(busy: Account) -> None:
     assert f'<a href="{usage_url(busy)}">Usage and requests</a>' in page
 
 
+@pytest.mark.anywhere
 def test_usage_page_is_read_only(busy: Account) -> None:
     client = client_in_group("Support")
     page = view_usage(client, busy)
@@ -131,6 +134,7 @@ def test_usage_page_is_read_only(busy: Account) -> None:
     assert client.post(usage_url(busy)).status_code == 405
 
 
+@pytest.mark.anywhere
 def test_viewing_usage_does_not_switch_the_account(
     staff: User, stranger: User, busy: Account
 ) -> None:
@@ -156,6 +160,7 @@ def test_view_is_recorded_once_per_hour_and_staff_user(busy: Account) -> None:
     assert entries.count() == 3
 
 
+@pytest.mark.anywhere
 def test_view_without_permission_is_refused_and_not_recorded(busy: Account) -> None:
     client = signed_in(make_user("new@service.example", is_staff=True))
     assert client.get(usage_url(busy)).status_code == 403
@@ -183,11 +188,13 @@ def test_usage_panel_is_hidden_without_its_permission(
     assert hidden not in view_usage(client, busy)
 
 
+@pytest.mark.anywhere
 def test_customers_cannot_open_the_usage_page(busy: Account, owner: User) -> None:
     response = signed_in(owner).get(usage_url(busy))
     assert response.status_code == 302
     assert response["Location"].startswith("/admin/login/")
 
 
+@pytest.mark.anywhere
 def test_unknown_account_is_not_found(staff: User) -> None:
     assert signed_in(staff).get("/admin/usage/acc_nothing/").status_code == 404

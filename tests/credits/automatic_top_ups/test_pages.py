@@ -30,6 +30,7 @@ def form(item: Pack, **changes: object) -> dict[str, object]:
     return {"threshold": "500", "pack": item.pk, "cap": "15.00", **changes}
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.BILLING])
 def test_members_who_may_buy_switch_it_on_and_off(
     stripe: FakeStripe, account: Account, pack: Pack, role: Role
@@ -53,6 +54,7 @@ def test_members_who_may_buy_switch_it_on_and_off(
     )
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])
 def test_other_members_may_not_change_it(
     stripe: FakeStripe, account: Account, pack: Pack, role: Role
@@ -64,6 +66,7 @@ def test_other_members_may_not_change_it(
     assert not AutomaticTopUp.objects.exists()
 
 
+@pytest.mark.anywhere
 def test_change_is_recorded(stripe: FakeStripe, account: Account, owner: User, pack: Pack) -> None:
     give_card(stripe, account)
     switch_on_top_up(account)
@@ -73,6 +76,7 @@ def test_change_is_recorded(stripe: FakeStripe, account: Account, owner: User, p
     assert get_top_up(account).threshold == 700
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
@@ -100,6 +104,7 @@ def test_invalid_settings_are_refused(
     assert not AutomaticTopUp.objects.exists()
 
 
+@pytest.mark.anywhere
 def test_prices_and_cap_include_tax(
     stripe: FakeStripe, account: Account, owner: User, pack: Pack, settings: Settings
 ) -> None:
@@ -110,6 +115,7 @@ def test_prices_and_cap_include_tax(
     assert "The pack costs $6.00." in browser.post(PAGE, form(pack, cap="5.99")).content.decode()
 
 
+@pytest.mark.anywhere
 def test_withdrawn_pack_is_not_offered(
     stripe: FakeStripe, account: Account, owner: User, pack: Pack
 ) -> None:
@@ -120,6 +126,7 @@ def test_withdrawn_pack_is_not_offered(
     assert "Select a valid choice" in browser.post(PAGE, form(pack)).content.decode()
 
 
+@pytest.mark.anywhere
 def test_page_without_a_card_asks_for_one(
     stripe: FakeStripe, account: Account, owner: User
 ) -> None:
@@ -136,6 +143,7 @@ def test_billing_shows_what_was_spent(stripe: FakeStripe, account: Account, owne
     assert "at most $15.00 per month. $5.00 used in" in page
 
 
+@pytest.mark.anywhere
 def test_billing_says_why_it_is_paused(stripe: FakeStripe, account: Account, owner: User) -> None:
     give_card(stripe, account)
     switch_on_top_up(account, cap_cents=500)
@@ -145,6 +153,7 @@ def test_billing_says_why_it_is_paused(stripe: FakeStripe, account: Account, own
     assert "Another pack would exceed your monthly cap." in page
 
 
+@pytest.mark.anywhere
 def test_staff_see_settings_and_attempts(stripe: FakeStripe, account: Account, staff: User) -> None:
     give_card(stripe, account)
     switch_on_top_up(account)
@@ -156,6 +165,7 @@ def test_staff_see_settings_and_attempts(stripe: FakeStripe, account: Account, s
         assert part in text
 
 
+@pytest.mark.anywhere
 def test_export_contains_card_and_settings(stripe: FakeStripe, account: Account) -> None:
     give_card(stripe, account)
     switch_on_top_up(account)
@@ -174,6 +184,7 @@ def test_export_contains_card_and_settings(stripe: FakeStripe, account: Account)
     }
 
 
+@pytest.mark.anywhere
 def test_order_that_is_being_paid_is_not_listed_as_unpaid(
     stripe: FakeStripe, account: Account, owner: User
 ) -> None:
