@@ -18,8 +18,9 @@ from tests.servers.product import ROOT
 # These files share one product.
 SHARED_FUZZ_SITE = {"tests/fuzz/test_description.py", "tests/fuzz/test_http.py"}
 JOURNEYS = PurePath("tests/journeys")
-# Its proofs take as long as all other journeys together, so a second worker runs them.
-SECOND_HALF = "test_pages"
+# A second worker runs these, with a product and a browser of its own. One worker would end last:
+# the journeys take a third of the tests' CPU time. Their proofs are those of test_pages.
+SECOND_HALF = {"test_api_key", "test_docs", "test_list_upload", "test_lists", "test_pages"}
 # Needs no browser, and has a product of its own.
 WITHOUT_BROWSER = "test_docs_examples"
 # Some tests of these files take five seconds or more.
@@ -38,7 +39,7 @@ def is_long(node_id: str) -> bool:
 def find_group(node_id: str) -> str:
     path = PurePath(node_id.partition("::")[0])
     if path.parent == JOURNEYS and path.stem != WITHOUT_BROWSER:
-        return "second half of the journeys" if path.stem == SECOND_HALF else "journeys"
+        return "second half of the journeys" if path.stem in SECOND_HALF else "journeys"
     if str(path) in SHARED_FUZZ_SITE:
         return "fuzzed over sockets"
     return str(path) if _shares_fixtures(path) else node_id
