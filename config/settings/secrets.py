@@ -13,11 +13,12 @@ PASSWORDS = {
     "REDIS_PASSWORD": "REDIS_URL",
     "EMAIL_PASSWORD": "EMAIL_URL",
 }
+# They can contain a password.
+URLS = (*PASSWORDS.values(), "PGBOUNCER_URL")
 SECRETS = (
     *("SECRET_KEY", "SECRET_KEY_PREVIOUS", "API_KEY_PEPPER", "API_KEY_PEPPER_PREVIOUS"),
-    *("ADDRESS_HASH_KEY", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"),
-    # They can contain a password.
-    *PASSWORDS.values(),
+    *("ADDRESS_HASH_KEY", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "SENTRY_DSN"),
+    *URLS,
     *PASSWORDS,
 )
 
@@ -59,7 +60,7 @@ def values_to_mask(values: Mapping[str, str]) -> set[str]:
     masked = set()
     for name in SECRETS:
         value = values.get(name, "").strip()
-        if name in PASSWORDS.values():
+        if name in URLS:
             match = _PASSWORD_IN_URL.match(value)
             value = match[1] if match else ""
         masked |= {value, unquote(value)}
