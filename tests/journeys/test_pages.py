@@ -4,13 +4,14 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.journeys.findings import (
+    PAINT,
     assert_no_findings,
     assert_skip_link_first,
     find_layout_shift,
 )
 from tests.journeys.newcomers import Newcomers
 from tests.journeys.populated_account import PopulatedAccount, populate_account
-from tests.journeys.windows import Windows
+from tests.journeys.windows import HEIGHT, NARROW, WIDE, Windows
 from tests.servers.product import Product
 from validation.docs.pages import PAGES
 
@@ -95,6 +96,7 @@ MEMBER_PAGES = [
     "/credits/orders/{order}/invoice/",
     "/no-such-page/",
 ]
+SCRIPTS = "**/*.js"
 EMPTY_PAGES = [
     "/validation/",
     "/validation/requests/",
@@ -156,3 +158,30 @@ def test_empty_page_has_no_findings(new_customer: Page, path: str) -> None:
     new_customer.goto(path)
     assert find_layout_shift(new_customer) == 0
     assert_no_findings(new_customer)
+
+
+@pytest.mark.timeout(240)
+def test_pages_stay_in_place_when_scripts_arrive_late(
+    visitor: Page, populated: PopulatedAccount
+) -> None:
+    # The docs are painted after their scripts.
+    public = [path for path in PUBLIC_PAGES if not path.startswith("/docs/")]
+    for page, paths in ((populated.page, MEMBER_PAGES), (visitor, public)):
+        page.set_viewport_size({"width": NARROW, "height": HEIGHT})
+        urls = [path.format(**populated.ids) for path in paths]
+        shifts = {url: find_shift_with_late_scripts(page, url) for url in urls}
+        page.set_viewport_size({"width": WIDE, "height": HEIGHT})
+        assert not any(shifts.values()), {url: shift for url, shift in shifts.items() if shift}
+
+
+def find_shift_with_late_scripts(page: Page, url: str) -> float:
+    """Show the page without its scripts, then deliver them."""
+    page.route(SCRIPTS, lambda route: None)
+    page.goto(url, wait_until="commit")
+    page.locator("h1").first.wait_for()
+    page.evaluate(PAINT)
+    # Delivers the held scripts.
+    with page.expect_event("load"):
+        page.unroute(SCRIPTS)
+    page.evaluate(PAINT)
+    return find_layout_shift(page)
