@@ -256,9 +256,9 @@ def test_memory_fits_the_measured_figures() -> None:
 
 def test_temporary_files_of_large_lists_fit_and_take_no_memory() -> None:
     for component in ("web", "lists"):
-        (tmp,) = (volume for volume in pods()[component]["volumes"] if volume["name"] == "tmp")
-        assert in_mebibytes(tmp["emptyDir"]["sizeLimit"]) >= 2 * 1024
-        assert "medium" not in tmp["emptyDir"]
+        (data,) = (volume for volume in pods()[component]["volumes"] if volume["name"] == "data")
+        assert in_mebibytes(data["emptyDir"]["sizeLimit"]) >= 2 * 1024
+        assert "medium" not in data["emptyDir"]
 
 
 def test_selectors_find_their_pods() -> None:

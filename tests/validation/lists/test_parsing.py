@@ -1,10 +1,10 @@
 """What parsing stores of a list: rows, duplicates, domains, counts and the preview."""
 
-import tempfile
 from datetime import timedelta
 
 import orjson
 import pytest
+from django.test import override_settings
 from django.utils import timezone
 
 from accounts.models import Account
@@ -186,14 +186,13 @@ def test_list_that_was_tried_too_often_fails(account: Account) -> None:
     assert (parsed.state, parsed.error_code) == (State.FAILED, "parsing_failed")
 
 
-def test_list_is_parsed_again_after_an_error_of_the_disk(
-    account: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_list_is_parsed_again_after_an_error_of_the_disk(account: Account) -> None:
     upload(account, TABLE)
-    with monkeypatch.context() as broken:
-        broken.setattr(tempfile, "tempdir", "/dev/null/nowhere")
-        with pytest.raises(OSError, match="nowhere"):
-            parse()
+    with (
+        override_settings(DATA_DIR="/dev/null/nowhere"),
+        pytest.raises(OSError, match="nowhere"),
+    ):
+        parse()
     assert AddressList.objects.get().state == State.PARSING
     AddressList.objects.update(leased_until=None)
     assert parse().state == State.READY

@@ -7,6 +7,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, Self
 
 import orjson
+from django.conf import settings
 
 # Short lists need no file.
 _MAX_BYTES_IN_MEMORY = 2 << 20
@@ -16,7 +17,10 @@ class ResultFile:
     """Has results by row. Only their rows and positions are in memory, 16 bytes each."""
 
     def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY)  # noqa: SIM115 (closed by __exit__)
+        # In many systems, the folder for temporary files is in memory.
+        self._file = SpooledTemporaryFile(  # noqa: SIM115 (closed by __exit__)
+            _MAX_BYTES_IN_MEMORY, dir=str(settings.DATA_DIR)
+        )
         self._rows = array("Q")
         self._ends = array("Q", [0])
 

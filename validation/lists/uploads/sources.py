@@ -8,6 +8,7 @@ from itertools import chain
 from typing import BinaryIO, cast
 
 import orjson
+from django.conf import settings
 
 from runtime.encryption import decrypt_bytes
 from validation.lists.files.columns import ColumnGuess, guess_columns
@@ -44,7 +45,8 @@ def open_source(address_list: AddressList) -> Iterator[Source]:
     if address_list.was_parsed:
         yield _open_chunks(address_list)
         return
-    with tempfile.TemporaryFile() as file:
+    # In many systems, the folder for temporary files is in memory.
+    with tempfile.TemporaryFile(dir=settings.DATA_DIR) as file:
         for content in _read_parts(address_list):
             file.write(content)
         file.seek(0)
