@@ -61,7 +61,7 @@ HEALTHCHECK --interval=5s --timeout=5s --start-period=10m --retries=3 \
 ENTRYPOINT ["tini", "-s", "--", "/srv/email-validation/deploy/container/entrypoint"]
 CMD ["serve"]
 
-ARG VERSION=0.1.0
+ARG VERSION=1.0.0
 ARG REVISION=
 ARG SOURCE=
 LABEL org.opencontainers.image.title="Email Validation API" \

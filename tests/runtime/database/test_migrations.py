@@ -17,11 +17,11 @@ from tests.runtime.database.migration_rules import find_mismatches, find_problem
 
 # The last migration of the previous release. Update these with each release.
 RELEASED = {
-    "runtime": "0001_initial",
-    "accounts": "0002_append_only_audit_log",
-    "apikeys": "0001_initial",
-    "credits": "0003_append_only_ledger",
-    "validation": "0001_initial",
+    "runtime": "0002_mail_attachment",
+    "accounts": "0005_second_factor_and_password",
+    "apikeys": "0003_limit_warnings",
+    "credits": "0010_refunds",
+    "validation": "0021_result_partitions",
 }
 RELEASED_NODES = list(RELEASED.items())
 
