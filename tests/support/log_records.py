@@ -47,6 +47,8 @@ def capture_logs() -> Iterator[LogCapture]:
     level = root.level
     root.addHandler(capture)
     root.setLevel("INFO")
+    # Of requests of earlier tests.
+    access_log.take_records()
     access_log.configure(writes_lines=True)
     try:
         yield capture
