@@ -3,7 +3,7 @@
 PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -rs
+PYTEST := $(BIN)/python -m pytest -rsfE
 # One worker more than cores: some tests always wait for a browser or a server.
 WORKERS := -n 3
 
