@@ -37,7 +37,7 @@ class Collector:
         """Return everything that was posted, as far as it is text."""
         return "".join(body.decode(errors="replace") for _, body in self.posts)
 
-    def wait_for(self, condition: Callable[[], object], seconds: float = 20) -> None:
+    def wait_for(self, condition: Callable[[], object], seconds: float = 60) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
