@@ -59,7 +59,7 @@ def _prepared() -> Path:
 
 
 def _hash_inputs() -> str:
-    migrations = (path for app in ROOT.glob("*/") for path in app.glob("**/migrations/*.py"))
+    migrations = ROOT.glob("*/migrations/*.py")
     static = (path for path in (ROOT / "static").rglob("*") if path.is_file())
     digest = sha256()
     for path in sorted([*migrations, *static, ROOT / "requirements.lock"]):
