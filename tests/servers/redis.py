@@ -1,14 +1,19 @@
 """A real Redis server for tests: the installed one, or one bundled in a Python package."""
 
+import secrets
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+
+# From 32768 on, Linux gives ports to outgoing connections and to servers that bind to port 0. It
+# could give one of those away before the server for which it was found listens on it.
+PORTS = range(20_000, 32_000)
 
 
 class Redis(NamedTuple):
@@ -38,12 +43,16 @@ def redis_server(port: int = 0) -> Iterator[Redis]:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port on which nothing listens, and which no other socket takes soon."""
+    while True:
+        # Every xdist worker seeds `random` with the same number.
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
-def wait_for_port(port: int, seconds: float = 10) -> None:
+def wait_for_port(port: int, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with socket.socket() as probe:
