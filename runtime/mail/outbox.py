@@ -52,8 +52,13 @@ class MailQuerySet(LeasedQuerySet["Mail"]):
         return self.filter(sent_at=None, given_up_at=None)
 
     def due(self) -> "MailQuerySet":
+        """Return due emails, those without an attachment first: people wait for their codes.
+
+        Drawing an invoice takes seconds while the machine is busy.
+        """
         is_due = is_past("next_attempt_at", timezone.now(), MAX_DELAY)
-        return self.waiting().filter(is_due).order_by("next_attempt_at", "pk")
+        due = self.waiting().filter(is_due).alias(is_quick=Q(attachment=""))
+        return due.order_by("-is_quick", "next_attempt_at", "pk")
 
     def send_again(self) -> int:
         """Requeue emails that were given up, and return their number."""

@@ -47,8 +47,10 @@ def mail_server(settings: Settings) -> Iterator[MailServer]:
     controller.stop()
 
 
-def queue(to: str = "jane@shop.example", subject: str = "Hello") -> Mail:
-    return outbox.queue_mail(to=to, subject=subject, text="A text.", html="<p>A text.</p>")
+def queue(to: str = "jane@shop.example", subject: str = "Hello", attachment: str = "") -> Mail:
+    return outbox.queue_mail(
+        to=to, subject=subject, text="A text.", html="<p>A text.</p>", attachment=attachment
+    )
 
 
 def test_email_is_sent_once(mail_server: MailServer) -> None:
@@ -123,6 +125,15 @@ def test_email_is_given_up_after_the_last_attempt_and_can_be_sent_again(
     assert send_due() == 0
     Mail.objects.all().send_again()
     assert send_due() == 1
+
+
+def test_codes_do_not_wait_for_invoices(mail_server: MailServer) -> None:
+    for number in range(2):
+        queue(subject=f"Invoice {number}", attachment=f"ord_{number}")
+    queue(subject="Your code")
+    assert send_due() == 3
+    subjects = [mail["Subject"] for mail in mail_server.mails]
+    assert subjects == ["Your code", "Invoice 0", "Invoice 1"]
 
 
 def test_two_workers_do_not_send_the_same_email() -> None:
