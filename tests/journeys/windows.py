@@ -4,14 +4,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    ViewportSize,
+    expect,
+)
 
 from tests.journeys.newcomers import Newcomer
 
 WIDE = 1280
 NARROW = 390
 HEIGHT = 800
-WAIT_MILLISECONDS = 10_000
+# Not a promise: a busy machine may pause a page for many seconds.
+WAIT_MILLISECONDS = 30_000
+
+expect.set_options(timeout=WAIT_MILLISECONDS)
 
 
 class Windows:
