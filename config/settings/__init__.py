@@ -23,6 +23,7 @@ from config.settings.secrets import values_to_mask
 from config.settings.sign_in import *  # noqa: F403
 from config.settings.staff_groups import GROUPS
 from config.settings.telemetry import sentry_dsn, trace_rate
+from config.settings.templates import *  # noqa: F403
 from config.settings.transport import transport_settings
 from runtime.logging.dict_config import FORMATS, LEVELS, log_settings
 from runtime.logging.formatters import mask_values
@@ -124,34 +125,6 @@ MIDDLEWARE = [
     # Every view requires sign-in unless it's decorated with login_not_required.
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
 ]
-
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "builtins": [
-                "accounts.templatetags.code",
-                "accounts.templatetags.pages",
-                "credits.templatetags.money",
-            ],
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-                "accounts.context_processors.site",
-            ],
-        },
-    }
-]
-FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
-
-LANGUAGE_CODE = "en"
-USE_I18N = False
-TIME_ZONE = "UTC"
-USE_TZ = True
-FORMAT_MODULE_PATH = ["config.formats"]
 
 # --- Database, counters and cache -----------------------------------------------------------------
 
