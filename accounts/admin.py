@@ -7,11 +7,11 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 
 from accounts.models import Account, AuditEntry, Invitation, Membership, User
-from accounts.staff.account_admin import AccountAdmin, InvitationAdmin, MembershipAdmin
-from accounts.staff.audit_admin import AuditEntryAdmin
-from accounts.staff.background_admin import LeaseAdmin, MailAdmin
-from accounts.staff.group_admin import GroupAdmin
-from accounts.staff.user_admin import EmailAddressAdmin, SecondFactorAdmin, UserAdmin
+from accounts.staff.model_admins.accounts import AccountAdmin, InvitationAdmin, MembershipAdmin
+from accounts.staff.model_admins.audit import AuditEntryAdmin
+from accounts.staff.model_admins.background import LeaseAdmin, MailAdmin
+from accounts.staff.model_admins.groups import GroupAdmin
+from accounts.staff.model_admins.users import EmailAddressAdmin, SecondFactorAdmin, UserAdmin
 from runtime.models import Lease, Mail
 
 admin.site.register(Account, AccountAdmin)

@@ -9,7 +9,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from accounts.models import Account
-from accounts.staff.account_admin import AccountAdmin
+from accounts.staff.model_admins.accounts import AccountAdmin
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 from credits.models import (
     Hold,

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from accounts import audit, services
 from accounts.audit.queries import suspension_reason
 from accounts.models import Account, Membership
-from accounts.staff.form_diff import describe_changes
+from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 from accounts.staff.readable import drop_empty

@@ -10,8 +10,8 @@ from django.forms import ModelForm, ModelMultipleChoiceField
 from django.http import HttpRequest
 
 from accounts import audit
-from accounts.staff.checkboxes import Checkboxes, PermissionsField
-from accounts.staff.form_diff import describe_changes
+from accounts.staff.model_admins.checkboxes import Checkboxes, PermissionsField
+from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.request import staff_request
 
 

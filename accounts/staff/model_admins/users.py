@@ -14,8 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from accounts import audit, emails
 from accounts.authentication.second_factor.factors import authenticator_name
 from accounts.models import Membership, User
-from accounts.staff.checkboxes import Checkboxes
-from accounts.staff.form_diff import describe_changes
+from accounts.staff.model_admins.checkboxes import Checkboxes
+from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
 from accounts.staff.readable import drop_empty
 from accounts.staff.request import staff_request

@@ -1,0 +1,1 @@
+"""The admin classes that accounts/admin.py registers, and their form fields."""
