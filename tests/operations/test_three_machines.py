@@ -108,6 +108,8 @@ def test_calls_continue_without_redis(service: ThreeMachines) -> None:
         for app in service.apps:
             wait_until(lambda app=app: ready_states(app)["counters"] == "ok")  # type: ignore[misc]
         calls.wait_for_more(200)
+    assert calls.failures == []
+    assert calls.results <= calls.charged
     print(f"Redis: {len(calls.failures)} unanswered, gap {calls.longest_gap:.1f} s")
 
 
@@ -124,6 +126,8 @@ def test_standby_is_promoted_and_nothing_acknowledged_is_lost(
         service.standby.stop()
         service.replicate()
         calls.wait_for_more(200)
+    assert set(calls.failures) == {503}
+    assert calls.results <= calls.charged
     print(f"primary, {failure}: {len(calls.failures)} unanswered, gap {calls.longest_gap:.1f} s")
     for app in service.apps:
         caller = HttpCaller(app, None)
@@ -142,6 +146,8 @@ def test_standby_dies_and_calls_are_refused_until_commits_stop_waiting_for_it(
         service.standby.start()
         service.wait_for_commits()
         calls.wait_for_more(200)
+    assert set(calls.failures) == {503}
+    assert calls.results <= calls.charged
     print(f"standby: {len(calls.failures)} unanswered, gap {calls.longest_gap:.1f} s")
 
 
