@@ -61,7 +61,7 @@ def start_exporting() -> None:
 def is_sampled() -> bool:
     """Decide whether to trace a request, at the same rate as TraceIdRatioBased.
 
-    The SDK's sampler takes 50 µs for a request that isn't traced, which is 5 % of a metered call.
+    The SDK's sampler takes 50 µs for a request that isn't traced, which is 5% of a metered call.
     """
     return random() < _rate  # noqa: S311
 

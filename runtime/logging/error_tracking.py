@@ -5,8 +5,8 @@ greenlets. Sentry's integrations, which replace parts of Django and take CPU fro
 off, and so is everything they would add: URLs, headers, cookies, bodies, users, SQL.
 
 An event has what a log line has: the type and code locations of an exception, never its text, and
-the format of a message, never its arguments. It is built anew from the fields that are known to be
-harmless. Only processes with SENTRY_DSN import this module (dict_config.py).
+the format of a message, never its arguments. It contains only fields that are known to be harmless.
+Only processes with SENTRY_DSN import this module (dict_config.py).
 """
 
 import logging

@@ -80,7 +80,7 @@ def test_every_email_has_a_subject_a_preheader_and_a_reason(mail: Mail) -> None:
     assert mail.subject
     preheader = re.search(r'<div style="display:none[^>]*>\s*(\S.*?)\s*&#8199;', mail.html, re.S)
     assert preheader, mail.html
-    assert "You get this email because" in mail.text
+    assert "You're receiving this email because" in mail.text
 
 
 def test_layout_names_product_language_and_support(mail: Mail) -> None:
