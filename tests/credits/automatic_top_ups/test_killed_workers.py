@@ -1,17 +1,14 @@
 """Kill workers while they pay: each order is charged once, and each payment is granted."""
 
-import os
 import subprocess
-import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tests.credits.killed_processes import product_on, start_process
 from tests.servers.books import fetch_number, fetch_rows
 from tests.servers.keys import make_account, manage
-from tests.servers.postgres import postgres_server
-from tests.servers.product import ROOT, Product, product
+from tests.servers.product import Product
 from tests.servers.stripe import FakeStripe, fake_stripe
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
@@ -32,18 +29,8 @@ print(account.public_id)
 
 
 def start(site: Product, stripe: FakeStripe, account_id: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.credits.automatic_top_ups.paying_process", account_id],
-        cwd=ROOT,
-        env={
-            "PATH": os.environ["PATH"],
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            **site.environment,
-            **stripe.environment,
-        },
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    module = "tests.credits.automatic_top_ups.paying_process"
+    return start_process(module, site, account_id, **stripe.environment)
 
 
 def run_and_kill(site: Product, stripe: FakeStripe, account_id: str, action: str) -> None:
@@ -68,13 +55,8 @@ def run_to_the_end(site: Product, stripe: FakeStripe, account_id: str) -> None:
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_killed_workers_charge_each_order_once(tmp_path: Path, database: str) -> None:
-    with ExitStack() as stack:
-        options = {}
-        if database == "postgresql":
-            options["DATABASE_URL"] = stack.enter_context(postgres_server()).url
-        # Its own worker has no key of Stripe.
-        site = stack.enter_context(product(tmp_path, **options))
-        stripe = stack.enter_context(fake_stripe())
+    # The product's own worker has no key of Stripe.
+    with product_on(database, tmp_path) as site, fake_stripe() as stripe:
         make_account(site, "owner@shop.example", "--credits", "100")
         card = stripe.new_card("cus_1")["id"]
         account_id = manage(site, "shell", "--no-imports", "-c", SET_UP.format(card=card))

@@ -1,18 +1,15 @@
 """Kill processes that hold and charge credits: the books agree, and each charge is usage."""
 
-import os
 import random
 import subprocess
-import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tests.credits.killed_processes import product_on, start_process
 from tests.servers.books import fetch_number, fetch_rows
 from tests.servers.keys import make_account, manage
-from tests.servers.postgres import postgres_server
-from tests.servers.product import ROOT, Product, product
+from tests.servers.product import Product
 
 pytestmark = [pytest.mark.process, pytest.mark.fault]
 
@@ -21,17 +18,7 @@ CHARGES_BETWEEN_KILLS = 10
 
 
 def start(site: Product, account_id: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.credits.wallet.holding_process", account_id],
-        cwd=ROOT,
-        env={
-            "PATH": os.environ["PATH"],
-            "DJANGO_SETTINGS_MODULE": "config.settings",
-            **site.environment,
-        },
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    return start_process("tests.credits.wallet.holding_process", site, account_id)
 
 
 def wait_for_charges(process: subprocess.Popen[str]) -> None:
@@ -75,10 +62,6 @@ def assert_nothing_lost(site: Product) -> None:
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_killed_processes_lose_no_held_credit(tmp_path: Path, database: str) -> None:
-    with ExitStack() as stack:
-        options = {}
-        if database == "postgresql":
-            options["DATABASE_URL"] = stack.enter_context(postgres_server()).url
-        site = stack.enter_context(product(tmp_path, **options))
+    with product_on(database, tmp_path) as site:
         hold_and_kill(site)
         assert_nothing_lost(site)

@@ -8,12 +8,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.credits.killed_processes import product_on
 from tests.servers.books import assert_books_agree, fetch_number, fetch_rows
 from tests.servers.client import ClientResponse, HttpCaller
 from tests.servers.keys import make_key, manage
@@ -155,14 +156,7 @@ def kill_workers(site: Product, load: Load) -> None:
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_killed_workers_lose_no_credit(tmp_path: Path, database: str) -> None:
-    if database == "sqlite":
-        with product(tmp_path) as site:
-            with load_on(site, "killed@shop.example") as load:
-                kill_workers(site, load)
-            assert_nothing_lost(site, load)
-        assert_retry_after(load.refusals)
-        return
-    with postgres_server() as server, product(tmp_path, DATABASE_URL=server.url) as site:
+    with product_on(database, tmp_path) as site:
         with load_on(site, "killed@shop.example") as load:
             kill_workers(site, load)
         assert_nothing_lost(site, load)
@@ -187,11 +181,7 @@ def test_killed_postgresql_loses_no_credit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_killed_workers_charge_no_batch_in_part_or_twice(tmp_path: Path, database: str) -> None:
-    with ExitStack() as stack:
-        options = {}
-        if database == "postgresql":
-            options["DATABASE_URL"] = stack.enter_context(postgres_server()).url
-        site = stack.enter_context(product(tmp_path, **options))
+    with product_on(database, tmp_path) as site:
         with load_on(site, "killed@shop.example", without_key=CALLERS // 2, kind=BatchLoad) as load:
             kill_workers(site, load)
         assert "agree" in manage(site, "check_books")
