@@ -1,17 +1,12 @@
-"""The background worker buys a pack when the balance is low, and reports how that went."""
-
-from datetime import timedelta
+"""The background worker buys a pack when the balance is low, unless that is no longer wanted."""
 
 import pytest
 from django.utils import timezone
 
-from accounts.models import Account, User
-from credits.models import AutomaticTopUp, Order, Pack, SavedCard
+from accounts.models import Account
+from credits.models import AutomaticTopUp, Order, SavedCard
 from credits.orders import placement
-from credits.orders.quotes import quote
-from credits.payments import PaymentUnavailable, get_payment_method
 from credits.wallet.books import find_discrepancies
-from runtime.models import Mail
 from tests.credits.automatic_top_ups.helpers import (
     CREDITS,
     PRICE,
@@ -28,7 +23,6 @@ from tests.credits.automatic_top_ups.helpers import (
     switch_on_top_up,
 )
 from tests.credits.customers import use_credits
-from tests.credits.payments.stripe_helpers import send_event
 from tests.servers.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
@@ -104,114 +98,6 @@ def test_switched_off_top_up_buys_nothing(stripe: FakeStripe, shop: Account) -> 
     assert order_states(shop) == []
 
 
-@pytest.mark.parametrize(
-    ("code", "sentence"),
-    [
-        ("card_declined", "Your saved card was declined for $5.00."),
-        ("authentication_required", "Your bank asks you to confirm the payment of $5.00."),
-    ],
-)
-def test_declined_card_is_reported_with_a_link_to_pay(
-    stripe: FakeStripe, shop: Account, code: str, sentence: str
-) -> None:
-    stripe.decline = code
-    run_worker()
-    order = last_order(shop)
-    assert (order.state, get_balance(shop), stripe.charged) == ("pending", 100, [])
-    assert (order.automatic.outcome, order.automatic.failure) == ("failed", code)
-    email = Mail.objects.get()
-    assert email.subject == "Automatic top-up failed: 1,000 credits"
-    assert sentence in email.text
-    assert f"/credits/orders/{order.public_id}/" in email.text
-    assert "order.payment_failed" in audited(shop)
-
-
-def test_order_of_a_declined_card_can_be_paid_on_checkout(
-    stripe: FakeStripe, shop: Account
-) -> None:
-    stripe.decline = "authentication_required"
-    run_worker()
-    order = last_order(shop)
-    get_payment_method(order).begin(order)
-    assert send_event(stripe.pay(stripe.find_session(order.public_id))) == 200
-    assert get_balance(shop) == 100 + CREDITS
-    assert subjects()[-1] == "Receipt INV-000001: 1,000 credits, $5.00"
-
-
-def test_second_failure_in_a_row_switches_off(stripe: FakeStripe, shop: Account) -> None:
-    stripe.decline = "card_declined"
-    run_worker()
-    assert get_top_up(shop).is_on
-    run_worker_later()
-    top_up = get_top_up(shop)
-    assert (top_up.is_on, top_up.off_for) == (False, "failures")
-    # The second order replaces the first, so that only one of them is ever paid.
-    assert order_states(shop) == ["cancelled", "pending"]
-    assert audited(shop)[-1] == "top_up.switched_off"
-    run_worker_later()
-    assert len(order_states(shop)) == 2
-
-
-def test_success_forgives_an_earlier_failure(stripe: FakeStripe, shop: Account) -> None:
-    for decline in ("card_declined", "", "card_declined"):
-        stripe.decline = decline
-        set_balance(shop, 0)
-        run_worker_later()
-    assert get_top_up(shop).is_on
-    assert get_top_up(shop).failures == 1
-
-
-def test_next_order_waits_while_the_failed_one_is_paid_on_checkout(
-    stripe: FakeStripe, shop: Account
-) -> None:
-    stripe.decline = "card_declined"
-    run_worker()
-    order = last_order(shop)
-    get_payment_method(order).begin(order)
-    paid = stripe.pay(stripe.find_session(order.public_id))
-    stripe.decline = ""
-    run_worker_later()
-    assert order_states(shop) == ["pending"]
-    assert stripe.charged == []
-    send_event(paid)
-    run_worker_later()
-    assert order_states(shop) == ["paid"]
-
-
-def test_payment_page_of_a_failed_order_closes_before_the_next_order(
-    stripe: FakeStripe, shop: Account
-) -> None:
-    stripe.decline = "card_declined"
-    run_worker()
-    failed = last_order(shop)
-    get_payment_method(failed).begin(failed)
-    stripe.decline = ""
-    run_worker_later()
-    assert stripe.open_sessions(failed.public_id) == []
-    assert order_states(shop) == ["cancelled", "paid"]
-
-
-def test_order_that_is_being_paid_has_no_payment_page(stripe: FakeStripe, shop: Account) -> None:
-    stripe.lost = {"confirm"}
-    run_worker()
-    order = last_order(shop)
-    with pytest.raises(PaymentUnavailable, match="with your saved card"):
-        get_payment_method(order).begin(order)
-
-
-def test_unavailable_provider_delays_the_order_and_is_no_failure(
-    stripe: FakeStripe, shop: Account
-) -> None:
-    stripe.is_down = True
-    run_worker()
-    assert (order_states(shop), subjects()) == (["pending"], [])
-    stripe.is_down = False
-    run_worker()
-    assert order_states(shop) == ["pending"]
-    run_worker_later(minutes=1)
-    assert (order_states(shop), len(stripe.charged)) == (["paid"], 1)
-
-
 def test_order_is_given_up_if_the_balance_recovers_before_it_is_paid(
     stripe: FakeStripe, shop: Account
 ) -> None:
@@ -222,28 +108,6 @@ def test_order_is_given_up_if_the_balance_recovers_before_it_is_paid(
     run_worker_later(minutes=1)
     assert (order_states(shop), stripe.charged) == (["cancelled"], [])
     assert last_order(shop).automatic.outcome == "abandoned"
-
-
-@pytest.mark.parametrize("action", ["create", "confirm"])
-def test_lost_response_charges_once(stripe: FakeStripe, shop: Account, action: str) -> None:
-    stripe.lost = {action}
-    run_worker()
-    assert order_states(shop) == ["pending"]
-    stripe.lost = set()
-    run_worker_later(minutes=1)
-    assert (order_states(shop), len(stripe.charged)) == (["paid"], 1)
-    assert get_balance(shop) == 100 + CREDITS
-
-
-def test_confirmed_payment_counts_although_top_up_was_switched_off_since(
-    stripe: FakeStripe, shop: Account
-) -> None:
-    stripe.lost = {"confirm"}
-    run_worker()
-    AutomaticTopUp.objects.update(is_on=False)
-    stripe.lost = set()
-    run_worker_later(minutes=1)
-    assert (order_states(shop), get_balance(shop)) == (["paid"], 100 + CREDITS)
 
 
 def test_unconfirmed_payment_is_canceled_after_switching_off(
@@ -278,24 +142,3 @@ def test_order_canceled_by_a_member_is_not_charged(stripe: FakeStripe, shop: Acc
     placement.cancel_order(order=order)
     run_worker_later(minutes=1)
     assert (stripe.charged, stripe.intents[intent]["status"]) == ([], "canceled")
-
-
-def test_card_detached_at_the_provider_is_a_failure(stripe: FakeStripe, shop: Account) -> None:
-    stripe.cards[SavedCard.objects.get().provider_card]["customer"] = None
-    run_worker()
-    assert last_order(shop).automatic.outcome == "failed"
-
-
-def test_one_account_that_fails_does_not_stop_the_others(
-    stripe: FakeStripe, shop: Account, stranger: User, pack: Pack
-) -> None:
-    other = stranger.memberships.get().account
-    give_card(stripe, other)
-    switch_on_top_up(other)
-    AutomaticTopUp.objects.filter(account=shop).update(
-        # As after a repair of the database by hand: the order has no row of its own.
-        open_order=placement.place_automatic_order(quote=quote(shop, pack)),
-        next_attempt_at=timezone.now() - timedelta(minutes=1),
-    )
-    run_worker()
-    assert (order_states(shop), order_states(other)) == (["pending"], ["paid"])
