@@ -6,16 +6,8 @@ from credits.models import AutomaticTopUp, SavedCard, UseDay, UseHour
 _ORDER_FIELDS = (
     *("public_id", "kind", "state", "method", "description", "credits", "currency", "net_cents"),
     *("tax_cents", "tax_reason", "refunded_cents", "invoice_number", "buyer_name"),
-    *(
-        "buyer_address",
-        "buyer_tax_id",
-        "buyer_country",
-        "placed_by",
-        "placed_at",
-        "paid_at",
-        "cancelled_at",
-        "refunded_at",
-    ),
+    *("buyer_address", "buyer_tax_id", "buyer_country", "placed_by", "placed_at", "paid_at"),
+    *("cancelled_at", "refunded_at"),
 )
 _USAGE_FIELDS = ("key__public_id", "verdict", "calls", "credits")
 

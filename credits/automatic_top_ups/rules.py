@@ -54,7 +54,8 @@ def is_wanted(top_up: AutomaticTopUp) -> bool:
     order = top_up.open_order
     if order is None or not order.is_pending or find_obstacle(top_up):
         return False
-    card = SavedCard.objects.get(account=top_up.account)
+    card = order.automatic.provider_card
+    same_card = SavedCard.objects.filter(account=top_up.account, provider_card=card)
     fresh = AutomaticTopUp.objects.filter(
         pk=top_up.pk,
         is_on=True,
@@ -62,7 +63,7 @@ def is_wanted(top_up: AutomaticTopUp) -> bool:
         account__suspended_at=None,
         account__wallet__balance__lt=F("threshold"),
     )
-    return card.provider_card == order.automatic.provider_card and fresh.exists()
+    return same_card.exists() and fresh.exists()
 
 
 def offered_price(account: Account, pack: Pack) -> int | None:

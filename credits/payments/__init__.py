@@ -10,13 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.models import Account, User
-from credits.models import (
-    CardToDetach,
-    Order,
-    ProviderCancellation,
-    SavedCard,
-    Subscription,
-)
+from credits.models import CardToDetach, Order, ProviderCancellation, SavedCard, Subscription
 
 logger = logging.getLogger(__name__)
 
@@ -72,10 +66,10 @@ def sync_with_provider_on_commit(*, account: Account, actor: User) -> None:
 def sync_all_with_provider() -> None:
     """Send the provider every change that failed to sync before. A daily job."""
     renewing = Subscription.objects.exclude(provider_subscription="").values("account")
-    cancelling = ProviderCancellation.objects.values("account")
+    canceling = ProviderCancellation.objects.values("account")
     detaching = CardToDetach.objects.values("account")
     replacing = SavedCard.objects.filter(pays_renewals=False).values("account")
-    changed = renewing.union(cancelling, detaching, replacing)
+    changed = renewing.union(canceling, detaching, replacing)
     for account in Account.objects.filter(pk__in=changed):
         try_sync(account)
 

@@ -9,7 +9,6 @@ import logging
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import Error as DatabaseError
@@ -20,9 +19,7 @@ from credits.automatic_top_ups import orders, rules
 from credits.models import AutomaticOrder, AutomaticTopUp, Order, SavedCard
 from credits.orders import fulfillment
 from credits.payments import PaymentUnavailable
-
-if TYPE_CHECKING:
-    from credits.payments.stripe_off_session import Payment
+from credits.payments.off_session import Payment, Status
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +114,7 @@ def _pay(top_up: AutomaticTopUp, automatic: AutomaticOrder) -> bool:
     if payment.intent and not automatic.provider_intent:
         automatic.provider_intent = payment.intent
         automatic.save(update_fields=["provider_intent"])
-    if payment.status == stripe.Status.READY:
+    if payment.status == Status.READY:
         top_up.renew()
         if wanted:
             payment = stripe.confirm_payment(automatic)
@@ -126,15 +123,15 @@ def _pay(top_up: AutomaticTopUp, automatic: AutomaticOrder) -> bool:
     return _record(order, payment)
 
 
-def _record(order: Order, payment: "Payment") -> bool:
+def _record(order: Order, payment: Payment) -> bool:
     """Record how a payment ended. Returns False if it hasn't."""
-    if payment.status == "paid":
+    if payment.status == Status.PAID:
         record_payment(order, payment.intent)
-    elif payment.status == "failed":
+    elif payment.status == Status.FAILED:
         orders.record_failed(order, payment.failure)
-    elif payment.status == "canceled":
+    elif payment.status == Status.CANCELED:
         orders.record_abandoned(order)
-    return payment.status != "open"
+    return payment.status != Status.OPEN
 
 
 @transaction.atomic

@@ -3,8 +3,7 @@
 Changes reach the provider after the commit, or with the daily job if it was unavailable.
 """
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,8 +15,17 @@ from credits.models import CARD_CONSENT, CardToDetach, SavedCard
 from credits.payments import try_sync
 from credits.plans import subscriptions
 
-if TYPE_CHECKING:
-    from credits.payments.stripe_cards import NewCard
+
+@dataclass(frozen=True)
+class NewCard:
+    """A card that a customer has entered at the provider."""
+
+    provider_card: str
+    provider_customer: str
+    brand: str
+    last_four: str
+    expires_month: int
+    expires_year: int
 
 
 def record_consent(*, account: Account, actor: User, ip: str | None = None) -> None:
@@ -25,7 +33,7 @@ def record_consent(*, account: Account, actor: User, ip: str | None = None) -> N
 
 
 @transaction.atomic
-def save_card(*, account: Account, new: "NewCard", provider_subscription: str = "") -> None:
+def save_card(*, account: Account, new: NewCard, provider_subscription: str = "") -> None:
     """Save a card in place of the former one. Safe to repeat.
 
     `provider_subscription`: the one that the provider renews with this card already.
@@ -73,10 +81,14 @@ def forget_card(*, account: Account) -> None:
 @transaction.atomic
 def forget_detached_card(provider_card: str) -> None:
     """Remove a card that was detached at the provider."""
-    card = SavedCard.objects.filter(provider_card=provider_card or "none").first()
-    if card is not None:
-        subscriptions.lock_subscription(card.account)
-        SavedCard.objects.filter(pk=card.pk, provider_card=provider_card).delete()
+    cards = SavedCard.objects.filter(provider_card=provider_card or "none")
+    card = cards.select_related("account").first()
+    if card is None:
+        return
+    subscriptions.lock_subscription(card.account)
+    # By now a member may have removed or replaced it.
+    deleted, _ = cards.delete()
+    if deleted:
         audit.record(card.account, None, "card.removed", str(card))
 
 

@@ -11,8 +11,8 @@ from credits.automatic_top_ups import orders
 from credits.models import Order, SavedCard
 from credits.payments import PaymentUnavailable, cards
 from credits.payments.automatic_orders import record_payment
+from credits.payments.cards import NewCard
 from credits.payments.stripe_cards import (
-    NewCard,
     fetch_card_of_payment,
     fetch_card_of_setup,
     fetch_card_of_subscription,

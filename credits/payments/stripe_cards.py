@@ -1,7 +1,6 @@
 """Saved cards at Stripe: the page that saves one, what Stripe says about it, and its removal."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import stripe
@@ -9,19 +8,8 @@ import stripe
 from accounts.emails import link
 from accounts.models import Account
 from credits.models import CardToDetach, SavedCard, Subscription
+from credits.payments.cards import NewCard
 from credits.payments.stripe_client import get_client, handle_stripe_errors
-
-
-@dataclass(frozen=True)
-class NewCard:
-    """A card that a customer has entered at Stripe."""
-
-    provider_card: str
-    provider_customer: str
-    brand: str
-    last_four: str
-    expires_month: int
-    expires_year: int
 
 
 @handle_stripe_errors

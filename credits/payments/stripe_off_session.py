@@ -5,35 +5,17 @@ the confirmation charges the card, and one payment is charged at most once. So a
 or that gets no response, asks Stripe what became of the payment and continues.
 """
 
-from dataclasses import dataclass
-from enum import StrEnum, auto
 from typing import Any
 
 import stripe
 
 from credits.models import AutomaticOrder
+from credits.payments.off_session import Payment, Status
 from credits.payments.stripe_client import get_client, handle_stripe_errors
 
 # Marks the payments of automatic orders. Checkout's payments name their order, too.
 AUTOMATIC = "automatic_top_up"
 DECLINED = "card_declined"
-
-
-class Status(StrEnum):
-    # Created, but not confirmed.
-    READY = auto()
-    PAID = auto()
-    FAILED = auto()
-    # The bank hasn't decided.
-    OPEN = auto()
-    CANCELED = auto()
-
-
-@dataclass(frozen=True)
-class Payment:
-    intent: str
-    status: Status
-    failure: str = ""
 
 
 _STATUSES = {

@@ -63,8 +63,8 @@ def find_account(payload: Payload) -> Account | None:
     subscription = active.select_related("account").first()
     if subscription is not None:
         return subscription.account
-    cancelled = ProviderCancellation.objects.filter(provider_subscription=stripe_id)
-    cancellation = cancelled.select_related("account").first()
+    canceled = ProviderCancellation.objects.filter(provider_subscription=stripe_id)
+    cancellation = canceled.select_related("account").first()
     if cancellation is not None:
         return cancellation.account
     order = find_order(payload) or find_order(details)

@@ -82,10 +82,10 @@ def describe_top_up(top_up: AutomaticTopUp, costs: Costs) -> str:
     As in `Buys 10,000 credits for $35.00 when the balance falls below 500, at most $105.00 per
     month. $35.00 used in November (UTC).`
     """
-    price = _money(costs.price_cents, top_up) if costs.price_cents is not None else ""
+    price = f" for {_money(costs.price_cents, top_up)}" if costs.price_cents is not None else ""
     cap, spent = _money(top_up.cap_cents, top_up), _money(costs.spent_cents, top_up)
     return (
-        f"Buys {top_up.pack}{f' for {price}' if price else ''} when the balance falls below "
+        f"Buys {top_up.pack}{price} when the balance falls below "
         f"{top_up.threshold:,}, at most {cap} per month. "
         f"{spent} used in {timezone.now():%B} (UTC)."
     )

@@ -14,11 +14,13 @@ from accounts.services import open_account, run_email_confirmed_hooks
 from credits.automatic_top_ups.rules import spent_cents
 from credits.automatic_top_ups.services import switch_off
 from credits.models import AutomaticTopUp, Order, SavedCard, Wallet
+from credits.payments.cards import forget_detached_card
 from credits.wallet.books import find_discrepancies
 from runtime.models import Mail
 from tests.conftest import make_user
 from tests.credits.automatic_top_ups.helpers import (
     PRICE,
+    audited,
     get_balance,
     get_top_up,
     give_card,
@@ -129,6 +131,13 @@ def test_event_and_worker_report_a_payment_at_the_same_time(
     assert (order_states(shop), len(stripe.charged)) == (["paid"], 1)
     assert Mail.objects.filter(subject__startswith="Receipt").count() == 1
     assert not list(find_discrepancies())
+
+
+def test_card_that_several_events_detach_is_removed_once(shop: Account) -> None:
+    card = SavedCard.objects.get(account=shop).provider_card
+    run_concurrently(8, lambda _: forget_detached_card(card))
+    assert not SavedCard.objects.exists()
+    assert audited(shop).count("card.removed") == 1
 
 
 @pytest.mark.proof
