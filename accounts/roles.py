@@ -38,7 +38,7 @@ ROLES_BY_PERMISSION: dict[TeamPermission, frozenset[Role]] = {
     TeamPermission.MANAGE_TEAM: frozenset({Role.OWNER, Role.ADMIN}),
     TeamPermission.REQUIRE_SECOND_FACTOR: frozenset({Role.OWNER}),
     TeamPermission.MANAGE_KEYS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),
-    # Request log retention, and erasure of addresses from the request log.
+    # Request log retention, and erasure of addresses.
     TeamPermission.MANAGE_DATA: frozenset({Role.OWNER, Role.ADMIN}),
     # Those that the account allows or denies. Any key can change them, too.
     TeamPermission.MANAGE_DOMAINS: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),

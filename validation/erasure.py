@@ -24,7 +24,7 @@ from validation.results.stored_results import erase_results
 
 
 def erase_address(*, email: str, account: Account | None, actor: User, ip: str | None) -> int:
-    """Erase every spelling of the address, in all accounts if `account` is None.
+    """Erase the address in upper and lower case, in all accounts if `account` is None.
 
     Return the number of deleted rows. Usage totals contain no addresses and stay. Call it outside a
     transaction.

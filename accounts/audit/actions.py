@@ -102,7 +102,7 @@ _LABELS: dict[Group, dict[str, str]] = {
         "list.deleted": "Deleted a list",
         "feedback.sent": "Sent feedback on a verdict",
         "feedback.answered": "Answered feedback on a verdict",
-        "address.erased": "Erased an address from the request log",
+        "address.erased": "Erased an address",
         "account.suspended": "Suspended the account",
         "account.suspension_lifted": "Lifted the suspension",
         "account.closed": "Closed the account",

@@ -56,6 +56,7 @@ def _context() -> dict[str, Any]:
         "takes_cards": bool(settings.STRIPE_SECRET_KEY),
         "log_days": settings.LOG_RETENTION_DAYS,
         "result_hours": settings.RESULT_RETENTION_HOURS,
+        "list_days": settings.LIST_RETENTION_DAYS,
         "session_days": settings.SESSION_COOKIE_AGE // DAY,
         "mail_days": settings.MAIL_RETENTION_DAYS,
         "invitation_days": settings.INVITATION_DAYS,

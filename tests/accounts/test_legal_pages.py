@@ -81,6 +81,19 @@ def test_retention_periods_come_from_the_settings(client: Client, settings: Sett
     assert "77 days" in read(client, "/accounts/data-processing/")
 
 
+def test_every_place_that_stores_validated_addresses_is_named(
+    client: Client, settings: Settings
+) -> None:
+    settings.RESULT_RETENTION_HOURS, settings.LIST_RETENTION_DAYS = 19, 23
+    agreement = read(client, "/accounts/data-processing/")
+    for place in ("Request log", "Stored responses", "Results", "Lists", "Feedback"):
+        assert f"<td>{place}</td>" in agreement
+    for page in (agreement, read(client, "/accounts/privacy/")):
+        text = " ".join(page.split())
+        assert "19 hours" in text
+        assert "23 days after the list ends" in text
+
+
 def test_privacy_notice_names_stripe_if_it_takes_payments(
     client: Client, settings: Settings
 ) -> None:
