@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import Model
+from django.forms import BaseInlineFormSet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
@@ -45,7 +46,25 @@ class ReadOnlyAdmin(admin.ModelAdmin[Any]):
         return not hidden and super().lookup_allowed(lookup, value, request)
 
 
+class _ReadOnlyRows(BaseInlineFormSet[Any, Any, Any]):
+    """Ignores what is posted about rows that can't be changed, also how many there are."""
+
+    def initial_form_count(self) -> int:
+        return len(self.get_queryset())
+
+    def total_form_count(self) -> int:
+        return self.initial_form_count()
+
+    def is_valid(self) -> bool:
+        return True
+
+    def save(self, commit: bool = True) -> list[Model]:
+        self.new_objects, self.changed_objects, self.deleted_objects = [], [], []
+        return []
+
+
 class ReadOnlyInline(admin.TabularInline[Any, Any]):
+    formset = _ReadOnlyRows
     extra = 0
     can_delete = False
     show_change_link = True

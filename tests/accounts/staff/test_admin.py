@@ -232,6 +232,25 @@ def test_account_change_by_staff_is_recorded(staff: User, account: Account) -> N
     assert (entry.actor, entry.target) == (staff, f"{LIMIT}: none → 90")
 
 
+@pytest.mark.parametrize("number", ["", "x", "-1", "1", "9" * 400])
+def test_posted_number_of_read_only_rows_is_ignored(
+    staff: User, account: Account, number: str
+) -> None:
+    page = f"/admin/accounts/account/{account.pk}/change/"
+    form = {"name": "Another shop", "requests_per_minute_override": ""}
+    response = signed_in(staff).post(page, {**form, **dict.fromkeys(EMPTY_INLINES, number)})
+    assert response.status_code == 302
+    account.refresh_from_db()
+    assert (account.name, account.memberships.count()) == ("Another shop", 1)
+
+
+def test_page_with_an_error_shows_the_read_only_rows(staff: User, account: Account) -> None:
+    page = f"/admin/accounts/account/{account.pk}/change/"
+    response = signed_in(staff).post(page, {"name": "", **EMPTY_INLINES})
+    assert "This field is required." in response.content.decode()
+    assert "owner@shop.example" in response.content.decode()
+
+
 def test_staff_can_resend_a_given_up_email(staff: User) -> None:
     mail = outbox.queue_mail(to="jane@shop.example", subject="Hello", text="x", html="x")
     Mail.objects.update(given_up_at=mail.created_at)
