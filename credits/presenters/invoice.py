@@ -30,7 +30,7 @@ def describe_invoice(order: Order) -> InvoiceText:
         net=_money(order, order.net_cents),
         sums=_sums(order),
         total=("Total", _money(order, order.total_cents)),
-        refunds=tuple(_refunds(order)),
+        refunds=tuple(refund_rows(order)),
         payment=_payment(order),
     )
 
@@ -93,7 +93,7 @@ def _period(order: Order) -> str:
     return f"{date_format(order.period_start)} to {date_format(order.last_day)}"
 
 
-def _refunds(order: Order) -> Iterable[Row]:
+def refund_rows(order: Order) -> Iterable[Row]:
     """Return a row for each refund, and the total after all of them."""
     if not order.refunded_cents:
         return

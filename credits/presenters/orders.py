@@ -24,6 +24,8 @@ class OrderOutcome:
 
 
 def order_badge(order: Order) -> Badge:
+    if order.is_paid and order.refunded_cents:
+        return Badge("Partly refunded")
     if order.is_paid:
         return Badge("Paid", "deliverable", "circle-check")
     if order.is_overdue:

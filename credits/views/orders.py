@@ -15,7 +15,7 @@ from credits.invoice_files import FileUnavailable, invoice_response
 from credits.models import Order
 from credits.orders import placement
 from credits.payments import PaymentUnavailable, get_payment_method
-from credits.presenters.invoice import describe_invoice, order_tax
+from credits.presenters.invoice import describe_invoice, order_tax, refund_rows
 from credits.presenters.orders import order_outcome, payment_page_action
 
 PAGE = "credits:show-orders"
@@ -40,6 +40,7 @@ def show_order(request: AccountRequest, order_id: str) -> HttpResponse:
         "outcome": order_outcome(order),
         "payment_page_action": payment_page_action(order),
         "tax": order_tax(order),
+        "refunds": refund_rows(order),
     }
     return render(request, "credits/show_order.html", context)
 

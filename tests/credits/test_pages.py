@@ -231,7 +231,11 @@ def test_order_page_shows_each_state(browser: Client, order: Order) -> None:
     fulfill_order(order=order)
     assert "1,000 credits were added to your balance" in text(browser.get(path))
     refund_order(order=order, cents=100)
-    assert "Credits for the refunded $1.00 were deducted." in text(browser.get(path))
+    page = text(browser.get(path))
+    assert "Credits for the refunded $1.00 were deducted." in page
+    assert "Partly refunded" in page
+    assert "\N{MINUS SIGN}$1.00" in page
+    assert "Total after refunds" in page
     assert "$1.00 was refunded." in text(browser.get(f"{path}invoice/"))
     refund_order(order=order)
     assert "Its credits were deducted." in text(browser.get(path))

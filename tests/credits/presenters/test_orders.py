@@ -46,6 +46,11 @@ def test_overdue_order_is_marked() -> None:
         assert due_date(pending) == "was due on 27 Nov 2026"
 
 
+def test_partly_refunded_order_is_marked() -> None:
+    assert order_badge(order(State.PAID)) == Badge("Paid", "deliverable", "circle-check")
+    assert order_badge(order(State.PAID, refunded_cents=100)) == Badge("Partly refunded")
+
+
 @pytest.mark.parametrize(
     ("shown", "verb", "text"),
     [
