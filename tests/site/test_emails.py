@@ -123,6 +123,10 @@ def test_no_template_syntax_or_escaping_is_left(mail: Mail) -> None:
         assert "\n\n\n" not in mail.text
 
 
+def test_no_sentence_is_broken_at_the_end_of_a_template_line(mail: Mail) -> None:
+    assert not re.search(r"<br>(?!http)[a-z]", mail.html)
+
+
 def test_numbers_are_grouped(mail: Mail) -> None:
     # The operator writes the payment details.
     for part in (mail.subject, mail.text.replace(settings.INVOICE_PAYMENT_DETAILS, "")):
