@@ -7,6 +7,7 @@ from django.utils.html import format_html
 
 from validation.models import LogEntry
 from validation.presenters.code_samples import build_code_samples
+from validation.presenters.requests import format_duration
 from validation.reports.overview import Arrival
 
 ARRIVED = "We received your request."
@@ -63,10 +64,10 @@ def _result(entry: LogEntry) -> str:
     if not entry.verdict:
         return ARRIVED
     return format_html(
-        'We received your request: <strong dir="auto">{}</strong> is {}, validated in {} ms.',
+        'We received your request: <strong dir="auto">{}</strong> is {}, validated in {}.',
         entry.address,
         entry.verdict,
-        f"{entry.duration_ms:,}",
+        format_duration(entry.duration_ms),
     )
 
 

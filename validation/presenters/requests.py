@@ -15,6 +15,10 @@ from validation.presenters.retention import format_days
 from validation.reports.filters import LogFilter
 
 
+def format_duration(milliseconds: int) -> str:
+    return f"{milliseconds:,} ms" if milliseconds else "<1 ms"
+
+
 def never_logged(retention_days: int) -> EmptyState:
     """Return what a request log without rows or filters says."""
     if not retention_days:

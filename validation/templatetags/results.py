@@ -9,6 +9,7 @@ from validation.engine.verdicts.reasons import Verdict
 from validation.presenters import checks, domains, first_steps, requests
 
 register = template.Library()
+register.filter(requests.format_duration)
 register.filter(requests.outcome_notes)
 register.filter(requests.time_hint)
 register.filter(checks.group_checks)

@@ -5,6 +5,7 @@ import pytest
 from validation.models import LogEntry
 from validation.presenters.requests import (
     format_cost,
+    format_duration,
     format_score,
     never_logged,
     no_latest_requests,
@@ -24,6 +25,10 @@ from validation.presenters.requests import (
 )
 def test_free_request_says_why_it_is_free(entry: LogEntry, cost: str) -> None:
     assert format_cost(entry) == cost
+
+
+def test_duration_of_less_than_a_millisecond_is_not_zero() -> None:
+    assert [format_duration(number) for number in (0, 7, 1_200)] == ["<1 ms", "7 ms", "1,200 ms"]
 
 
 def test_score_may_be_missing() -> None:
