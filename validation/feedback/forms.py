@@ -11,15 +11,15 @@ class FeedbackForm(forms.Form):
         label="What did you expect?", choices=Feedback.Expected.choices, widget=forms.RadioSelect
     )
     comment = forms.CharField(
-        label="Comment",
-        help_text="Optional. How do you know?",
+        label="Comment (optional)",
+        help_text="How do you know?",
         required=False,
         max_length=MAX_COMMENT_LENGTH,
         widget=forms.Textarea({"rows": 3}),
     )
     bounce = forms.CharField(
-        label="Bounce message",
-        help_text="Optional. The message that the mail server returned.",
+        label="Bounce message (optional)",
+        help_text="What the mail server returned.",
         required=False,
         max_length=MAX_BOUNCE_LENGTH,
         widget=forms.Textarea({"rows": 5, "spellcheck": "false"}),
