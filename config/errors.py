@@ -76,7 +76,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         403,
         "This form has expired",
         "It was open too long, or your browser blocks cookies, and nothing was changed. "
-        "Go back, reload the page, and send the form again.",
+        "Go back, copy what you entered, reload the page, and send the form again.",
     )
 
 

@@ -31,6 +31,10 @@ class PackField(forms.ModelChoiceField[Pack]):
         return f"{pack} for {format_money(cents, settings.CURRENCY)}" if cents else str(pack)
 
 
+_MAX_CAP = Decimal(MAX_CENTS) / 100
+_CAP_RANGE = f"Enter an amount from 0.01 to {_MAX_CAP:,.0f}."
+
+
 class AutomaticTopUpForm(forms.Form):
     threshold = WholeNumberField(
         min_value=MIN_THRESHOLD,
@@ -41,8 +45,9 @@ class AutomaticTopUpForm(forms.Form):
     )
     cap = forms.DecimalField(
         min_value=Decimal("0.01"),
-        max_value=Decimal(MAX_CENTS) / 100,
+        max_value=_MAX_CAP,
         decimal_places=2,
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), _CAP_RANGE),
         widget=forms.NumberInput({"inputmode": "decimal", "step": "0.01"}),
     )
 

@@ -66,6 +66,7 @@ def test_every_unsafe_method_needs_a_csrf_token(
             response = browser.generic(method, path, "email=new@shop.example")
             assert response.status_code == 403, f"{method} {path}"
             assert b"This form has expired" in response.content, f"{method} {path}"
+            assert b"copy what you entered" in response.content, f"{method} {path}"
 
 
 def test_every_private_page_redirects_visitors_to_sign_in(owner: User, account: Account) -> None:

@@ -84,9 +84,10 @@ def test_change_is_recorded(stripe: FakeStripe, account: Account, owner: User, p
         ({"threshold": ""}, "This field is required"),
         ({"cap": ""}, "This field is required"),
         ({"cap": "4.99"}, "The pack costs $5.00. Enter at least that much."),
-        ({"cap": "-5"}, "greater than or equal to 0.01"),
+        ({"cap": "-5"}, "Enter an amount from 0.01 to 1,000,000."),
+        ({"cap": "9" * 20}, "Enter an amount from 0.01 to 1,000,000."),
         ({"cap": "15.001"}, "no more than 2 decimal places"),
-        ({"cap": "NaN"}, "Enter a number"),
+        ({"cap": "NaN"}, "Enter an amount from 0.01 to 1,000,000."),
         ({"pack": "0"}, "Select a valid choice"),
     ],
 )
