@@ -24,7 +24,8 @@ def print_welcome(base_url: str, *, local: bool) -> None:
             f"\n  Send your first request:\n"
             f"    curl {base_url}/v1/validate -H 'Authorization: Bearer {key}' "
             "-H 'Content-Type: application/json' -d '{\"email\": \"deliverable@sandbox.test\"}'\n"
-            f"\n  Sign in at {base_url}/accounts/login/, staff pages at {base_url}/admin/",
+            f"\n  Sign in at {base_url}/accounts/login/, staff pages at {base_url}/admin/, "
+            f"docs at {base_url}/docs/",
             flush=True,
         )
     else:

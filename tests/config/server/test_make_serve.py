@@ -100,6 +100,7 @@ def test_only_the_first_start_prints_the_owners_credentials(
     first_output: str, served: Product
 ) -> None:
     assert "owner@example.com" in first_output
+    assert re.search(r"docs at http://\S+/docs/$", first_output, re.M)
     match = re.search(r"password +(\S{12,})", first_output)
     assert match
     assert not re.search(r"password +\S{12,}", served.output())
