@@ -13,7 +13,7 @@ from accounts.models import Account, Membership
 from accounts.staff.model_admins.form_diff import describe_changes
 from accounts.staff.own_accounts import exclude_own_accounts, own_account_refusal
 from accounts.staff.read_only import ReadOnlyAdmin, ReadOnlyInline
-from accounts.staff.readable import drop_empty
+from accounts.staff.readable import drop_empty, group_numbers
 from accounts.staff.request import StaffRequest, staff_request
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class AccountAdmin(admin.ModelAdmin[Account]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> list[Any]:
         names = super().get_readonly_fields(request, obj)
-        return drop_empty(self, obj, names) if obj else list(names)
+        return group_numbers(Account, drop_empty(self, obj, names) if obj else names)
 
     def get_fields(self, request: HttpRequest, obj: Account | None = None) -> list[Any]:
         names = list(super().get_fields(request, obj))

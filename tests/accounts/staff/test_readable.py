@@ -55,8 +55,10 @@ def test_numbers_in_lists_are_grouped(staff: User, order: Order, path: str) -> N
 def test_account_page_groups_numbers_and_hides_what_never_happened(
     staff: User, account: Account, order: Order
 ) -> None:
+    Account.objects.filter(pk=account.pk).update(requests_per_minute=1_200)
     page = open_page(staff, f"/admin/accounts/account/{account.pk}/change/")
     assert "<p>10,100</p>" in page
+    assert '<div class="readonly">1,200</div>' in page
     assert "$35.00" in page
     assert "Suspended:" not in page
     assert "Reason of the suspension:" not in page
