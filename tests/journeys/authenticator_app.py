@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import Page
 
-from tests.journeys.sign_in import assert_heading
+from tests.journeys.sign_in import wait_for_heading
 
 PERIOD_SECONDS = 30
 # Wait for the next code if the current one may expire before it is submitted.
@@ -33,7 +33,7 @@ def set_up_authenticator_app(page: Page, email: str) -> AuthenticatorApp:
     app = AuthenticatorApp(email, page.get_by_label("enter this secret").input_value(), [])
     page.get_by_label("Authenticator code").fill(app.current_code())
     page.get_by_role("button", name="Turn on").click()
-    assert_heading(page, "Recovery codes")
+    wait_for_heading(page, "Recovery codes")
     app.recovery_codes = page.locator("#recovery_codes").inner_text().split()
     assert app.recovery_codes
     return app

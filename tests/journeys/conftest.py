@@ -38,6 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
     for item in items:
         if item.path.parent == here:
             item.add_marker(pytest.mark.journey)
+            # The setup of the first one prepares and starts a product. Its own mark goes first.
+            item.add_marker(pytest.mark.timeout(300))
     yield
     items.sort(key=lambda item: item.path.parent == here)
 

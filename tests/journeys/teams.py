@@ -1,6 +1,6 @@
 """Steps with teams: rename, invite and join."""
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from tests.journeys.sign_in import PASSWORD, link_from_email
 from tests.servers.product import Product
@@ -10,14 +10,14 @@ def rename_account(page: Page, name: str) -> None:
     page.goto("/accounts/profile/")
     page.get_by_label("Account name").fill(name)
     page.get_by_role("button", name="Rename").click()
-    expect(page.get_by_text("The account's name was saved.")).to_be_visible()
+    page.get_by_text("The account's name was saved.").wait_for()
 
 
 def rename_yourself(page: Page, name: str) -> None:
     page.goto("/accounts/profile/")
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Save name").click()
-    expect(page.get_by_text("Your name was saved.")).to_be_visible()
+    page.get_by_text("Your name was saved.").wait_for()
 
 
 def invite(page: Page, email: str, role: str = "Developer") -> None:
@@ -25,7 +25,7 @@ def invite(page: Page, email: str, role: str = "Developer") -> None:
     page.get_by_label("Email", exact=True).fill(email)
     page.get_by_label("Role", exact=True).select_option(role)
     page.get_by_role("button", name="Send invitation").click()
-    expect(page.get_by_text(f"Invitation sent to {email}.")).to_be_visible()
+    page.get_by_text(f"Invitation sent to {email}.").wait_for()
 
 
 def invitation_link(site: Product, email: str) -> str:
@@ -40,4 +40,4 @@ def join(page: Page, site: Product, email: str) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
     page.get_by_role("button", name="Join account").click()
-    expect(page.get_by_text("You joined")).to_be_visible()
+    page.get_by_text("You joined").wait_for()
