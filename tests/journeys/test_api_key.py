@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.journeys.findings import assert_no_findings
-from tests.journeys.keys import create_key
+from tests.journeys.keys import create_key, fill_key_form, open_form_through_settings
 from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.sign_in import assert_heading, sign_up
 from tests.journeys.windows import HEIGHT, NARROW, Windows
@@ -36,7 +36,8 @@ def run_in_shell(lines: str) -> str:
 def test_new_customer_makes_a_first_request(windows: Windows, site: Product) -> None:
     page = windows.open(permissions=["clipboard-read", "clipboard-write"])
     sign_up(page, site, "first-call@newcomer.example")
-    secret = create_key(page, "My server")
+    open_form_through_settings(page)
+    secret = fill_key_form(page, "My server")
     assert KEY_PATTERN.fullmatch(secret)
     page.get_by_role("button", name="Copy").first.click()
     expect(page.get_by_role("button", name="Copied").first).to_be_visible()
