@@ -5,13 +5,13 @@ import re
 import subprocess
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.keys import create_key, fill_key_form, open_form_through_settings
 from tests.journeys.newcomers import Newcomer, Newcomers
 from tests.journeys.sign_in import assert_heading, sign_up
-from tests.journeys.windows import HEIGHT, NARROW, Windows
+from tests.journeys.windows import HEIGHT, NARROW, Windows, widen
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product
 
@@ -24,6 +24,16 @@ KEY_PATTERN = re.compile(r"svc_live_[0-9A-Za-z]{38}")
 @pytest.fixture(scope="module")
 def customer(newcomers: Newcomers) -> Newcomer:
     return newcomers.take()
+
+
+@pytest.fixture(scope="module")
+def window(shared_windows: Windows, customer: Newcomer) -> Page:
+    return shared_windows.open(customer)
+
+
+@pytest.fixture
+def page(window: Page) -> Page:
+    return widen(window)
 
 
 def run_in_shell(lines: str) -> str:
@@ -145,16 +155,12 @@ def test_filter_is_in_the_url_and_back_removes_it(
     assert "Risky" not in page.url
 
 
-def test_the_page_of_a_new_key_has_no_findings(windows: Windows, customer: Newcomer) -> None:
-    page = windows.open(customer)
+def test_the_page_of_a_new_key_has_no_findings(page: Page) -> None:
     create_key(page, "Looked at")
     assert_no_findings(page)
 
 
-def test_on_a_phone_a_key_is_a_two_line_row_of_a_table(
-    windows: Windows, customer: Newcomer
-) -> None:
-    page = windows.open(customer)
+def test_on_a_phone_a_key_is_a_two_line_row_of_a_table(page: Page) -> None:
     create_key(page, "Pocket server")
     page.goto("/apikeys/")
     page.set_viewport_size({"width": NARROW, "height": HEIGHT})
@@ -187,8 +193,7 @@ def test_key_with_a_credit_limit_is_refused_beyond_it_and_shows_its_use(
     assert_no_findings(page)
 
 
-def test_revoking_is_red_and_apart(windows: Windows, customer: Newcomer) -> None:
-    page = windows.open(customer)
+def test_revoking_is_red_and_apart(page: Page) -> None:
     create_key(page, "Short-lived")
     page.goto("/apikeys/")
     rotate, revoke = (
@@ -200,8 +205,7 @@ def test_revoking_is_red_and_apart(windows: Windows, customer: Newcomer) -> None
     expect(page.get_by_role("button", name="Revoke Key")).to_have_css("color", RED)
 
 
-def test_key_is_shown_only_once(windows: Windows, customer: Newcomer) -> None:
-    page = windows.open(customer)
+def test_key_is_shown_only_once(page: Page) -> None:
     secret = create_key(page, "Shown once")
     page.reload()
     assert_heading(page, "Key already shown")
@@ -215,8 +219,7 @@ def test_key_is_shown_only_once(windows: Windows, customer: Newcomer) -> None:
     expect(page.get_by_role("row").filter(has_text="Shown once")).to_have_count(1)
 
 
-def test_going_back_does_not_show_a_new_key_again(windows: Windows, customer: Newcomer) -> None:
-    page = windows.open(customer)
+def test_going_back_does_not_show_a_new_key_again(page: Page) -> None:
     secret = create_key(page, "Left")
     page.get_by_role("button", name="I've copied the key").click()
     assert_heading(page, "API Keys")
@@ -237,10 +240,7 @@ def test_without_javascript_a_reload_does_not_show_the_key_again(
     assert secret not in page.content()
 
 
-def test_key_is_rotated_and_the_old_key_revoked(
-    windows: Windows, site: Product, customer: Newcomer
-) -> None:
-    page = windows.open(customer)
+def test_key_is_rotated_and_the_old_key_revoked(page: Page, site: Product) -> None:
     old_caller = HttpCaller(site, create_key(page, "My server"))
     page.goto("/apikeys/")
     page.get_by_role("link", name="Rotate My server").click()
@@ -259,9 +259,8 @@ def test_key_is_rotated_and_the_old_key_revoked(
 
 
 def test_email_about_a_new_key_does_not_contain_it(
-    windows: Windows, site: Product, customer: Newcomer
+    page: Page, site: Product, customer: Newcomer
 ) -> None:
-    page = windows.open(customer)
     secret = create_key(page, "Mailed")
     message = site.wait_for_email(customer.email, "Mailed").as_string()
     assert secret not in message

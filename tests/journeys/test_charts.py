@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.journeys.findings import assert_no_findings
 from tests.journeys.keys import create_key
 from tests.journeys.newcomers import Newcomer, Newcomers
-from tests.journeys.windows import Windows
+from tests.journeys.windows import Windows, widen
 from tests.servers.client import HttpCaller
 from tests.servers.product import Product
 
@@ -27,16 +27,23 @@ def customer(newcomers: Newcomers, shared_windows: Windows, site: Product) -> Ne
     return newcomer
 
 
+@pytest.fixture(scope="module")
+def window(shared_windows: Windows, customer: Newcomer) -> Page:
+    return shared_windows.open(customer)
+
+
+@pytest.fixture
+def page(window: Page) -> Page:
+    return widen(window)
+
+
 def expect_shown(page: Page, label: str | re.Pattern[str], undeliverable: str) -> None:
     expect(page.locator("[data-chart-label]")).to_have_text(label)
     expect(page.locator("[data-chart-count=undeliverable]")).to_have_text(undeliverable)
 
 
 @pytest.mark.parametrize("path", ["/validation/", "/validation/usage/"])
-def test_bar_shows_its_day_and_opens_its_requests(
-    windows: Windows, customer: Newcomer, path: str
-) -> None:
-    page = windows.open(customer)
+def test_bar_shows_its_day_and_opens_its_requests(page: Page, path: str) -> None:
     page.goto(path)
     bars = page.locator(".chart-bar")
     expect(bars).to_have_count(30)
@@ -50,16 +57,14 @@ def test_bar_shows_its_day_and_opens_its_requests(
     expect(page.locator(".log tbody tr")).to_have_count(2)
 
 
-def test_filters_of_usage_apply_themselves(windows: Windows, customer: Newcomer) -> None:
-    page = windows.open(customer)
+def test_filters_of_usage_apply_themselves(page: Page) -> None:
     page.goto("/validation/usage/")
     page.get_by_label("By", exact=True).select_option("month")
     expect(page.get_by_role("heading", name="Requests by month")).to_be_visible()
     expect(page.get_by_label("By", exact=True)).to_be_focused()
 
 
-def test_arrow_keys_move_between_bars(windows: Windows, customer: Newcomer) -> None:
-    page = windows.open(customer)
+def test_arrow_keys_move_between_bars(page: Page) -> None:
     page.goto("/validation/usage/")
     page.locator(".chart-bar[tabindex='0']").focus()
     expect_shown(page, TODAY, "2")

@@ -4,8 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.journeys.sign_in import assert_heading
-from tests.journeys.windows import NARROW, Windows
-from validation.docs.pages import PAGES
+from tests.journeys.windows import HEIGHT, NARROW, Windows
 
 LAYOUT_SHIFT = """new Promise((resolve) => new PerformanceObserver((list) =>
   resolve(list.getEntries().reduce((sum, one) => sum + one.value, 0)))
@@ -68,13 +67,6 @@ def test_example_is_copied_verbatim(page: Page) -> None:
     assert copied == page.locator("#quickstart-curl").text_content()
 
 
-def test_next_links_lead_through_all_pages(page: Page) -> None:
-    for following in PAGES[1:]:
-        page.locator("a[rel=next]").click()
-        assert_heading(page, following.title)
-    expect(page.locator("a[rel=next]")).to_have_count(0)
-
-
 def test_without_javascript_all_languages_are_shown_and_the_menu_opens(windows: Windows) -> None:
     page = windows.open(java_script_enabled=False, width=NARROW)
     page.goto("/docs/")
@@ -101,16 +93,15 @@ def get_top(tab: Locator) -> float:
     return box["y"]
 
 
-@pytest.mark.parametrize(("width", "is_beside"), [(1100, True), (1099, False), (NARROW, False)])
-def test_reference_shows_samples_on_the_right_of_wide_pages(
-    windows: Windows, width: int, is_beside: bool
-) -> None:
-    page = windows.open(width=width)
+def test_reference_shows_samples_on_the_right_of_wide_pages(windows: Windows) -> None:
+    page = windows.open()
     page.goto("/docs/api/validation/")
     section = page.locator("section#validate")
-    description = section.locator(".docs-columns > div").first.bounding_box()
-    samples = section.locator(".docs-samples").bounding_box()
-    assert description
-    assert samples
-    assert (samples["x"] >= description["x"] + description["width"]) is is_beside
-    assert (samples["y"] >= description["y"] + description["height"]) is not is_beside
+    for width, is_beside in ((1100, True), (1099, False), (NARROW, False)):
+        page.set_viewport_size({"width": width, "height": HEIGHT})
+        description = section.locator(".docs-columns > div").first.bounding_box()
+        samples = section.locator(".docs-samples").bounding_box()
+        assert description
+        assert samples
+        assert (samples["x"] >= description["x"] + description["width"]) is is_beside, width
+        assert (samples["y"] >= description["y"] + description["height"]) is not is_beside, width

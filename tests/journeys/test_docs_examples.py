@@ -31,7 +31,8 @@ CALLS = {
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """The product with a process for lists, which other journeys don't need."""
-    with product(tmp_path_factory.mktemp("product"), LIST_PROCESSES="1") as running:
+    folder = tmp_path_factory.mktemp("product")
+    with product(folder, WEB_WORKERS="1", LIST_PROCESSES="1") as running:
         yield running
 
 

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.journeys.newcomers import Newcomer
-from tests.journeys.windows import NARROW, Windows
+from tests.journeys.newcomers import Newcomers
+from tests.journeys.windows import NARROW, Windows, widen
 
 PAGES = [
     "/",
@@ -41,9 +41,14 @@ FOCUSED = """(() => {
 })()"""
 
 
+@pytest.fixture(scope="module")
+def window(shared_windows: Windows, newcomers: Newcomers) -> Page:
+    return shared_windows.open(newcomers.take())
+
+
 @pytest.fixture
-def page(windows: Windows, newcomer: Newcomer) -> Page:
-    return windows.open(newcomer)
+def page(window: Page) -> Page:
+    return widen(window)
 
 
 @pytest.mark.proof

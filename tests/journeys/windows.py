@@ -62,6 +62,12 @@ class Windows:
         self.console_errors.append(f"{message.location['url']}: {message.text}")
 
 
+def widen(page: Page) -> Page:
+    """Give a page that tests share the width with which windows open, whatever a test left."""
+    page.set_viewport_size({"width": WIDE, "height": HEIGHT})
+    return page
+
+
 @contextmanager
 def open_windows(browser: Browser, url: str) -> Iterator[Windows]:
     """Yield windows, close them at the end, and check that there were no console errors."""
